@@ -9,6 +9,7 @@ import {
   EXPLANATION_FORMAT,
   type Format,
   formatsOf,
+  HITS_FORMAT,
   RESOURCES,
   type Resource,
 } from "../formats/formats.ts";
@@ -123,6 +124,7 @@ function createNegotiators(resource: Resource): ResourceNegotiators {
 
 /** A single entity, its ports and the clusters exist as JSON only. */
 export const ITEM_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], []);
+export const SEARCH_NEGOTIATOR = new FormatNegotiator(HITS_FORMAT, []);
 const ENTITY_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [EXPLANATION_FORMAT]);
 const EXPLANATION_NEGOTIATOR = new FormatNegotiator(EXPLANATION_FORMAT, []);
 

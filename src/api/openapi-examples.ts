@@ -142,6 +142,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Changes: { changes: [{ ...CHANGE, ...NEWEST }], revision: NEWEST.revision },
   Differences: { from: OLDEST, to: NEWEST, changes: [{ ...CHANGE, before: DEVICE }] },
   Timeline: { from: CONNECTED_MS, to: CHANGED_MS + 1, counts: [4, 1], oldest: OLDEST, newest: NEWEST },
+  Hits: { hits: [{ resource: "hosts", value: HOST }], complete: true },
+  Counts: { counts: { [FIRST]: 1 }, total: 1 },
   Ndjson: `{"id":"${FIRST}","available":true}\n{"id":"${SECOND}","available":false}\n`,
   Csv: `id,available\r\n${FIRST},true\r\n${SECOND},false\r\n`,
   Events: `id: 8\nevent: removed\ndata: ${JSON.stringify({ resource: "hosts", ...NEWEST, value: HOST })}\n\n`,

@@ -1,5 +1,5 @@
 /** How the operations of the OpenAPI document are made: those of collections, of single items, of paths and of files. */
-import { EXPLANATION_FORMAT, formatsOf, type Resource } from "../formats/formats.ts";
+import { EXPLANATION_FORMAT, formatsOf, HITS_FORMAT, type Resource } from "../formats/formats.ts";
 import { Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
 import { JSON_TYPE } from "./media-types.ts";
@@ -18,7 +18,7 @@ import {
   mediaType,
   problemRefs,
 } from "./openapi-parts.ts";
-import { LIST_SCHEMAS } from "./openapi-schemas.ts";
+import { Hits, LIST_SCHEMAS } from "./openapi-schemas.ts";
 
 export const TAGS = {
   Devices: "Devices and their ports.",
@@ -135,6 +135,19 @@ export function itemPath(
       ...(pathParameters.length > 0 && problemRefs(404)),
       ...problemRefs(406, 410, 414, 421, 429, 431, 500, 503),
     },
+  });
+}
+
+export function searchPath(text: OperationText): Json {
+  return pathItem({
+    ...text,
+    parameters: [
+      ...queryParameters("search", ITEM_FORMATS),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader"),
+    ],
+    headers: [...READ_HEADERS, "Content-Encoding"],
+    content: { [HITS_FORMAT.mediaType]: mediaType(Hits) },
+    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
   });
 }
 

@@ -5,9 +5,10 @@
  */
 import type { Format } from "../formats/formats.ts";
 import type { Kind } from "../model/ids.ts";
-import { FIELD_NAMES, SCALAR_FIELDS } from "../query/fields.ts";
+import { FIELD_NAMES, SCALAR_FIELDS, SORT_FIELDS } from "../query/fields.ts";
 import { MAX_VALUES } from "../query/parameter.ts";
 import { handlersOf, kindOf, PARAMETERS, type QueryTarget } from "../query/parameters.ts";
+import { MAX_HITS } from "../query/search.ts";
 import { type Json, renderSchema, type Schema } from "./openapi-components.ts";
 
 /** The names of the types of one kind's parameters: `DeviceField`, `DeviceSort`, `DeviceFormat`. */
@@ -20,6 +21,7 @@ const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
   entity: "Item",
   item: "Item",
   paths: "Path",
+  search: "Item",
 };
 
 /** `min-revision` is `MinRevision`. */
@@ -73,7 +75,13 @@ function ownEnum(name: string, target: QueryTarget, formats: readonly Format[]):
 }
 
 const sortKeys = (kind: Kind): string[] =>
-  [...SCALAR_FIELDS[kind].keys()].flatMap((field) => [field, `-${field}`]);
+  [...SORT_FIELDS[kind], "annotations.name"].flatMap((field) => [field, `-${field}`]);
+
+/** Parameters that mean something else than those of lists. */
+const OWN_PARAMETERS: Partial<Record<QueryTarget, Readonly<Record<string, string>>>> = {
+  paths: { limit: "PathLimit" },
+  search: { q: "SearchText", limit: "SearchLimit" },
+};
 
 /** The parameters of a read, in the order of the table. */
 export function queryParameters(target: QueryTarget, formats: readonly Format[]): Json[] {
@@ -85,9 +93,7 @@ export function queryParameters(target: QueryTarget, formats: readonly Format[])
       return queryParameter(name, description, listParameter(rule.schema));
     }
     const schema = ownEnum(name, target, formats);
-    // The configuration limits paths by another number.
-    if (!schema)
-      return parameterRef(target === "paths" && name === "limit" ? "PathLimit" : capitalised(name));
+    if (!schema) return parameterRef(OWN_PARAMETERS[target]?.[name] ?? capitalised(name));
     const shape = name === "format" ? singleParameter(schema) : listParameter(schema);
     return queryParameter(name, PARAMETERS[name]?.description ?? "", shape);
   });
@@ -113,6 +119,12 @@ export function sharedParameters(pageLimit: number): Json {
   }
   const pathLimit = "The maximum number of paths on a page, at most `limits.paths` of the configuration.";
   shared.PathLimit = queryParameter("limit", pathLimit, singleParameter({ type: "integer", minimum: 1 }));
+  const text = "What to search for: the beginning of one or more words, an address, or a CIDR block.";
+  const searchText = queryParameter("q", text, singleParameter({ type: "string", minLength: 1 }));
+  shared.SearchText = { ...searchText, required: true };
+  const hits = "The maximum number of hits; 20 without it.";
+  const searchLimit = singleParameter({ type: "integer", minimum: 1, maximum: MAX_HITS });
+  shared.SearchLimit = queryParameter("limit", hits, searchLimit);
   const description = "An annotation equals one of these. Any key can follow the dot, not only `name`.";
   shared.Annotation = queryParameter("annotations.name", description, listParameter({ type: "string" }));
   return shared;

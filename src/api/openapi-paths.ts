@@ -15,6 +15,7 @@ import {
   itemPath,
   pathItem,
   pathsPath,
+  searchPath,
 } from "./openapi-operations.ts";
 import {
   COMMON_HEADERS,
@@ -130,6 +131,13 @@ export const PATHS: Json = {
     summary: "The topology",
     description:
       "Counts as JSON, or the graph in a graph format. `since`, `diff` and `timeline` return another document, with a media type of its own, about devices, ports, links and hosts.",
+  }),
+  "/controller/v1/topology/search": searchPath({
+    id: "search",
+    tag: "Topology",
+    summary: "Search",
+    description:
+      "Devices and hosts by the beginnings of words of names, ids, MAC and IP addresses and serial numbers, or by a CIDR block; best first.",
   }),
   "/controller/v1/topology/clusters": itemPath(ClusterList, [], {
     id: "listClusters",

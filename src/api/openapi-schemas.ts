@@ -88,6 +88,20 @@ const Change = Type.Object(
 );
 const Difference = Type.Object({ ...change, before: Type.Optional(Entity) }, { $id: "Difference" });
 
+export const Hits = Type.Object(
+  {
+    hits: Type.Array(
+      Type.Object(
+        { resource: Type.Enum(["devices", "hosts"], { $id: "HitResource" }), value: Entity },
+        { $id: "Hit" },
+      ),
+      { description: "Best first." },
+    ),
+    complete: Type.Boolean({ description: "Whether these are all." }),
+  },
+  { $id: "Hits" },
+);
+
 /** The documents that a parameter selects, by that parameter. */
 export const DOCUMENT_SCHEMAS = {
   since: Type.Object(
@@ -107,6 +121,15 @@ export const DOCUMENT_SCHEMAS = {
       newest: Moment,
     },
     { $id: "Timeline" },
+  ),
+  count: Type.Object(
+    {
+      counts: Type.Record(Type.String(), Type.Integer({ description: "The number of hosts." }), {
+        description: "By the id of the device. A host with several locations counts at each of its devices.",
+      }),
+      total: Type.Integer({ description: "The number of hosts, each counted once." }),
+    },
+    { $id: "Counts" },
   ),
 };
 
@@ -204,6 +227,7 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   ...Object.values(DOCUMENT_SCHEMAS),
   ...FORMAT_SCHEMAS.values(),
   DeviceWithPorts,
+  Hits,
   Explanation,
   Topology,
   ClusterList,

@@ -22,12 +22,14 @@ export type Route =
       readonly port: string;
     }
   | { readonly read: "staleLinkAge" }
+  | { readonly read: "search" }
   | { readonly read: "paths"; readonly src: string; readonly dst: string; readonly disjoint: boolean };
 
 const VERSIONS = ["v1"];
 
 const PORTS: Route = { read: "list", kind: "ports" };
 const CLUSTERS: Route = { read: "clusters" };
+const SEARCH: Route = { read: "search" };
 const STALE_LINK_AGE: Route = { read: "staleLinkAge" };
 
 /** The routes of one segment. They are most of all requests, and need no splitting and decoding. */
@@ -110,6 +112,7 @@ const hostRoute = (id: string): Route => ({ read: "item", kind: "hosts", id: can
 
 function parseTopologyPath(segments: readonly string[]): Route | undefined {
   const [first, n = "", part = "", ...rest] = segments;
+  if (first === "search" && segments.length === 1) return SEARCH;
   if (first === "broadcast" || first === "infrastructure")
     return parseConnectPoint(first, segments.slice(1).join("/"));
   if (first !== "clusters" || rest.length > 0) return undefined;

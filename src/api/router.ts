@@ -14,19 +14,22 @@ import type { QueryTarget } from "../query/parameters.ts";
 import { parseQuery } from "../query/parse-query.ts";
 import type { Query } from "../query/query.ts";
 import { parseMinRevision, resolveSince } from "../query/revision.ts";
+import { MAX_HITS } from "../query/search.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
-import { ITEM_NEGOTIATOR, negotiateEntity, negotiateFormat } from "./negotiate.ts";
+import { ITEM_NEGOTIATOR, negotiateEntity, negotiateFormat, SEARCH_NEGOTIATOR } from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
+import { countsRepresentation } from "./reads/counts.ts";
 import { explanationRepresentation } from "./reads/explanation.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
 import { pathsRepresentation } from "./reads/paths.ts";
 import type { ReadContext, RequestContext } from "./reads/read-context.ts";
+import { searchRepresentation } from "./reads/search.ts";
 import { timelineRepresentation } from "./reads/timeline.ts";
 import { topologyRepresentation } from "./reads/topology.ts";
 import type { Representation } from "./representation.ts";
@@ -89,9 +92,13 @@ export class Router {
     const context: RequestContext = { ...this.#options.context, dialect, memory };
     const queryTarget = queryTargetOf(route);
     const parameters = dialect.parameters(parseQueryString(request.queryText), queryTarget);
-    const pageLimit = route.read === "paths" ? limits.paths : limits.pageLimit;
+    const pageLimit = maxLimitOf(route, limits);
     const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit }));
     requireRevision(context, query, request);
+    if (route.read === "search") {
+      SEARCH_NEGOTIATOR.negotiate(query.format, request.accept);
+      return yield* this.#respond(yield* searchRepresentation(context, query), request, memory);
+    }
     if (route.read !== "list" && route.read !== "topology") {
       if (route.read === "item") negotiateEntity(query, request.accept);
       else ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
@@ -169,10 +176,16 @@ function requireRevision({ view }: RequestContext, { minRevision = 0 }: Query, r
   if (needed > view.revision) throw notReached(needed, view.revision);
 }
 
+function maxLimitOf({ read }: Route, { paths, pageLimit }: RouterOptions["limits"]): number {
+  if (read === "search") return MAX_HITS;
+  return read === "paths" ? paths : pageLimit;
+}
+
 function queryTargetOf(route: Route): QueryTarget {
   if (route.read === "list") return route.kind;
   if (route.read === "item") return "entity";
-  return route.read === "topology" || route.read === "paths" ? route.read : "item";
+  const { read } = route;
+  return read === "topology" || read === "paths" || read === "search" ? read : "item";
 }
 
 const kindOf = (route: CollectionRoute): Kind | undefined => (route.read === "list" ? route.kind : undefined);
@@ -197,6 +210,8 @@ function* documentRepresentation(
       return yield* diffRepresentation(context, kind, query, contentType);
     case "timeline":
       return timelineRepresentation(context, query, contentType);
+    case "count":
+      return yield* countsRepresentation(context, query, contentType);
   }
 }
 

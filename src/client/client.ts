@@ -21,12 +21,14 @@ import {
   type DeviceWithPorts,
   type DiffResult,
   type EntityDiff,
+  type HostCounts,
   idOf,
   type KindsOf,
   type ListResult,
   type Query,
   type Readiness,
   type RevisionOrTime,
+  type SearchResult,
   type SyncedMetadata,
   type Timeline,
   type WatchChange,
@@ -50,12 +52,14 @@ export type {
   Explanation,
   Fetch,
   Host,
+  HostCounts,
   Link,
   ListResult,
   Port,
   Query,
   Readiness,
   RevisionOrTime,
+  SearchResult,
   SyncedMetadata,
   Timeline,
   Topology,
@@ -106,6 +110,10 @@ export interface Client {
   link(id: string, query?: Query, options?: ReadOptions): Promise<Link>;
   /** What each source claims of one entity, and why each field has its value. The id of a port is `DEVICE/PORT`. */
   explain(kind: Kind, id: string, query?: Query, options?: ReadOptions): Promise<Explanation>;
+  /** How many hosts are located at each device; with the filters of a list of hosts. */
+  hostCounts(query?: Query, options?: ReadOptions): Promise<HostCounts>;
+  /** Devices and hosts by the beginnings of words, an address or a CIDR block, best first. */
+  search(text: string, query?: Query, options?: ReadOptions): Promise<SearchResult>;
   topology(query?: Query, options?: ReadOptions): Promise<Topology>;
   clusters(query?: Query, options?: ReadOptions): Promise<Cluster[]>;
   clusterDevices(cluster: number, query?: Query, options?: ReadOptions): Promise<string[]>;
@@ -236,6 +244,12 @@ export function createClient(options: ClientOptions): Client {
     host: (id, query, options) => read(`/hosts/${encodeURIComponent(id)}`, query, options),
     link: (id, query, options) => read(`/links/${encodeURIComponent(id)}`, query, options),
     explain: (kind, id, query, options) => read(entityPath(kind, id), { ...query, explain: true }, options),
+    hostCounts: async (query = {}, options = {}) => {
+      const response = await api.send("/hosts", { ...query, count: "device" }, options);
+      const body = parseJson<Omit<HostCounts, "revision">>(await api.readText(response, options.signal));
+      return { ...body, revision: Number(response.headers.get("gazetteer-revision")) };
+    },
+    search: (text, query, options) => read("/topology/search", { ...query, q: text }, options),
     topology: (query, options) => read("/topology", query, options),
     clusters: async (query, options) =>
       (await read<{ clusters: Cluster[] }>("/topology/clusters", query, options)).clusters,

@@ -52,6 +52,23 @@ export interface ChangesResult<K extends Kind = Kind> {
   readonly revision: number;
 }
 
+/** What a search found, best first. */
+export interface SearchResult {
+  readonly hits: readonly ForEachKind<"devices" | "hosts", unknown>[];
+  /** Whether these are all. */
+  readonly complete: boolean;
+}
+
+/** How many hosts are located at each device. */
+export interface HostCounts {
+  /** By the id of the device. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The number of hosts, each counted once. */
+  readonly total: number;
+  /** The revision of the counts. */
+  readonly revision: number;
+}
+
 /** `time` is in epoch milliseconds. */
 export interface RevisionTime {
   readonly revision: number;

@@ -147,7 +147,7 @@ export const formatsOf = (resource: Resource): readonly Format[] =>
   FORMATS.filter((format) => format.resources.includes(resource));
 
 /** The query parameters that select a JSON document about a resource in place of the resource itself. */
-export type DocumentParameter = "since" | "diff" | "timeline";
+export type DocumentParameter = "since" | "diff" | "timeline" | "count";
 
 /** Such a document has a media type of its own, so that `application/json` of a path always has one shape. */
 export interface DocumentFormat<P extends string = DocumentParameter> extends Format {
@@ -183,6 +183,7 @@ export const DOCUMENT_FORMATS: readonly DocumentFormat[] = [
     ["topology"],
     "The number of changes in equal spans of time",
   ),
+  documentOf("count", "count=device", "counts", ["hosts"], "How many hosts are located at each device"),
 ];
 
 /** Of one entity, in place of the entity. */
@@ -193,6 +194,14 @@ export const EXPLANATION_FORMAT = documentOf(
   [],
   "What each source claims of one entity, and why each field has its value",
 );
+
+/** Of a search. */
+export const HITS_FORMAT = formatOf({
+  name: "json",
+  mediaType: "application/vnd.gazetteer.hits+json",
+  resources: [],
+  description: "The devices and hosts that a search finds, best first",
+});
 
 export const documentFormatsOf = (resource: Resource): readonly DocumentFormat[] =>
   DOCUMENT_FORMATS.filter((format) => format.resources.includes(resource));

@@ -34,6 +34,11 @@ export class LayeredMap<K, V extends {}> {
     return this.get(key) !== undefined;
   }
 
+  *entries(): Generator<[key: K, value: V]> {
+    for (const [key, value] of this.#base) if (!this.#layer.has(key)) yield [key, value];
+    for (const [key, value] of this.#layer) if (value !== undefined) yield [key, value];
+  }
+
   *values(): Generator<V> {
     for (const [key, value] of this.#base) if (!this.#layer.has(key)) yield value;
     for (const value of this.#layer.values()) if (value !== undefined) yield value;

@@ -92,6 +92,23 @@ export const SCALAR_FIELDS: Readonly<Record<Kind, ReadonlyMap<string, FieldRule>
     ),
 );
 
+/** Ends of links and places of hosts, which are no scalars. They are sorted by device, then by port. */
+const POINT_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
+  devices: [],
+  ports: [],
+  links: ["src", "dst"],
+  hosts: ["location"],
+};
+
+/** Before the key of an annotation, by which every kind can be filtered and sorted. */
+export const ANNOTATION_PREFIX = "annotations.";
+
+/** What each kind can be sorted by, besides annotations. */
+export const SORT_FIELDS: Readonly<Record<Kind, readonly string[]>> = forEachKind((kind) => [
+  ...SCALAR_FIELDS[kind].keys(),
+  ...POINT_FIELDS[kind],
+]);
+
 /** All top-level fields of each kind, in the order of the JSON. */
 export const FIELD_NAMES: Readonly<Record<Kind, readonly string[]>> = forEachKind((kind) =>
   propertiesOf(kind).map(([name]) => name),

@@ -8,7 +8,7 @@ import { canonicalIp, canonicalPort, ipKey, ipKeyRange } from "../model/address.
 import { DRIFT_STATES, type DriftState } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import { badParameter, QueryFault } from "./fault.ts";
-import { FIELD_NAMES, type FieldRule, SCALAR_FIELDS, type Scalar } from "./fields.ts";
+import { ANNOTATION_PREFIX, FIELD_NAMES, type FieldRule, type Scalar, SORT_FIELDS } from "./fields.ts";
 import {
   exactRange,
   type Filter,
@@ -141,9 +141,10 @@ export function parseSort(kind: Kind, { values }: QueryParameter): readonly Sort
   for (const text of values) {
     const descending = text.startsWith("-");
     const field = descending ? text.slice(1) : text;
-    if (!SCALAR_FIELDS[kind].has(field)) {
-      const names = [...SCALAR_FIELDS[kind].keys()];
-      const allowed = `${didYouMean(field, names)}There are: ${names.join(", ")}.`;
+    const isAnnotation = field.startsWith(ANNOTATION_PREFIX) && field.length > ANNOTATION_PREFIX.length;
+    if (!isAnnotation && !SORT_FIELDS[kind].includes(field)) {
+      const names = SORT_FIELDS[kind];
+      const allowed = `${didYouMean(field, names)}There are: ${names.join(", ")}, ${ANNOTATION_PREFIX}KEY.`;
       return badParameter("sort", `names ${quote(field)}, by which ${kind} cannot be sorted; ${allowed}`);
     }
     // Entities that are equal in a field stay equal when it is compared again.

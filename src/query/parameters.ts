@@ -3,10 +3,11 @@
  * The parser, the faults that list what exists, and the OpenAPI document all read this one table. To add a parameter, add
  * a row (and, where it is more than a filter, a field of `Query`).
  */
+import { quote } from "../lib/error-text.ts";
 import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { MAX_CURSOR_CHARS } from "./cursor.ts";
-import { QueryFault } from "./fault.ts";
+import { badParameter, QueryFault } from "./fault.ts";
 import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
 import { conflictFilter, driftFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
@@ -31,8 +32,8 @@ const MAX_TIMELINE_SPANS = 1000;
 /** IPv4 or IPv6, alone or with the length of a prefix. What it matches may still be no address, such as 10.0.0.999. */
 const IP_PATTERN = "^(\\d{1,3}(\\.\\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)(/\\d{1,3})?$";
 
-/** Reads that are not lists: the topology, one entity, another single item, or the paths between two ends. */
-const SINGLE_READS = ["topology", "entity", "item", "paths"] as const;
+/** Reads that are not lists: the topology, one entity, another single item, the paths between two ends, or a search. */
+const SINGLE_READS = ["topology", "entity", "item", "paths", "search"] as const;
 type SingleRead = (typeof SINGLE_READS)[number];
 type ReadType = "list" | SingleRead;
 /** What a query is about. A kind means the list of that kind. */
@@ -82,6 +83,12 @@ const setField =
 const setText = (field: "cursor" | "format" | "at" | "since" | "diff" | "from" | "to"): ParamHandler =>
   setField(field, ({ value }) => value);
 
+const addTextFilter = addFilter(parseTextFilter);
+const addText: ParamHandler = (query, parameter) => {
+  query.text = parameter.value;
+  return addTextFilter(query, parameter);
+};
+
 /** A filter, and the only parameter that adds what is missing to what is read. */
 const addDrift: ParamHandler = (query, parameter) => {
   const states = parseDrift(parameter);
@@ -98,10 +105,11 @@ const addDrift: ParamHandler = (query, parameter) => {
  */
 export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   q: {
-    on: ["list"],
-    description: "A substring of any string field, upper or lower case.",
+    on: ["list", "search"],
+    description:
+      "Of a list: a substring of any string field, upper or lower case. Of the search: what to search for.",
     schema: { type: "string", minLength: 1 },
-    handle: addFilter(parseTextFilter),
+    handle: addText,
   },
   source: {
     on: ["list"],
@@ -184,11 +192,12 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   },
   sort: {
     on: ["list"],
-    description: "One or more scalar fields, separated by commas; `-` before one for descending.",
+    description:
+      "One or more scalar fields, annotations (`annotations.name`, or any other key), `src` and `dst` of links, `location` of hosts, separated by commas; `-` before one for descending.",
     handleFor: (kind) => setField("sort", (parameter) => parseSort(kind, parameter)),
   },
   limit: {
-    on: ["list", "paths"],
+    on: ["list", "paths", "search"],
     description: "The maximum number of entities on a page.",
     schema: { type: "integer", minimum: 1 },
     handle: setField("limit", (parameter, { pageLimit }) => parseInteger(parameter, 1, pageLimit)),
@@ -239,6 +248,15 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     },
     handle: setText("diff"),
   },
+  count: {
+    on: ["list"],
+    kinds: ["hosts"],
+    description: "`device`: how many of the hosts are located at each device, in place of the hosts.",
+    schema: { $id: "CountBy", enum: ["device"] },
+    handle: setField("count", ({ name, value }) =>
+      value === "device" ? value : badParameter(name, `is ${quote(value)}; it must be device.`),
+    ),
+  },
   explain: {
     on: ["entity"],
     description:
@@ -269,7 +287,11 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
 export const kindOf = (target: QueryTarget): Kind | undefined => (isSingleRead(target) ? undefined : target);
 
 const isSingleRead = (target: QueryTarget): target is SingleRead =>
-  target === "topology" || target === "entity" || target === "item" || target === "paths";
+  target === "topology" ||
+  target === "entity" ||
+  target === "item" ||
+  target === "paths" ||
+  target === "search";
 
 const handledWithOthers: ParamHandler = () => undefined;
 

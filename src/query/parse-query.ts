@@ -5,14 +5,13 @@
 
 import { didYouMean } from "../lib/error-text.ts";
 import { badParameter, QueryFault } from "./fault.ts";
+import { ANNOTATION_PREFIX } from "./fields.ts";
 import { annotationFilter, type Filter } from "./filter.ts";
 import type { QueryParameter } from "./parameter.ts";
 import { needsOther, parseAround, parseLocationFilter } from "./parameter-values.ts";
 import { handlersOf, kindOf, type QueryTarget } from "./parameters.ts";
 import { type Query, QueryBuilder } from "./query.ts";
 import { MIN_REVISION } from "./revision.ts";
-
-const ANNOTATION_PREFIX = "annotations.";
 
 export interface QueryLimits {
   readonly pageLimit: number;
@@ -107,6 +106,12 @@ const CONFLICTING_PAIRS = [
   ["diff", "cursor"],
   ["diff", "sort"],
   ["diff", "fields"],
+  ["count", "since"],
+  ["count", "diff"],
+  ["count", "limit"],
+  ["count", "cursor"],
+  ["count", "sort"],
+  ["count", "fields"],
 ] as const;
 
 const conflict = (parameter: string, other: string): QueryFault =>

@@ -34,6 +34,10 @@ export interface Query {
   readonly since: string | undefined;
   readonly fold: boolean;
   readonly diff: string | undefined;
+  /** The text of `q`, which is a filter of lists too. */
+  readonly text: string | undefined;
+  /** What the entities are counted by, in place of a list of them. */
+  readonly count: "device" | undefined;
   readonly explain: boolean;
   readonly timeline: number | undefined;
   readonly from: string | undefined;
@@ -63,6 +67,8 @@ export class QueryBuilder implements Query {
   since: string | undefined = undefined;
   fold = false;
   diff: string | undefined = undefined;
+  text: string | undefined = undefined;
+  count: "device" | undefined = undefined;
   explain = false;
   timeline: number | undefined = undefined;
   from: string | undefined = undefined;

@@ -9,8 +9,8 @@ import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
 import { parseStored } from "../view/view.ts";
 import type { CountBytes } from "./changes.ts";
-import type { Scalar } from "./fields.ts";
-import { scalarOf } from "./filter.ts";
+import { ANNOTATION_PREFIX, type Scalar } from "./fields.ts";
+import { type Entity, scalarOf } from "./filter.ts";
 import type { FilteredState } from "./filtered-state.ts";
 import { getEntity } from "./missing.ts";
 import type { SortKey } from "./query.ts";
@@ -51,7 +51,7 @@ export function* sortedIds(
       continue;
     }
     const entity = parseStored(kind, item.text);
-    const row = { id: item.id, keys: sort.map(({ field }) => scalarOf(entity, field)) };
+    const row = { id: item.id, keys: sort.map(({ field }) => sortKeyOf(entity, field)) };
     if (!last || compare(row, last) < 0) {
       rows.push(row);
       counted += sizeOf(row);
@@ -78,6 +78,25 @@ export function* sortedIds(
   count(ids.length * POINTER_BYTES - counted);
   return ids;
 }
+
+/** The value that an entity is sorted by. What it does not have is the empty text. */
+function sortKeyOf(entity: Entity, field: string): Scalar {
+  if (field.startsWith(ANNOTATION_PREFIX)) {
+    const key = field.slice(ANNOTATION_PREFIX.length);
+    const { annotations = {} } = entity;
+    return Object.hasOwn(annotations, key) ? (annotations[key] ?? "") : "";
+  }
+  if ((field === "src" || field === "dst") && "src" in entity)
+    return pointKey(entity[field].device, entity[field].port);
+  if (field === "location" && "location" in entity)
+    return pointKey(entity.location.elementId, entity.location.port);
+  return scalarOf(entity, field);
+}
+
+/** Ports are in order of number: 2 before 10. NUL, which no id contains, is before every character. */
+const pointKey = (device: string, port: string): string =>
+  `${device}\u0000${port.padStart(PORT_DIGITS, "0")}`;
+const PORT_DIGITS = 10;
 
 const sizeOf = ({ keys }: Row): number =>
   ROW_BYTES + keys.reduce<number>((sum, key) => sum + (typeof key === "string" ? key.length : 0), 0);

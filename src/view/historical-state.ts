@@ -16,6 +16,7 @@ import {
 import { Collection, type Write } from "./collection.ts";
 import { type DeviceAliases, type DeviceChange, NO_ALIASES, withAliases } from "./device-aliases.ts";
 import { EncodedPage } from "./encoded-page.ts";
+import { type HostCounts, hostCountsOf, withHostCounts } from "./host-counts.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
@@ -45,7 +46,8 @@ interface Base {
   readonly collections: Collections;
   readonly spellings: Spellings;
   readonly aliases: DeviceAliases;
-  /** Undefined where it must be built from the values. */
+  /** Undefined where they must be built from the values. */
+  readonly hostCounts: HostCounts | undefined;
   readonly graph: LinkGraph | undefined;
   readonly bytes: number;
 }
@@ -100,13 +102,18 @@ function* build(base: Base, changes: Changes, log: Log, revision: number, time: 
   // A historical state never changes, so that every version is its revision.
   const versions = { ...forStoreKinds(() => revision), graph: revision };
   const { graph } = base;
+  // Not on demand where the base is the current state, which would be kept in memory with its pages.
+  const hostCounts = base.hostCounts
+    ? yield* withHostCounts(base.hostCounts, valueChanges(base.collections.hosts, changes.hosts))
+    : () => hostCountsOf(collections.hosts);
   const state = new RevisionState({
     revision,
     time,
     versions,
     collections,
     spellings: yield* withSpellings(base.spellings, existence),
-    aliases: yield* withAliases(base.aliases, deviceChanges(base.collections.devices, changes.devices)),
+    aliases: yield* withAliases(base.aliases, valueChanges(base.collections.devices, changes.devices)),
+    hostCounts,
     graph: () => (graph ? changedGraph(graph, changes) : graphOf(collections)),
     graphTime: () => graphTimeAt(log, revision),
   });
@@ -115,7 +122,8 @@ function* build(base: Base, changes: Changes, log: Log, revision: number, time: 
 
 function* baseOf(current: RevisionState): Steps<Base> {
   const { collections, spellings, aliases } = current;
-  return { collections, spellings, aliases, graph: yield* current.linkGraph(), bytes: 0 };
+  const hostCounts = yield* current.hostCounts();
+  return { collections, spellings, aliases, hostCounts, graph: yield* current.linkGraph(), bytes: 0 };
 }
 
 /** The state of a snapshot. Pages that are also in the current state are shared with it. */
@@ -143,7 +151,7 @@ function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState)
     collections[kind] = Collection.of(pages);
     yield;
   }
-  return { collections, spellings, aliases, graph: undefined, bytes };
+  return { collections, spellings, aliases, hostCounts: undefined, graph: undefined, bytes };
 }
 
 /** All devices of a page, as added. */
@@ -151,7 +159,7 @@ function* devicesOn(page: EncodedPage): Generator<DeviceChange> {
   for (const [i, id] of page.ids.entries()) yield { id, before: null, after: page.value(i) };
 }
 
-function* deviceChanges(base: Collection, changes: ChangedValues): Generator<DeviceChange> {
+function* valueChanges(base: Collection, changes: ChangedValues): Generator<DeviceChange> {
   for (const [id, after] of changes) yield { id, before: base.get(id) ?? null, after };
 }
 

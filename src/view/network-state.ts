@@ -10,6 +10,7 @@ import { idKey, type Kind } from "../model/ids.ts";
 import { Collection } from "./collection.ts";
 import { type DeviceAliases, resolvedIds } from "./device-aliases.ts";
 import type { EncodedPage } from "./encoded-page.ts";
+import type { HostCounts } from "./host-counts.ts";
 import { LinkGraph } from "./link-graph.ts";
 
 /** The kinds whose ids contain ids of devices, and so have several spellings. */
@@ -37,6 +38,7 @@ export interface StateParts {
   readonly spellings: Spellings;
   readonly aliases: DeviceAliases;
   /** Computed when it is needed, where it is not known. */
+  readonly hostCounts: HostCounts | (() => Steps<HostCounts>);
   readonly graph: LinkGraph | (() => Steps<LinkGraph>);
   readonly graphTime: number | (() => Steps<number>);
   readonly live?: LiveIndexes;
@@ -53,6 +55,7 @@ export class RevisionState {
   /** What it does not share with the current state, where it is neither that nor in a cache. */
   ownBytes = 0;
   readonly #live: LiveIndexes | undefined;
+  readonly #hostCounts: HostCounts | SharedSteps<HostCounts>;
   readonly #graph: LinkGraph | SharedSteps<LinkGraph>;
   readonly #graphTime: number | SharedSteps<number>;
 
@@ -63,6 +66,7 @@ export class RevisionState {
     collections,
     spellings,
     aliases,
+    hostCounts,
     graph,
     graphTime,
     live,
@@ -74,6 +78,7 @@ export class RevisionState {
     this.spellings = spellings;
     this.aliases = aliases;
     this.#live = live;
+    this.#hostCounts = typeof hostCounts === "function" ? new SharedSteps(hostCounts()) : hostCounts;
     this.#graph = typeof graph === "function" ? new SharedSteps(graph()) : graph;
     this.#graphTime = typeof graphTime === "function" ? new SharedSteps(graphTime()) : graphTime;
   }
@@ -125,6 +130,11 @@ export class RevisionState {
 
   pages(kind: StoreKind): Steps<readonly EncodedPage[]> {
     return this.collections[kind].pages();
+  }
+
+  *hostCounts(): Steps<HostCounts> {
+    const counts = this.#hostCounts;
+    return counts instanceof SharedSteps ? yield* counts.result() : counts;
   }
 
   *linkGraph(): Steps<LinkGraph> {

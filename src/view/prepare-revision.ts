@@ -6,6 +6,7 @@ import type { Steps } from "../lib/steps.ts";
 import { type Batch, type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { withAliases } from "./device-aliases.ts";
 import { type HeldBack, updateHeldBack } from "./held-back.ts";
+import { withHostCounts } from "./host-counts.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import { RevisionState, type StateParts, withSpellings } from "./network-state.ts";
 
@@ -63,7 +64,8 @@ export function* prepareRevision(
   if (isGraphChanged) versions.graph = revision;
   const spellings = yield* withSpellings(base.spellings, existenceChanges(entries));
   const aliases = yield* withAliases(base.aliases, byKind.get("devices")?.entries ?? []);
-  const parts = { revision, time, versions, collections, spellings, aliases };
+  const hostCounts = yield* withHostCounts(yield* base.hostCounts(), byKind.get("hosts")?.entries ?? []);
+  const parts = { revision, time, versions, collections, spellings, aliases, hostCounts };
   return {
     parts,
     graph: yield* changedGraph(graph, byKind.get("devices")?.entries, byKind.get("links")?.entries),

@@ -23,6 +23,7 @@ import { Collection, type EncodedValue, type Write } from "./collection.ts";
 import { type DeviceChange, hasAliases, NO_ALIASES, withAliases } from "./device-aliases.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
+import { type HostCounts, hostCountsOf, NO_HOSTS } from "./host-counts.ts";
 import { Indexes, type IndexName, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
@@ -63,6 +64,8 @@ export interface NetworkState {
   shownId(kind: Kind, id: string): string;
   /** Pauses only where pages have pending writes. The array never changes. */
   pages(kind: Kind | "missing"): Steps<readonly EncodedPage[]>;
+  /** How many hosts are located at each device. */
+  hostCounts(): Steps<HostCounts>;
   linkGraph(): Steps<LinkGraph>;
   /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
   graphTime(): Steps<number>;
@@ -118,6 +121,7 @@ export class View {
       collections: noCollections(),
       spellings: NO_SPELLINGS,
       aliases: NO_ALIASES,
+      hostCounts: NO_HOSTS,
       graph: this.#graph,
       graphTime: 0,
       live: this.#live,
@@ -218,15 +222,18 @@ export class View {
     const spellings = runToEnd(withSpellings(NO_SPELLINGS, ids));
     const aliases = runToEnd(withAliases(NO_ALIASES, devices));
     this.withoutAliasesSince = revision;
-    this.#setState({ revision, time, versions, collections, spellings, aliases });
+    const hostCounts = runToEnd(hostCountsOf(collections.hosts));
+    this.#setState({ revision, time, versions, collections, spellings, aliases, hostCounts });
     this.#heldBack = runToEnd(countAllHeldBack(this.#state));
   }
 
   /** Sets the versions of a state that was built elsewhere: from another process, or by a conversion. */
   setVersions(versions: CollectionVersions, graphTime: number): void {
     const { revision, time, collections, spellings, aliases } = this.#state;
+    const state = this.#state;
     this.#graphTime = graphTime;
-    this.#setState({ revision, time, versions, collections, spellings, aliases });
+    const hostCounts = () => state.hostCounts();
+    this.#setState({ revision, time, versions, collections, spellings, aliases, hostCounts });
   }
 
   /** Applies a batch at once: for startup and tests. */

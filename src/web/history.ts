@@ -1,20 +1,19 @@
 /** The network as of an earlier moment, and the comparison of two moments. */
 import type { Client, EntityDiff } from "../client/client.ts";
 import { cableId } from "../model/cable.ts";
+import { Hosts } from "./hosts.ts";
 import type { MapMarks } from "./map/highlights.ts";
 import type { ChangeMark } from "./map/style.ts";
 import { type Collection, Network } from "./network.ts";
 
 export async function loadNetworkAt(client: Client, at: string, signal: AbortSignal): Promise<Network> {
   const query = { at };
-  const [devices, links, hosts] = await Promise.all([
+  const [devices, links, counts] = await Promise.all([
     client.list("devices", query, { signal }),
     client.list("links", query, { signal }),
-    client.list("hosts", query, { signal }),
+    client.hostCounts(query, { signal }),
   ]);
-  const network = Network.of(devices.items, links.items, hosts.items);
-  network.setHostsLoaded();
-  return network;
+  return Network.with(devices.items, links.items, new Network(new Hosts(counts, at)));
 }
 
 export type NetworkDifference = Extract<EntityDiff, { resource: Collection }>;
@@ -38,9 +37,10 @@ export async function loadComparison(
   const end = to === undefined ? undefined : parseMoment(to);
   const diff = await client.diff("topology", parseMoment(from), end, {}, { signal });
   const differences = diff.changes.filter(isNetworkDifference).filter(isVisible);
-  const network = Network.of(later.devices.values(), later.links.values(), later.hosts.values());
-  if (later.hostsLoaded) network.setHostsLoaded();
-  for (const change of differences) if (change.event === "removed") network.set(change);
+  const removed = differences.filter(({ event }) => event === "removed");
+  const removedHosts = removed.flatMap(({ resource, value }) => (resource === "hosts" ? [value] : []));
+  const network = later.withHosts(new Map(removedHosts.map((host) => [host.id, host])));
+  for (const change of removed) if (change.resource !== "hosts") network.set(change);
   return { network, differences, marks: marksOf(differences), from: diff.from.time, to: diff.to.time };
 }
 

@@ -1,16 +1,18 @@
 /**
- * The live network: reads the lists, then follows the change stream from the revision of the lists, so that no change
- * is missed and none is applied twice. Lists come first because they are compressed and arrive at once. Hosts come last
- * and in pages, so that the map is drawn before the last of 100,000 hosts is there.
+ * The live network: reads the lists of devices and links and the number of hosts at each device, then follows the change
+ * stream from their revision, so that no change is missed and none is applied twice. Lists come first because they are
+ * compressed and arrive at once. Hosts are loaded when something is opened (`sync-hosts.ts`).
  */
 import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
 import type { EntityChange } from "./change-text.ts";
+import { Hosts } from "./hosts.ts";
 import { Network } from "./network.ts";
+import { throttle } from "./throttle.ts";
 
 export interface LiveHandlers {
   /** Another object is the live network: at the start, and after the stream sent a snapshot. */
   onReplaced(network: Network): void;
-  /** The live network was changed in place; `changes` is empty while the first hosts are loaded. */
+  /** The live network was changed in place; `changes` is empty when only the counts of hosts were loaded again. */
   onChanged(changes: readonly NetworkChange[]): void;
   /** The changes of the last minutes before the page was opened, oldest first. */
   onEarlierChanges(changes: readonly NetworkChange[]): void;
@@ -21,8 +23,9 @@ export interface LiveHandlers {
 /** A change of a device, link or host. Ports are not part of the page's network; the panel reads them on demand. */
 export type NetworkChange = EntityChange & { readonly revision: number; readonly time: number };
 
-const HOSTS_PER_PAGE = 5000;
 const RETRY_MS = 3000;
+/** The counts of hosts are loaded again at most this often. */
+const RECOUNT_INTERVAL_MS = 1000;
 
 export async function watchNetwork(
   client: Client,
@@ -43,20 +46,14 @@ export async function watchNetwork(
 
 async function loadAndStream(client: Client, handlers: LiveHandlers, signal: AbortSignal): Promise<void> {
   handlers.onConnection({ state: "connecting" });
-  const [devices, links] = await Promise.all([
+  const [devices, links, counts] = await Promise.all([
     client.list("devices", {}, { signal }),
     client.list("links", {}, { signal }),
+    client.hostCounts({}, { signal }),
   ]);
-  const network = Network.of(devices.items, links.items);
+  const network = Network.with(devices.items, links.items, new Network(new Hosts(counts)));
   handlers.onReplaced(network);
-  let since = Math.min(devices.revision, links.revision);
-  for await (const page of client.pages("hosts", { limit: HOSTS_PER_PAGE }, { signal })) {
-    for (const value of page.items) network.set({ resource: "hosts", value });
-    since = Math.min(since, page.revision);
-    handlers.onChanged([]);
-  }
-  network.setHostsLoaded();
-  handlers.onChanged([]);
+  const since = Math.min(devices.revision, links.revision, counts.revision);
   void loadEarlierChanges(client, signal).then(
     (changes) => handlers.onEarlierChanges(changes.filter((change) => change.revision <= since)),
     () => {}, // The list of recent changes starts empty then.
@@ -81,44 +78,44 @@ async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<
 const isNetworkChange = (change: Change): change is Extract<Change, EntityChange> =>
   change.resource !== "ports";
 
+/** Returns when the service no longer has the changes since the last revision: then the lists are shorter than a snapshot. */
 async function stream(
   client: Client,
-  start: Network,
+  network: Network,
   since: number,
   handlers: LiveHandlers,
   signal: AbortSignal,
 ): Promise<void> {
-  let network = start;
-  let snapshot: Network | undefined;
   let revisionChanges: NetworkChange[] = [];
   const onState = (state: ConnectionState) => handlers.onConnection(state);
+  const recount = throttle(RECOUNT_INTERVAL_MS, () => void loadCounts(client, network, handlers, signal));
   for await (const event of client.watch("topology", {}, { since, signal, onState })) {
-    switch (event.type) {
-      case "reset":
-        snapshot = new Network();
-        break;
-      case "snapshot":
-        if (event.resource !== "ports") snapshot?.set(event);
-        break;
-      case "synced":
-        if (snapshot) {
-          network = snapshot;
-          network.setHostsLoaded();
-          snapshot = undefined;
-          handlers.onReplaced(network);
-        }
-        break;
-      default: {
-        const change = changeOf(event);
-        if (change) {
-          applyChange(network, change);
-          revisionChanges.push(change);
-        }
-        if (!event.last || revisionChanges.length === 0) break;
-        handlers.onChanged(revisionChanges);
-        revisionChanges = [];
-      }
+    if (event.type === "reset") return;
+    if (event.type === "snapshot" || event.type === "synced") continue;
+    const change = changeOf(event);
+    if (change) {
+      applyChange(network, change);
+      revisionChanges.push(change);
     }
+    if (!event.last || revisionChanges.length === 0) continue;
+    handlers.onChanged(revisionChanges);
+    revisionChanges = [];
+    if (network.openedHosts.countsAreStale) recount();
+  }
+}
+
+/** Of at least the revision that is shown, so that no change is lost in between. */
+async function loadCounts(
+  client: Client,
+  { openedHosts }: Network,
+  handlers: LiveHandlers,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    openedHosts.setCounts(await client.hostCounts({ "min-revision": openedHosts.revision }, { signal }));
+    handlers.onChanged([]);
+  } catch {
+    // The next host that moves is another occasion. A lost connection is shown by the state of the stream.
   }
 }
 
@@ -130,6 +127,10 @@ function changeOf(event: ChangeEvent): NetworkChange | undefined {
 
 /** The stream repeats changes that a list already contains. An older value must not replace a newer one. */
 export function applyChange(network: Network, change: NetworkChange): void {
+  if (change.resource === "hosts") {
+    network.openedHosts.apply(change);
+    return;
+  }
   const known = network[change.resource].get(change.value.id);
   if (known !== undefined && known.revision > change.revision) return;
   if (change.event === "removed") network.remove(change.resource, change.value.id);

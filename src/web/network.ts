@@ -1,10 +1,11 @@
 /**
- * The page's copy of the network: devices, links and hosts by id, the cables folded from the links, and the look-ups
- * that the views share. Lists, the change stream and comparisons fill it through `set` and `remove`.
+ * The page's copy of the network: devices and links by id, the cables folded from the links, the hosts that something
+ * opened (`hosts.ts`), and the look-ups that the views share. Lists, the change stream and comparisons fill it.
  */
 
 import { type Cable, cableId, cableOf, reverseLinkId } from "../model/cable.ts";
 import type { Device, Host, Link } from "../model/entity.ts";
+import { Hosts } from "./hosts.ts";
 
 /** An entity with the name of its collection. */
 export type NetworkEntity =
@@ -16,31 +17,47 @@ export type Collection = NetworkEntity["resource"];
 export class Network {
   readonly devices = new Map<string, Device>();
   readonly links = new Map<string, Link>();
-  readonly hosts: Map<string, Host>;
   readonly cables = new Map<string, Cable>();
-  /** Rises with every change, so that a view can see cheaply whether it is out of date. */
-  version = 0;
-  /** Hosts are loaded last, in pages. Until the last page, neither their count nor the absence of one is known. */
-  hostsLoaded = false;
+  /** Networks of the same moment share them. */
+  readonly openedHosts: Hosts;
   readonly #cablesOf = new Map<string, Set<string>>();
-  readonly #hostsOf: Map<string, Set<string>>;
+  /** Hosts that are planned only, or were removed: found by their id, and counted at no device. */
+  readonly #otherHosts: ReadonlyMap<string, Host>;
+  #version = 0;
+  #hosts: { readonly version: number; readonly all: ReadonlyMap<string, Host> } | undefined;
 
-  constructor(hosts = new Map<string, Host>(), hostsOf = new Map<string, Set<string>>()) {
-    this.hosts = hosts;
-    this.#hostsOf = hostsOf;
+  constructor(openedHosts = new Hosts(), otherHosts: ReadonlyMap<string, Host> = new Map()) {
+    this.openedHosts = openedHosts;
+    this.#otherHosts = otherHosts;
   }
 
   /** A network with these entities. */
   static of(devices: Iterable<Device>, links: Iterable<Link>, hosts: Iterable<Host> = []): Network {
-    const network = new Network();
+    return Network.with(devices, links, new Network(Hosts.of(hosts)));
+  }
+
+  static with(devices: Iterable<Device>, links: Iterable<Link>, network: Network): Network {
     for (const value of devices) network.set({ resource: "devices", value });
     for (const value of links) network.set({ resource: "links", value });
-    for (const value of hosts) network.set({ resource: "hosts", value });
     return network;
   }
 
-  set({ resource, value }: NetworkEntity): void {
-    this.version++;
+  /** Rises with every change, so that a view can see cheaply whether it is out of date. */
+  get version(): number {
+    return this.#version + this.openedHosts.version;
+  }
+
+  /** Not all: those that something opened. */
+  get hosts(): ReadonlyMap<string, Host> {
+    const { opened, version } = this.openedHosts;
+    if (this.#otherHosts.size === 0) return opened;
+    if (this.#hosts?.version !== version)
+      this.#hosts = { version, all: new Map([...this.#otherHosts, ...opened]) };
+    return this.#hosts.all;
+  }
+
+  set({ resource, value }: Exclude<NetworkEntity, { readonly resource: "hosts" }>): void {
+    this.#version++;
     switch (resource) {
       case "devices":
         this.devices.set(value.id, value);
@@ -48,18 +65,12 @@ export class Network {
       case "links":
         this.links.set(value.id, value);
         this.#updateCable(value);
-        return;
-      case "hosts":
-        this.#removeLocations(this.hosts.get(value.id));
-        this.hosts.set(value.id, value);
-        for (const { elementId } of value.locations) add(this.#hostsOf, elementId, value.id);
     }
   }
 
-  remove(kind: Collection, id: string): void {
-    this.version++;
+  remove(kind: Exclude<Collection, "hosts">, id: string): void {
+    this.#version++;
     const link = kind === "links" ? this.links.get(id) : undefined;
-    if (kind === "hosts") this.#removeLocations(this.hosts.get(id));
     this[kind].delete(id);
     if (link) this.#updateCable(link);
   }
@@ -70,43 +81,45 @@ export class Network {
    */
   withPlanned(planned: Iterable<NetworkEntity>): Network {
     const hosts = new Map<string, Host>();
-    const devices: NetworkEntity[] = [];
-    const links: NetworkEntity[] = [];
+    const devices: Extract<NetworkEntity, { resource: "devices" }>[] = [];
+    const links: Extract<NetworkEntity, { resource: "links" }>[] = [];
     for (const entity of planned) {
       if (this[entity.resource].has(entity.value.id)) continue;
       if (entity.resource === "hosts") hosts.set(entity.value.id, entity.value);
       else if (entity.resource === "devices") devices.push(entity);
       else if (!this.cables.has(cableId(entity.value))) links.push(entity);
     }
-    // The hosts are most of a network, so they are copied only for a planned one.
-    const copy = new Network(
-      hosts.size === 0 ? this.hosts : new Map([...this.hosts, ...hosts]),
-      this.#hostsOf,
-    );
+    const copy = this.withHosts(hosts);
+    for (const entity of [...devices, ...links]) copy.set(entity);
+    return copy;
+  }
+
+  /** A copy with these hosts too, which are counted at no device. */
+  withHosts(hosts: ReadonlyMap<string, Host>): Network {
+    const copy = new Network(this.openedHosts, new Map([...this.#otherHosts, ...hosts]));
     for (const [id, device] of this.devices) copy.devices.set(id, device);
     for (const [id, link] of this.links) copy.links.set(id, link);
     for (const [id, cable] of this.cables) copy.cables.set(id, cable);
     for (const [device, cables] of this.#cablesOf) copy.#cablesOf.set(device, new Set(cables));
-    for (const entity of [...devices, ...links]) copy.set(entity);
-    copy.hostsLoaded = this.hostsLoaded;
     return copy;
-  }
-
-  setHostsLoaded(): void {
-    this.version++;
-    this.hostsLoaded = true;
   }
 
   cablesOf(device: string): Cable[] {
     return [...(this.#cablesOf.get(device) ?? [])].flatMap((id) => this.cables.get(id) ?? []);
   }
 
+  /** Only where they are opened. */
   hostsOf(device: string): Host[] {
-    return [...(this.#hostsOf.get(device) ?? [])].flatMap((id) => this.hosts.get(id) ?? []);
+    return this.openedHosts.openedAt(device);
   }
 
   hostCount(device: string): number {
-    return this.#hostsOf.get(device)?.size ?? 0;
+    return this.openedHosts.count(device);
+  }
+
+  /** Whether it is known if there is such an entity. */
+  isKnown(kind: Collection, id: string): boolean {
+    return kind !== "hosts" || this.openedHosts.isKnown(id) || this.hosts.has(id);
   }
 
   #updateCable(link: Link): void {
@@ -121,10 +134,6 @@ export class Network {
     }
     this.cables.set(id, cableOf(known, known === reverse ? undefined : reverse));
     for (const device of ends) add(this.#cablesOf, device, id);
-  }
-
-  #removeLocations(host: Host | undefined): void {
-    for (const { elementId } of host?.locations ?? []) this.#hostsOf.get(elementId)?.delete(host?.id ?? "");
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * The search over the page's copy of the network: name, id, MAC, IP address and CIDR block. Addresses are compared as
- * addresses (`10.0.0.0/24`, `2001:DB8::1`, `aabb.ccdd.eeff`), everything else as text. Exact matches come first, then
- * matches at the beginning of a field.
+ * The search: the service finds devices and hosts, the page shows them. Only the newest text counts: a search that is
+ * overtaken is aborted, and the hits of the one before stay until the new ones are there.
  */
-import { canonicalMac, ipKey, ipKeyRange } from "../model/address.ts";
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { type Client, ClientError, type SearchResult } from "../client/client.ts";
 import type { Device, Host } from "../model/entity.ts";
 import { deviceName, deviceNameById, hostName } from "./names.ts";
 import type { Network } from "./network.ts";
@@ -16,74 +16,67 @@ export interface SearchHit {
   readonly detail: string;
 }
 
-export interface SearchResult {
-  readonly hits: readonly SearchHit[];
-  readonly total: number;
+export interface SearchState {
+  readonly hits: SearchResult["hits"];
+  /** Whether these are all. */
+  readonly complete: boolean;
+  readonly searching: boolean;
+  /** Why the service refused the search. */
+  readonly fault: string | undefined;
 }
 
-/** Lower is better; undefined is no match. */
-type Score = number | undefined;
+export interface Searcher {
+  readonly result: ReadonlySignal<SearchState>;
+  /** Searches in the network of that moment; an empty text ends the search. */
+  search(text: string, at: string | undefined): void;
+  /** Resolves when the newest search has ended. */
+  settled(): Promise<void>;
+}
 
-export function searchNetwork(network: Network, input: string, limit = 50): SearchResult {
-  const query = input.trim();
-  if (query === "") return { hits: [], total: 0 };
-  const range = ipKeyRange(query);
-  const mac = canonicalMac(query);
-  const text = query.toLowerCase();
-  const ranked: { readonly score: number; readonly hit: SearchHit }[] = [];
-  const isInRange = (ip: string) => {
-    if (range === undefined) return false;
-    const key = ipKey(ip);
-    return key >= range.from && key <= range.to;
+const MAX_HITS = 12;
+const NOTHING: SearchState = { hits: [], complete: true, searching: false, fault: undefined };
+
+export function createSearcher(client: Pick<Client, "search">): Searcher {
+  const result = signal(NOTHING);
+  let request = new AbortController();
+  let running = Promise.resolve();
+
+  async function run(
+    text: string,
+    at: string | undefined,
+    { signal: aborted }: AbortController,
+  ): Promise<void> {
+    try {
+      const query = { limit: MAX_HITS, ...(at !== undefined && { at }) };
+      const { hits, complete } = await client.search(text, query, { signal: aborted });
+      if (!aborted.aborted) result.value = { hits, complete, searching: false, fault: undefined };
+    } catch (error) {
+      if (aborted.aborted) return;
+      const fault = error instanceof ClientError ? error.detail : String(error);
+      result.value = { ...NOTHING, fault };
+    }
+  }
+
+  return {
+    result,
+    search(input, at) {
+      request.abort();
+      const text = input.trim();
+      if (text === "") {
+        result.value = NOTHING;
+        return;
+      }
+      request = new AbortController();
+      result.value = { ...result.peek(), searching: true, fault: undefined };
+      running = run(text, at, request);
+    },
+    settled: () => running,
   };
-  for (const device of network.devices.values()) {
-    const address = device.annotations.managementAddress ?? "";
-    const addressMatches = range !== undefined && ipKeyRange(address) !== undefined && isInRange(address);
-    const score = addressMatches ? 0 : deviceScore(device, text);
-    if (score !== undefined) ranked.push({ score, hit: deviceHit(device) });
-  }
-  for (const host of network.hosts.values()) {
-    const score = host.ipAddresses.some(isInRange) || host.mac === mac ? 0 : hostScore(host, text);
-    if (score !== undefined) ranked.push({ score: score + 0.5, hit: hostHit(network, host) });
-  }
-  ranked.sort((p, q) => p.score - q.score || compareText(p.hit.title, q.hit.title));
-  return { hits: ranked.slice(0, limit).map(({ hit }) => hit), total: ranked.length };
 }
 
-const compareText = (p: string, q: string): number => p.localeCompare(q, "en", { numeric: true });
-
-function textScore(field: string | undefined, text: string): Score {
-  const index = field?.toLowerCase().indexOf(text) ?? -1;
-  if (index < 0) return undefined;
-  return field?.length === text.length ? 0 : index === 0 ? 1 : 2;
-}
-
-function bestScore(scores: readonly Score[]): Score {
-  const matches = scores.filter((score) => score !== undefined);
-  return matches.length === 0 ? undefined : Math.min(...matches);
-}
-
-function deviceScore(device: Device, text: string): Score {
-  const names = [device.id, deviceName(device), ...(device.aliases ?? [])];
-  const main = bestScore(names.map((name) => textScore(name, text)));
-  if (main !== undefined) return main;
-  const rest = [
-    device.annotations.managementAddress,
-    device.serial,
-    device.mfr,
-    device.hw,
-    device.annotations.city,
-  ];
-  return rest.some((field) => textScore(field, text) !== undefined) ? 3 : undefined;
-}
-
-function hostScore(host: Host, text: string): Score {
-  return bestScore([
-    textScore(hostName(host), text),
-    textScore(host.id, text),
-    ...host.ipAddresses.map((ip) => textScore(ip, text)),
-  ]);
-}
+/** `network` has the names of devices. */
+export const describeHit = (network: Network, hit: SearchResult["hits"][number]): SearchHit =>
+  hit.resource === "devices" ? deviceHit(hit.value) : hostHit(network, hit.value);
 
 function deviceHit(device: Device): SearchHit {
   const place = device.annotations.city ?? device.annotations.site ?? "";

@@ -45,6 +45,6 @@ function needsDrift(store: Store): boolean {
   if (layer === "drift") return true;
   if (view !== "map" && parseFilter(filter).some(([name]) => name === "drift")) return true;
   const network = readNetwork(store);
-  if (!selected || !network || (selected.kind === "hosts" && !network.hostsLoaded)) return false;
+  if (!selected || !network?.isKnown(selected.kind, selected.id)) return false;
   return !network[selected.kind].has(selected.id);
 }

@@ -9,6 +9,7 @@ import { type NetworkChange, watchNetwork } from "./live.ts";
 import { syncSettings } from "./settings.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
+import { syncHosts } from "./sync-hosts.ts";
 import { syncOverlay } from "./sync-overlay.ts";
 import { throttle } from "./throttle.ts";
 
@@ -25,6 +26,7 @@ export function startSync(store: Store): void {
   syncDrift(store);
   syncSettings(store);
   syncOverlay(store);
+  syncHosts(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
 }

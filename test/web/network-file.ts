@@ -8,6 +8,8 @@ interface NetworkChange {
   readonly inactiveLinks?: readonly string[];
   /** Device ids. */
   readonly removedDevices?: readonly string[];
+  /** By MAC address, the number of the leaf that a host is at now. */
+  readonly movedHosts?: Readonly<Record<string, number>>;
 }
 
 export interface NetworkFile {
@@ -28,7 +30,7 @@ const LEAVES = [11, 12, 13, 14];
 
 const deviceName = (n: number): string => (n < 10 ? `spine${n}` : n === 14 ? MARKUP_NAME : `leaf${n - 10}`);
 
-function createNetwork(inactiveLinks: readonly string[], removedDevices: readonly string[]) {
+function createNetwork({ inactiveLinks = [], removedDevices = [], movedHosts = {} }: NetworkChange) {
   const devices = [...SPINES, ...LEAVES]
     .map((n) => ({
       id: deviceId(n),
@@ -61,12 +63,15 @@ function createNetwork(inactiveLinks: readonly string[], removedDevices: readonl
     }),
   ).filter(({ src, dst }) => !removedDevices.includes(src.device) && !removedDevices.includes(dst.device));
   const hosts = LEAVES.flatMap((leaf, i) =>
-    [3, 4].map((port) => ({
-      mac: `02:00:00:00:0${i}:0${port}`,
-      ipAddresses: [`192.0.2.${leaf * 10 + port}`],
-      locations: [{ elementId: deviceId(leaf), port: String(port) }],
-      annotations: { name: leaf === 14 ? MARKUP_NAME : `pc-${leaf}-${port}` },
-    })),
+    [3, 4].map((port) => {
+      const mac = `02:00:00:00:0${i}:0${port}`;
+      return {
+        mac,
+        ipAddresses: [`192.0.2.${leaf * 10 + port}`],
+        locations: [{ elementId: deviceId(movedHosts[mac] ?? leaf), port: String(port) }],
+        annotations: { name: leaf === 14 ? MARKUP_NAME : `pc-${leaf}-${port}` },
+      };
+    }),
   ).filter((host) => host.locations.every((location) => !removedDevices.includes(location.elementId)));
   return { devices, ports, links, hosts };
 }
@@ -79,8 +84,7 @@ export function createNetworkFile(): NetworkFile {
   const file: NetworkFile = {
     folder,
     config,
-    write: ({ inactiveLinks = [], removedDevices = [] } = {}) =>
-      writeFileSync(path, JSON.stringify(createNetwork(inactiveLinks, removedDevices))),
+    write: (change = {}) => writeFileSync(path, JSON.stringify(createNetwork(change))),
     writeInvalid: () => writeFileSync(path, "{"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -1,11 +1,14 @@
 /** The page's copy of the network, its paths, search, change texts, highlights and filters, without a browser. */
 import { describe, expect, test } from "bun:test";
+import type { SearchResult } from "../../src/client/client.ts";
+import type { Host } from "../../src/model/entity.ts";
 import { describeChange, type EntityChange } from "../../src/web/change-text.ts";
 import { marksOf } from "../../src/web/history.ts";
+import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/hosts.ts";
 import { applyChange } from "../../src/web/live.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
 import { neighbourhood, shortestPath } from "../../src/web/path.ts";
-import { searchNetwork } from "../../src/web/search.ts";
+import { createSearcher, describeHit } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";
 import { parseFilter } from "../../src/web/table/filter.ts";
 import { device as sampleDevice } from "../support/sample-network.ts";
@@ -31,9 +34,11 @@ describe("network", () => {
   test("a host that moves is counted at its new device only", () => {
     const network = sampleNetwork();
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([1, 0]);
-    network.set({ resource: "hosts", value: sampleHost("02:00:00:00:00:01", "b/3") });
+    const value = sampleHost("02:00:00:00:00:01", "b/3");
+    const change = { resource: "hosts", value, time: 0 } as const;
+    applyChange(network, { ...change, event: "updated", revision: 2, changed: ["locations"] });
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([0, 1]);
-    network.remove("hosts", "02:00:00:00:00:01/None");
+    applyChange(network, { ...change, event: "removed", revision: 3 });
     expect(network.hostCount("b")).toBe(0);
   });
 
@@ -84,35 +89,126 @@ describe("path", () => {
   });
 });
 
+describe("hosts", () => {
+  const counts = { counts: { a: 2, b: 1 }, total: 3, revision: 5 };
+  const host = (n: number, end: string, revision = 1) =>
+    sampleHost(`02:00:00:00:00:0${n}`, end, { revision });
+  const change = (event: "added" | "updated" | "removed", value: Host, changed?: string[]) =>
+    ({ resource: "hosts", event, value, revision: value.revision, ...(changed && { changed }) }) as const;
+
+  test("changes of hosts that are not loaded change the counts, unless the counts contain them already", () => {
+    const hosts = new Hosts(counts);
+    hosts.apply(change("added", host(1, "a/1", 5)));
+    expect([hosts.count("a"), hosts.total]).toEqual([2, 3]);
+    hosts.apply(change("added", host(2, "a/1", 6)));
+    hosts.apply(change("removed", host(3, "b/1", 7)));
+    expect([hosts.count("a"), hosts.count("b"), hosts.total]).toEqual([3, 0, 3]);
+    expect(hosts.opened.size).toBe(0);
+    expect(hosts.countsAreStale).toBe(false);
+  });
+
+  test("a host that moves from an unknown place makes the counts stale until they are loaded again", () => {
+    const hosts = new Hosts(counts);
+    hosts.apply(change("updated", host(1, "b/1", 6), ["ipAddresses"]));
+    expect(hosts.countsAreStale).toBe(false);
+    hosts.apply(change("updated", host(1, "b/1", 7), ["locations"]));
+    expect(hosts.countsAreStale).toBe(true);
+    hosts.setCounts({ counts: { a: 1, b: 2 }, total: 3, revision: 7 });
+    expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 2, false]);
+  });
+
+  test("an opened device has its hosts, also those that the stream changed while they were loaded", () => {
+    const hosts = new Hosts(counts);
+    hosts.open(hostsAtDevice("a"));
+    expect(hosts.stateOf("device a")).toBe("loading");
+    hosts.apply(change("removed", host(1, "a/1", 6)));
+    hosts.apply(change("updated", host(2, "b/1", 7), ["locations"]));
+    hosts.apply(change("added", host(3, "a/2", 8)));
+    hosts.setLoaded("device a", [host(1, "a/1"), host(2, "a/1"), host(4, "a/1")], true);
+    expect(
+      hosts
+        .openedAt("a")
+        .map(({ mac }) => mac.at(-1))
+        .toSorted(),
+    ).toEqual(["3", "4"]);
+    expect(hosts.openedAt("b")).toEqual([]);
+    expect(hosts.stateOf("device a")).toBe("complete");
+  });
+
+  test("a row of a long table shows the last change of its host, although the host is not opened", () => {
+    const hosts = new Hosts(counts);
+    const row = host(1, "a/1", 2);
+    expect(hosts.latest(row)).toBe(row);
+    hosts.apply(change("updated", host(1, "b/1", 6), ["locations"]));
+    expect(hosts.latest(row).location.elementId).toBe("b");
+    for (let n = 0; n < 2000; n++) hosts.apply(change("added", { ...host(2, "a/1", 7), id: `${n}` }));
+    expect(hosts.latest(row)).toBe(row);
+  });
+
+  test("what is closed is forgotten, unless something else has it open", () => {
+    const hosts = new Hosts(counts);
+    for (const group of [hostsAtDevice("a"), hostWithId(host(1, "a/1").id)]) {
+      hosts.open(group);
+      hosts.setLoaded(
+        group.key,
+        [host(1, "a/1"), ...(group.key.startsWith("device") ? [host(2, "a/1")] : [])],
+        true,
+      );
+    }
+    hosts.close("device a");
+    expect([...hosts.opened.values()].map(({ mac }) => mac.at(-1))).toEqual(["1"]);
+    hosts.close(hostWithId(host(1, "a/1").id).key);
+    expect(hosts.opened.size).toBe(0);
+    expect(hosts.count("a")).toBe(2);
+  });
+
+  test("a host is known when it is loaded, and when it is known not to exist", () => {
+    const hosts = new Hosts(counts);
+    expect(hosts.isKnown("x")).toBe(false);
+    hosts.open(hostWithId("x"));
+    expect(hosts.isKnown("x")).toBe(false);
+    hosts.setLoaded("host x", [], true);
+    expect(hosts.isKnown("x")).toBe(true);
+  });
+});
+
 describe("search", () => {
-  const titles = (text: string) => searchNetwork(sampleNetwork(), text).hits.map((hit) => hit.title);
-
-  test.each([
-    ["192.0.2.77", ["192.0.2.77"]],
-    ["192.0.2.0/25", ["192.0.2.77", "desk"]],
-    ["2001:DB8:0::7", ["192.0.2.77"]],
-    ["0200.0000.0001", ["desk"]],
-    ["02-00-00-00-00-02", ["192.0.2.77"]],
-    ["switch-b", ["switch-b"]],
-    ["10.0.0.99", ["switch-c"]],
-    ["", []],
-    ["nowhere", []],
-  ])("%s", (text, expected) => {
-    expect(titles(text).toSorted()).toEqual(expected.toSorted());
+  test("an overtaken search is aborted, and its hits never show", async () => {
+    const requests: {
+      text: string;
+      signal: AbortSignal | undefined;
+      answer: (result: SearchResult) => void;
+    }[] = [];
+    const searcher = createSearcher({
+      search: (text, _, options) =>
+        new Promise((resolve) => requests.push({ text, signal: options?.signal, answer: resolve })),
+    });
+    const device = sampleNetwork().devices.get("a");
+    if (!device) throw new Error("there is a device a");
+    const found = { hits: [{ resource: "devices", value: device }], complete: true } as const;
+    searcher.search("s", undefined);
+    searcher.search(" sw ", undefined);
+    expect(requests.map(({ text, signal }) => [text, signal?.aborted])).toEqual([
+      ["s", true],
+      ["sw", false],
+    ]);
+    requests[0]?.answer({ hits: [], complete: true });
+    requests[1]?.answer(found);
+    await searcher.settled();
+    expect(searcher.result.value).toMatchObject({ ...found, searching: false });
+    searcher.search("", undefined);
+    expect(searcher.result.value.hits).toEqual([]);
+    expect(requests).toHaveLength(2);
   });
 
-  test("an alias of a device finds it", () => {
+  test("a host is described with its device and port", () => {
     const network = sampleNetwork();
-    const switchB = network.devices.get("b");
-    if (!switchB) throw new Error("there is a device b");
-    network.set({ resource: "devices", value: { ...switchB, aliases: ["openflow:7"] } });
-    expect(searchNetwork(network, "OpenFlow:7").hits.map((hit) => hit.title)).toEqual(["switch-b"]);
-  });
-
-  test("names that start with the text come first, and `total` counts the hits beyond the limit", () => {
-    const { hits, total } = searchNetwork(sampleNetwork(), "s", 2);
-    expect(hits.map((hit) => hit.title)).toEqual(["switch-a", "switch-b"]);
-    expect(total).toBeGreaterThan(2);
+    const value = sampleHost("02:00:00:00:00:01", "a/9", { ipAddresses: ["192.0.2.1"] });
+    expect(describeHit(network, { resource: "hosts", value })).toEqual({
+      ref: { kind: "hosts", id: "02:00:00:00:00:01/None" },
+      title: "192.0.2.1",
+      detail: "on switch-a port 9 · 02:00:00:00:00:01",
+    });
   });
 });
 

@@ -19,7 +19,12 @@ export const sampleHost = (mac: string, end: string, fields: Parameters<typeof h
 
 /** Devices `a` to `d` in a chain, connected by three cables; `d` is down; one host on `a` and one on `c`. */
 export function sampleNetwork(): Network {
-  const network = new Network();
+  const namedHost = sampleHost("02:00:00:00:00:01", "a/9", {
+    ipAddresses: ["192.0.2.1"],
+    annotations: { name: "desk" },
+  });
+  const unnamedHost = sampleHost("02:00:00:00:00:02", "c/9", { ipAddresses: ["192.0.2.77", "2001:db8::7"] });
+  const network = Network.of([], [], [namedHost, unnamedHost]);
   for (const id of ["a", "b", "c", "d"]) {
     const annotations = { name: `switch-${id}`, managementAddress: `10.0.0.${id.charCodeAt(0)}` };
     network.set({ resource: "devices", value: device(id, { annotations, available: id !== "d" }) });
@@ -31,13 +36,5 @@ export function sampleNetwork(): Network {
   ] as const) {
     for (const value of sampleCable(a, b)) network.set({ resource: "links", value });
   }
-  const namedHost = sampleHost("02:00:00:00:00:01", "a/9", {
-    ipAddresses: ["192.0.2.1"],
-    annotations: { name: "desk" },
-  });
-  const unnamedHost = sampleHost("02:00:00:00:00:02", "c/9", { ipAddresses: ["192.0.2.77", "2001:db8::7"] });
-  network.set({ resource: "hosts", value: namedHost });
-  network.set({ resource: "hosts", value: unnamedHost });
-  network.setHostsLoaded();
   return network;
 }

@@ -22,7 +22,7 @@ import { throwIfFault } from "../query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../representation.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
-import { whileShown } from "./shown-version.ts";
+import { type Versions, whileShown } from "./shown-version.ts";
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
 export function* listRepresentation(
@@ -72,7 +72,6 @@ class ListRepresentation implements Representation {
   ) {
     const { dialect } = context;
     const isPage = query.limit !== undefined || cursor !== undefined;
-    const isCurrent = query.at === undefined && !query.around && !cursor;
     this.#context = context;
     this.#kind = kind;
     this.#query = query;
@@ -88,13 +87,10 @@ class ListRepresentation implements Representation {
       !query.fields &&
       !isPage;
     const page = `${query.limit ?? ""} ${query.cursor ?? ""}`;
-    const currentVersion = isCurrent ? followVersion(context.view, kind, query) : undefined;
     const { resolved } = filtered;
     this.info = {
       key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}${resolved}`,
-      ...(namesDevices(query)
-        ? whileShown({ version, currentVersion }, context.view, shownNames(query), resolved)
-        : { version, currentVersion }),
+      ...listVersions(context.view, kind, query, version, resolved),
       tagIsVersion: dialect.showsRevision && this.#isWholeCollection,
       // Every page says the revision in the cursor. The list did not change between that and the current one.
       revision: isPage ? version : filtered.state.revision,
@@ -133,8 +129,23 @@ class ListRepresentation implements Representation {
   }
 }
 
+/** `version` is that of the state that is rendered, `resolved` what the names in the filters mean in it. */
+export function listVersions(
+  view: View,
+  kind: Kind,
+  query: Query,
+  version: number,
+  resolved: string,
+): Versions {
+  const isCurrent = query.at === undefined && !query.around && query.cursor === undefined;
+  const currentVersion = isCurrent ? followVersion(view, kind, query) : undefined;
+  return namesDevices(query)
+    ? whileShown({ version, currentVersion }, view, shownNames(query), resolved)
+    : { version, currentVersion };
+}
+
 /** A list of the past never changes, also when `at` was the current revision when it was read first. */
-const versionOf = (
+export const versionOf = (
   { revision, versions }: Pick<NetworkState, "revision" | "versions">,
   kind: Kind,
   query: Query,

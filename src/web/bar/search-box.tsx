@@ -3,16 +3,13 @@
  * the focus to it from anywhere on the page.
  */
 import { useComputed, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../icon.tsx";
 import { formatCount } from "../names.ts";
-import { type SearchHit, type SearchResult, searchNetwork } from "../search.ts";
+import { createSearcher, describeHit, type SearchHit, type SearchState } from "../search.ts";
 import { type EntityRef, isSameEntity } from "../state.ts";
-import { readNetwork, type Store, useStore } from "../store.ts";
+import { useStore } from "../store.ts";
 import { hitId, SearchHits } from "./search-hits.tsx";
-
-const MAX_SHOWN = 12;
-const NO_RESULT: SearchResult = { hits: [], total: 0 };
 
 export function SearchBox() {
   const store = useStore();
@@ -21,11 +18,15 @@ export function SearchBox() {
   const focused = useSignal(false);
   const activeRef = useSignal<EntityRef | undefined>(undefined);
   const open = useComputed(() => focused.value && text.value.trim() !== "");
-  const result = useComputed(() => (open.value ? search(store, text.value) : NO_RESULT));
+  const searcher = useMemo(() => createSearcher(store.client), []);
+  const hits = useComputed(() => {
+    const network = store.network.value;
+    return network ? searcher.result.value.hits.map((hit) => describeHit(network, hit)) : [];
+  });
   const activeIndex = useComputed(() =>
     Math.max(
       0,
-      result.value.hits.findIndex(({ ref }) => isSameEntity(ref, activeRef.value)),
+      hits.value.findIndex(({ ref }) => isSameEntity(ref, activeRef.value)),
     ),
   );
   useSlashKey(() => {
@@ -36,29 +37,35 @@ export function SearchBox() {
   const setText = (next: string) => {
     text.value = next;
     activeRef.value = undefined;
+    searcher.search(next, store.state.peek().at);
   };
   const choose = (hit: SearchHit) => {
     setText("");
     input.current?.blur();
     store.pick(hit.ref);
   };
+  /** Enter may come before the hits of the last key. */
+  const chooseActive = async () => {
+    const chosen = text.value;
+    if (searcher.result.value.searching) await searcher.settled();
+    const hit = hits.value[activeIndex.value];
+    if (hit && text.value === chosen) choose(hit);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
-    const { hits } = result.value;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
-      activeRef.value = hits[(activeIndex.value + step + hits.length) % Math.max(1, hits.length)]?.ref;
-    } else if (event.key === "Enter") {
-      const hit = hits[activeIndex.value];
-      if (hit) choose(hit);
-    } else if (event.key === "Escape") {
+      const { length } = hits.value;
+      activeRef.value = hits.value[(activeIndex.value + step + length) % Math.max(1, length)]?.ref;
+    } else if (event.key === "Enter") void chooseActive();
+    else if (event.key === "Escape") {
       if (text.value === "") input.current?.blur();
       setText("");
     }
   };
 
-  const hasHits = result.value.hits.length > 0;
-  const summary = open.value ? summarize(result.value, store.network.value?.hostsLoaded ?? false) : "";
+  const hasHits = open.value && hits.value.length > 0;
+  const summary = open.value ? summarize(searcher.result.value) : "";
   return (
     <search class="search">
       <Icon name="search" />
@@ -93,7 +100,8 @@ export function SearchBox() {
       <SearchHits
         id="search-hits"
         hidden={!open.value}
-        result={result.value}
+        hits={hits.value}
+        complete={searcher.result.value.complete}
         activeIndex={activeIndex.value}
         summary={summary}
         onChoose={choose}
@@ -105,15 +113,11 @@ export function SearchBox() {
   );
 }
 
-/** While hosts are loaded the search runs again as they arrive; afterwards the list stays as it is. */
-function search(store: Store, text: string): SearchResult {
-  const network = store.network.value?.hostsLoaded ? store.network.value : readNetwork(store);
-  return network ? searchNetwork(network, text, MAX_SHOWN) : NO_RESULT;
-}
-
-function summarize({ total }: SearchResult, isComplete: boolean): string {
-  if (total === 0) return isComplete ? "Nothing found" : "Loading…";
-  return `${formatCount(total, "match", "matches")}${isComplete ? "" : ", loading…"}`;
+function summarize({ hits, complete, searching, fault }: SearchState): string {
+  if (fault !== undefined) return fault;
+  if (searching) return "Searching…";
+  if (hits.length === 0) return "Nothing found";
+  return complete ? formatCount(hits.length, "match", "matches") : `The first ${hits.length} matches`;
 }
 
 function useSlashKey(run: () => void): void {

@@ -1,22 +1,22 @@
 /** The list of matches below the search box. */
-import { formatCount } from "../names.ts";
-import type { SearchHit, SearchResult } from "../search.ts";
+import type { SearchHit } from "../search.ts";
 
 export const hitId = (index: number): string => `hit-${index}`;
 
 interface SearchHitsProps {
   readonly id: string;
   readonly hidden: boolean;
-  readonly result: SearchResult;
+  readonly hits: readonly SearchHit[];
+  /** Whether these are all. */
+  readonly complete: boolean;
   readonly activeIndex: number;
   /** Shown when nothing was found. */
   readonly summary: string;
   readonly onChoose: (hit: SearchHit) => void;
 }
 
-export function SearchHits({ id, hidden, result, activeIndex, summary, onChoose }: SearchHitsProps) {
-  const { hits, total } = result;
-  const note = total === 0 ? summary : `and ${formatCount(total - hits.length, "other")}`;
+export function SearchHits({ id, hidden, hits, complete, activeIndex, summary, onChoose }: SearchHitsProps) {
+  const note = hits.length === 0 ? summary : "and others; more letters find fewer";
   return (
     <div id={id} role="listbox" class="search-hits" aria-label="Found" hidden={hidden}>
       {hits.map((hit, i) => (
@@ -37,7 +37,7 @@ export function SearchHits({ id, hidden, result, activeIndex, summary, onChoose 
           <span class="hit-detail">{hit.detail}</span>
         </div>
       ))}
-      {(total === 0 || total > hits.length) && (
+      {(hits.length === 0 || !complete) && (
         <div class="search-more" role="presentation">
           {note}
         </div>

@@ -17,7 +17,7 @@ export function Tabs() {
     map: undefined,
     devices: network?.devices.size,
     links: network?.links.size,
-    hosts: network?.hostsLoaded ? network.hosts.size : undefined,
+    hosts: network?.openedHosts.total,
   };
   return (
     <nav class="tabs" aria-label="Views">

@@ -131,6 +131,6 @@ function summarize(network: Network): string {
   return [
     formatCount(network.devices.size, "device") + (down > 0 ? ` (${down} down)` : ""),
     formatCount(network.cables.size, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
-    network.hostsLoaded ? formatCount(network.hosts.size, "host") : "loading hosts…",
+    formatCount(network.openedHosts.total, "host"),
   ].join(", ");
 }

@@ -35,7 +35,7 @@ function EntityDetails({ kind, id }: EntityRef) {
   const network = usePlannedNetwork();
   const entity = network?.[kind].get(id);
   const { drift } = useStore();
-  const isLoading = (kind === "hosts" && !network?.hostsLoaded) || drift.value === undefined;
+  const isLoading = !network?.isKnown(kind, id) || drift.value === undefined;
   if (!entity && isLoading) return <p class="muted">Loading…</p>;
   const renamed = kind === "devices" && !entity ? deviceWithAlias(network, id) : undefined;
   if (renamed) {

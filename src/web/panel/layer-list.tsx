@@ -3,7 +3,7 @@
 import { hasConflict } from "../../model/conflict.ts";
 import type { Annotations } from "../../model/entity.ts";
 import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../drift.ts";
-import { deviceNameById, entityName, formatCount } from "../names.ts";
+import { deviceNameById, entityName, formatCount, hostName } from "../names.ts";
 import type { Network } from "../network.ts";
 import type { EntityRef, Layer } from "../state.ts";
 import { usePlannedNetwork, useStore } from "../store.ts";
@@ -74,7 +74,9 @@ function describe(entity: DriftEntity, network: Network): { to: EntityRef; title
     return { to: { kind: "devices", id: element }, title, noun: "Port" };
   }
   const to: EntityRef = { kind: entity.resource, id: entity.value.id };
-  return { to, title: entityName(network, to), noun: NOUNS[entity.resource] };
+  // Its host may not be loaded.
+  const title = entity.resource === "hosts" ? hostName(entity.value) : entityName(network, to);
+  return { to, title, noun: NOUNS[entity.resource] };
 }
 
 const NOUNS = { devices: "Device", links: "Link", hosts: "Host" } as const;

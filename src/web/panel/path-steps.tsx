@@ -10,8 +10,7 @@ export function PathSteps({ ends }: { readonly ends: readonly [EntityRef, Entity
   const network = useNetwork();
   if (!network) return null;
   const path = shortestPath(network, ends[0], ends[1]);
-  if (!path && !network.hostsLoaded && ends.some(({ kind }) => kind === "hosts"))
-    return <p class="muted">Loading…</p>;
+  if (!path && !ends.every(({ kind, id }) => network.isKnown(kind, id))) return <p class="muted">Loading…</p>;
   if (!path) {
     return (
       <p class="note bad">

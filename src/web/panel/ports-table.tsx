@@ -1,5 +1,6 @@
 /** The ports of a device and what is connected to each. Ports with a connection come first. */
 import type { Drift, Port } from "../../model/entity.ts";
+import { hostsAtDevice, MAX_GROUP_HOSTS } from "../hosts.ts";
 import { deviceNameById, formatCount, hostName } from "../names.ts";
 import type { Network } from "../network.ts";
 import type { EntityRef } from "../state.ts";
@@ -23,11 +24,16 @@ export function PortsTable({ device, ports }: PortsTableProps) {
     .map((port) => ({ port, connections: connectionsOf(network, device, port.port) }));
   const used = rows.filter(({ connections }) => connections.length > 0);
   const free = rows.filter(({ connections }) => connections.length === 0);
-  const summary = network.hostsLoaded
-    ? formatCount(free.length, "port with nothing on it", "ports with nothing on them")
-    : formatCount(free.length, "other port");
+  const hosts = network.openedHosts.stateOf(hostsAtDevice(device).key);
+  const summary =
+    hosts === "complete"
+      ? formatCount(free.length, "port with nothing on it", "ports with nothing on them")
+      : formatCount(free.length, "other port");
   return (
     <div>
+      {hosts === "partial" && (
+        <p class="muted">{`The first ${MAX_GROUP_HOSTS.toLocaleString("en")} hosts are listed; the table has all.`}</p>
+      )}
       {used.length > 0 && <PortRows rows={used} />}
       {free.length > 0 && (
         <details>

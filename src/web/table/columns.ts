@@ -55,7 +55,7 @@ const deviceColumns: readonly Column<Device>[] = [
   {
     title: "Hosts",
     width: 0.7,
-    text: ({ id }, network) => (network?.hostsLoaded ? String(network.hostCount(id)) : ""),
+    text: ({ id }, network) => (network ? String(network.hostCount(id)) : ""),
   },
   drift,
   lastChanged,

@@ -1,0 +1,194 @@
+/**
+ * The search for devices and hosts by the beginnings of words: names, ids, MAC and IP addresses, serial numbers, and blocks
+ * of addresses. It reads the indexes of all pages (`search-index.ts`) in steps and keeps no more hits than are wanted, best
+ * first: the whole field, the beginning of a field, the beginning of a word, a word of the description, several words in
+ * any order. Then devices before hosts, and the shorter field before the longer: of `leaf-1`, `leaf-10` and `leaf-2` the
+ * longest is last.
+ */
+import type { Steps } from "../lib/steps.ts";
+import { canonicalMac, ipKeyRange } from "../model/address.ts";
+import type { EncodedPage } from "../view/encoded-page.ts";
+import {
+  addressBytes,
+  FIELD_CLASS,
+  hasWords,
+  type PageWords,
+  type SearchedKind,
+  wordsOf,
+} from "../view/search-index.ts";
+import type { NetworkState } from "../view/view.ts";
+
+export interface SearchHit {
+  readonly kind: SearchedKind;
+  /** The stored JSON. */
+  readonly text: string;
+}
+
+export interface SearchResult {
+  readonly hits: readonly SearchHit[];
+  /** Whether these are all. */
+  readonly complete: boolean;
+}
+
+/** What is searched for. */
+export interface SearchTerms {
+  /** All of it, as the beginning of a word; also a MAC address as it is shown. */
+  readonly phrases: readonly Uint8Array[];
+  /** Each of several words. */
+  readonly words: readonly Uint8Array[];
+  /** A block of addresses, or one address. */
+  readonly addresses: { readonly from: Uint8Array; readonly to: Uint8Array } | undefined;
+}
+
+/** The most hits that a search returns. */
+export const MAX_HITS = 100;
+/** Longer texts are found by their beginning. */
+const MAX_TEXT_BYTES = 256;
+/** Pages that are searched between two pauses, and as many that are indexed. */
+const PAGES_PER_STEP = 64;
+
+const RANKS = { field: 0, fieldStart: 1, wordStart: 2, description: 3, allWords: 4 } as const;
+const RANK_WEIGHT = 0x1000;
+const HOST_WEIGHT = 0x800;
+const MAX_LENGTH = 0x7ff;
+const NO_MATCH = Number.POSITIVE_INFINITY;
+
+export function parseSearch(input: string): SearchTerms {
+  const text = input.trim().toLowerCase();
+  const range = ipKeyRange(text);
+  const words = text.split(/\s+/);
+  return {
+    phrases: [...new Set([text, canonicalMac(text)?.toLowerCase() ?? text])].map(bytesOf),
+    words: words.length > 1 ? words.map(bytesOf) : [],
+    addresses: range && { from: addressBytes(range.from), to: addressBytes(range.to) },
+  };
+}
+
+const bytesOf = (text: string): Uint8Array => Buffer.from(text).subarray(0, MAX_TEXT_BYTES);
+
+interface Candidate {
+  readonly score: number;
+  /** The text of the field, in lower case. */
+  readonly field: string;
+  readonly kind: SearchedKind;
+  readonly page: EncodedPage;
+  readonly index: number;
+}
+
+export function* searchState(state: NetworkState, terms: SearchTerms, limit: number): Steps<SearchResult> {
+  const best: Candidate[] = [];
+  const matches = new PageMatches();
+  let found = 0;
+  for (const kind of ["devices", "hosts"] as const) {
+    let left = PAGES_PER_STEP;
+    for (const page of yield* state.pages(kind)) {
+      const isNew = !hasWords(page);
+      matches.find(wordsOf(kind, page), terms);
+      found += matches.owners.length;
+      const weight = kind === "hosts" ? HOST_WEIGHT : 0;
+      for (const index of matches.owners) addCandidate(best, limit, matches, weight, kind, page, index);
+      if (--left > 0 && !isNew) continue;
+      left = PAGES_PER_STEP;
+      yield;
+    }
+  }
+  const hits = best.map(({ kind, page, index }) => ({ kind, text: page.value(index) }));
+  return { hits, complete: found <= limit };
+}
+
+/** Keeps the first `limit` candidates in order. */
+function addCandidate(
+  best: Candidate[],
+  limit: number,
+  matches: PageMatches,
+  weight: number,
+  kind: SearchedKind,
+  page: EncodedPage,
+  index: number,
+): void {
+  const score = matches.score(index) + weight;
+  const worst = best.length < limit ? undefined : best.at(-1);
+  if (worst && score > worst.score) return;
+  const candidate = { score, field: matches.field(index), kind, page, index };
+  if (worst && compareCandidates(candidate, worst) >= 0) return;
+  if (worst) best.pop();
+  let at = best.length;
+  for (let other = best[at - 1]; other && compareCandidates(candidate, other) < 0; other = best[at - 1]) at--;
+  best.splice(at, 0, candidate);
+}
+
+function compareCandidates(a: Candidate, b: Candidate): number {
+  if (a.score !== b.score) return a.score - b.score;
+  if (a.field !== b.field) return a.field < b.field ? -1 : 1;
+  const [left, right] = [a.page.ids[a.index] ?? "", b.page.ids[b.index] ?? ""];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** The entities of one page that match, each with its best word. Used for one page after the other. */
+class PageMatches {
+  /** The indexes of the entities. */
+  readonly owners: number[] = [];
+  readonly #scores: number[] = [];
+  /** Of the best word of each entity. */
+  readonly #words: number[] = [];
+  #index: PageWords | undefined;
+
+  find(index: PageWords, { phrases, words, addresses }: SearchTerms): void {
+    for (const owner of this.owners) this.#scores[owner] = NO_MATCH;
+    this.owners.length = 0;
+    this.#index = index;
+    for (const phrase of phrases)
+      for (let at = index.lowerBound(phrase); at < index.length && index.beginsWith(at, phrase); at++)
+        if (this.#canImprove(index, at)) this.#add(index, at, rankOf(index, at, phrase.length));
+    if (addresses) {
+      const { from, to } = addresses;
+      for (let at = index.lowerBound(from); at < index.length && index.isNotAfter(at, to); at++)
+        this.#add(index, at, RANKS.field);
+    }
+    if (words.length > 0) this.#findAllWords(index, words);
+  }
+
+  #findAllWords(index: PageWords, words: readonly Uint8Array[]): void {
+    let matching: Map<number, number> | undefined;
+    for (const word of words) {
+      const found = new Map<number, number>();
+      for (let at = index.lowerBound(word); at < index.length && index.beginsWith(at, word); at++) {
+        const owner = index.owner(at);
+        if (!matching || matching.has(owner)) found.set(owner, matching?.get(owner) ?? at);
+      }
+      matching = found;
+      if (found.size === 0) return;
+    }
+    for (const at of matching?.values() ?? []) this.#add(index, at, RANKS.allWords);
+  }
+
+  /** False without a look at the field, which takes most of the time where almost every word matches. */
+  #canImprove(index: PageWords, at: number): boolean {
+    const known = this.#scores[index.owner(at)] ?? NO_MATCH;
+    return known >= RANKS.wordStart * RANK_WEIGHT || index.isFieldStart(at);
+  }
+
+  #add(index: PageWords, at: number, rank: number): void {
+    const owner = index.owner(at);
+    const score = rank * RANK_WEIGHT + Math.min(index.fieldLength(at), MAX_LENGTH);
+    const known = this.#scores[owner] ?? NO_MATCH;
+    if (known === NO_MATCH) this.owners.push(owner);
+    if (score >= known) return;
+    this.#scores[owner] = score;
+    this.#words[owner] = at;
+  }
+
+  score(owner: number): number {
+    return this.#scores[owner] ?? NO_MATCH;
+  }
+
+  field(owner: number): string {
+    return this.#index?.fieldText(this.#words[owner] ?? 0) ?? "";
+  }
+}
+
+function rankOf(index: PageWords, at: number, length: number): number {
+  if (index.fieldClass(at) === FIELD_CLASS.description) return RANKS.description;
+  if (!index.isFieldStart(at)) return RANKS.wordStart;
+  return index.endsAfter(at, length) ? RANKS.field : RANKS.fieldStart;
+}

@@ -1,0 +1,279 @@
+/**
+ * The index of the search: for each page of devices or hosts, the beginnings of all words of what its entities are called,
+ * in order. A page never changes, so that its index is built once, when a search needs it, and serves every state that
+ * shares the page. A change of the network costs nothing here; the next search indexes the pages that are new.
+ *
+ * One index for a whole collection would be found with one look-up, but had to be changed with every commit, and a word
+ * would need several times the memory. A look-up in each page of 100,000 hosts takes about a millisecond.
+ *
+ * In memory an index is two buffers. `text` has the fields of all entities, each as one byte for its class and the lower
+ * case in UTF-8. `starts` has the places in it where a word begins, with the entity they belong to, in order of what
+ * follows there.
+ */
+import { canonicalIp, ipKey } from "../model/address.ts";
+import type { Device, Host } from "../model/entity.ts";
+import { type EncodedPage, MAX_PAGE_SIZE } from "./encoded-page.ts";
+import { parseStored } from "./view.ts";
+
+export type SearchedKind = "devices" | "hosts";
+
+/** What a field is. The number is the byte before the field. */
+export const FIELD_CLASS = {
+  /** Names, ids, serial numbers and addresses. */
+  name: 1,
+  /** What an entity shares with many others: maker, hardware, place. */
+  description: 2,
+  /** The number of an IP address, of fixed length, so that a block of addresses is a range. Only its beginning is a word. */
+  address: 3,
+} as const;
+/** Below this is the class of the next field, and the end of the text. */
+const FIRST_CHARACTER = 8;
+const SLASH = 0x2f;
+const SPACE = 0x20;
+
+/** What is longer, or more, is not found. It bounds the memory of a page, and the places fit into 24 bits. */
+const MAX_FIELD_BYTES = 256;
+const MAX_FIELDS = 64;
+const OWNER_BITS = 8;
+const OWNER_MASK = MAX_PAGE_SIZE - 1;
+
+type Field = readonly [fieldClass: number, text: string];
+
+export class PageWords {
+  readonly #text: Uint8Array;
+  readonly #starts: Uint32Array;
+
+  constructor(text: Uint8Array, starts: Uint32Array) {
+    this.#text = text;
+    this.#starts = starts;
+  }
+
+  /** The bytes of memory that it needs. */
+  get bytes(): number {
+    return this.#text.byteLength + this.#starts.byteLength;
+  }
+
+  get length(): number {
+    return this.#starts.length;
+  }
+
+  /** The index of the entity on its page. */
+  owner(at: number): number {
+    return (this.#starts[at] ?? 0) & OWNER_MASK;
+  }
+
+  /** The index of the first word that is not before `bytes`. */
+  lowerBound(bytes: Uint8Array): number {
+    let low = 0;
+    let high = this.#starts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#compare(middle, bytes) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Whether the word is before `bytes`, or begins with them. */
+  isNotAfter(at: number, bytes: Uint8Array): boolean {
+    return this.#compare(at, bytes) <= 0;
+  }
+
+  beginsWith(at: number, bytes: Uint8Array): boolean {
+    return this.#compare(at, bytes) === 0;
+  }
+
+  /** Below zero when the word is before `bytes`, zero when it begins with them. */
+  #compare(at: number, bytes: Uint8Array): number {
+    const text = this.#text;
+    const start = (this.#starts[at] ?? 0) >>> OWNER_BITS;
+    for (let i = 0; i < bytes.length; i++) {
+      const difference = (text[start + i] ?? 0) - (bytes[i] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+
+  isFieldStart(at: number): boolean {
+    const start = (this.#starts[at] ?? 0) >>> OWNER_BITS;
+    return (this.#text[start - 1] ?? 0) < FIRST_CHARACTER;
+  }
+
+  /** Whether the field ends `length` bytes after the beginning of the word. The id of a host is its MAC up to a slash. */
+  endsAfter(at: number, length: number): boolean {
+    const end = this.#text[((this.#starts[at] ?? 0) >>> OWNER_BITS) + length] ?? 0;
+    return end < FIRST_CHARACTER || end === SLASH;
+  }
+
+  /** The class of the field that the word is in. */
+  fieldClass(at: number): number {
+    return this.#text[this.#fieldStart(at) - 1] ?? 0;
+  }
+
+  /** In bytes. */
+  fieldLength(at: number): number {
+    return this.#fieldEnd(at) - this.#fieldStart(at);
+  }
+
+  /** In lower case. */
+  fieldText(at: number): string {
+    return Buffer.from(this.#text.subarray(this.#fieldStart(at), this.#fieldEnd(at))).toString("utf8");
+  }
+
+  #fieldStart(at: number): number {
+    let start = (this.#starts[at] ?? 0) >>> OWNER_BITS;
+    while ((this.#text[start - 1] ?? 0) >= FIRST_CHARACTER) start--;
+    return start;
+  }
+
+  #fieldEnd(at: number): number {
+    let end = (this.#starts[at] ?? 0) >>> OWNER_BITS;
+    while ((this.#text[end] ?? 0) >= FIRST_CHARACTER) end++;
+    return end;
+  }
+}
+
+const indexes = new WeakMap<EncodedPage, PageWords>();
+
+export const hasWords = (page: EncodedPage): boolean => indexes.has(page);
+
+/** The words of a page; built when they are needed first, which takes about a millisecond. */
+export function wordsOf(kind: SearchedKind, page: EncodedPage): PageWords {
+  const known = indexes.get(page);
+  if (known) return known;
+  const built = indexPage(kind, page);
+  indexes.set(page, built);
+  return built;
+}
+
+/** The bytes of an IP address, or of the first or last of a block, as its field has them. */
+export function addressBytes(key: string): Uint8Array {
+  return Buffer.from(String.fromCharCode(FIELD_CLASS.address) + hexOf(key));
+}
+
+function indexPage(kind: SearchedKind, page: EncodedPage): PageWords {
+  const fields: string[] = [];
+  const words: Word[] = [];
+  let offset = 0;
+  for (let i = 0; i < page.length; i++) {
+    let left = MAX_FIELDS;
+    for (const [fieldClass, value] of fieldsOf(kind, page.value(i))) {
+      if (left-- === 0) break;
+      const text = cut(value.toLowerCase());
+      fields.push(String.fromCharCode(fieldClass) + text);
+      offset = addWords(text, fieldClass, offset + 1, i, words);
+    }
+  }
+  const text = Buffer.from(fields.join(""));
+  return new PageWords(text, sortWords(text, words));
+}
+
+interface Word {
+  /** Its place in the text, and its owner. */
+  readonly start: number;
+  /** Where its field ends. */
+  end: number;
+}
+
+/**
+ * In order of what is between start and end. Sorted as strings that end with the start: comparing bytes of the text in a
+ * function takes several times as long.
+ */
+function sortWords(text: Buffer, words: readonly Word[]): Uint32Array {
+  const characters = text.toString("latin1");
+  const keys = words.map(
+    ({ start, end }) => `${characters.slice(start >>> OWNER_BITS, end)}\0${bytesToText(start)}`,
+  );
+  return Uint32Array.from(keys.sort(), textToBytes);
+}
+
+const bytesToText = (n: number): string =>
+  String.fromCharCode(n >>> 24, (n >>> 16) & 0xff, (n >>> 8) & 0xff, n & 0xff);
+
+function textToBytes(key: string): number {
+  const at = key.length - 4;
+  const [a, b, c, d] = [
+    key.charCodeAt(at),
+    key.charCodeAt(at + 1),
+    key.charCodeAt(at + 2),
+    key.charCodeAt(at + 3),
+  ];
+  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+}
+
+/** Adds the places in `text` where a word begins; `text` is at `offset`. Returns the offset of its end. */
+function addWords(text: string, fieldClass: number, offset: number, owner: number, words: Word[]): number {
+  const first = words.length;
+  // The class is a part of the word, so that no text looks like the number of an address.
+  if (fieldClass === FIELD_CLASS.address)
+    words.push({ start: (((offset - 1) << OWNER_BITS) | owner) >>> 0, end: 0 });
+  let at = offset;
+  let wasWord = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    const isWord = isWordCharacter(code);
+    if (fieldClass !== FIELD_CLASS.address && (i === 0 || (isWord && !wasWord)))
+      words.push({ start: ((at << OWNER_BITS) | owner) >>> 0, end: 0 });
+    wasWord = isWord;
+    at += code < 0x80 ? 1 : code < 0x800 || isSurrogate(code) ? 2 : 3;
+  }
+  for (let i = first; i < words.length; i++) {
+    const word = words[i];
+    if (word) word.end = at;
+  }
+  return at;
+}
+
+const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
+
+/** Letters and digits; outside ASCII everything. */
+const isWordCharacter = (code: number): boolean =>
+  (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code >= 0x80;
+
+const UNUSUAL = /[\u0000-\u001f\ud800-\udfff]/;
+const CONTROL = /[\u0000-\u001f]/g;
+
+/** Without lone surrogates and control characters, in at most `MAX_FIELD_BYTES` bytes. */
+function cut(text: string): string {
+  const clean = UNUSUAL.test(text) ? text.replace(CONTROL, " ").toWellFormed() : text;
+  if (clean.length * 3 <= MAX_FIELD_BYTES) return clean;
+  const bytes = Buffer.from(clean);
+  if (bytes.length <= MAX_FIELD_BYTES) return clean;
+  let end = MAX_FIELD_BYTES;
+  while (((bytes[end] ?? SPACE) & 0xc0) === 0x80) end--;
+  return bytes.toString("utf8", 0, end);
+}
+
+function fieldsOf(kind: SearchedKind, text: string): Iterable<Field> {
+  return kind === "devices" ? deviceFields(parseStored(kind, text)) : hostFields(parseStored(kind, text));
+}
+
+function* deviceFields({ id, aliases, annotations, serial, mfr, hw }: Device): Generator<Field> {
+  const { name, managementAddress, city, site } = annotations;
+  for (const value of [name, id, managementAddress, serial, ...(aliases ?? [])])
+    if (value) yield [FIELD_CLASS.name, value];
+  if (managementAddress) yield* addressField(managementAddress);
+  for (const value of [mfr, hw, city, site]) if (value) yield [FIELD_CLASS.description, value];
+}
+
+function* hostFields({ id, annotations, ipAddresses }: Host): Generator<Field> {
+  if (annotations?.name) yield [FIELD_CLASS.name, annotations.name];
+  yield [FIELD_CLASS.name, id];
+  for (const ip of ipAddresses) {
+    yield [FIELD_CLASS.name, ip];
+    yield* addressField(ip);
+  }
+}
+
+/** Nothing where an annotation is no address. */
+function* addressField(text: string): Generator<Field> {
+  const ip = canonicalIp(text);
+  if (ip !== undefined) yield [FIELD_CLASS.address, hexOf(ipKey(ip))];
+}
+
+/** Four digits for each unit, so that the order of texts is that of keys. */
+function hexOf(key: string): string {
+  let hex = "";
+  for (let i = 0; i < key.length; i++) hex += key.charCodeAt(i).toString(16).padStart(4, "0");
+  return hex;
+}

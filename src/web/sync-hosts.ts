@@ -1,0 +1,72 @@
+/**
+ * Loads the hosts that the page shows, and no others: those of devices whose hosts are drawn or whose ports are listed, the
+ * selected host, the hosts at the ends of a path, and those in conflict while their layer is shown. What is no longer shown
+ * is closed, and its request is aborted.
+ */
+import { effect, untracked } from "@preact/signals";
+import { CONFLICTING_HOSTS, type HostGroup, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
+import type { EntityRef } from "./state.ts";
+import type { Store } from "./store.ts";
+
+const RETRY_MS = 3000;
+
+export function syncHosts(store: Store): void {
+  let requests = new Map<string, AbortController>();
+  let current: Hosts | undefined;
+  effect(() => {
+    const hosts = store.network.value?.openedHosts;
+    const groups = shownGroups(store);
+    untracked(() => {
+      if (hosts !== current) {
+        for (const request of requests.values()) request.abort();
+        for (const key of current?.groupKeys ?? []) current?.close(key);
+        requests = new Map();
+        current = hosts;
+      }
+      if (!hosts) return;
+      for (const key of hosts.groupKeys) {
+        if (groups.has(key)) continue;
+        requests.get(key)?.abort();
+        requests.delete(key);
+        hosts.close(key);
+      }
+      for (const group of groups.values()) {
+        if (hosts.stateOf(group.key) !== undefined) continue;
+        const request = new AbortController();
+        requests.set(group.key, request);
+        hosts.open(group);
+        void loadGroup(store, hosts, group, request.signal);
+      }
+    });
+  });
+}
+
+function shownGroups({ state, pathStart }: Store): ReadonlyMap<string, HostGroup> {
+  const { expanded, selected, path, layer } = state.value;
+  const refs = [selected, pathStart.value, ...(path ?? [])].filter((ref) => ref !== undefined);
+  const ids = (kind: EntityRef["kind"], of: readonly EntityRef[]) =>
+    of.filter((ref) => ref.kind === kind).map(({ id }) => id);
+  const groups = [
+    ...[...expanded, ...ids("devices", selected ? [selected] : [])].map(hostsAtDevice),
+    ...ids("hosts", refs).map(hostWithId),
+    ...(layer === "conflicts" ? [CONFLICTING_HOSTS] : []),
+  ];
+  return new Map(groups.map((group) => [group.key, group]));
+}
+
+async function loadGroup(store: Store, hosts: Hosts, group: HostGroup, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      // The list must not be older than what the stream has already changed.
+      const moment = hosts.at === undefined ? { "min-revision": hosts.revision } : { at: hosts.at };
+      const { items, next } = await store.client.list("hosts", { ...group.query, ...moment }, { signal });
+      if (signal.aborted) return;
+      hosts.setLoaded(group.key, items, next === undefined);
+      store.networkVersion.value++;
+      return;
+    } catch {
+      if (signal.aborted) return;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+}
