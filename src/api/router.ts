@@ -25,6 +25,7 @@ import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
 import { countsRepresentation } from "./reads/counts.ts";
 import { explanationRepresentation } from "./reads/explanation.ts";
+import { incidentRepresentation } from "./reads/incident.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
 import { pathsRepresentation } from "./reads/paths.ts";
@@ -210,6 +211,8 @@ function* documentRepresentation(
       return yield* diffRepresentation(context, kind, query, contentType);
     case "timeline":
       return timelineRepresentation(context, query, contentType);
+    case "incident":
+      return yield* incidentRepresentation(context, query, query.incident ?? "previous", contentType);
     case "count":
       return yield* countsRepresentation(context, query, contentType);
   }
