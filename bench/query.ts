@@ -20,6 +20,7 @@ import { openEmbeddedLog } from "../src/log/embedded.ts";
 import type { Kind } from "../src/model/ids.ts";
 import { observedSources } from "../src/model/merge-settings.ts";
 import { parseQuery } from "../src/query/parse-query.ts";
+import { Problems } from "../src/query/problems/problems.ts";
 import { ClaimIngest } from "../src/view/claim-ingest.ts";
 import { Committer } from "../src/view/committer.ts";
 import { History } from "../src/view/history.ts";
@@ -137,13 +138,14 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
   const kind: Kind = list;
   const [json] = formatsOf(list);
   if (!json) throw new Error(`no ${list}`);
+  const problems = new Problems(context.history, systemClock);
   let n = 0;
   const run = () => {
     const text = query(n++ * 7919, size);
     const parsed = throwIfFault(parseQuery(parseQueryString(text), kind, { pageLimit: 10_000 }));
     const target = `/controller/v1/${list}?${text}`;
     const read = listRepresentation(
-      { ...context, dialect: PLAIN, memory: uncountedMemory() },
+      { ...context, problems, dialect: PLAIN, memory: uncountedMemory() },
       kind,
       parsed,
       json,

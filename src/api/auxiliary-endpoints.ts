@@ -11,6 +11,7 @@ import type { CancelSignal } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { SourceReport } from "../model/source-status.ts";
+import type { Problems } from "../query/problems/problems.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import { loadDocs } from "./docs/load-docs.ts";
@@ -70,6 +71,7 @@ const unknownPath = (path: string): UnknownPathProblem =>
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
+  readonly #problems: Problems;
   readonly #forwards: ForwardMetrics | undefined;
   readonly #docs = createStaticSite(loadDocs);
   readonly #map: MapEndpoints;
@@ -78,13 +80,15 @@ export class AuxiliaryEndpoints {
 
   constructor(
     options: AuxiliaryEndpointsOptions,
+    problems: Problems,
     counters: () => ProcessCounters,
-    forwards: ForwardMetrics | undefined,
+    forwarding: { readonly counters: ForwardMetrics } | undefined,
   ) {
     this.#options = options;
     this.#map = new MapEndpoints(options.map);
     this.#counters = counters;
-    this.#forwards = forwards;
+    this.#problems = problems;
+    this.#forwards = forwarding?.counters;
   }
 
   health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {
@@ -150,6 +154,7 @@ export class AuxiliaryEndpoints {
     const { clusterStatus: cluster, clock, map } = this.#options;
     return yield* metricsResponse({
       context,
+      problems: this.#problems,
       version,
       counters: this.#counters(),
       sources: sources(),

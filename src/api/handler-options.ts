@@ -1,6 +1,7 @@
 /** What the request handler of a process is built from. */
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { AccessLog } from "./access-log.ts";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
@@ -32,6 +33,8 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   /** On a node of a cluster. */
   readonly cluster?: ClusterView | undefined;
   readonly accessLog?: AccessLog | undefined;
+  /** How long links that are gone and hosts that moved are listed as problems. */
+  readonly problemWindows?: ProblemWindows | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }

@@ -109,6 +109,7 @@ export class RequestHandler implements Handler {
     this.#streams = new SseHub(context.history, context.scheduler, limits, this.shares, HEARTBEAT_MS);
     this.#router = new Router({
       context,
+      problemWindows: options.problemWindows,
       streams: this.#streams,
       renderer: new BodyRenderer({ logId, signingKey, serviceVersion: version, isClustered }),
       limits,
@@ -119,7 +120,8 @@ export class RequestHandler implements Handler {
     this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
     this.#prefixes = createPrefixes(options.aliases);
     this.#forwarding = createForwarding(options, this.#memory);
-    this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters(), this.#forwarding?.counters);
+    const { problems } = this.#router;
+    this.#auxiliary = new AuxiliaryEndpoints(options, problems, () => this.counters(), this.#forwarding);
     this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
@@ -168,6 +170,7 @@ export class RequestHandler implements Handler {
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
   stop(): void {
     this.#isStopping = true;
+    this.#router.problems.stop();
     this.#streams.closeAll();
   }
 

@@ -6,6 +6,8 @@ import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { indexedDrift } from "../query/drift-counts.ts";
+import type { Problems } from "../query/problems/problems.ts";
+import { selectProblems } from "../query/problems/select-problems.ts";
 import { clusterFamilies } from "./cluster-metrics.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
@@ -17,6 +19,7 @@ import { usageFamilies } from "./usage-metrics.ts";
 
 export interface MetricsInput {
   readonly context: ReadContext;
+  readonly problems: Problems;
   /** Of this process. */
   readonly counters: ProcessCounters;
   readonly sources: readonly SourceReport[];
@@ -50,6 +53,7 @@ export interface ReaderMetrics {
   counters(): ProcessCounters;
 }
 
+const ALL_PROBLEMS = { problemFilters: [] };
 const HEADERS = {
   "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
   "Cache-Control": "no-store",
@@ -59,8 +63,18 @@ const HEADERS = {
 export function* metricsResponse(input: MetricsInput): Steps<Response> {
   const graph = yield* input.context.view.capture().linkGraph();
   const clusters = yield* graph.clusterCount();
+  const { counts } = yield* selectProblems(
+    yield* input.problems.newest(),
+    ALL_PROBLEMS,
+    input.context.view.capture(),
+  );
   const families = [
     ...networkFamilies(input, clusters),
+    gauge(
+      "gazetteer_problems",
+      "What is wrong with the network, as /controller/v1/topology/problems lists it.",
+      Array.from(counts, ([kind, n]): Sample => [{ kind }, n]),
+    ),
     ...sourceFamilies(input),
     ...httpFamilies(input),
     ...tlsFamilies(input),

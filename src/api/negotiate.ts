@@ -10,6 +10,9 @@ import {
   type Format,
   formatsOf,
   HITS_FORMAT,
+  PATH_EXPLANATION_FORMAT,
+  PROBLEMS_FORMAT,
+  PROBLEMS_FORMATS,
   RESOURCES,
   type Resource,
 } from "../formats/formats.ts";
@@ -127,6 +130,17 @@ export const ITEM_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], []
 export const SEARCH_NEGOTIATOR = new FormatNegotiator(HITS_FORMAT, []);
 const ENTITY_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [EXPLANATION_FORMAT]);
 const EXPLANATION_NEGOTIATOR = new FormatNegotiator(EXPLANATION_FORMAT, []);
+
+export const PROBLEMS_NEGOTIATOR = new FormatNegotiator(
+  PROBLEMS_FORMAT,
+  PROBLEMS_FORMATS.filter((format) => format.stream),
+);
+const PATHS_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [PATH_EXPLANATION_FORMAT]);
+const PATH_EXPLANATION_NEGOTIATOR = new FormatNegotiator(PATH_EXPLANATION_FORMAT, []);
+
+/** The format of the paths between two ends, or of their explanation. */
+export const negotiatePaths = ({ explain, format }: Query, accept: string | null): Format =>
+  (explain ? PATH_EXPLANATION_NEGOTIATOR : PATHS_NEGOTIATOR).negotiate(format, accept);
 
 /** The format of one entity, or of its explanation. */
 export const negotiateEntity = ({ explain, format }: Query, accept: string | null): Format =>

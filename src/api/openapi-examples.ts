@@ -4,6 +4,9 @@
  */
 import type { Cluster, Device, Host, Link, Port, Topology } from "../model/entity.ts";
 import { type Explanation, WHY } from "../model/explanation.ts";
+import type { NetworkProblem } from "../model/network-problem.ts";
+import type { PathExplanation } from "../model/path-explanation.ts";
+import type { ProblemKind } from "../model/problem-kinds.ts";
 
 const FIRST = "of:0000000000000001";
 const SECOND = "of:0000000000000002";
@@ -91,6 +94,34 @@ const CHANGE = {
   changed: ["available", "lastUpdate", "humanReadableLastUpdate"],
 };
 
+const PROBLEM_LIST = {
+  problems: [
+    {
+      id: "device-unavailable:of:0000000000000002",
+      severity: "critical",
+      kind: "device-unavailable",
+      since: "2026-11-15T01:00:00.000Z",
+      resource: "devices",
+      entity: "of:0000000000000002",
+      devices: ["of:0000000000000002"],
+      sources: ["openflow"],
+      text: "Device of:0000000000000002 is unavailable.",
+      cutOff: { devices: ["of:0000000000000002"], deviceCount: 1, hostCount: 0 },
+    },
+  ] satisfies NetworkProblem[],
+  counts: {
+    "device-unavailable": 1,
+    "link-inactive": 0,
+    "link-one-sided": 0,
+    "link-lost": 0,
+    "host-moved": 0,
+    "host-duplicated": 0,
+    conflict: 0,
+    drift: 0,
+    "source-stale": 0,
+  } satisfies Record<ProblemKind, number>,
+};
+
 const EXPLANATION: Explanation = {
   kind: "devices",
   id: FIRST,
@@ -118,10 +149,37 @@ const EXPLANATION: Explanation = {
   },
 };
 
+const PATH_EXPLANATION: PathExplanation = {
+  src: { id: FIRST, resource: "devices", device: FIRST, name: "leaf-1" },
+  dst: { id: SECOND, resource: "devices", device: SECOND, name: "leaf-2" },
+  none: {
+    reason: "parted",
+    from: { count: 1, devices: [FIRST] },
+    to: { count: 1, devices: [SECOND] },
+    needed: 1,
+    obstacles: [
+      {
+        resource: "links",
+        id: LINK.id,
+        state: "inactive",
+        since: CONNECTED,
+        src: LINK.src,
+        dst: LINK.dst,
+      },
+    ],
+    obstacleCount: 1,
+  },
+  count: 0,
+  devices: [],
+  links: [],
+};
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Device: DEVICE,
   DeviceList: { devices: [DEVICE] },
   Explanation: EXPLANATION,
+  ProblemList: PROBLEM_LIST,
+  PathExplanation: PATH_EXPLANATION,
   DeviceWithPorts: { ...DEVICE, ports: [PORT] },
   Port: PORT,
   PortList: { ports: [PORT] },

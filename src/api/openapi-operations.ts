@@ -1,11 +1,21 @@
 /** How the operations of the OpenAPI document are made: those of collections, of single items, of paths and of files. */
-import { EXPLANATION_FORMAT, formatsOf, HITS_FORMAT, type Resource } from "../formats/formats.ts";
+import {
+  EXPLANATION_FORMAT,
+  formatsOf,
+  HITS_FORMAT,
+  PATH_EXPLANATION_FORMAT,
+  PROBLEMS_FORMAT,
+  PROBLEMS_FORMATS,
+  type Resource,
+} from "../formats/formats.ts";
 import { Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
+import { PathExplanation } from "../model/path-explanation.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { Json, Schema } from "./openapi-components.ts";
 import {
   headerParameterRefs,
+  parameterRef,
   parameterSchemas,
   pathParameter,
   queryParameters,
@@ -18,7 +28,7 @@ import {
   mediaType,
   problemRefs,
 } from "./openapi-parts.ts";
-import { Hits, LIST_SCHEMAS } from "./openapi-schemas.ts";
+import { Hits, LIST_SCHEMAS, ProblemList } from "./openapi-schemas.ts";
 
 export const TAGS = {
   Devices: "Devices and their ports.",
@@ -151,19 +161,44 @@ export function searchPath(text: OperationText): Json {
   });
 }
 
-export function pathsPath(schema: Schema, text: OperationText): Json {
+const EXPLAIN = parameterRef("Explain");
+
+/** `explained` has the content of `explain=true`; paths without it do not have the parameter. */
+export function pathsPath(schema: Schema, text: OperationText, explained?: Json): Json {
+  const parameters = queryParameters("paths", ITEM_FORMATS);
   return pathItem({
     ...text,
     pathParameters: ["src", "dst"],
     parameters: [
-      ...queryParameters("paths", ITEM_FORMATS),
+      ...(explained ? parameters : parameters.filter(({ $ref }) => $ref !== EXPLAIN.$ref)),
       ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader"),
     ],
     headers: [...READ_HEADERS, "Content-Encoding", "Link", "Gazetteer-Paths"],
-    content: { [JSON_TYPE]: mediaType(schema) },
+    content: { [JSON_TYPE]: mediaType(schema), ...explained },
     responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
   });
 }
+
+export function problemsPath(text: OperationText): Json {
+  return pathItem({
+    ...text,
+    pathParameters: [],
+    parameters: [
+      ...queryParameters("problems", PROBLEMS_FORMATS),
+      ...headerParameterRefs("IfNoneMatch", "AcceptEncoding", "MinRevisionHeader", "LastEventId"),
+    ],
+    headers: [...READ_HEADERS, "Content-Encoding", "Link", "X-Accel-Buffering"],
+    content: {
+      [PROBLEMS_FORMAT.mediaType]: mediaType(ProblemList),
+      "text/event-stream": { schema: { type: "string" } },
+    },
+    responses: { ...NOT_MODIFIED, ...problemRefs(400, 401, 403, 406, 410, 414, 421, 429, 431, 500, 503) },
+  });
+}
+/** Of the shortest paths: their explanation. */
+export const EXPLAINED_PATHS: Json = {
+  [PATH_EXPLANATION_FORMAT.mediaType]: mediaType(PathExplanation),
+};
 
 /** The schemas with a name that the parameters of all paths use. */
 export const PARAMETER_SCHEMAS: readonly Schema[] = [
@@ -171,6 +206,7 @@ export const PARAMETER_SCHEMAS: readonly Schema[] = [
     parameterSchemas(resource, formatsOf(resource)),
   ),
   ...parameterSchemas("entity", ITEM_FORMATS),
+  ...parameterSchemas("problems", PROBLEMS_FORMATS),
   ...parameterSchemas("paths", ITEM_FORMATS),
 ];
 

@@ -21,13 +21,14 @@ const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
   entity: "Item",
   item: "Item",
   paths: "Path",
+  problems: "Problems",
   search: "Item",
 };
 
 /** `min-revision` is `MinRevision`. */
 const capitalised = (name: string): string =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
-const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
+export const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
 
 const headerParameter = (name: string, description: string): Json => ({
   name,

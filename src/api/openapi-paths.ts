@@ -10,11 +10,13 @@ import type { Json } from "./openapi-components.ts";
 import {
   AUXILIARY_PROBLEMS,
   collectionPath,
+  EXPLAINED_PATHS,
   entityPath,
   filePath,
   itemPath,
   pathItem,
   pathsPath,
+  problemsPath,
   searchPath,
 } from "./openapi-operations.ts";
 import {
@@ -163,6 +165,13 @@ export const PATHS: Json = {
     summary: "The links of a cluster",
     description: "The links between the cluster's devices.",
   }),
+  "/controller/v1/topology/problems": problemsPath({
+    id: "listProblems",
+    tag: "Topology",
+    summary: "What is wrong with the network",
+    description:
+      "Devices that are unavailable, links that are inactive, one-sided or lost, hosts that moved or are duplicated, conflicts, drift and stale sources, worst first, each with since when and what it cuts off.",
+  }),
   "/controller/v1/topology/broadcast/{device}:{port}": itemPath(Broadcast, ["device", "port"], {
     id: "getBroadcast",
     tag: "Topology",
@@ -175,13 +184,17 @@ export const PATHS: Json = {
     summary: "Whether a port leads to another device",
     description: "True where an active link between available devices begins or ends at the port.",
   }),
-  "/controller/v1/paths/{src}/{dst}": pathsPath(PathList, {
-    id: "listPaths",
-    tag: "Topology",
-    summary: "The shortest paths",
-    description:
-      "All paths of the lowest cost between two devices or hosts, in the order of their link ids. An unknown end is no error: there is no path.",
-  }),
+  "/controller/v1/paths/{src}/{dst}": pathsPath(
+    PathList,
+    {
+      id: "listPaths",
+      tag: "Topology",
+      summary: "The shortest paths",
+      description:
+        "All paths of the lowest cost between two devices or hosts, in the order of their link ids. An unknown end is no error: there is no path. With `explain=true`: how many there are and what they use together, or why there is none.",
+    },
+    EXPLAINED_PATHS,
+  ),
   "/controller/v1/paths/{src}/{dst}/disjoint": pathsPath(DisjointPathList, {
     id: "listDisjointPaths",
     tag: "Topology",

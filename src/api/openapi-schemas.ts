@@ -7,6 +7,8 @@ import { Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
 import { IncidentSearch } from "../model/incident.ts";
 import { MapSettings, MetricValues } from "../model/map-settings.ts";
+import { NetworkProblem, ProblemCounts } from "../model/network-problem.ts";
+import { PathExplanation } from "../model/path-explanation.ts";
 import { SourceStatus } from "../model/source-status.ts";
 import type { Schema } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
@@ -26,6 +28,15 @@ export const DeviceWithPorts = Type.Object(
   { ...Device.properties, ports: Type.Array(Port) },
   { $id: "DeviceWithPorts" },
 );
+export const ProblemList = Type.Object(
+  {
+    problems: Type.Array(NetworkProblem, { description: "Worst first." }),
+    counts: ProblemCounts,
+    next: Type.Optional(Type.String({ description: "The cursor of the next page; absent on the last one." })),
+  },
+  { $id: "ProblemList" },
+);
+
 export const ClusterList = Type.Object({ clusters: Type.Array(Cluster) }, { $id: "ClusterList" });
 export const ClusterDevices = Type.Object(
   { devices: Type.Array(Type.String({ description: "The id of a device." })) },
@@ -231,11 +242,13 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   DeviceWithPorts,
   Hits,
   Explanation,
+  ProblemList,
   Topology,
   ClusterList,
   ClusterDevices,
   ClusterLinks,
   PathList,
+  PathExplanation,
   DisjointPathList,
   Broadcast,
   Infrastructure,

@@ -14,6 +14,7 @@ export type Route =
   | { readonly read: "devicePorts"; readonly id: string }
   | { readonly read: "topology" }
   | { readonly read: "clusters" }
+  | { readonly read: "problems" }
   | { readonly read: "cluster"; readonly n: number; readonly part: "" | "devices" | "links" }
   | {
       readonly read: "connectPoint";
@@ -29,6 +30,7 @@ const VERSIONS = ["v1"];
 
 const PORTS: Route = { read: "list", kind: "ports" };
 const CLUSTERS: Route = { read: "clusters" };
+const PROBLEMS: Route = { read: "problems" };
 const SEARCH: Route = { read: "search" };
 const STALE_LINK_AGE: Route = { read: "staleLinkAge" };
 
@@ -115,6 +117,7 @@ function parseTopologyPath(segments: readonly string[]): Route | undefined {
   if (first === "search" && segments.length === 1) return SEARCH;
   if (first === "broadcast" || first === "infrastructure")
     return parseConnectPoint(first, segments.slice(1).join("/"));
+  if (first === "problems" && segments.length === 1) return PROBLEMS;
   if (first !== "clusters" || rest.length > 0) return undefined;
   if (segments.length === 1) return CLUSTERS;
   if (!/^\d{1,9}$/.test(n)) return undefined;

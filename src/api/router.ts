@@ -12,12 +12,21 @@ import type { Kind } from "../model/ids.ts";
 import { badParameter } from "../query/fault.ts";
 import type { QueryTarget } from "../query/parameters.ts";
 import { parseQuery } from "../query/parse-query.ts";
+import { Problems } from "../query/problems/problems.ts";
+import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { Query } from "../query/query.ts";
 import { parseMinRevision, resolveSince } from "../query/revision.ts";
 import { MAX_HITS } from "../query/search.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
-import { ITEM_NEGOTIATOR, negotiateEntity, negotiateFormat, SEARCH_NEGOTIATOR } from "./negotiate.ts";
+import {
+  ITEM_NEGOTIATOR,
+  negotiateEntity,
+  negotiateFormat,
+  negotiatePaths,
+  PROBLEMS_NEGOTIATOR,
+  SEARCH_NEGOTIATOR,
+} from "./negotiate.ts";
 import type { Problem } from "./problem.ts";
 import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
@@ -28,7 +37,9 @@ import { explanationRepresentation } from "./reads/explanation.ts";
 import { incidentRepresentation } from "./reads/incident.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
+import { pathExplanationRepresentation } from "./reads/path-explanation.ts";
 import { pathsRepresentation } from "./reads/paths.ts";
+import { problemsRepresentation } from "./reads/problems.ts";
 import type { ReadContext, RequestContext } from "./reads/read-context.ts";
 import { searchRepresentation } from "./reads/search.ts";
 import { timelineRepresentation } from "./reads/timeline.ts";
@@ -37,13 +48,16 @@ import type { Representation } from "./representation.ts";
 import { awaitRevision, FutureRevisionProblem, notReached, REVISION_WAIT_MS } from "./revision-wait.ts";
 import type { Route } from "./route.ts";
 import type { ServerLimits } from "./server-limits.ts";
-import { createChangeCursor } from "./stream/change-cursor.ts";
+import { type ChangeCursor, createChangeCursor } from "./stream/change-cursor.ts";
+import { createProblemsCursor } from "./stream/problems-position.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
 export interface RouterOptions {
   readonly context: ReadContext;
   readonly streams: SseHub;
   readonly renderer: BodyRenderer;
+  /** How long links that are gone and hosts that moved are listed as problems. */
+  readonly problemWindows?: ProblemWindows | undefined;
   readonly limits: Pick<ServerLimits, "pageLimit" | "paths">;
   /** Whether other nodes write to the log: then a revision that is not here may exist. */
   readonly isClustered: boolean;
@@ -59,10 +73,15 @@ export interface ReadOutcome {
 type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;
 
 export class Router {
+  /** Of the network. */
+  readonly problems: Problems;
   readonly #options: RouterOptions;
 
   constructor(options: RouterOptions) {
+    const { context, clock, problemWindows, streams } = options;
     this.#options = options;
+    this.problems = new Problems(context.history, clock, problemWindows);
+    this.problems.onExpiry(() => streams.wakeAll());
   }
 
   /** `memory` is the account of the response. A read that names a revision to come waits for it, for a short time. */
@@ -88,24 +107,29 @@ export class Router {
   }
 
   *#readNow(route: Route, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
+    const { problems } = this;
     const { limits } = this.#options;
     const { dialect } = request;
-    const context: RequestContext = { ...this.#options.context, dialect, memory };
+    const context: RequestContext = { ...this.#options.context, problems, dialect, memory };
     const queryTarget = queryTargetOf(route);
     const parameters = dialect.parameters(parseQueryString(request.queryText), queryTarget);
     const pageLimit = maxLimitOf(route, limits);
     const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit }));
     requireRevision(context, query, request);
+    if (route.read === "problems") return yield* this.#readProblems(context, query, request, memory);
     if (route.read === "search") {
       SEARCH_NEGOTIATOR.negotiate(query.format, request.accept);
       return yield* this.#respond(yield* searchRepresentation(context, query), request, memory);
     }
     if (route.read !== "list" && route.read !== "topology") {
       if (route.read === "item") negotiateEntity(query, request.accept);
+      else if (route.read === "paths") negotiatePaths(query, request.accept);
       else ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
       const item =
         route.read === "paths"
-          ? yield* pathsRepresentation(context, route, query, limits.paths, request.target)
+          ? query.explain
+            ? yield* pathExplanationRepresentation(context, route, query)
+            : yield* pathsRepresentation(context, route, query, limits.paths, request.target)
           : route.read === "item" && query.explain
             ? yield* explanationRepresentation(context, route, query)
             : yield* itemRepresentation(context, route, query);
@@ -114,11 +138,13 @@ export class Router {
     const kind = kindOf(route);
     const parameter = documentParameterOf(query);
     const format = negotiateFormat(kind ?? "topology", parameter, query.format, request.accept);
-    if (format.stream)
-      return {
-        prepared: undefined,
-        response: yield* this.#openStream(context, kind, query, format, request),
-      };
+    if (format.stream) {
+      const streamed = request.user === INTERNAL_USER ? { ...query, includesMissing: true } : query;
+      const { chunks } = this.#options.streams;
+      return yield* this.#openStream(context, query, format, request, (since) =>
+        createChangeCursor(context, kind, streamed, since, chunks),
+      );
+    }
     const representation = yield* parameter
       ? documentRepresentation(context, kind, query, parameter, format)
       : collectionRepresentation(context, kind, query, format, request);
@@ -132,13 +158,33 @@ export class Router {
     return { prepared, response: yield* conditionalResponse(prepared, request.ifNoneMatch, scope) };
   }
 
+  *#readProblems(
+    context: RequestContext,
+    query: Query,
+    request: ReadRequest,
+    memory: MemoryAccount,
+  ): Steps<ReadOutcome> {
+    const format = PROBLEMS_NEGOTIATOR.negotiate(query.format, request.accept);
+    if (!format.stream)
+      return yield* this.#respond(
+        yield* problemsRepresentation(context, query, format, request.target),
+        request,
+        memory,
+      );
+    const { chunks } = this.#options.streams;
+    return yield* this.#openStream(context, query, format, request, (since) =>
+      createProblemsCursor(context, query, since, chunks),
+    );
+  }
+
+  /** `createCursor` gets the revision to resume from. */
   *#openStream(
     context: RequestContext,
-    kind: Kind | undefined,
     query: Query,
     format: Format,
     request: ReadRequest,
-  ): Steps<Response> {
+    createCursor: (since: number | undefined) => Steps<ChangeCursor>,
+  ): Steps<ReadOutcome> {
     rejectUnstreamableParameters(query);
     // A browser reconnects with the URL it started with. Its position is in the header, which therefore wins.
     const [from, name] = request.lastEventId
@@ -157,13 +203,17 @@ export class Router {
     // A body source, although it is never read: the length must be unknown, as it is for GET.
     const { memory } = context;
     if (request.method === "HEAD" || since !== undefined) memory.release();
-    if (request.method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
+    if (request.method === "HEAD")
+      return {
+        prepared: undefined,
+        response: { status: 200, headers, body: new IterableBodySource([]) },
+      };
     const { streams } = this.#options;
     streams.requireRoom(request.user);
-    const streamed = request.user === INTERNAL_USER ? { ...query, includesMissing: true } : query;
-    const cursor = yield* createChangeCursor(context, kind, streamed, since, streams.chunks);
+    const cursor = yield* createCursor(since);
     headers["Gazetteer-Revision"] = String(cursor.revision);
-    return { status: 200, headers, body: streams.openStream(request.user, request.owner, cursor, memory) };
+    const body = streams.openStream(request.user, request.owner, cursor, memory);
+    return { prepared: undefined, response: { status: 200, headers, body } };
   }
 }
 
@@ -186,7 +236,7 @@ function queryTargetOf(route: Route): QueryTarget {
   if (route.read === "list") return route.kind;
   if (route.read === "item") return "entity";
   const { read } = route;
-  return read === "topology" || read === "paths" || read === "search" ? read : "item";
+  return read === "topology" || read === "paths" || read === "search" || read === "problems" ? read : "item";
 }
 
 const kindOf = (route: CollectionRoute): Kind | undefined => (route.read === "list" ? route.kind : undefined);

@@ -13,6 +13,8 @@ import { createHelpCommand, renderCommandHelp, renderOverview, unknownCommand } 
 import { importCommand } from "./import.ts";
 import { loginCommand } from "./login.ts";
 import { passwdCommand } from "./passwd.ts";
+import { pathCommand } from "./path.ts";
+import { problemsCommand } from "./problems.ts";
 import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
 import { serversCommand } from "./servers.ts";
@@ -25,6 +27,8 @@ export const COMMANDS: readonly Command[] = [
   watchCommand,
   diffCommand,
   explainCommand,
+  problemsCommand,
+  pathCommand,
   loginCommand,
   serversCommand,
   passwdCommand,

@@ -10,6 +10,7 @@ import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../m
 import type { Explanation } from "../model/explanation.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { Alarm, Incident, IncidentSearch } from "../model/incident.ts";
+import type { PathExplanation } from "../model/path-explanation.ts";
 import { type Credentials, parseAddress } from "./address.ts";
 import { ClientError, createLocalError } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
@@ -26,6 +27,7 @@ import {
   idOf,
   type KindsOf,
   type ListResult,
+  type PathsResult,
   type Query,
   type Readiness,
   type RevisionOrTime,
@@ -37,6 +39,7 @@ import {
   type WatchTarget,
 } from "./types.ts";
 import { type WatchOptions, watch } from "./watch.ts";
+import { type ProblemsResult, type WatchedProblems, watchProblems } from "./watch-problems.ts";
 
 export type {
   Alarm,
@@ -59,7 +62,10 @@ export type {
   IncidentSearch,
   Link,
   ListResult,
+  PathExplanation,
+  PathsResult,
   Port,
+  ProblemsResult,
   Query,
   Readiness,
   RevisionOrTime,
@@ -69,6 +75,7 @@ export type {
   Topology,
   WatchChange,
   WatchEvent,
+  WatchedProblems,
   WatchOptions,
   WatchTarget,
 };
@@ -120,8 +127,17 @@ export interface Client {
   search(text: string, query?: Query, options?: ReadOptions): Promise<SearchResult>;
   topology(query?: Query, options?: ReadOptions): Promise<Topology>;
   clusters(query?: Query, options?: ReadOptions): Promise<Cluster[]>;
+  /** What is wrong with the network, worst first; a page of it with `limit`. */
+  problems(query?: Query, options?: ReadOptions): Promise<ProblemsResult>;
+  /** The same, again whenever it changes, for as long as it is iterated. */
+  watchProblems(query?: Query, options?: WatchOptions): AsyncGenerator<WatchedProblems, void, void>;
   clusterDevices(cluster: number, query?: Query, options?: ReadOptions): Promise<string[]>;
   clusterLinks(cluster: number, query?: Query, options?: ReadOptions): Promise<Link[]>;
+
+  /** The shortest paths between two devices or hosts, by id; `limit` and `cursor` as of a list. */
+  paths(src: string, dst: string, query?: Query, options?: ReadOptions): Promise<PathsResult>;
+  /** How many shortest paths there are and what they use together, or why there is none. */
+  explainPaths(src: string, dst: string, query?: Query, options?: ReadOptions): Promise<PathExplanation>;
 
   /** The changes after a revision; with `fold: true` in the query only the last change of each entity. */
   changes<T extends WatchTarget>(
@@ -226,7 +242,7 @@ export function createClient(options: ClientOptions): Client {
 
   /** Opens a stream and stores its log in `log`. Fails with 410 when `since` is a revision of another log. */
   async function openStream(
-    target: WatchTarget,
+    target: WatchTarget | "topology/problems",
     query: Query,
     log: LogReference,
     signal: AbortSignal | undefined,
@@ -262,12 +278,25 @@ export function createClient(options: ClientOptions): Client {
     },
     search: (text, query, options) => read("/topology/search", { ...query, q: text }, options),
     topology: (query, options) => read("/topology", query, options),
+    problems: (query, options) => read("/topology/problems", query, options),
+    watchProblems: (query = {}, options = {}) => {
+      const connect = () => openStream("topology/problems", query, { id: undefined }, options.signal);
+      return watchProblems({ connect, clock, random }, options);
+    },
     clusters: async (query, options) =>
       (await read<{ clusters: Cluster[] }>("/topology/clusters", query, options)).clusters,
     clusterDevices: async (n, query, options) =>
       (await read<{ devices: string[] }>(`/topology/clusters/${n}/devices`, query, options)).devices,
     clusterLinks: async (n, query, options) =>
       (await read<{ links: Link[] }>(`/topology/clusters/${n}/links`, query, options)).links,
+    paths: async (src, dst, query = {}, options = {}) => {
+      const response = await api.send(pathsPath(src, dst), query, options);
+      const count = Number(response.headers.get("gazetteer-paths") ?? 0);
+      const { paths, next } = parseJson<PathsResult>(await api.readText(response, options.signal));
+      return { paths, count, ...(next !== undefined && { next }) };
+    },
+    explainPaths: (src, dst, query, options) =>
+      read(pathsPath(src, dst), { ...query, explain: true }, options),
     changes: (target, since, query, options) => read(`/${target}`, { ...query, since }, options),
     diff: (target, from, to, query, options) =>
       read(
@@ -308,6 +337,9 @@ function kindsOf<T extends WatchTarget>(target: T): readonly KindsOf<T>[];
 function kindsOf(target: WatchTarget): readonly Kind[] {
   return target === "topology" ? KINDS : [target];
 }
+
+const pathsPath = (src: string, dst: string): string =>
+  `/paths/${encodeURIComponent(src)}/${encodeURIComponent(dst)}`;
 
 function entityPath(kind: Kind, id: string): string {
   if (kind !== "ports") return `/${kind}/${encodeURIComponent(id)}`;

@@ -52,6 +52,29 @@ export interface ChangesResult<K extends Kind = Kind> {
   readonly revision: number;
 }
 
+/** A link of a path. At an end that is a host it is of type EDGE, and one of its ends names the host. */
+export interface PathLink {
+  readonly src: PathLinkEnd;
+  readonly dst: PathLinkEnd;
+  readonly type: string;
+  readonly state: string;
+  /** Absent of a link of type EDGE. */
+  readonly id?: string;
+}
+export interface PathLinkEnd {
+  readonly port: string;
+  readonly device?: string;
+  readonly host?: string;
+}
+
+export interface PathsResult {
+  readonly paths: { readonly cost: number; readonly links: readonly PathLink[] }[];
+  /** How many there are in all. */
+  readonly count: number;
+  /** The cursor of the next page; absent on the last page. */
+  readonly next?: string;
+}
+
 /** What a search found, best first. */
 export interface SearchResult {
   readonly hits: readonly ForEachKind<"devices" | "hosts", unknown>[];

@@ -285,6 +285,7 @@ class HeldLease implements Lease {
     }
     try {
       const entry = await bucket.kv.get(key);
+      if (!entry && this.isValid()) return await this.#makeAgain();
       if (!entry || readLease(entry)?.node !== node) return "lost";
       // An earlier renewal whose answer was lost: when it was stored is not known, so it is renewed again.
       this.#revision = entry.revision;
@@ -292,5 +293,14 @@ class HeldLease implements Lease {
     } catch {
       return "failed";
     }
+  }
+
+  /** Gone before its time, and nobody has it: server 2.9 was seen not to find entries that it has, after a fail-over. */
+  async #makeAgain(): Promise<"renewed"> {
+    const { clock, bucket, key, value } = this.#options;
+    const sentAt = clock.monotonic();
+    this.#revision = await bucket.kv.create(key, value);
+    this.#validUntil = this.#validFrom(sentAt);
+    return "renewed";
   }
 }

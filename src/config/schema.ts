@@ -228,6 +228,23 @@ export const Configuration = Type.Object(
       },
       "Retention of the change history.",
     ),
+    problems: section(
+      {
+        lostLinkHours: Type.Number({
+          minimum: 0,
+          maximum: 8760,
+          default: 24,
+          description: "Hours that a link that is gone is listed as a problem.",
+        }),
+        movedHostMinutes: Type.Number({
+          minimum: 0,
+          maximum: 525_600,
+          default: 60,
+          description: "Minutes that a host that moved is listed as a problem.",
+        }),
+      },
+      "How long the list of problems has what is over.",
+    ),
     cluster: section(
       {
         servers: Type.Array(

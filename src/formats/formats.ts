@@ -202,6 +202,26 @@ export const EXPLANATION_FORMAT = documentOf(
   "What each source claims of one entity, and why each field has its value",
 );
 
+/** What is wrong with the network: a document with a path of its own, and a stream. */
+export const PROBLEMS_FORMAT: Format = formatOf({
+  name: "json",
+  mediaType: "application/vnd.gazetteer.problems+json",
+  resources: [],
+  description: "What is wrong with the network, worst first",
+});
+export const PROBLEMS_FORMATS: readonly Format[] = [
+  PROBLEMS_FORMAT,
+  ...FORMATS.filter((format) => format.stream),
+];
+/** Of the paths between two ends, in place of the paths. */
+export const PATH_EXPLANATION_FORMAT = documentOf(
+  "explain",
+  "explain=true",
+  "path-explanation",
+  [],
+  "How many shortest paths there are and what they use, or why there is none",
+);
+
 /** Of a search. */
 export const HITS_FORMAT = formatOf({
   name: "json",

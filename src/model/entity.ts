@@ -115,7 +115,7 @@ export const Port = Type.Object(
 );
 export type Port = Type.Static<typeof Port>;
 
-const LinkEnd = Type.Object({ port: Type.String(), device: Type.String() }, { $id: "Endpoint" });
+export const LinkEnd = Type.Object({ port: Type.String(), device: Type.String() }, { $id: "Endpoint" });
 
 export const Link = Type.Object(
   {

@@ -178,8 +178,21 @@ export function sourceFilter(names: readonly string[]): Filter {
 /** Matches entities that are flagged with conflicting claims, or those that are not. */
 export const conflictFilter = (wanted: boolean): Filter => ({
   matches: (entity) => hasConflict(entity) === wanted,
-  ...(wanted && { substrings: ['"conflict":'] }),
+  ...(wanted && { substrings: ['"conflict":'], indexRanges: flaggedIn("conflict"), exact: true }),
 });
+
+/** Matches links of which the other direction is not known. */
+export const ONE_SIDED: Filter = {
+  matches: (entity) => isLink(entity) && !entity.bidirectional,
+  substrings: ['"bidirectional":false'],
+  indexRanges: flaggedIn("oneSided"),
+  exact: true,
+};
+
+/** An index of the values that something is wrong with. */
+function flaggedIn(index: string): readonly IndexRanges[] {
+  return [{ index, ranges: [exactRange(true)] }];
+}
 
 export function driftFilter(states: readonly DriftState[]): Filter {
   return {

@@ -6,6 +6,7 @@
 import { quote } from "../lib/error-text.ts";
 import { DRIFT_STATES } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "../model/problem-kinds.ts";
 import { MAX_CURSOR_CHARS } from "./cursor.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
@@ -25,6 +26,7 @@ import {
   parseSort,
   parseTextFilter,
 } from "./parameter-values.ts";
+import { isProblemFilter, parseProblemFilter } from "./problems/problem-filter.ts";
 import type { QueryBuilder } from "./query.ts";
 import { MIN_REVISION, parseMinRevision, REVISION_OR_TIME_PATTERN } from "./revision.ts";
 
@@ -33,8 +35,8 @@ const MAX_TIMELINE_SPANS = 1000;
 /** IPv4 or IPv6, alone or with the length of a prefix. What it matches may still be no address, such as 10.0.0.999. */
 const IP_PATTERN = "^(\\d{1,3}(\\.\\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)(/\\d{1,3})?$";
 
-/** Reads that are not lists: the topology, one entity, another single item, the paths between two ends, or a search. */
-const SINGLE_READS = ["topology", "entity", "item", "paths", "search"] as const;
+/** Reads that are not lists of entities: the topology, one entity, another single item, paths, problems, or a search. */
+const SINGLE_READS = ["topology", "entity", "item", "paths", "problems", "search"] as const;
 type SingleRead = (typeof SINGLE_READS)[number];
 type ReadType = "list" | SingleRead;
 /** What a query is about. A kind means the list of that kind. */
@@ -84,6 +86,13 @@ const setField =
 const setText = (field: "cursor" | "format" | "at" | "since" | "diff" | "from" | "to"): ParamHandler =>
   setField(field, ({ value }) => value);
 
+const addProblemFilter: ParamHandler = (query, parameter) => {
+  const filter = parseProblemFilter(parameter);
+  if (filter instanceof QueryFault) return filter;
+  if (filter) query.problemFilters.push(filter);
+  return undefined;
+};
+
 const addTextFilter = addFilter(parseTextFilter);
 const addText: ParamHandler = (query, parameter) => {
   query.text = parameter.value;
@@ -105,15 +114,33 @@ const addDrift: ParamHandler = (query, parameter) => {
  * order is the order in the messages of faults and in the OpenAPI document.
  */
 export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
+  kind: {
+    on: ["problems"],
+    description: "The kind of problem; several with commas.",
+    schema: { $id: "ProblemKind", enum: PROBLEM_KINDS },
+    multiple: true,
+  },
+  severity: {
+    on: ["problems"],
+    description: "How bad the problem is; several with commas.",
+    schema: { $id: "ProblemSeverity", enum: PROBLEM_SEVERITIES },
+    multiple: true,
+  },
+  resource: {
+    on: ["problems"],
+    description: "What the problem is about; several with commas.",
+    schema: { $id: "ProblemResource", enum: PROBLEM_RESOURCES },
+    multiple: true,
+  },
   q: {
-    on: ["list", "search"],
+    on: ["list", "search", "problems"],
     description:
-      "Of a list: a substring of any string field, upper or lower case. Of the search: what to search for.",
+      "Of a list: a substring of any string field, upper or lower case. Of a problem: of its id or text. Of the search: what to search for.",
     schema: { type: "string", minLength: 1 },
     handle: addText,
   },
   source: {
-    on: ["list"],
+    on: ["list", "problems"],
     description: "Claimed by that source; several with commas.",
     multiple: true,
     handle: addFilter(({ values }) => sourceFilter(values)),
@@ -144,9 +171,9 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handle: addFilter(parseIpFilter),
   },
   device: {
-    on: ["list"],
+    on: ["list", "problems"],
     kinds: ["links", "hosts"],
-    description: "Links with that device at an end; hosts located there.",
+    description: "Links with that device at an end; hosts located there; problems about it.",
     multiple: true,
   },
   port: {
@@ -198,13 +225,13 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handleFor: (kind) => setField("sort", (parameter) => parseSort(kind, parameter)),
   },
   limit: {
-    on: ["list", "paths", "search"],
+    on: ["list", "paths", "search", "problems"],
     description: "The maximum number of entities on a page.",
     schema: { type: "integer", minimum: 1 },
     handle: setField("limit", (parameter, { pageLimit }) => parseInteger(parameter, 1, pageLimit)),
   },
   cursor: {
-    on: ["list", "paths"],
+    on: ["list", "paths", "problems"],
     description: "The `next` of the page before.",
     schema: { type: "string", pattern: "^[A-Za-z0-9_-]+$", maxLength: MAX_CURSOR_CHARS },
     handle: setText("cursor"),
@@ -228,8 +255,8 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     handle: setText("at"),
   },
   since: {
-    on: ["list", "topology"],
-    description: "What changed after that revision.",
+    on: ["list", "topology", "problems"],
+    description: "What changed after that revision; of problems as a stream only.",
     schema: { type: "integer", format: "int64", minimum: 0, maximum: MAX_REVISION },
     handle: setText("since"),
   },
@@ -259,9 +286,9 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     ),
   },
   explain: {
-    on: ["entity"],
+    on: ["entity", "paths"],
     description:
-      "True gives what each source claims of it, and why each field has its value (default false).",
+      "True gives what each source claims of it, and why each field has its value; of paths, how many there are and what they use, or why there is none (default false).",
     schema: { type: "boolean" },
     handle: setField("explain", parseBoolean),
   },
@@ -297,11 +324,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
 export const kindOf = (target: QueryTarget): Kind | undefined => (isSingleRead(target) ? undefined : target);
 
 const isSingleRead = (target: QueryTarget): target is SingleRead =>
-  target === "topology" ||
-  target === "entity" ||
-  target === "item" ||
-  target === "paths" ||
-  target === "search";
+  (SINGLE_READS as readonly string[]).includes(target);
 
 const handledWithOthers: ParamHandler = () => undefined;
 
@@ -327,9 +350,10 @@ function createHandlers(target: QueryTarget): Map<string, ParamHandler> {
       );
   }
   for (const [name, { on, kinds, handle, handleFor }] of Object.entries(PARAMETERS)) {
-    const exists = on.includes(readType) && (!kinds || (kind && kinds.includes(kind)));
-    if (exists && !handlers.has(name))
-      handlers.set(name, handle ?? (kind && handleFor?.(kind)) ?? handledWithOthers);
+    const exists = on.includes(readType) && (!kinds || !kind || kinds.includes(kind));
+    if (!exists || handlers.has(name)) continue;
+    if (target === "problems" && isProblemFilter(name)) handlers.set(name, addProblemFilter);
+    else handlers.set(name, handle ?? (kind && handleFor?.(kind)) ?? handledWithOthers);
   }
   return handlers;
 }

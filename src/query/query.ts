@@ -7,6 +7,7 @@ import type { DriftState } from "../model/entity.ts";
 import type { Filter } from "./filter.ts";
 import type { Direction } from "./incidents.ts";
 import type { QueryParameter } from "./parameter.ts";
+import type { ProblemFilter } from "./problems/problem-filter.ts";
 
 export interface SortKey {
   readonly field: string;
@@ -21,6 +22,8 @@ export interface Around {
 
 export interface Query {
   readonly filters: readonly Filter[];
+  /** The same of problems. */
+  readonly problemFilters: readonly ProblemFilter[];
   /** Whether what is intended and not observed is read too: see `missing.ts`. */
   readonly includesMissing: boolean;
   /** The states that `drift` names. They are a filter too. */
@@ -58,6 +61,7 @@ export class QueryBuilder implements Query {
   readonly parameters: readonly QueryParameter[];
   readonly pageLimit: number;
   filters: Filter[] = [];
+  problemFilters: ProblemFilter[] = [];
   includesMissing = false;
   drift: readonly DriftState[] | undefined = undefined;
   around: Around | undefined = undefined;

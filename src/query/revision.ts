@@ -33,6 +33,20 @@ export function* resolveState(history: History, { at }: Query): Steps<NetworkSta
   return revision instanceof QueryFault ? revision : yield* history.stateAt(revision);
 }
 
+/** A revision, and epoch milliseconds at which it was current: of a time that time, but not one after `now`. */
+export function resolveMoment(
+  history: History,
+  at: string,
+  now: number,
+): { readonly revision: number; readonly time: number } | QueryFault {
+  const revision = resolveRevisionOrTime(history, "at", at);
+  if (revision instanceof QueryFault) return revision;
+  const started = history.timeOf(revision);
+  if (REVISION.test(at)) return { revision, time: started };
+  const time = parseTime("at", at);
+  return time instanceof QueryFault ? time : { revision, time: Math.max(started, Math.min(time, now)) };
+}
+
 export function resolveRevisionOrTime(
   history: History,
   parameter: string,

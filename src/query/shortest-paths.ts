@@ -21,9 +21,24 @@ export interface ShortestPaths {
   readonly count: bigint;
   /** At most `max` paths, from the one at position `from`, which counts from 0. */
   slice(from: bigint, max: number): Generator<Path | undefined, void, void>;
+  /** What any of the paths uses, without making them. */
+  union(): PausingSteps<PathUnion>;
 }
 
-const NO_PATHS: ShortestPaths = { count: 0n, *slice() {} };
+export interface PathUnion {
+  /** Nearest to the start first. */
+  readonly devices: readonly string[];
+  readonly links: readonly GraphLink[];
+}
+
+const NO_PATHS: ShortestPaths = {
+  count: 0n,
+  *slice() {},
+  // biome-ignore lint/correctness/useYield: there is nothing to compute
+  *union() {
+    return { devices: [], links: [] };
+  },
+};
 
 /** The two ends must differ. */
 export function* findShortestPaths(graph: LinkGraph, src: string, dst: string): PausingSteps<ShortestPaths> {
@@ -49,7 +64,25 @@ export function* findShortestPaths(graph: LinkGraph, src: string, dst: string): 
         yield undefined;
       }
     },
+    union: () => unionOf(src, stepsFrom),
   };
+}
+
+function* unionOf(src: string, stepsFrom: (id: string) => readonly GraphLink[]): PausingSteps<PathUnion> {
+  const devices = new Set([src]);
+  const links: GraphLink[] = [];
+  let left = DEVICES_PER_STEP;
+  // The set grows while it is iterated.
+  for (const id of devices) {
+    for (const link of stepsFrom(id)) {
+      links.push(link);
+      devices.add(link.dst);
+    }
+    if (--left > 0) continue;
+    left = DEVICES_PER_STEP;
+    yield;
+  }
+  return { devices: [...devices], links };
 }
 
 /** The links that begin a shortest path from a device, in order of id. */

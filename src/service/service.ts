@@ -27,6 +27,7 @@ import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
+import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
@@ -300,6 +301,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       sharedPort: readers.processes > 1,
       unixSocketPath: readers.socket,
       readers,
+      problemWindows: problemWindowsOf(config),
       context: { ...store, drawings: new Drawings() },
       sources: () => sources.status(),
       rejectedRecords: () => sources.rejectedRecords(),
@@ -320,6 +322,11 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
     throw new StartupError("address", `${formatUrl(config, port)} ${reason}`, { cause: error });
   }
 }
+
+const problemWindowsOf = ({ problems: { lostLinkHours, movedHostMinutes } }: Config): ProblemWindows => ({
+  lostLinkMs: Math.round(lostLinkHours * 3_600_000),
+  movedHostMs: Math.round(movedHostMinutes * 60_000),
+});
 
 /** What only nodes of a cluster need, and with it the client of NATS, is not loaded elsewhere. */
 async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promise<void> {

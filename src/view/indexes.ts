@@ -8,6 +8,7 @@ import { SortedIndex } from "../lib/sorted-index.ts";
 import type { Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import type { ClaimTypes } from "../model/claim.ts";
+import { hasConflict } from "../model/conflict.ts";
 import { type Device, type Entities, entityId, type Host, type Link } from "../model/entity.ts";
 import { type ConnectPoint, deviceKey, idKey, isKind, KINDS, type Kind } from "../model/ids.ts";
 import { identityKey, identityValues } from "./identity/identity-values.ts";
@@ -84,8 +85,14 @@ function* claimedElsewhere(claims: StoredClaims, stored: string): Generator<[sou
 }
 
 const NO_KEYS: readonly string[] = [];
+/** The key of all values in an index of those that something is wrong with. */
+const FLAGGED: readonly string[] = ["true"];
 const NO_CLAIMS: StoredClaims = [];
 const unique = (keys: Iterable<string>): readonly string[] => [...new Set(keys)];
+
+function conflictKeys(entity: Entities[Kind]): readonly string[] {
+  return hasConflict(entity) ? FLAGGED : NO_KEYS;
+}
 
 function driftState({ drift }: Entities[Kind]): readonly string[] {
   return drift ? [drift.state] : NO_KEYS;
@@ -125,10 +132,12 @@ const KEYS = {
     /** Of a device of several sources the index of the stored claims has the values that each of them claims. */
     identity: Object.assign(identityKeys, { onDemand: true } as const),
     drift: driftState,
+    conflict: conflictKeys,
   },
   ports: {
     source: (port) => port.sources,
     drift: driftState,
+    conflict: conflictKeys,
   },
   links: {
     src: (link) => [portKey(link.src.device, link.src.port)],
@@ -136,6 +145,8 @@ const KEYS = {
     state: (link) => [link.state],
     source: (link) => link.sources,
     drift: driftState,
+    conflict: conflictKeys,
+    oneSided: (link) => (link.bidirectional ? NO_KEYS : FLAGGED),
     /** The links that occupy a port as `src` or as `dst`. Two on one port are a conflict. */
     occupiedPort: (link) =>
       occupiesPorts(link) ? [occupiedPortKey("src", link.src), occupiedPortKey("dst", link.dst)] : [],
@@ -145,6 +156,7 @@ const KEYS = {
     location: (host) => host.locations.map((at) => portKey(at.elementId, at.port)),
     source: (host) => host.sources,
     drift: driftState,
+    conflict: conflictKeys,
   },
   claims: {
     /** The devices that the claims refer to: an entity is held back until its devices exist. */

@@ -84,6 +84,15 @@ export class LinkGraph {
     this.#parts = parts;
   }
 
+  /** By number. A hole is a number that no device has. Numbers are not the same on every node. */
+  get devices(): readonly (GraphDevice | undefined)[] {
+    return this.#parts.devices;
+  }
+
+  numberOf(id: string): number | undefined {
+    return this.#parts.numbers.get(id);
+  }
+
   hasDevice(id: string): boolean {
     return this.#device(id)?.available !== undefined;
   }
@@ -106,6 +115,16 @@ export class LinkGraph {
   incoming(id: string): GraphLink[] {
     const device = this.#device(id);
     return device?.available ? device.in.filter(({ active, from }) => active && this.#isAvailable(from)) : [];
+  }
+
+  /** All links from a device, in any state. */
+  linksFrom(id: string): readonly GraphLink[] {
+    return this.#device(id)?.out ?? [];
+  }
+
+  /** All links to a device, in any state. */
+  linksTo(id: string): readonly GraphLink[] {
+    return this.#device(id)?.in ?? [];
   }
 
   /** The available devices, and the active links between them. */

@@ -1,6 +1,6 @@
 /** A change as a short text: the entity, what happened to it, and whether that is good or bad. */
 import { cableId } from "../model/cable.ts";
-import type { Device, Host, Link } from "../model/entity.ts";
+import type { Device, Host, Link, Port } from "../model/entity.ts";
 import { cableName, deviceName, deviceNameById, hostName } from "./names.ts";
 import type { Network, NetworkEntity } from "./network.ts";
 import type { EntityRef } from "./state.ts";
@@ -8,46 +8,68 @@ import type { EntityRef } from "./state.ts";
 export type Tone = "good" | "bad" | "plain";
 
 export interface ChangeText {
+  /** Where the change leads: the entity; of a port its device. */
   readonly ref: EntityRef;
+  /** The devices that it concerns: one, of a link both, of a device none. */
+  readonly places: readonly string[];
   /** The same for both directions of a cable, which are shown as one change. */
   readonly subject: string;
   readonly title: string;
   readonly text: string;
+  /** The text for several entities that changed alike. */
+  readonly many: string;
   readonly tone: Tone;
   readonly sign: "+" | "−" | "~";
 }
 
-export type EntityChange = NetworkEntity & {
+interface ChangeFields {
   readonly event: "added" | "updated" | "removed";
   readonly changed?: readonly string[];
-};
+}
+export type EntityChange = NetworkEntity & ChangeFields;
+/** The page's network has no ports; their changes are only shown. */
+export type PortChange = { readonly resource: "ports"; readonly value: Port } & ChangeFields;
 
 const SIGNS = { added: "+", removed: "−", updated: "~" } as const;
 
-export function describeChange(network: Network, change: EntityChange): ChangeText {
+export function describeChange(network: Network, change: EntityChange | PortChange): ChangeText {
   const { event, resource, value } = change;
   const changed = change.changed ?? [];
-  const common = { ref: { kind: resource, id: value.id }, sign: SIGNS[event] };
+  const sign = SIGNS[event];
+  const ref = (id: string): Pick<ChangeText, "ref" | "sign" | "subject"> => ({
+    ref: { kind: resource === "ports" ? "devices" : resource, id },
+    sign,
+    subject: id,
+  });
   switch (resource) {
     case "devices": {
       const title = deviceName(value);
-      return { ...common, subject: value.id, title, ...describeDevice(value, event, changed) };
+      return { ...ref(value.id), places: [], title, ...describeDevice(value, event, changed) };
     }
     case "links": {
       const title = cableName(network, { from: value.src, to: value.dst });
-      return { ...common, subject: cableId(value), title, ...describeLink(value, event, changed) };
+      const places = [value.src.device, value.dst.device];
+      const text = describeLink(value, event, changed);
+      return { ...ref(value.id), subject: cableId(value), places, title, ...text };
     }
     case "hosts": {
       const title = hostName(value);
-      return { ...common, subject: value.id, title, ...describeHost(network, value, event, changed) };
+      const places = [value.location.elementId];
+      return { ...ref(value.id), places, title, ...describeHost(network, value, event, changed) };
+    }
+    case "ports": {
+      const { element, port } = value;
+      const title = `${deviceNameById(network, element)} port ${port}`;
+      const subject = `${element}/${port}`;
+      return { ...ref(element), subject, places: [element], title, ...describePort(value, event, changed) };
     }
   }
 }
 
-type Description = Pick<ChangeText, "text" | "tone">;
-const plain = (text: string): Description => ({ text, tone: "plain" });
-const good = (text: string): Description => ({ text, tone: "good" });
-const bad = (text: string): Description => ({ text, tone: "bad" });
+type Description = Pick<ChangeText, "text" | "many" | "tone">;
+const plain = (text: string, many = text): Description => ({ text, many, tone: "plain" });
+const good = (text: string, many = text): Description => ({ text, many, tone: "good" });
+const bad = (text: string, many = text): Description => ({ text, many, tone: "bad" });
 
 function changedFields(changed: readonly string[]): string {
   if (changed.length === 1 && changed[0] === "firstSeen") return "went away and came back";
@@ -60,20 +82,34 @@ function describeDevice(
   changed: readonly string[],
 ): Description {
   if (event === "added") return good("appeared");
-  if (event === "removed") return bad("is gone");
+  if (event === "removed") return bad("is gone", "are gone");
   if (changed.includes("available")) return device.available ? good("came up") : bad("went down");
-  if (changed.includes("annotations") && device.annotations.conflict) return bad("has conflicting claims");
+  if (changed.includes("annotations") && device.annotations.conflict)
+    return bad("has conflicting claims", "have conflicting claims");
+  return plain(changedFields(changed));
+}
+
+function describePort(port: Port, event: EntityChange["event"], changed: readonly string[]): Description {
+  if (event === "added") return plain("appeared");
+  if (event === "removed") return plain("is gone", "are gone");
+  if (changed.includes("isEnabled")) return port.isEnabled ? good("came up") : bad("went down");
   return plain(changedFields(changed));
 }
 
 function describeLink(link: Link, event: EntityChange["event"], changed: readonly string[]): Description {
   const active = link.state === "ACTIVE";
-  if (event === "added") return active ? good("link appeared") : plain("link appeared, inactive");
-  if (event === "removed") return bad("link is gone");
-  if (changed.includes("state")) return active ? good("link came up") : bad("link went down");
+  if (event === "added")
+    return active
+      ? good("link appeared", "appeared")
+      : plain("link appeared, inactive", "appeared, inactive");
+  if (event === "removed") return bad("link is gone", "are gone");
+  if (changed.includes("state"))
+    return active ? good("link came up", "came up") : bad("link went down", "went down");
   if (changed.includes("verified"))
-    return link.verified ? good("link is verified now") : bad("link no longer verified");
-  return plain(`link ${changedFields(changed)}`);
+    return link.verified
+      ? good("link is verified now", "are verified now")
+      : bad("link no longer verified", "are no longer verified");
+  return plain(`link ${changedFields(changed)}`, changedFields(changed));
 }
 
 function describeHost(
@@ -83,9 +119,11 @@ function describeHost(
   changed: readonly string[],
 ): Description {
   const location = `${deviceNameById(network, host.location.elementId)} port ${host.location.port}`;
-  if (event === "added") return plain(`seen on ${location}`);
-  if (event === "removed") return plain(`no longer seen on ${location}`);
-  if (changed.includes("locations") || changed.includes("location")) return plain(`moved to ${location}`);
-  if (changed.includes("ipAddresses")) return plain(`has address ${host.ipAddresses.join(", ") || "none"}`);
+  if (event === "added") return plain(`seen on ${location}`, "were seen");
+  if (event === "removed") return plain(`no longer seen on ${location}`, "are no longer seen");
+  if (changed.includes("locations") || changed.includes("location"))
+    return plain(`moved to ${location}`, "moved there");
+  if (changed.includes("ipAddresses"))
+    return plain(`has address ${host.ipAddresses.join(", ") || "none"}`, "have other addresses");
   return plain(changedFields(changed));
 }

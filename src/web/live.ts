@@ -4,6 +4,7 @@
  * compressed and arrive at once. Hosts are loaded when something is opened (`sync-hosts.ts`).
  */
 import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
+import type { RecentChange } from "./change-groups.ts";
 import type { EntityChange } from "./change-text.ts";
 import { Hosts } from "./hosts.ts";
 import { Network } from "./network.ts";
@@ -13,9 +14,9 @@ export interface LiveHandlers {
   /** Another object is the live network: at the start, and after the stream sent a snapshot. */
   onReplaced(network: Network): void;
   /** The live network was changed in place; `changes` is empty when only the counts of hosts were loaded again. */
-  onChanged(changes: readonly NetworkChange[]): void;
+  onChanged(changes: readonly RecentChange[]): void;
   /** The changes of the last minutes before the page was opened, oldest first. */
-  onEarlierChanges(changes: readonly NetworkChange[]): void;
+  onEarlierChanges(changes: readonly RecentChange[]): void;
   onConnection(state: ConnectionState): void;
   onError(error: unknown): void;
 }
@@ -62,21 +63,32 @@ async function loadAndStream(client: Client, handlers: LiveHandlers, signal: Abo
 }
 
 const EARLIER_MS = 10 * 60_000;
-/** More changes than this, as after the start of the service, are not worth showing. */
-const MAX_EARLIER = 1000;
+const EARLIER_SPANS = 60;
+/** Where there were more changes, those of a shorter time are loaded. */
+const MAX_EARLIER = 2000;
+/** How often the time is narrowed to its last span: to the last milliseconds of ten minutes. */
+const MAX_NARROWINGS = 3;
 
-async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<NetworkChange[]> {
+async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<readonly Change[]> {
   const { oldest, newest } = await client.timeline(1, {}, { signal });
-  const from = new Date(Math.max(oldest.time, newest.time - EARLIER_MS));
-  const { counts } = await client.timeline(1, { from }, { signal });
-  if ((counts[0] ?? 0) > MAX_EARLIER) return [];
-  const start = await client.diff("devices", from, undefined, {}, { signal });
-  const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
-  return changes.filter(isNetworkChange);
+  const toMs = newest.time + 1;
+  let fromMs = Math.max(oldest.time, newest.time - EARLIER_MS);
+  for (let narrowings = 0; narrowings < MAX_NARROWINGS; narrowings++) {
+    const range = { from: new Date(fromMs), to: new Date(toMs) };
+    const { counts } = await client.timeline(EARLIER_SPANS, range, { signal });
+    const spanMs = (toMs - fromMs) / EARLIER_SPANS;
+    let [first, total] = [counts.length, 0];
+    for (let count = counts[first - 1]; count !== undefined && total + count <= MAX_EARLIER; ) {
+      total += count;
+      count = counts[--first - 1];
+    }
+    fromMs += spanMs * Math.min(first, counts.length - 1);
+    if (first === counts.length) continue;
+    const start = await client.diff("devices", new Date(fromMs), undefined, {}, { signal });
+    return (await client.changes("topology", start.from.revision, {}, { signal })).changes;
+  }
+  return [];
 }
-
-const isNetworkChange = (change: Change): change is Extract<Change, EntityChange> =>
-  change.resource !== "ports";
 
 /** Returns when the service no longer has the changes since the last revision: then the lists are shorter than a snapshot. */
 async function stream(
@@ -86,17 +98,15 @@ async function stream(
   handlers: LiveHandlers,
   signal: AbortSignal,
 ): Promise<void> {
-  let revisionChanges: NetworkChange[] = [];
+  let revisionChanges: RecentChange[] = [];
   const onState = (state: ConnectionState) => handlers.onConnection(state);
   const recount = throttle(RECOUNT_INTERVAL_MS, () => void loadCounts(client, network, handlers, signal));
   for await (const event of client.watch("topology", {}, { since, signal, onState })) {
     if (event.type === "reset") return;
     if (event.type === "snapshot" || event.type === "synced") continue;
     const change = changeOf(event);
-    if (change) {
-      applyChange(network, change);
-      revisionChanges.push(change);
-    }
+    if (change.resource !== "ports") applyChange(network, change);
+    revisionChanges.push(change);
     if (!event.last || revisionChanges.length === 0) continue;
     handlers.onChanged(revisionChanges);
     revisionChanges = [];
@@ -121,9 +131,7 @@ async function loadCounts(
 
 type ChangeEvent = Extract<WatchEvent, { type: "added" | "updated" | "removed" }>;
 
-function changeOf(event: ChangeEvent): NetworkChange | undefined {
-  return event.resource === "ports" ? undefined : { ...event, event: event.type };
-}
+const changeOf = (event: ChangeEvent): RecentChange => ({ ...event, event: event.type });
 
 /** The stream repeats changes that a list already contains. An older value must not replace a newer one. */
 export function applyChange(network: Network, change: NetworkChange): void {

@@ -1,11 +1,22 @@
-/** Paths through the network: the shortest path between two entities, and the neighbourhood of a device. */
+/** Paths through the network: what the shortest paths between two entities use, and the neighbourhood of a device. */
+import type { PathExplanation } from "../client/client.ts";
+import type { PathsResult } from "../client/types.ts";
+import { cableId } from "../model/cable.ts";
+import type { ExplainedEnd } from "../model/path-explanation.ts";
+import { entityName } from "./names.ts";
 import type { Network } from "./network.ts";
 import type { EntityRef } from "./state.ts";
 
+/** What the map draws of the shortest paths: their union. Without a path: the ends and what parts them. */
 export interface Path {
   readonly devices: readonly string[];
-  /** The cable from each device to the next: one fewer than `devices`. */
   readonly cables: readonly string[];
+}
+
+/** The shortest paths between the ends of the address, as the service computed them. */
+export interface LoadedPath {
+  readonly explanation: PathExplanation;
+  readonly paths: PathsResult["paths"];
 }
 
 /** The devices that an entity is attached to: a host is on one or more devices, a link joins two. */
@@ -19,45 +30,29 @@ export function devicesOf(network: Network, { kind, id }: EntityRef): string[] {
   return link ? [link.src.device, link.dst.device] : [];
 }
 
-/**
- * The path with the fewest hops over devices that are up and links that are active in that direction. Of equally short
- * paths it returns the one over the lower ids, so that the result is the same each time.
- */
-export function shortestPath(network: Network, from: EntityRef, to: EntityRef): Path | undefined {
-  const goals = new Set(devicesOf(network, to));
-  const previous = new Map<string, Hop | undefined>();
-  const isUp = (id: string) => network.devices.get(id)?.available === true;
-  const queue = devicesOf(network, from).filter(isUp).sort();
-  for (const start of queue) previous.set(start, undefined);
-  for (const device of queue) {
-    if (goals.has(device)) return tracePath(previous, device);
-    const hops = network.cablesOf(device).flatMap((cable) => {
-      const link = cable.links.find(({ src, state }) => src.device === device && state === "ACTIVE");
-      return link ? [{ cable: cable.id, next: link.dst.device }] : [];
-    });
-    for (const { cable, next } of hops.sort((p, q) => (p.next < q.next ? -1 : 1))) {
-      if (previous.has(next) || !isUp(next)) continue;
-      previous.set(next, { device, cable });
-      queue.push(next);
-    }
-  }
-  return undefined;
+/** The id by which the service knows an end. A link, which may be picked too, stands for the device at its end. */
+export function pathEndId(network: Network | undefined, { kind, id }: EntityRef, end: "src" | "dst"): string {
+  return (kind === "links" && network?.links.get(id)?.[end].device) || id;
 }
 
-/** The device and cable over which the search reached a device. */
-interface Hop {
-  readonly device: string;
-  readonly cable: string;
+/** The name of an end, also where the page does not have it. */
+export function pathEndName(
+  network: Network | undefined,
+  ref: EntityRef,
+  explained: ExplainedEnd | undefined,
+): string {
+  return explained?.name ?? entityName(network, ref);
 }
 
-function tracePath(previous: ReadonlyMap<string, Hop | undefined>, end: string): Path {
-  const devices = [end];
-  const cables: string[] = [];
-  for (let hop = previous.get(end); hop !== undefined; hop = previous.get(hop.device)) {
-    devices.unshift(hop.device);
-    cables.unshift(hop.cable);
-  }
-  return { devices, cables };
+export function pathUnion(network: Network, { explanation }: LoadedPath): Path {
+  const { src, dst, none, devices, links } = explanation;
+  const cables = links.flatMap((id) => network.links.get(id) ?? []).map(cableId);
+  if (!none) return { devices, cables: [...new Set(cables)] };
+  const parting = (none.obstacles ?? []).flatMap((obstacle) =>
+    obstacle.resource === "devices" ? [obstacle.id] : [obstacle.src?.device, obstacle.dst?.device],
+  );
+  const known = [src.device, dst.device, ...parting].filter((id) => id !== undefined);
+  return { devices: [...new Set(known)].filter((id) => network.devices.has(id)), cables: [] };
 }
 
 /** The device and all devices within `hops` cables of it, in any state. */

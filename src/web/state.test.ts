@@ -50,17 +50,31 @@ test("parsing the address of a state returns that state", () => {
       changes: fc.boolean(),
       filter: fc.oneof(fc.constant(""), text),
       sort: fc.oneof(fc.constant(""), text),
-      camera: fc.option(fc.record({ x: number, y: number, ratio: fc.constantFrom(0.01, 0.5, 1, 1.6) }), {
-        nil: undefined,
-      }),
+      camera: fc.option(
+        fc.record({ device: text, dx: number, dy: number, span: fc.constantFrom(0.01, 84, 1600) }),
+        { nil: undefined },
+      ),
     })
     // Hops are written only together with a neighbourhood.
     .map((one) => (one.around === undefined ? { ...one, hops: 1 } : one));
   fc.assert(fc.property(state, (one) => expect(read(formatState(one))).toEqual(one)));
 });
 
+test.each([
+  ["42", "42"],
+  ["2026-11-15T01:00:00Z", "2026-11-15T01:00:00Z"],
+  ["2026-11-15T01:00:00.250Z", "2026-11-15T01:00:00.250Z"],
+  ["2026-11-15T03:00:00+02:00", "2026-11-15T01:00:00Z"],
+  ["2026-11-15T03:00:00%2B02:00", "2026-11-15T01:00:00Z"],
+  ["2026-11-15", "2026-11-15T00:00:00Z"],
+  ["yesterday", undefined],
+  ["15", "15"],
+])("at=%s is the moment %s", (text, moment) => {
+  expect(read(`/?at=${text}`).at).toBe(moment);
+});
+
 test("values that cannot be parsed are ignored, and the others are kept", () => {
-  expect(read("/?view=moon&selected=x&at=soon&hops=99&camera=1,2&type=SWITCH&unknown=1")).toEqual({
+  expect(read("/?view=moon&selected=x&at=soon&hops=99&camera=1,2,3&type=SWITCH&unknown=1")).toEqual({
     ...DEFAULT_STATE,
     types: ["SWITCH"],
   });

@@ -32,10 +32,14 @@ export const LAYER_TITLES: Readonly<Record<Layer, string>> = {
   conflicts: "Conflicting claims",
 };
 
+/** Where the map looks, relative to the device nearest its centre, in map units. */
 export interface Camera {
-  readonly x: number;
-  readonly y: number;
-  readonly ratio: number;
+  readonly device: string;
+  /** From the device to the centre, y upwards. */
+  readonly dx: number;
+  readonly dy: number;
+  /** The length of the shorter side of the map. */
+  readonly span: number;
 }
 
 export interface ViewState {
@@ -126,8 +130,8 @@ export function formatState(state: ViewState): string {
   append("filter", state.filter);
   append("sort", state.sort);
   if (state.camera) {
-    const { x, y, ratio } = state.camera;
-    append("camera", [x, y, ratio].map((n) => Number(n.toFixed(4))).join(","));
+    const { device, dx, dy, span } = state.camera;
+    append("camera", [dx, dy, span, device].join(","));
   }
   const text = query.toString();
   // A query may contain these characters, and ids stay readable with them.
@@ -163,12 +167,23 @@ export function parseState(search: string): ViewState {
   };
 }
 
-function parseMoment(text: string | null): string | undefined {
-  return text && (/^\d{1,15}$/.test(text) || Number.isFinite(Date.parse(text))) ? text : undefined;
+/**
+ * A revision, or a time as the service writes it. A time in another zone, of a day alone, or with a `+` that the address
+ * does not escape (which is then a space) becomes the same time in UTC.
+ */
+export function parseMoment(text: string | null): string | undefined {
+  if (text === null || /^\d{1,15}$/.test(text)) return text || undefined;
+  const ms = Date.parse(text.trim().replace(/(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/, "$1+$2"));
+  if (!/^\d{4}-\d\d/.test(text) || !Number.isFinite(ms)) return undefined;
+  return new Date(ms).toISOString().replace(".000Z", "Z");
 }
 
+/** Whether a moment of the address is a revision, not a time. */
+export const isRevision = (moment: string): boolean => /^\d+$/.test(moment);
+
 function parseCamera(text: string | null): Camera | undefined {
-  const [x, y, ratio] = (text ?? "").split(",").map(Number);
-  if (x === undefined || y === undefined || ratio === undefined) return undefined;
-  return Number.isFinite(x) && Number.isFinite(y) && ratio > 0 && ratio < 1000 ? { x, y, ratio } : undefined;
+  const [dx, dy, span, ...device] = (text ?? "").split(",");
+  const camera = { device: device.join(","), dx: Number(dx), dy: Number(dy), span: Number(span) };
+  const isValid = camera.device !== "" && Number.isFinite(camera.dx) && Number.isFinite(camera.dy);
+  return isValid && camera.span > 0 && camera.span < 1e9 ? camera : undefined;
 }

@@ -10,12 +10,14 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
 import type { MapSettings } from "../model/map-settings.ts";
+import type { ChangeGroup } from "./change-groups.ts";
 import { type DriftList, missingEntities } from "./drift.ts";
 import type { Comparison } from "./history.ts";
-import type { NetworkChange } from "./live.ts";
+import type { LinkOverlay } from "./map/link-overlay.ts";
 import { createNavigation, type Navigation } from "./navigation.ts";
 import type { Network } from "./network.ts";
-import { type LinkOverlay, type OverlayResult, overlayOf } from "./overlay.ts";
+import { type OverlayResult, overlayOf } from "./overlay.ts";
+import type { LoadedPath } from "./path.ts";
 import type { EntityRef } from "./state.ts";
 
 export interface Notice {
@@ -45,8 +47,12 @@ export interface Store extends Navigation {
   readonly overlay: ReadonlySignal<LinkOverlay | undefined>;
   readonly connection: Signal<ConnectionState>;
   readonly readiness: Signal<Readiness | undefined>;
-  /** Newest first. */
-  readonly recentChanges: Signal<readonly NetworkChange[]>;
+  /** In groups, newest first. */
+  readonly recentChanges: Signal<readonly ChangeGroup[]>;
+  /** The shortest paths between the ends of the address. Undefined until they are loaded. */
+  readonly path: Signal<LoadedPath | undefined>;
+  /** Why the paths are not there, as the service states it. */
+  readonly pathFault: Signal<string | undefined>;
   /** The first end of a path, while the user picks the second. */
   readonly pathStart: ReadonlySignal<EntityRef | undefined>;
   /** Why the requested past or comparison is not shown, as the service states it. */
@@ -96,7 +102,9 @@ export function createStore(client: Client): Store {
     overlay: overlayOf(navigation.state, overlayResult),
     connection: signal<ConnectionState>({ state: "connecting" }),
     readiness: signal<Readiness | undefined>(undefined),
-    recentChanges: signal<readonly NetworkChange[]>([]),
+    recentChanges: signal<readonly ChangeGroup[]>([]),
+    path: signal<LoadedPath | undefined>(undefined),
+    pathFault: signal<string | undefined>(undefined),
     pathStart,
     problem: signal<string | undefined>(undefined),
     loading: signal(false),

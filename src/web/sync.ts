@@ -4,17 +4,19 @@
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
+import { ChangeGroups, type RecentChange } from "./change-groups.ts";
 import { loadComparison, loadNetworkAt } from "./history.ts";
-import { type NetworkChange, watchNetwork } from "./live.ts";
+import { watchNetwork } from "./live.ts";
 import { syncSettings } from "./settings.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
 import { syncHosts } from "./sync-hosts.ts";
 import { syncOverlay } from "./sync-overlay.ts";
+import { syncPath } from "./sync-path.ts";
 import { throttle } from "./throttle.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
-const MAX_RECENT_CHANGES = 500;
+const MAX_RECEIVED = 1000;
 /** From this number of devices on, changes are shown at most once in LARGE_INTERVAL_MS. */
 const LARGE_DEVICES = 2000;
 const LARGE_INTERVAL_MS = 400;
@@ -27,6 +29,7 @@ export function startSync(store: Store): void {
   syncSettings(store);
   syncOverlay(store);
   syncHosts(store);
+  syncPath(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
 }
@@ -98,12 +101,19 @@ function syncHistory(store: Store): () => void {
 
 function syncLive(store: Store, reloadHistory: () => void): void {
   const { live, state, connection } = store;
-  let recent: readonly NetworkChange[] = [];
+  let recent = new ChangeGroups();
+  /** The last that were received: the changes before them are loaded later and must be grouped first. */
+  let received: readonly RecentChange[] = [];
+  const addRecent = (changes: readonly RecentChange[]) => {
+    const network = live.peek();
+    if (network) recent.add(network, changes);
+  };
   let scheduled = false;
   const publish = () =>
     batch(() => {
       scheduled = false;
-      store.recentChanges.value = recent;
+      const network = live.peek();
+      if (network) store.recentChanges.value = recent.list(network);
       store.networkVersion.value++;
     });
   const publishLater = throttle(LARGE_INTERVAL_MS, publish);
@@ -127,12 +137,15 @@ function syncLive(store: Store, reloadHistory: () => void): void {
         live.value = network;
       },
       onChanged(changes) {
-        recent = [...changes.toReversed(), ...recent].slice(0, MAX_RECENT_CHANGES);
+        received = [...received, ...changes].slice(-MAX_RECEIVED);
+        addRecent(changes);
         reloadComparison();
         schedulePublish();
       },
       onEarlierChanges(changes) {
-        recent = [...recent, ...changes.toReversed()].slice(0, MAX_RECENT_CHANGES);
+        recent = new ChangeGroups();
+        const newest = changes.at(-1)?.revision ?? 0;
+        addRecent([...changes, ...received.filter(({ revision }) => revision > newest)]);
         schedulePublish();
       },
       onConnection(next) {

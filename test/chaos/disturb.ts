@@ -71,6 +71,15 @@ export class Disturber {
       await server.kill();
       return () => server.start();
     }
+    if (on === "routes") {
+      for (const proxy of server.routes) {
+        if (what === "cut") proxy.cut();
+        else proxy.stall();
+      }
+      return async () => {
+        for (const proxy of server.routes) proxy.open();
+      };
+    }
     if (on === "connections") {
       for (const proxy of node.proxies) {
         if (what === "cut") proxy.cut();

@@ -1,4 +1,4 @@
-/** The cluster under test: three engine servers, three nodes, and a proxy between each node and each server. */
+/** The cluster under test: three engine servers, three nodes, and a proxy on each way between any two of them. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
@@ -135,7 +135,7 @@ export interface Lab extends AsyncDisposable {
 /** Nothing of the nodes runs yet. */
 export async function buildLab(observed: Observed): Promise<Lab> {
   // Clients learn no other addresses than those of the proxies.
-  const nats = await startNatsServers({ servers: SERVERS, areAdvertised: false });
+  const nats = await startNatsServers({ servers: SERVERS, areAdvertised: false, areRoutesProxied: true });
   const ports = await freePorts(2 * NODES);
   const nodes = await Promise.all(
     Array.from({ length: NODES }, async (_, n) => {

@@ -13,7 +13,9 @@ export type Action =
   /** Of an engine server's process. */
   | { readonly on: "server"; readonly what: "kill" | "pause" }
   /** Of a node's connections to the engine. `stall`: they stay open, and nothing passes. */
-  | { readonly on: "connections"; readonly what: "cut" | "stall" | "lose-answer" };
+  | { readonly on: "connections"; readonly what: "cut" | "stall" | "lose-answer" }
+  /** Between an engine server and the others; nodes reach all of them. */
+  | { readonly on: "routes"; readonly what: "cut" | "stall" };
 
 export type Disturbance = Action & {
   readonly atMs: number;
@@ -53,7 +55,11 @@ const ACTIONS: readonly Action[] = [
   { on: "connections", what: "stall" },
   { on: "connections", what: "lose-answer" },
   { on: "connections", what: "lose-answer" },
+  { on: "routes", what: "cut" },
+  { on: "routes", what: "stall" },
 ];
+
+const ON_SERVERS: readonly Action["on"][] = ["server", "routes"];
 
 export function makePlan(seed: number, durationMs: number): Plan {
   const random = createRandom(seed);
@@ -62,7 +68,8 @@ export function makePlan(seed: number, durationMs: number): Plan {
   for (let atMs = FIRST_MS; ; atMs += 500 + random.below(MAX_GAP_MS)) {
     const action = pick(random, ACTIONS);
     const targets = targetsOf(random, action);
-    const longest = targets.length > 1 && action.on === "server" ? MAX_WITHOUT_QUORUM_MS : MAX_LASTS_MS;
+    const longest =
+      targets.length > 1 && ON_SERVERS.includes(action.on) ? MAX_WITHOUT_QUORUM_MS : MAX_LASTS_MS;
     const lastsMs = action.what === "lose-answer" ? 0 : 500 + random.below(longest);
     if (atMs + lastsMs > durationMs) break;
     const disturbance = { ...action, atMs, lastsMs, targets };
@@ -76,7 +83,7 @@ export const describeDisturbance = ({ on, what, targets, lastsMs }: Disturbance)
   `${what} ${on} ${targets.map((n) => n + 1).join(", ")}${lastsMs > 0 ? ` for ${lastsMs} ms` : ""}`;
 
 function targetsOf(random: Random, { on, what }: Action): number[] {
-  const first = random.below(on === "server" ? SERVERS : NODES);
+  const first = random.below(ON_SERVERS.includes(on) ? SERVERS : NODES);
   const next = (first + 1 + random.below(2)) % 3;
   const hasTwo = random.below(5) === 0 && what !== "empty";
   return hasTwo ? [first, next] : [first];
@@ -86,10 +93,10 @@ function targetsOf(random: Random, { on, what }: Action): number[] {
 function isAllowed({ on, targets }: Disturbance, others: readonly Disturbance[]): boolean {
   const targetsOn = (ons: readonly Action["on"][]) =>
     new Set(others.filter((each) => ons.includes(each.on)).flatMap((each) => each.targets));
+  // Servers: two at once only together, which is short.
+  if (ON_SERVERS.includes(on)) return targetsOn(ON_SERVERS).size === 0;
   const busy = targetsOn([on]);
   if (targets.some((target) => busy.has(target))) return false;
-  // Servers: two at once only together, which is short.
-  if (on === "server") return busy.size === 0;
   return targetsOn(["node", "connections"]).union(new Set(targets)).size < NODES;
 }
 

@@ -7,16 +7,22 @@ import { type Observed, PATHS } from "./observed.ts";
 
 /** Ends a hang. */
 const TIMEOUT_MS = 120_000;
+/** On a busy machine a node rejects what would wait too long; one that does nothing else is stuck. */
+const MAX_OVERLOADED_MS = 30_000;
 const PAUSE_MS = 100;
 
 export class Reader {
   reads = 0;
+  /** Reads that a node rejected because it had no time. */
+  overloaded = 0;
   readonly #nodes: readonly ChaosNode[];
   readonly #observed: Observed;
   readonly #stopped = new AbortController();
   #done: Promise<void> = Promise.resolve();
   #revision = 0;
   #generation = "";
+  /** Since when this run of this node rejects all. */
+  #overloadedSince: { readonly generation: string; readonly at: number } | undefined;
 
   constructor(nodes: readonly ChaosNode[], observed: Observed) {
     this.#nodes = nodes;
@@ -55,8 +61,11 @@ export class Reader {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       const body = await response.text();
-      // A node that is behind what this reader has seen, or a machine that has no time for a node.
-      if (response.status === 503 && (roams || body.includes("#overloaded"))) return;
+      if (response.status === 503 && body.includes("#overloaded"))
+        return this.#onOverloaded(generation, where);
+      this.#overloadedSince = undefined;
+      // A node that is behind what this reader has seen.
+      if (response.status === 503 && roams) return;
       if (response.status !== 200) {
         if (isSame())
           this.#observed.fault(`${where}: ${path}: status ${response.status} ${body.slice(0, 200)}`);
@@ -71,5 +80,13 @@ export class Reader {
     } catch (error) {
       if (isSame()) this.#observed.fault(`${where}: ${path}: ${error}`);
     }
+  }
+
+  #onOverloaded(generation: string, where: string): void {
+    this.overloaded++;
+    const now = performance.now();
+    if (this.#overloadedSince?.generation !== generation) this.#overloadedSince = { generation, at: now };
+    if (now - this.#overloadedSince.at > MAX_OVERLOADED_MS)
+      this.#observed.fault(`${where}: overloaded for more than ${MAX_OVERLOADED_MS} ms`);
   }
 }

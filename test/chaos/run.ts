@@ -20,6 +20,9 @@ const ROAM_EVERY_MS = 4_000;
 /** Ends a hang: leases that end, nodes that load a snapshot, a slow machine. */
 const SETTLE_DEADLINE_MS = 240_000;
 
+/** Many values differ for one reason; what is checked afterwards must be seen, too. */
+const SHOWN_UNSETTLED = 5;
+
 /** Rejects with the faults, the events, and the ends of the nodes' logs. */
 export async function runChaos(plan: Plan): Promise<void> {
   const observed = new Observed();
@@ -56,8 +59,9 @@ async function runIn(lab: Lab, plan: Plan, disturber: Disturber, observed: Obser
     deadlineMs: SETTLE_DEADLINE_MS,
     everyMs: 1000,
   }).catch(async (error) => {
-    for (const fault of await unsettled(nodes, churn, switches, consumers)) observed.fault(fault);
-    observed.fault(String(error));
+    const faults = await unsettled(nodes, churn, switches, consumers);
+    for (const fault of faults.slice(0, SHOWN_UNSETTLED)) observed.fault(fault);
+    observed.fault(`${error}; ${faults.length} values are not what they should be`);
   });
   clearInterval(roaming);
   console.log(`${observed.elapsed} settled`);
@@ -73,7 +77,7 @@ async function runIn(lab: Lab, plan: Plan, disturber: Disturber, observed: Obser
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
   console.log(
     `log: ${JSON.stringify(counts)}; generations of switches: ${switches.takeovers}; changes: ${churn.networks.map(({ count }) => count).join(" and ")}; ` +
-      `reads: ${sum(readers.map(({ reads }) => reads))}; consumers: ${sum(consumers.map(({ events }) => events))} events, ` +
+      `reads: ${sum(readers.map(({ reads }) => reads))}, rejected as overloaded: ${sum(readers.map(({ overloaded }) => overloaded))}; consumers: ${sum(consumers.map(({ events }) => events))} events, ` +
       `${sum(consumers.map(({ connections }) => connections))} connections, ${sum(consumers.map(({ resets }) => resets))} resets`,
   );
 }

@@ -1,6 +1,7 @@
 /**
- * Reads the log that the engine has, after the run: every change was written by the node that ran its source then, by the
- * takeovers before it; nothing that a source says went back; and what was shown of a revision is what the log has.
+ * Reads the log that the engine has, after the run: it has nothing but what nodes accept; every change was written by the node
+ * that ran its source then, by the takeovers before it; nothing that a source says went back; and what was shown of a revision
+ * is what the log has.
  */
 import { BatchAssembler } from "../../src/log/jetstream/batch-assembler.ts";
 import { openIdentity } from "../../src/log/jetstream/identity.ts";
@@ -59,14 +60,17 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
   const faults: string[] = [];
   const holders = new Map<string, string>();
   const values = new Map<string, string>();
-  let [messages, batches, takeovers, lastRevision] = [0, 0, 0, 0];
+  const takeovers: string[] = [];
+  let [messages, batches, lastRevision] = [0, 0, 0];
   for await (const { message, batch, source } of readLog(lab)) {
     messages++;
     const writer = message.headers?.get("Gazetteer-Node") ?? "";
     if (source !== undefined) {
-      takeovers++;
+      takeovers.push(`${message.sequence} ${source} by ${writer}`);
       holders.set(source, writer);
     }
+    if (!batch && source === undefined && message.sequence > 1)
+      faults.push(`message ${message.sequence} is no part of the log: ${headersOf(message)}`);
     if (!batch) continue;
     batches++;
     lastRevision = batch.revision;
@@ -75,7 +79,9 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
       const entry = batch.entries.find((each) => sourcesOf(each).includes(churned));
       const holder = holders.get(churned);
       if (entry && holder !== writer)
-        faults.push(`${at} by ${writer} changes ${churned}, which ${holder} runs: ${JSON.stringify(entry)}`);
+        faults.push(
+          `${at} by ${writer} changes ${churned}, which ${holder} runs: ${JSON.stringify(entry)}; takeovers: ${takeovers.join(", ")}`,
+        );
     }
     for (const entry of batch.entries)
       for (const [key, value] of valuesOf(entry)) {
@@ -84,14 +90,16 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
         values.set(key, value);
       }
   }
-  return { faults, messages, batches, takeovers, lastRevision };
+  return { faults, messages, batches, takeovers: takeovers.length, lastRevision };
 }
+
+/** A writer that was not where it thought shows itself by a message that the nodes ignore. */
+const headersOf = ({ headers }: StreamMessage): string =>
+  [...(headers ?? [])].map(([name, values]) => `${name}=${values}`).join(" ");
 
 /** Whose change an entry is, where the entry shows it. */
 function sourcesOf({ kind, id, before, after, changed }: LogEntry): ChurnedSource[] {
-  // Everything else of a host may change by a merge.
-  if (kind === "hosts" && (before === null || after === null))
-    return [sourceOf(id)].filter((source) => source !== undefined);
+  if (kind === "hosts") return [sourceOf(id)].filter((source) => source !== undefined);
   if (kind !== "devices" || before === null || after === null || !isChurned(id)) return [];
   return SOURCES.filter((source) => changed.includes(FIELDS[source]));
 }

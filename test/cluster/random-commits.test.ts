@@ -7,7 +7,8 @@ import { device, expectSame, logger, never } from "./writing.ts";
 
 const SEED = Number(process.env.SEED ?? Math.floor(Math.random() * 1e9));
 const SOURCES = ["a", "b", "c"];
-const COMMITS = 120;
+/** Of each node. Those that are overtaken are computed again. */
+const COMMITS = 50;
 
 /** Numbers from 0 to below 1: mulberry32. */
 function randomNumbers(seed: number): () => number {

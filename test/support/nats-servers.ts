@@ -9,6 +9,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "./folder.ts";
+import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 import { until } from "./until.ts";
 
 export const NATS_SERVER = process.env.NATS_SERVER ?? "nats-server";
@@ -28,11 +29,15 @@ export interface NatsServersOptions {
   readonly userinfo?: string;
   /** Whether clients learn the addresses of the other servers. */
   readonly areAdvertised?: boolean;
+  /** Whether the servers reach each other through proxies only: `NatsServer.routes`. */
+  readonly areRoutesProxied?: boolean;
 }
 
 export interface NatsServer {
   readonly url: string;
   readonly port: number;
+  /** All proxies between this server and others. */
+  readonly routes: readonly TcpProxy[];
   start(): Promise<void>;
   /** SIGKILL. */
   kill(): Promise<void>;
@@ -51,25 +56,34 @@ export interface NatsServers extends AsyncDisposable {
 /** Resolves when JetStream is ready: for a cluster, when it has a leader. */
 export async function startNatsServers(options: NatsServersOptions = {}): Promise<NatsServers> {
   const { servers: count = 1, config = "", userinfo = "", areAdvertised = true } = options;
+  const { areRoutesProxied = false } = options;
   const folder = temporaryFolder();
   const ports = await freePorts(3 * count);
-  const routes = ports.slice(count, 2 * count).map((port) => `nats://127.0.0.1:${port}`);
+  const routePorts = ports.slice(count, 2 * count);
+  const proxies = areRoutesProxied ? await proxiesBetween(routePorts) : [];
   const servers = Array.from({ length: count }, (_, n) => {
     const [port = 0, routePort = 0, monitorPort = 0] = [ports[n], ports[count + n], ports[2 * count + n]];
     const store = join(folder, `n${n + 1}`);
     const file = join(folder, `n${n + 1}.conf`);
     const output = join(folder, `n${n + 1}.txt`);
     mkdirSync(store, { recursive: true });
+    const others = areRoutesProxied
+      ? proxies.filter(({ from }) => from === n).map(({ proxy }) => proxy.port)
+      : routePorts;
+    const routes = others.map((port) => `nats://127.0.0.1:${port}`);
+    // Of an address that others cannot use, they learn no way beside the proxies.
+    const advertise = areRoutesProxied ? 'advertise: "127.0.0.1:1", ' : "";
     const cluster =
       count > 1
-        ? `cluster { name: test, listen: "127.0.0.1:${routePort}", routes: ${JSON.stringify(routes)}, no_advertise: ${!areAdvertised} }`
+        ? `cluster { name: test, listen: "127.0.0.1:${routePort}", ${advertise}routes: ${JSON.stringify(routes)}, no_advertise: ${!areAdvertised} }`
         : "";
     writeFileSync(
       file,
       `server_name: n${n + 1}\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitorPort}"\n` +
         `jetstream { store_dir: ${JSON.stringify(store)}, max_mem: 64M, max_file: 4G }\n${cluster}\n${config}\n`,
     );
-    return new NatsProcess(file, output, port, monitorPort, userinfo);
+    const own = proxies.filter(({ from, to }) => from === n || to === n).map(({ proxy }) => proxy);
+    return new NatsProcess(file, output, { port, monitorPort, routes: own }, userinfo);
   });
   await Promise.all(servers.map((server) => server.start()));
   if (count > 1) await until(() => hasLeader(servers), { what: "a leader of JetStream" });
@@ -78,22 +92,45 @@ export async function startNatsServers(options: NatsServersOptions = {}): Promis
     urls: servers.map(({ url }) => url).join(","),
     async [Symbol.asyncDispose]() {
       await Promise.all(servers.map((server) => server.kill()));
+      await Promise.all(proxies.map(({ proxy }) => proxy[Symbol.asyncDispose]()));
     },
   };
+}
+
+interface RouteProxy {
+  readonly from: number;
+  readonly to: number;
+  readonly proxy: TcpProxy;
+}
+
+async function proxiesBetween(ports: readonly number[]): Promise<RouteProxy[]> {
+  const pairs = ports.flatMap((_, from) => ports.map((port, to) => ({ from, to, port })));
+  return Promise.all(
+    pairs
+      .filter(({ from, to }) => from !== to)
+      .map(async ({ from, to, port }) => ({ from, to, proxy: await startTcpProxy(port) })),
+  );
 }
 
 class NatsProcess implements NatsServer {
   readonly url: string;
   readonly port: number;
   readonly monitorPort: number;
+  readonly routes: readonly TcpProxy[];
   readonly #file: string;
   readonly #output: string;
   #child: Bun.Subprocess | undefined;
 
-  constructor(file: string, output: string, port: number, monitorPort: number, userinfo: string) {
+  constructor(
+    file: string,
+    output: string,
+    { port, monitorPort, routes }: Pick<NatsProcess, "port" | "monitorPort" | "routes">,
+    userinfo: string,
+  ) {
     this.url = `nats://${userinfo}127.0.0.1:${port}`;
     this.port = port;
     this.monitorPort = monitorPort;
+    this.routes = routes;
     this.#file = file;
     this.#output = output;
   }

@@ -248,8 +248,8 @@ test.skipIf(!hasChromium)("a path between two hosts", async () => {
   await search("192.0.2.113");
   await panel().getByRole("button", { name: "Path from here" }).click();
   await search("192.0.2.133");
-  await panel().getByText("2 hops").waitFor();
-  expect(await panel().locator(".way li").allTextContents()).toHaveLength(3);
+  await panel().getByText("2 shortest paths of 4 hops").waitFor();
+  expect(await panel().locator("details[open] .way li").allTextContents()).toHaveLength(5);
   await waitForUrlPart(tab, "path=hosts:");
 });
 

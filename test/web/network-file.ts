@@ -8,8 +8,16 @@ interface NetworkChange {
   readonly inactiveLinks?: readonly string[];
   /** Device ids. */
   readonly removedDevices?: readonly string[];
+  /** Device ids. */
+  readonly unavailable?: readonly string[];
+  /** The id of a device whose ports are all disabled. */
+  readonly portsDown?: string;
   /** By MAC address, the number of the leaf that a host is at now. */
   readonly movedHosts?: Readonly<Record<string, number>>;
+  /** The numbers of leaves in addition to those of 11 to 14. */
+  readonly addedLeaves?: readonly number[];
+  /** Such as `spine1-leaf2`: these devices have a second cable. */
+  readonly doubleLinks?: readonly string[];
 }
 
 export interface NetworkFile {
@@ -30,12 +38,21 @@ const LEAVES = [11, 12, 13, 14];
 
 const deviceName = (n: number): string => (n < 10 ? `spine${n}` : n === 14 ? MARKUP_NAME : `leaf${n - 10}`);
 
-function createNetwork({ inactiveLinks = [], removedDevices = [], movedHosts = {} }: NetworkChange) {
-  const devices = [...SPINES, ...LEAVES]
+function createNetwork({
+  inactiveLinks = [],
+  removedDevices = [],
+  unavailable = [],
+  portsDown,
+  movedHosts = {},
+  addedLeaves = [],
+  doubleLinks = [],
+}: NetworkChange) {
+  const leaves = [...LEAVES, ...addedLeaves];
+  const devices = [...SPINES, ...leaves]
     .map((n) => ({
       id: deviceId(n),
       type: "SWITCH",
-      available: true,
+      available: !unavailable.includes(deviceId(n)),
       mfr: n === 14 ? MARKUP_NAME : "Edgecore",
       annotations: { name: deviceName(n), managementAddress: `10.9.0.${n}` },
     }))
@@ -44,22 +61,23 @@ function createNetwork({ inactiveLinks = [], removedDevices = [], movedHosts = {
     [1, 2, 3, 4].map((port) => ({
       element: device.id,
       port: String(port),
-      isEnabled: true,
+      isEnabled: device.id !== portsDown,
       portSpeed: 10_000,
       annotations: { portName: `eth${port}` },
     })),
   );
   const links = SPINES.flatMap((spine) =>
-    LEAVES.flatMap((leaf, i) => {
-      const up = { device: deviceId(spine), port: String(i + 1) };
-      const down = { device: deviceId(leaf), port: String(spine) };
-      const state = inactiveLinks.includes(`${deviceName(spine)}-${deviceName(leaf)}`)
-        ? "INACTIVE"
-        : "ACTIVE";
-      return [
-        { src: up, dst: down, state, verified: true },
-        { src: down, dst: up, state, verified: true },
-      ];
+    leaves.flatMap((leaf, i) => {
+      const name = `${deviceName(spine)}-${deviceName(leaf)}`;
+      const state = inactiveLinks.includes(name) ? "INACTIVE" : "ACTIVE";
+      return (doubleLinks.includes(name) ? [0, 20] : [0]).flatMap((offset) => {
+        const up = { device: deviceId(spine), port: String(i + 1 + offset) };
+        const down = { device: deviceId(leaf), port: String(spine + offset) };
+        return [
+          { src: up, dst: down, state, verified: true },
+          { src: down, dst: up, state, verified: true },
+        ];
+      });
     }),
   ).filter(({ src, dst }) => !removedDevices.includes(src.device) && !removedDevices.includes(dst.device));
   const hosts = LEAVES.flatMap((leaf, i) =>

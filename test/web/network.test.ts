@@ -7,7 +7,9 @@ import { marksOf } from "../../src/web/history.ts";
 import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/hosts.ts";
 import { applyChange } from "../../src/web/live.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
-import { neighbourhood, shortestPath } from "../../src/web/path.ts";
+import { PALETTES } from "../../src/web/map/palette.ts";
+import { deviceStyle, lineColor } from "../../src/web/map/style.ts";
+import { neighbourhood, pathUnion } from "../../src/web/path.ts";
 import { createSearcher, describeHit } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";
 import { parseFilter } from "../../src/web/table/filter.ts";
@@ -63,22 +65,40 @@ describe("network", () => {
 describe("path", () => {
   const device = (id: string) => ({ kind: "devices", id }) as const;
 
-  test("the shortest path uses devices that are up and links that are active in its direction", () => {
+  const explained = { src: { id: "a", device: "a" }, dst: { id: "d", device: "d" }, devices: [], links: [] };
+
+  test("the union of paths is the cables of their links, in both directions", () => {
     const network = sampleNetwork();
-    expect(shortestPath(network, device("a"), device("c"))?.devices).toEqual(["a", "b", "c"]);
-    expect(shortestPath(network, device("a"), device("d"))).toBeUndefined();
-    network.set({ resource: "links", value: linkOf("b/2", "c/1", { state: "INACTIVE" }) });
-    expect(shortestPath(network, device("a"), device("c"))).toBeUndefined();
-    expect(shortestPath(network, device("c"), device("a"))?.cables).toHaveLength(2);
+    const links = ["a/1-b/1", "b/2-c/1", "b/1-a/1"];
+    const union = pathUnion(network, {
+      explanation: { ...explained, count: 1, devices: ["a", "b", "c"], links },
+      paths: [],
+    });
+    expect(union.devices).toEqual(["a", "b", "c"]);
+    expect(union.cables).toHaveLength(2);
+    const highlights = createHighlights(
+      network,
+      { ...DEFAULT_STATE, path: [device("a"), device("c")] },
+      undefined,
+      union,
+    );
+    const onPath = [...network.cables.values()].map((cable) => highlights.cable(cable).onPath);
+    expect(onPath.filter(Boolean)).toHaveLength(2);
   });
 
-  test("a path leads from host to host, and from a host to itself", () => {
-    const network = sampleNetwork();
-    const from = { kind: "hosts", id: "02:00:00:00:00:01/None" } as const;
-    const to = { kind: "hosts", id: "02:00:00:00:00:02/None" } as const;
-    expect(shortestPath(network, from, to)?.devices).toEqual(["a", "b", "c"]);
-    expect(shortestPath(network, from, from)).toEqual({ devices: ["a"], cables: [] });
-    expect(shortestPath(network, from, { kind: "hosts", id: "gone" })).toBeUndefined();
+  test("without a path its ends and what parts them are highlighted", () => {
+    const obstacles = [
+      {
+        resource: "links",
+        id: "b/2-c/1",
+        state: "lost",
+        src: { device: "b", port: "2" },
+        dst: { device: "c", port: "1" },
+      },
+    ] as const;
+    const none = { reason: "parted" as const, needed: 1, obstacles: [...obstacles], obstacleCount: 1 };
+    const union = pathUnion(sampleNetwork(), { explanation: { ...explained, count: 0, none }, paths: [] });
+    expect(union).toEqual({ devices: ["a", "d", "b", "c"], cables: [] });
   });
 
   test("a neighbourhood contains the devices within the number of hops", () => {
@@ -320,4 +340,24 @@ describe("filter", () => {
   ] as [string, [string, string][]][])("%s", (text, pairs) => {
     expect(parseFilter(text)).toEqual(pairs);
   });
+});
+
+test("an alarm is never faded by a filter, a path or a layer", () => {
+  const network = sampleNetwork();
+  network.set({ resource: "links", value: linkOf("a/1", "b/1", { state: "INACTIVE" }) });
+  network.set({ resource: "links", value: linkOf("b/1", "a/1", { state: "INACTIVE" }) });
+  const filters = { ...DEFAULT_STATE, types: ["ROUTER"] };
+  for (const palette of Object.values(PALETTES)) {
+    const highlights = createHighlights(network, filters, undefined);
+    const colours = [...network.devices.values()].map((one) => {
+      const emphasis = highlights.device(one);
+      expect(emphasis.highlighted).toBe(false);
+      return deviceStyle(one, emphasis, palette).color;
+    });
+    expect(colours).toEqual([palette.dimmed, palette.dimmed, palette.dimmed, palette.down]);
+    const cables = [...network.cables.values()].map((cable) =>
+      lineColor({ ...cable, partlyDown: false }, highlights.cable(cable), palette),
+    );
+    expect(cables).toEqual([palette.down, palette.dimmed, palette.dimmed]);
+  }
 });

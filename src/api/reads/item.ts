@@ -25,7 +25,7 @@ import { jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 import { type Versions, whileShown } from "./shown-version.ts";
 
-type ItemRoute = Exclude<Route, { read: "list" | "topology" | "paths" | "search" }>;
+type ItemRoute = Exclude<Route, { read: "list" | "topology" | "paths" | "problems" | "search" }>;
 
 export function* itemRepresentation(
   { history, view, dialect }: RequestContext,

@@ -21,7 +21,7 @@ import { jsonList } from "./json-list.ts";
 import { nextTarget } from "./list.ts";
 import type { RequestContext } from "./read-context.ts";
 
-type PathsRoute = Extract<Route, { read: "paths" }>;
+export type PathsRoute = Extract<Route, { read: "paths" }>;
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
 export function* pathsRepresentation(
@@ -35,18 +35,18 @@ export function* pathsRepresentation(
   const cursor =
     query.cursor === undefined ? undefined : throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
   const state = throwIfFault(
-    cursor ? yield* stateOfCursor(history, cursor, changedAt) : yield* resolveState(history, query),
+    cursor ? yield* stateOfCursor(history, cursor, pathsChangedAt) : yield* resolveState(history, query),
   );
   memory.hold(state);
   const isCurrent = query.at === undefined && !cursor;
   const limit = query.limit ?? maxPaths;
   const from = Number(cursor?.after ?? 0);
   // The same on every node, and for all pages of a walk.
-  const version = cursor?.revision ?? (isCurrent ? changedAt(state.versions) : state.revision);
+  const version = cursor?.revision ?? (isCurrent ? pathsChangedAt(state.versions) : state.revision);
   const info = {
     key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""}`,
     version,
-    ...(isCurrent && { currentVersion: followVersion(view) }),
+    ...(isCurrent && { currentVersion: followPaths(view) }),
     revision: version,
     isPage: true,
     contentType: JSON_TYPE,
@@ -70,10 +70,10 @@ export function* pathsRepresentation(
 }
 
 /** With the devices: what the names of the ends mean may change with any of them. */
-const changedAt = ({ graph, devices, links, hosts }: CollectionVersions): number =>
+export const pathsChangedAt = ({ graph, devices, links, hosts }: CollectionVersions): number =>
   Math.max(graph, devices, links, hosts);
 
-const followVersion = (view: View) => (): number => changedAt(view.versions);
+export const followPaths = (view: View) => (): number => pathsChangedAt(view.versions);
 
 interface FoundPaths {
   readonly items: Paced<string>;

@@ -2,6 +2,7 @@
 import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { Log } from "../../log/log.ts";
+import type { Problems } from "../../query/problems/problems.ts";
 import type { History } from "../../view/history.ts";
 import type { View } from "../../view/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
@@ -19,6 +20,7 @@ export interface ReadContext {
 
 /** The same for one request, which is answered in the dialect of its path. */
 export interface RequestContext extends ReadContext {
+  readonly problems: Problems;
   /** Counts what the response keeps in memory: captured states, and what grows with the network. */
   readonly memory: MemoryAccount;
   readonly dialect: Dialect;

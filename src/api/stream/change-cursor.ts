@@ -78,7 +78,9 @@ export class ChangeCursor {
 
   /** Whether there is anything that the subscriber was not sent, matching or not. */
   get isBehind(): boolean {
-    return this.isPartial || this.revision < this.#history.view.revision;
+    const position = this.#position;
+    if (position.isPartial || position.revision < this.#history.view.revision) return true;
+    return position.isBehind?.() ?? false;
   }
 
   /** Whether the batches after `revision` are no longer in the ring. */

@@ -17,6 +17,8 @@ export interface Position {
   readonly revision: number;
   /** Between two chunks of a snapshot, or of a revision. */
   readonly isPartial: boolean;
+  /** Whether there may be more, of a stream that changes without a new revision too. */
+  readonly isBehind?: () => boolean;
   /** Counted for what the position keeps in memory, such as a state of the network. */
   readonly bytes: number;
   /** Reads on from here, with pauses, until nothing is left for now. */

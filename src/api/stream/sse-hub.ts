@@ -56,10 +56,11 @@ export class SseHub {
     this.#limits = limits;
     this.#shares = shares;
     this.#heartbeatMs = heartbeatMs;
-    history.subscribe(() => this.#wakeAll());
+    history.subscribe(() => this.wakeAll());
   }
 
-  #wakeAll(): void {
+  /** To be called when streams may have something to send. */
+  wakeAll(): void {
     for (const stream of this.#streams) this.#due.add(stream);
     this.#scheduleTurn();
   }
@@ -151,7 +152,7 @@ export class SseHub {
     while (!signal.aborted) {
       await clock.sleep(this.#heartbeatMs, signal);
       for (const stream of this.#streams) stream.requestHeartbeat();
-      this.#wakeAll();
+      this.wakeAll();
     }
   }
 

@@ -31,7 +31,7 @@ export function streamTopicOf(
 }
 
 /** The fingerprint of the query without the parameters that do not select entities. They have no escaped characters. */
-const selectionOf = ({ fingerprint }: Query): string =>
+export const selectionOf = ({ fingerprint }: Query): string =>
   fingerprint
     .split("&")
     .filter((part) => !part.startsWith("since=") && !part.startsWith("format="))

@@ -1,5 +1,5 @@
 /** The messages of the stream that have arrived and are not applied yet, in order, and what waits for them. */
-import type { StreamMessage } from "./messages.ts";
+import { type EncodedMessage, messageId, type StreamMessage } from "./messages.ts";
 
 /** Payloads; then the stream is not read on. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -23,8 +23,14 @@ export class Arrivals {
     return this.#messages.at(-1)?.sequence;
   }
 
-  at(index: number): StreamMessage | undefined {
-    return this.#messages[index];
+  /** Whether these messages are the first ones; undefined while that is not known. */
+  beginWith(messages: readonly EncodedMessage[]): boolean | undefined {
+    for (const [i, { id }] of messages.entries()) {
+      const arrived = this.#messages[i];
+      if (!arrived) return undefined;
+      if (messageId(arrived) !== id) return false;
+    }
+    return true;
   }
 
   push(message: StreamMessage): void {
@@ -50,6 +56,11 @@ export class Arrivals {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const wake of waiting) wake();
+  }
+
+  /** Resolves when the condition holds, and when `signal` aborts. */
+  async until(isMet: () => boolean, signal: AbortSignal): Promise<void> {
+    while (!isMet() && !signal.aborted) await this.next(signal);
   }
 
   /** Resolves at the next arrival or change, and when `signal` aborts. */

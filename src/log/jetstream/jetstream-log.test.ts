@@ -1,18 +1,19 @@
-/** What the log of a cluster stores of its place in the stream. With real servers: test/cluster. */
+/** The log of a cluster on a stream that is not one of a server: what it stores, and what it makes of an engine that errs. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { aborted } from "../../lib/aborted.ts";
-import { systemClock } from "../../lib/clock.ts";
+import { ManualClock, systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
 import { EngineError } from "../../nats/engine-error.ts";
 import { openRetryingLog } from "../retrying-log.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
 import { LogStream } from "./log-stream.ts";
-import { encodeBatch, type StreamMessage } from "./messages.ts";
+import { encodeBatch, encodeTakeover, type StreamMessage } from "./messages.ts";
 import { decodePosition } from "./position.ts";
 
 const created = "2026-01-01T00:00:00Z";
+const retry = { clock: systemClock, logger: silentLogger };
 const unused = (): never => {
   throw new EngineError("unreachable", "not used in this test");
 };
@@ -53,7 +54,6 @@ function streamOf(messages: readonly StreamMessage[]): LogStream {
 
 test("the place of a batch is not stored before the batch, also when the log is closed meanwhile", async () => {
   const path = join(temporaryFolder(), "copy.sqlite");
-  const retry = { clock: systemClock, logger: silentLogger };
   const local = openRetryingLog(path, retry);
   const store = local.store.bind(local);
   const [storing, isClosed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -80,4 +80,65 @@ test("the place of a batch is not stored before the batch, also when the log is 
   const copy = openRetryingLog(path, retry);
   expect([copy.stats().newest, decodePosition(copy.position)]).toEqual([0, undefined]);
   await copy.close();
+});
+
+test("messages that the engine skips are read: a takeover among them ends the right to write for a source", async () => {
+  const local = openRetryingLog(":memory:", retry);
+  const writer = { log: local.id, key: local.signingKey, node: "other" };
+  const asMessage = ({ headers, data }: Pick<StreamMessage, "headers" | "data">, sequence: number) => ({
+    sequence,
+    headers,
+    data,
+  });
+  const takeover = asMessage(encodeTakeover("a", writer, "first", 1), 2);
+  const last = asMessage(encodeTakeover("b", writer, "second", 2), 3);
+  const stream = streamOf([last]);
+  stream.message = async (sequence) => (sequence === takeover.sequence ? takeover : undefined);
+  const log = new JetStreamLog({
+    local,
+    stream,
+    node: "this",
+    position: { created, sequence: 1, holders: { a: "this" } },
+    ...retry,
+  });
+  const arrived = Promise.withResolvers<void>();
+  log.onArrival(() => void log.take().then(() => log.sequence === last.sequence && arrived.resolve()));
+  log.start();
+  await arrived.promise;
+  expect([log.holderOf("a"), log.holderOf("b")]).toEqual(["other", "other"]);
+  await log.close();
+});
+
+test("what was refused for a message that the engine lost is published again", async () => {
+  const clock = new ManualClock();
+  const local = openRetryingLog(":memory:", { clock, logger: silentLogger });
+  const stream = streamOf([]);
+  let attempts = 0;
+  // The leader that refused is gone, and with it the message after the expected one.
+  stream.publish = async (_, expected = 0) =>
+    ++attempts % 2 === 1
+      ? { stored: false, lastSequence: expected + 1 }
+      : { stored: true, sequence: expected + 1 };
+  Object.defineProperty(stream, "maxPayload", { value: 1 << 20 });
+  const log = new JetStreamLog({
+    local,
+    stream,
+    node: "this",
+    position: { created, sequence: 1, holders: {} },
+    clock,
+    logger: silentLogger,
+  });
+  const appended = log.append({ revision: 1, time: 1, entries: [] });
+  while (clock.sleeping === 0) await Bun.sleep(0);
+  await clock.advance(10_000);
+  await appended;
+  expect([attempts, log.sequence]).toEqual([2, 2]);
+  const stop = new AbortController();
+  const takingOver = log.takeOver("a", stop.signal);
+  while (clock.sleeping === 0) await Bun.sleep(0);
+  await clock.advance(10_000);
+  while (attempts < 4) await Bun.sleep(0);
+  stop.abort();
+  expect(await takingOver).toBe(false);
+  await log.close();
 });

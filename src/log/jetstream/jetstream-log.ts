@@ -14,6 +14,7 @@ import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { within } from "../../lib/within.ts";
 import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
 import { Arrivals } from "./arrivals.ts";
@@ -26,7 +27,6 @@ import {
   encodeBatch,
   encodeTakeover,
   encodeTurn,
-  messageId,
   type StreamMessage,
   type Writer,
 } from "./messages.ts";
@@ -40,6 +40,8 @@ import { Turns } from "./turns.ts";
 const GAP_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
+/** Newer servers refuse because of a message that is not stored yet. When that is lost, it does not arrive. */
+const REFUSED_WAIT_MS = 5_000;
 
 export interface JetStreamLogOptions {
   readonly local: RetryingLog;
@@ -232,7 +234,8 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const message = encodeTakeover(source, this.#writer, randomUUID(), expected);
       const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
-      while (this.#sequence < awaited && !isEnding()) await this.#arrivals.next(signal);
+      const isReached = () => this.#sequence >= awaited || isEnding();
+      await (outcome.stored ? this.#arrivals.until(isReached, signal) : this.#awaitOther(isReached, signal));
       if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
     }
     return false;
@@ -259,29 +262,24 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const outcomes = await Promise.all(
         messages.map((message, i) => this.stream.publish(message, expected + i)),
       );
-      return outcomes.every(({ stored }) => stored) ? "stored" : "refused";
+      const areStored = outcomes.every((each, i) => each.stored && each.sequence === expected + 1 + i);
+      return areStored ? "stored" : "refused";
     };
-    const outcome = await this.#untilPublished(attempt, this.#closing.signal, () =>
-      this.#hasArrived(messages) === undefined ? undefined : ("arrived" as const),
-    );
-    if (outcome === "stored") return true;
-    // Refused: another message is at its place, or an earlier attempt was stored after all.
+    const { signal } = this.#closing;
+    const decided = () =>
+      this.#arrivals.beginWith(messages) === undefined ? undefined : ("arrived" as const);
     for (;;) {
-      const hasArrived = this.#hasArrived(messages);
+      if ((await this.#untilPublished(attempt, signal, decided)) === "stored") return true;
+      // Refused: another message is at its place, or an earlier attempt was stored after all.
+      await this.#awaitOther(() => decided() !== undefined, signal);
+      const hasArrived = this.#arrivals.beginWith(messages);
       if (hasArrived !== undefined) return hasArrived;
-      if (this.#closing.signal.aborted) throw closed();
-      await this.#arrivals.next(this.#closing.signal);
+      if (signal.aborted) throw closed();
     }
   }
 
-  /** Whether these messages are the next ones of the stream; undefined while that is not known. */
-  #hasArrived(messages: readonly EncodedMessage[]): boolean | undefined {
-    for (const [i, { id }] of messages.entries()) {
-      const arrived = this.#arrivals.at(i);
-      if (!arrived) return undefined;
-      if (messageId(arrived) !== id) return false;
-    }
-    return true;
+  #awaitOther(isThere: () => boolean, signal: AbortSignal): Promise<void> {
+    return within(this.#clock, REFUSED_WAIT_MS, signal, (limited) => this.#arrivals.until(isThere, limited));
   }
 
   /** Rejects when this log is closed, too. */
@@ -350,8 +348,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         const following = AbortSignal.any([signal, this.#following.signal]);
         for await (const message of this.stream.follow(this.#lastArrived + 1, following)) {
           backoff.reset();
-          // A part of the log may have been purged since it was checked.
-          if (message.sequence > this.#lastArrived + 1) await this.#monitor.check();
+          if (message.sequence > this.#lastArrived + 1) await this.#readSkipped(message.sequence);
           if (signal.aborted) return;
           this.#onMessage(message);
           while (this.#arrivals.isFull && !signal.aborted) await this.#arrivals.next(signal);
@@ -361,6 +358,12 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       }
       await this.#clock.sleep(backoff.nextMs(), signal);
     }
+  }
+
+  /** Reads what did not arrive before `end`: with a takeover missed, this node would write for another's source. */
+  async #readSkipped(end: number): Promise<void> {
+    await this.#monitor.check(); // A part of the log may have been purged since.
+    for await (const skipped of this.stream.messages(this.#lastArrived + 1, end)) this.#onMessage(skipped);
   }
 
   get #lastArrived(): number {

@@ -159,6 +159,14 @@ export class LogStream {
     }
   }
 
+  /** Those of `from` to before `end` that the stream has, one by one. */
+  async *messages(from: number, end: number): AsyncGenerator<StreamMessage> {
+    for (let sequence = from; sequence < end; sequence++) {
+      const message = await this.message(sequence);
+      if (message) yield message;
+    }
+  }
+
   /** Every message from `sequence` on, in order, until `signal` aborts. Throws `StreamError` when it cannot go on. */
   async *follow(sequence: number, signal: AbortSignal): AsyncGenerator<StreamMessage> {
     const { stream } = this.#options;

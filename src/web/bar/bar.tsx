@@ -6,6 +6,7 @@ import { useStore } from "../store.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterMenu } from "./filter-menu.tsx";
 import { MetricMenu } from "./metric-menu.tsx";
+import { PathBox } from "./path-box.tsx";
 import { SearchBox } from "./search-box.tsx";
 import { Status } from "./status.tsx";
 import { Tabs } from "./tabs.tsx";
@@ -21,6 +22,7 @@ export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
       <SearchBox />
       <Tabs />
       <div class="bar-end">
+        <PathBox />
         <FilterMenu />
         <MetricMenu />
         <ChangesButton />

@@ -3,7 +3,9 @@ import type { ComponentChildren } from "preact";
 import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
 import { entityName, formatType } from "../names.ts";
-import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
+import { pathCountText } from "../panel/path-steps.tsx";
+import { pathEndName } from "../path.ts";
+import { isRevision, LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { stateTitle } from "./filter-menu.tsx";
 import { MetricNote } from "./metric-menu.tsx";
@@ -16,7 +18,7 @@ interface ChipData {
 }
 
 export function Chips() {
-  const { state, pathStart } = useStore();
+  const { state, pathStart, path: loadedPath } = useStore();
   const network = useNetwork();
   const { types, states, sources, around, path, at, compare, view, layer, metric } = state.value;
   const chips: ChipData[] = [];
@@ -37,8 +39,13 @@ export function Chips() {
       chips.push({ text, undo: { around: undefined, hops: 1 }, extra: <HopButtons hops={hops} /> });
     }
     if (path) {
-      const [from, to] = path.map((end) => entityName(network, end));
-      chips.push({ text: `Path ${from} → ${to}`, undo: { path: undefined } });
+      const explained = loadedPath.value?.explanation;
+      const [from, to] = [
+        pathEndName(network, path[0], explained?.src),
+        pathEndName(network, path[1], explained?.dst),
+      ];
+      const found = explained ? `: ${explained.none ? "no path" : pathCountText(explained)}` : "";
+      chips.push({ text: `Path ${from} → ${to}${found}`, undo: { path: undefined } });
     }
   }
   return (
@@ -54,7 +61,7 @@ export function Chips() {
 }
 
 const formatMoment = (at: string): string =>
-  /^\d+$/.test(at) ? `revision ${at}` : formatFullTime(Date.parse(at));
+  isRevision(at) ? `revision ${at}` : formatFullTime(Date.parse(at));
 
 function Chip({ text, undo, extra }: ChipData) {
   const { go } = useStore();

@@ -1,7 +1,7 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
 import type { RefObject } from "preact";
 import { copyText } from "../clipboard.ts";
-import { curlLine, requestFor } from "../curl.ts";
+import { curlLine, downloadRequest, requestsFor } from "../curl.ts";
 import { Icon } from "../icon.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
@@ -51,12 +51,12 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   return (
     <>
       {item("Copy as curl", () => {
-        void copyText(store, curlLine(location.origin, requestFor(state)), "the request as curl");
+        void copyText(store, curlLine(location.origin, ...requestsFor(state)), "the request as curl");
       })}
       {item("Copy link to this view", () => void copyText(store, location.href, "the link"))}
       {onMap && item("Download PNG", () => void downloadPng())}
       {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
-        item(`Download ${title}`, () => download(requestFor(state, format), fileName(format))),
+        item(`Download ${title}`, () => download(downloadRequest(state, format), fileName(format))),
       )}
     </>
   );

@@ -1,11 +1,14 @@
-/** The menu that highlights devices and links on the map by type, state and source, with the count of each. */
-import { hasConflict } from "../../model/conflict.ts";
+/**
+ * The menu that highlights devices and links on the map by type, state and source. The count beside each value is of what
+ * the map shows, with the filters of the other groups.
+ */
+import { useMemo } from "preact/hooks";
 import { Button } from "../button.tsx";
 import { Icon } from "../icon.tsx";
-import { STATE_FILTERS } from "../map/highlights.ts";
+import { countFilters, STATE_FILTERS } from "../map/filter-match.ts";
 import { formatType } from "../names.ts";
-import type { Network } from "../network.ts";
-import { useStore } from "../store.ts";
+import { neighbourhood } from "../path.ts";
+import { readNetwork, useStore } from "../store.ts";
 import { Popover } from "./popover.tsx";
 
 type FilterName = "types" | "states" | "sources";
@@ -26,16 +29,22 @@ export function FilterMenu() {
   );
 }
 
-/** Counts the network when it is opened and when a filter changes, but not for every change of the network. */
 function FilterGroups() {
-  const { network, go } = useStore();
-  if (!network.value) return null;
+  const store = useStore();
+  const { types, states, sources, around, hops } = store.state.value;
+  const network = readNetwork(store);
+  const counts = useMemo(() => {
+    if (!network) return undefined;
+    const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
+    return countFilters(network, { types, states, sources }, (id) => visible?.has(id) ?? true);
+  }, [network, network?.version, types, states, sources, around, hops]);
+  if (!counts) return null;
   return (
     <>
-      <FilterGroup title="Type" name="types" counts={countTypes(network.value)} format={formatType} />
-      <FilterGroup title="State" name="states" counts={countStates(network.value)} format={stateTitle} />
-      <FilterGroup title="Source" name="sources" counts={countSources(network.value)} format={String} />
-      <Button label="Clear" onClick={() => go({ types: [], states: [], sources: [] })} />
+      <FilterGroup title="Type" name="types" counts={counts.types} format={formatType} />
+      <FilterGroup title="State" name="states" counts={counts.states} format={stateTitle} />
+      <FilterGroup title="Source" name="sources" counts={counts.sources} format={String} />
+      <Button label="Clear" onClick={() => store.go({ types: [], states: [], sources: [] })} />
     </>
   );
 }
@@ -70,30 +79,3 @@ function FilterGroup({ title, name, counts, format }: FilterGroupProps) {
 
 export const stateTitle = (state: string): string =>
   Object.entries(STATE_FILTERS).find(([name]) => name === state)?.[1] ?? state;
-
-function countValues(values: Iterable<string>): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return new Map([...counts].sort(([p], [q]) => (p < q ? -1 : 1)));
-}
-
-const countTypes = (network: Network) => countValues([...network.devices.values()].map(({ type }) => type));
-
-const countSources = (network: Network) =>
-  countValues([...network.devices.values(), ...network.links.values()].flatMap(({ sources }) => sources));
-
-function countStates(network: Network): Map<string, number> {
-  const counts = new Map<string, number>(Object.keys(STATE_FILTERS).map((state) => [state, 0]));
-  const count = (state: keyof typeof STATE_FILTERS) => counts.set(state, (counts.get(state) ?? 0) + 1);
-  for (const device of network.devices.values()) {
-    if (!device.available) count("down");
-    if (hasConflict(device)) count("conflict");
-  }
-  for (const cable of network.cables.values()) {
-    if (!cable.active) count("inactive");
-    else if (cable.oneWay) count("one-way");
-    if (!cable.verified) count("unverified");
-    if (cable.conflict) count("conflict");
-  }
-  return counts;
-}

@@ -18,7 +18,6 @@ export function drawClusterBackgrounds(
   palette: Palette,
 ): void {
   const { width, height } = projection;
-  context.clearRect(0, 0, width, height);
   if (clusters.length < 2) return;
   context.fillStyle = palette.clusterFill;
   context.strokeStyle = palette.clusterBorder;
@@ -42,9 +41,11 @@ export function drawClusterBackgrounds(
   for (const cluster of clusters) {
     const left = projection.x(cluster.left - PADDING.x);
     const clusterWidth = projection.x(cluster.right + PADDING.x) - left;
-    if (clusterWidth < MIN_NAMED_WIDTH_PX) continue;
+    const top = projection.y(cluster.top + PADDING.top);
+    const isOutside = left > width || left + clusterWidth < 0 || top > height || top < -30;
+    if (clusterWidth < MIN_NAMED_WIDTH_PX || isOutside) continue;
     const name = truncateText(context, cluster.name, clusterWidth - 16);
-    context.fillText(name, left + 9, projection.y(cluster.top + PADDING.top) + 7);
+    context.fillText(name, left + 9, top + 7);
   }
 }
 

@@ -1,16 +1,20 @@
-/** The clusters of the layout with what the map shows of them: their devices, their extent and their names. */
+/**
+ * The clusters of the layout with what the map shows of them: their devices, their extent and their names. A cluster is
+ * computed again only when one of its devices was added, removed, moved or renamed.
+ */
 import type { Device } from "../../model/entity.ts";
 import { deviceName } from "../names.ts";
 import type { Network } from "../network.ts";
+import type { Bounds } from "./camera.ts";
 
 export interface MapPosition {
   readonly x: number;
-  /** Upwards, as in the renderer. */
+  /** Upwards. */
   readonly y: number;
   readonly cluster: number;
 }
 
-export interface Cluster {
+export interface Cluster extends Bounds {
   readonly index: number;
   readonly name: string;
   /** For a small space. */
@@ -18,22 +22,43 @@ export interface Cluster {
   readonly deviceIds: readonly string[];
   /** The beginning that the names of all its devices share. The labels of the devices leave it out. */
   readonly namePrefix: string;
-  readonly left: number;
-  readonly right: number;
-  readonly bottom: number;
-  readonly top: number;
 }
 
-export function createClusters(network: Network, positions: ReadonlyMap<string, MapPosition>): Cluster[] {
-  const devicesByCluster: Device[][] = [];
-  for (const device of network.devices.values()) {
-    const cluster = positions.get(device.id)?.cluster;
-    if (cluster === undefined) continue;
-    const devices = devicesByCluster[cluster];
-    if (devices) devices.push(device);
-    else devicesByCluster[cluster] = [device];
+export class Clusters {
+  readonly byIndex = new Map<number, Cluster>();
+  readonly #members = new Map<number, Set<string>>();
+  readonly #dirty = new Set<number>();
+
+  add(device: string, index: number): void {
+    const members = this.#members.get(index);
+    if (members) members.add(device);
+    else this.#members.set(index, new Set([device]));
+    this.#dirty.add(index);
   }
-  return devicesByCluster.flatMap((devices, index) => createCluster(index, devices, network, positions));
+
+  remove(device: string, index: number): void {
+    this.#members.get(index)?.delete(device);
+    this.#dirty.add(index);
+  }
+
+  /** A device of the cluster has moved or has another name. */
+  touch(index: number): void {
+    this.#dirty.add(index);
+  }
+
+  /** Returns the indexes of the clusters that changed. Yields after each, so that the caller can pause. */
+  *update(network: Network, positions: ReadonlyMap<string, MapPosition>): Generator<void, Set<number>> {
+    const changed = new Set(this.#dirty);
+    this.#dirty.clear();
+    for (const index of changed) {
+      yield;
+      const members = this.#members.get(index);
+      const devices = [...(members ?? [])].flatMap((id) => network.devices.get(id) ?? []);
+      if (devices.length > 0) this.byIndex.set(index, createCluster(index, devices, network, positions));
+      else this.byIndex.delete(index);
+    }
+    return changed;
+  }
 }
 
 function createCluster(
@@ -43,18 +68,28 @@ function createCluster(
   positions: ReadonlyMap<string, MapPosition>,
 ): Cluster {
   const points = devices.flatMap((device) => positions.get(device.id) ?? []);
-  const extreme = (minOrMax: (...values: number[]) => number, axis: "x" | "y") =>
-    points.reduce((value, point) => minOrMax(value, point[axis]), points[0]?.[axis] ?? 0);
   return {
     index,
     ...clusterNames(devices, network),
     deviceIds: devices.map((device) => device.id),
     namePrefix: commonPrefix(devices.map(deviceName)),
-    left: extreme(Math.min, "x"),
-    right: extreme(Math.max, "x"),
-    bottom: extreme(Math.min, "y"),
-    top: extreme(Math.max, "y"),
+    ...boundsOf(points),
   };
+}
+
+/** Empty bounds at the origin for no points. */
+export function boundsOf(points: Iterable<{ readonly x: number; readonly y: number }>): Bounds {
+  let [left, right, bottom, top] = [
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+  ];
+  for (const { x, y } of points) {
+    [left, right] = [Math.min(left, x), Math.max(right, x)];
+    [bottom, top] = [Math.min(bottom, y), Math.max(top, y)];
+  }
+  return left > right ? { left: 0, right: 0, bottom: 0, top: 0 } : { left, right, bottom, top };
 }
 
 /** The city and the site that its devices name, or else the name of the device with the most cables. */
@@ -62,9 +97,9 @@ function clusterNames(devices: readonly Device[], network: Network): Pick<Cluste
   const annotation = (key: string) => devices.find((device) => device.annotations[key])?.annotations[key];
   const parts = [annotation("city"), annotation("site")].filter((part) => part !== undefined);
   if (parts.length > 0) return { name: parts.join(" · "), shortName: parts.at(-1) ?? "" };
-  const degree = (device: Device) => network.cablesOf(device.id).length;
-  const hub = devices.reduce((best, device) => (degree(device) > degree(best) ? device : best));
-  return { name: deviceName(hub), shortName: deviceName(hub) };
+  const degrees = devices.map((device) => network.cablesOf(device.id).length);
+  const hub = devices[degrees.indexOf(Math.max(...degrees))];
+  return { name: hub ? deviceName(hub) : "", shortName: hub ? deviceName(hub) : "" };
 }
 
 /** Ends with the last separator that all names share. Empty if a name would have nothing left. */

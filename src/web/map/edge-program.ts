@@ -1,138 +1,127 @@
 /**
- * Draws all edges in one call. The stroke shows the state of a cable: solid, dashed (inactive or
- * missing), dotted (not verified), double (conflict) or dash-dotted (differs from the plan). An arrow in the middle shows that only one direction works. Widths are in pixels at every zoom, and
- * parallel cables are drawn side by side.
+ * Draws the lines of cables, one quad for each segment of a line. The stroke shows the state: solid, dashed (inactive or
+ * missing), dotted (not verified), double (conflict) or dash-dotted (differs from the plan). An arrow in the middle shows
+ * that only one direction works. Widths are in pixels at every zoom. Dashes continue from one segment to the next.
  */
-import type Sigma from "sigma";
-import { EdgeProgram, type ProgramInfo } from "sigma/rendering";
-import type { EdgeDisplayData, NodeDisplayData, RenderParams } from "sigma/types";
-import { floatColor } from "sigma/utils";
-import {
-  colorAttribute,
-  floatAttribute,
-  quadProgram,
-  setCameraUniforms,
-  type Uniform,
-} from "./instanced-quads.ts";
+import type { WordWriter } from "./instance-layer.ts";
+import { bytes, CAMERA_UNIFORMS, color, float, type QuadProgram } from "./quad-program.ts";
 import type { EdgeStyle } from "./style.ts";
 
-const VERTEX_SHADER = /*glsl*/ `
-attribute vec4 a_color;
-attribute vec2 a_start;
-attribute vec2 a_end;
-attribute float a_width;
-attribute float a_stroke;
-attribute float a_arrow;
-attribute float a_offset;
-attribute vec2 a_corner;
-uniform mat3 u_matrix;
-uniform float u_correctionRatio;
-uniform float u_sizeRatio;
-varying vec4 v_color;
-varying vec2 v_pixel;
-varying float v_length;
-varying float v_width;
-varying float v_stroke;
-varying float v_arrow;
+const VERTEX_SHADER = /*glsl*/ `#version 300 es
+in vec2 a_start;
+in vec2 a_end;
+// The length of the line before this segment, in map units.
+in float a_before;
+in float a_width;
+// Stroke, arrow, whether the line is more transparent at a low zoom.
+in vec4 a_marks;
+in vec4 a_color;
+in vec2 a_corner;
+${CAMERA_UNIFORMS}
+uniform float u_radius;
+out vec4 v_color;
+out vec2 v_pixel;
+out float v_length;
+out float v_before;
+out float v_width;
+out float v_stroke;
+out float v_arrow;
 void main() {
-  float unitsPerPixel = 2.0 * u_correctionRatio;
-  vec2 edge = a_end - a_start;
-  float edgeLength = max(length(edge), 1e-9);
-  vec2 normal = vec2(-edge.y, edge.x) / edgeLength;
-  float halfWidth = a_width * 0.5 + 1.0 + max(a_arrow * 5.0, a_stroke > 2.5 && a_stroke < 3.5 ? 2.0 : 0.0);
-  vec2 position = a_start + edge * a_corner.x + normal * (a_corner.y * halfWidth + a_offset) * unitsPerPixel;
-  gl_Position = vec4((u_matrix * vec3(position, 1)).xy, 0, 1);
-  v_length = edgeLength / unitsPerPixel;
-  v_pixel = vec2(a_corner.x * v_length, a_corner.y * halfWidth);
-  // At a low zoom thin lines are more transparent, because the many lines of a fabric would cover the map.
-  float opacity = a_width < 1.5 ? clamp(0.16 / u_sizeRatio, 0.35, 1.0) : 1.0;
-  v_width = a_width * max(opacity, 0.75);
-  v_stroke = a_stroke;
-  v_arrow = a_arrow;
+  vec2 start = toPixel(a_start);
+  vec2 end = toPixel(a_end);
+  float segmentLength = length(end - start);
+  vec2 along = segmentLength > 1e-6 ? (end - start) / segmentLength : vec2(1.0, 0.0);
+  vec2 normal = vec2(-along.y, along.x);
+  // The many lines of a fabric would cover the map at a low zoom.
+  float opacity = a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.35, 1.0) : 1.0;
+  float width = a_width * (a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.6, 1.0) : 1.0);
+  float halfWidth = width * 0.5 + 1.0;
+  if (a_marks.y > 0.5) halfWidth = max(halfWidth, 6.0);
+  if (a_marks.x > 2.5 && a_marks.x < 3.5) halfWidth += 2.0;
+  // Beyond both ends by half the width, for round ends that join the segments.
+  float x = mix(-width * 0.5 - 0.5, segmentLength + width * 0.5 + 0.5, a_corner.x);
+  gl_Position = toClip(start + along * x + normal * a_corner.y * halfWidth);
+  v_pixel = vec2(x, a_corner.y * halfWidth);
+  v_length = segmentLength;
+  v_before = a_before * u_scale;
+  v_width = width;
+  v_stroke = a_marks.x;
+  v_arrow = a_marks.y;
   v_color = a_color;
   v_color.a *= opacity;
-  // sigma packs an opaque colour with an alpha of 254.
-  v_color.a *= 255.0 / 254.0;
 }`;
 
-const FRAGMENT_SHADER = /*glsl*/ `
+const FRAGMENT_SHADER = /*glsl*/ `#version 300 es
 precision highp float;
-varying vec4 v_color;
-varying vec2 v_pixel;
-varying float v_length;
-varying float v_width;
-varying float v_stroke;
-varying float v_arrow;
+in vec4 v_color;
+in vec2 v_pixel;
+in float v_length;
+in float v_before;
+in float v_width;
+in float v_stroke;
+in float v_arrow;
 uniform float u_pixelRatio;
+out vec4 o_color;
 // The coverage of a pixel at the distance d from the edge of a form; negative is inside.
 float coverage(float d) {
   float feather = 0.5 / u_pixelRatio + 0.1;
   return 1.0 - smoothstep(-feather, feather, d);
 }
 void main(void) {
+  float beyond = max(max(-v_pixel.x, v_pixel.x - v_length), 0.0);
   float fromCentre = abs(v_pixel.y);
-  float alpha = coverage(fromCentre - v_width * 0.5);
+  float alpha = coverage(length(vec2(beyond, fromCentre)) - v_width * 0.5);
+  float x = v_before + v_pixel.x;
   // The numbers of STROKES in style.ts.
-  if (v_stroke > 3.5) alpha *= coverage(min(abs(mod(v_pixel.x, 14.0) - 4.0) - 4.0, abs(mod(v_pixel.x, 14.0) - 11.0) - 1.0));
-  else if (v_stroke > 2.5) alpha = coverage(abs(fromCentre - 2.0) - 0.65);
-  else if (v_stroke > 1.5) alpha = coverage(length(vec2(mod(v_pixel.x, 5.0) - 2.5, fromCentre)) - max(1.0, v_width * 0.6));
-  else if (v_stroke > 0.5) alpha *= coverage(abs(mod(v_pixel.x, 9.0) - 4.5) - 2.7);
+  if (v_stroke > 3.5) alpha *= coverage(min(abs(mod(x, 14.0) - 4.0) - 4.0, abs(mod(x, 14.0) - 11.0) - 1.0));
+  else if (v_stroke > 2.5) alpha = beyond > 0.0 ? 0.0 : coverage(abs(fromCentre - 1.0 - v_width * 0.5) - 0.65);
+  else if (v_stroke > 1.5) alpha = coverage(length(vec2(mod(x, 5.0) - 2.5, fromCentre)) - max(1.0, v_width * 0.6));
+  else if (v_stroke > 0.5) alpha *= coverage(abs(mod(x, 9.0) - 4.5) - 2.7);
   if (v_arrow > 0.5) {
-    float x = v_pixel.x - v_length * 0.5;
-    float head = max(abs(x) - 5.0, fromCentre - (5.0 - x) * 0.5);
-    alpha = max(alpha, coverage(head));
+    // 1 points to the end of the segment, 2 to its start.
+    float middle = (v_pixel.x - v_length * 0.5) * (v_arrow > 1.5 ? -1.0 : 1.0);
+    alpha = max(alpha, coverage(max(abs(middle) - 5.0, fromCentre - (5.0 - middle) * 0.5)));
   }
   alpha *= v_color.a;
-  gl_FragColor = vec4(v_color.rgb * alpha, alpha);
+  o_color = vec4(v_color.rgb * alpha, alpha);
 }`;
 
-const CORNERS: [number, number][] = [
-  [0, -1],
-  [1, -1],
-  [0, 1],
-  [1, 1],
-];
+export const EDGE_PROGRAM: QuadProgram = {
+  vertexShader: VERTEX_SHADER,
+  fragmentShader: FRAGMENT_SHADER,
+  corners: [0, -1, 1, -1, 0, 1, 1, 1],
+  attributes: [
+    float("a_start", 2),
+    float("a_end", 2),
+    float("a_before", 1),
+    float("a_width", 1),
+    bytes("a_marks"),
+    color("a_color"),
+  ],
+};
 
-export class MapEdgeProgram extends EdgeProgram<Uniform> {
-  /** Without the picking buffer, sigma does not draw a second time for it. See hit-test.ts. */
-  constructor(gl: WebGLRenderingContext, _picking: WebGLFramebuffer | null, renderer: Sigma) {
-    super(gl, null, renderer);
+/** `points` are x and y of the corners of the line, flat. The arrow is on the longest segment. */
+export function encodeEdge(writer: WordWriter, points: Float64Array, style: EdgeStyle): Uint32Array {
+  writer.begin();
+  const arrowSegment = style.arrow > 0 ? longestSegment(points) : -1;
+  let before = 0;
+  for (let i = 0; i + 3 < points.length; i += 2) {
+    const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = [points[i], points[i + 1], points[i + 2], points[i + 3]];
+    writer
+      .floats(x1, y1, x2, y2, before, style.size)
+      .bytes(style.stroke, i === arrowSegment ? style.arrow : 0, style.fades ? 1 : 0)
+      .color(style.color);
+    before += Math.hypot(x2 - x1, y2 - y1);
   }
+  return writer.end();
+}
 
-  getDefinition() {
-    return quadProgram(VERTEX_SHADER, FRAGMENT_SHADER, CORNERS, [
-      floatAttribute("a_start", 2),
-      floatAttribute("a_end", 2),
-      floatAttribute("a_width", 1),
-      floatAttribute("a_stroke", 1),
-      floatAttribute("a_arrow", 1),
-      floatAttribute("a_offset", 1),
-      colorAttribute("a_color"),
-    ]);
+function longestSegment(points: Float64Array): number {
+  let [longest, length] = [0, -1];
+  for (let i = 0; i + 3 < points.length; i += 2) {
+    const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = [points[i], points[i + 1], points[i + 2], points[i + 3]];
+    const own = Math.hypot(x2 - x1, y2 - y1);
+    if (own > length) [longest, length] = [i, own];
   }
-
-  processVisibleItem(
-    _edgeIndex: number,
-    startIndex: number,
-    source: NodeDisplayData,
-    target: NodeDisplayData,
-    data: EdgeDisplayData & Partial<EdgeStyle>,
-  ): void {
-    const values = [
-      source.x,
-      source.y,
-      target.x,
-      target.y,
-      data.size,
-      data.stroke ?? 0,
-      data.arrow ?? 0,
-      data.offset ?? 0,
-      floatColor(data.color),
-    ];
-    this.array.set(values, startIndex);
-  }
-
-  setUniforms(params: RenderParams, program: ProgramInfo<Uniform>): void {
-    setCameraUniforms(params, program);
-  }
+  return longest;
 }

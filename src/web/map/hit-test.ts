@@ -1,68 +1,59 @@
-/**
- * Finds the node or edge under the pointer from its position, in microseconds. The renderer's own method is much
- * slower: it draws the whole graph a second time, with a colour for each element, and reads a pixel back.
- */
+/** Finds the node or line under the pointer from its position. The map has no picking buffer, which would draw it twice. */
 
-import { isHostNode } from "./device-graph.ts";
-import type { Label } from "./label-draw.ts";
-import type { Projection } from "./projection.ts";
-import type { RenderGraph } from "./render-graph.ts";
+import { type Label, nodeExtentPx } from "./label-draw.ts";
+import type { MapPoint, Projection } from "./projection.ts";
+import type { BundleItem } from "./scene-input.ts";
 
 /** A pointer within this distance of an element counts as on it. */
 const NODE_TOLERANCE_PX = 4;
-const EDGE_TOLERANCE_PX = 5;
-/** The width of a card relative to its height. */
-const CARD_ASPECT_RATIO = 1.4;
-
-export interface ViewportPoint {
-  readonly x: number;
-  readonly y: number;
-}
+const LINE_TOLERANCE_PX = 5;
 
 /** The nearest node whose shape contains the point. It searches the labels, because every drawn node has one. */
 export function nodeAt(
   labels: readonly Label[],
   projection: Projection,
-  { x, y }: ViewportPoint,
+  { x, y }: MapPoint,
 ): string | undefined {
   let [nearest, nearestDistance]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
   for (const label of labels) {
     const [dx, dy] = [Math.abs(projection.x(label.x) - x), Math.abs(projection.y(label.y) - y)];
-    const halfHeight = projection.radiusPx * label.size + NODE_TOLERANCE_PX;
-    const halfWidth = label.centred ? halfHeight * CARD_ASPECT_RATIO : halfHeight;
+    if (dx > 80 || dy > 80) continue;
+    const [halfWidth, halfHeight] = nodeExtentPx(label, projection);
     const distance = Math.hypot(dx, dy);
-    if (dx > halfWidth || dy > halfHeight || distance >= nearestDistance) continue;
-    [nearest, nearestDistance] = [label.nodeId, distance];
+    if (dx > halfWidth + NODE_TOLERANCE_PX || dy > halfHeight + NODE_TOLERANCE_PX) continue;
+    if (distance < nearestDistance) [nearest, nearestDistance] = [label.nodeId, distance];
   }
   return nearest;
 }
 
-/** The nearest edge of a cable within the tolerance. */
-export function edgeAt(graph: RenderGraph, projection: Projection, point: ViewportPoint): string | undefined {
-  let [nearest, nearestDistance]: [string | undefined, number] = [undefined, EDGE_TOLERANCE_PX];
-  graph.forEachEdge((edge, { offset }, _source, _target, from, to) => {
-    if (isHostNode(edge)) return;
-    const start = { x: projection.x(from.x), y: projection.y(from.y) };
-    const end = { x: projection.x(to.x), y: projection.y(to.y) };
-    const distance = distanceToSegment(point, start, end, offset);
-    if (distance >= nearestDistance) return;
-    [nearest, nearestDistance] = [edge, distance];
-  });
+/** The nearest line within the tolerance. */
+export function bundleAt(
+  bundles: Iterable<BundleItem>,
+  projection: Projection,
+  pixel: MapPoint,
+): BundleItem | undefined {
+  const point = projection.toMap(pixel);
+  let [nearest, nearestDistance]: [BundleItem | undefined, number] = [
+    undefined,
+    LINE_TOLERANCE_PX / projection.scale,
+  ];
+  for (const item of bundles) {
+    const { points } = item;
+    for (let i = 0; i + 3 < points.length; i += 2) {
+      const distance = distanceToSegment(point, points, i, nearestDistance);
+      if (distance < nearestDistance) [nearest, nearestDistance] = [item, distance];
+    }
+  }
   return nearest;
 }
 
-/** `offset` is the distance in pixels at which a parallel cable is drawn beside the straight line. */
-function distanceToSegment(
-  point: ViewportPoint,
-  start: ViewportPoint,
-  end: ViewportPoint,
-  offset: number,
-): number {
-  const [segmentX, segmentY] = [end.x - start.x, end.y - start.y];
-  const length = Math.hypot(segmentX, segmentY) || 1;
-  // The normal has the opposite sign of that in the shader, because y points down here and up there.
-  const [offsetX, offsetY] = [(segmentY / length) * offset, (-segmentX / length) * offset];
-  const [dx, dy] = [point.x - start.x - offsetX, point.y - start.y - offsetY];
-  const along = Math.min(1, Math.max(0, (dx * segmentX + dy * segmentY) / (length * length)));
-  return Math.hypot(dx - along * segmentX, dy - along * segmentY);
+/** Infinity when the point is farther than `max` from the box around the segment. */
+function distanceToSegment({ x, y }: MapPoint, points: Float64Array, i: number, max: number): number {
+  const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = [points[i], points[i + 1], points[i + 2], points[i + 3]];
+  if (x < Math.min(x1, x2) - max || x > Math.max(x1, x2) + max) return Number.POSITIVE_INFINITY;
+  if (y < Math.min(y1, y2) - max || y > Math.max(y1, y2) + max) return Number.POSITIVE_INFINITY;
+  const [segmentX, segmentY] = [x2 - x1, y2 - y1];
+  const squared = segmentX * segmentX + segmentY * segmentY || 1;
+  const along = Math.min(1, Math.max(0, ((x - x1) * segmentX + (y - y1) * segmentY) / squared));
+  return Math.hypot(x - x1 - along * segmentX, y - y1 - along * segmentY);
 }

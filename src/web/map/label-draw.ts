@@ -1,23 +1,23 @@
 /**
- * Draws the labels of the map on a canvas above the graph: as many as fit without overlap, in order of priority. The
- * labels of the renderer are not used, because they have neither a priority nor an overlap check.
+ * Draws the labels of the map on a canvas above the graph: as many as fit without overlap, in order of priority.
  */
+import { MAX_CARD_PX } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
 import type { Projection } from "./projection.ts";
+import { CARD } from "./style.ts";
 
 export interface Label {
   readonly nodeId: string;
   readonly text: string;
   /** A second line; may be empty. */
   readonly detail: string;
-  /** Drawn beside the node if there is enough space; 0 is not drawn. */
-  readonly hostCount: number;
   readonly x: number;
   readonly y: number;
-  /** Drawn in the centre of the node instead of below it. */
-  readonly centred?: boolean;
-  /** The size of the node, in radii of a device. */
+  /** The size of the node: of a card its radius in map units, of other nodes in radii of a device. */
   readonly size: number;
+  readonly isCard?: boolean;
+  /** The second line is drawn even where the label does not fit into its card. */
+  readonly detailOutside?: boolean;
   readonly priority: number;
   readonly bold?: boolean;
   /** The smallest spacing of devices at which the label is drawn, if it is not the default. */
@@ -27,6 +27,8 @@ export interface Label {
   readonly color: string;
 }
 
+/** In a card of at least this height, the label is drawn inside. */
+const MIN_CARD_HEIGHT_PX = 16;
 const CELL_PX = 6;
 const MAX_LABELS = 320;
 const LINE_HEIGHT_PX = 13;
@@ -37,10 +39,16 @@ const FONT = '11px system-ui, "Segoe UI", sans-serif';
 const HOST_COUNT_FONT = '10px system-ui, "Segoe UI", sans-serif';
 const BOLD_FONT = '600 11px system-ui, "Segoe UI", sans-serif';
 
+/** Half the width and half the height of a node. */
+export function nodeExtentPx({ size, isCard }: Label, { radiusPx, scale }: Projection): [number, number] {
+  const radius = isCard ? Math.min(size * scale, MAX_CARD_PX) : size * radiusPx;
+  return isCard ? [radius * CARD.width, radius * CARD.height] : [radius, radius];
+}
+
 /** Measuring text is slow, and the same labels are drawn in every frame. */
 const cachedWidths = new Map<string, number>();
 
-function textWidth(context: CanvasRenderingContext2D, text: string): number {
+export function textWidth(context: CanvasRenderingContext2D, text: string): number {
   let width = cachedWidths.get(text);
   if (width === undefined) {
     if (cachedWidths.size > MAX_CACHED_WIDTHS) cachedWidths.clear();
@@ -50,15 +58,21 @@ function textWidth(context: CanvasRenderingContext2D, text: string): number {
   return width;
 }
 
-/** `labels` are sorted by priority, highest first. The label of the hovered node is always drawn. */
+export interface LabelOptions {
+  /** Its label is always drawn. */
+  readonly hoveredNodeId: string | undefined;
+  readonly hostCount: (nodeId: string) => number;
+}
+
+/** `labels` are sorted by priority, highest first. Returns what they occupy, for texts of less priority. */
 export function drawLabels(
   context: CanvasRenderingContext2D,
   labels: readonly Label[],
   projection: Projection,
   palette: Palette,
-  hoveredNodeId: string | undefined,
-): void {
-  const { width, height, spacingPx, radiusPx } = projection;
+  { hoveredNodeId, hostCount }: LabelOptions,
+): OccupiedCells {
+  const { width, height, spacingPx } = projection;
   context.clearRect(0, 0, width, height);
   context.textAlign = "center";
   context.textBaseline = "top";
@@ -70,13 +84,15 @@ export function drawLabels(
     const isHovered = label.nodeId === hoveredNodeId;
     const hasSpace = spacingPx >= (label.minSpacingPx ?? DEFAULT_MIN_SPACING_PX) && drawnCount <= MAX_LABELS;
     if (!label.atEveryZoom && !isHovered && !hasSpace) continue;
-    const { detail } = label;
-    const x = projection.x(label.x);
+    const [x, nodeY] = [projection.x(label.x), projection.y(label.y)];
+    if (x < -80 || nodeY < -60 || x > width + 80 || nodeY > height + 60) continue;
+    const halfHeightPx = nodeExtentPx(label, projection)[1];
+    const isInside = label.isCard === true && halfHeightPx > MIN_CARD_HEIGHT_PX;
+    const detail = label.isCard && !isInside && !label.detailOutside ? "" : label.detail;
     const labelHeight = detail === "" ? LINE_HEIGHT_PX : LINE_HEIGHT_PX * 2;
-    const y = projection.y(label.y) + (label.centred ? -labelHeight / 2 : radiusPx * label.size + 4);
-    if (x < -80 || y < -20 || x > width + 80 || y > height) continue;
-    if (label.hostCount > 0 && spacingPx >= HOST_COUNT_MIN_SPACING_PX)
-      drawHostCount(context, label, projection, palette);
+    const y = nodeY + (isInside ? -labelHeight / 2 : halfHeightPx + 4);
+    const hosts = spacingPx >= HOST_COUNT_MIN_SPACING_PX && !label.isCard ? hostCount(label.nodeId) : 0;
+    if (hosts > 0) drawHostCount(context, hosts, x + halfHeightPx + 3, nodeY - halfHeightPx - 2, palette);
     context.font = label.bold ? BOLD_FONT : FONT;
     const detailWidth = detail === "" ? 0 : textWidth(context, detail);
     const halfWidth = Math.max(textWidth(context, label.text), detailWidth) / 2 + 3;
@@ -93,10 +109,11 @@ export function drawLabels(
     context.fillStyle = palette.muted;
     context.fillText(detail, x, y + LINE_HEIGHT_PX);
   }
+  return occupied;
 }
 
 /** A grid over the viewport that marks the cells with a label. */
-class OccupiedCells {
+export class OccupiedCells {
   readonly #columns: number;
   readonly #rows: number;
   readonly #cells: Uint8Array;
@@ -127,17 +144,16 @@ class OccupiedCells {
 
 function drawHostCount(
   context: CanvasRenderingContext2D,
-  label: Label,
-  projection: Projection,
+  count: number,
+  x: number,
+  y: number,
   palette: Palette,
 ): void {
-  const nodeRadius = projection.radiusPx * label.size;
   context.font = HOST_COUNT_FONT;
   context.textAlign = "left";
   context.fillStyle = palette.muted;
   context.lineWidth = 3;
-  const [x, y] = [projection.x(label.x) + nodeRadius + 3, projection.y(label.y) - nodeRadius - 2];
-  context.strokeText(String(label.hostCount), x, y);
-  context.fillText(String(label.hostCount), x, y);
+  context.strokeText(String(count), x, y);
+  context.fillText(String(count), x, y);
   context.textAlign = "center";
 }

@@ -9,9 +9,12 @@ import { formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
 import { LAYER_TITLES, type Layer } from "../state.ts";
 import { useNetwork, usePlannedNetwork, useStore } from "../store.ts";
+import { HoverCard } from "./hover-card.tsx";
+import type { Hovered } from "./interaction.ts";
 import { Legend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
 import { isMapShown, MapSync } from "./map-sync.ts";
+import { OverlayLegend } from "./overlay-legend.tsx";
 
 const ZOOM_IN = 0.6;
 const ZOOM_OUT = 1.7;
@@ -30,13 +33,15 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     comparison: store.comparison.value,
     drift: store.drift.value,
     overlay: store.overlay.value,
+    path: store.path.value,
   };
   const observed = useNetwork();
   const drawn = useSignal(false);
   const sync = useRef<MapSync | undefined>(undefined);
   const element = useRef<HTMLDivElement>(null);
   const background = useRef<HTMLCanvasElement>(null);
-  const graph = useRef<HTMLDivElement>(null);
+  const graph = useRef<HTMLCanvasElement>(null);
+  const hovered = useSignal<Hovered | undefined>(undefined);
   const labels = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
     if (!element.current || !background.current || !graph.current || !labels.current) return;
@@ -46,10 +51,11 @@ export function MapView({ workerUrl, map }: MapViewProps) {
       graph: graph.current,
       labels: labels.current,
     };
-    sync.current = new MapSync(store, layers, workerUrl, () => {
-      performance.mark("map-drawn");
+    const onDrawn = () => {
+      if (!drawn.peek()) performance.mark("map-drawn");
       drawn.value = true;
-    });
+    };
+    sync.current = new MapSync(store, layers, { workerUrl, hovered, onDrawn });
     map.current = sync.current.map;
   }, []);
   useLayoutEffect(() => sync.current?.update(input));
@@ -72,8 +78,9 @@ export function MapView({ workerUrl, map }: MapViewProps) {
       >
         <div class="map" aria-hidden="true" ref={element}>
           <canvas class="map-layer" ref={background} />
-          <div class="map-layer map-stage" ref={graph} />
+          <canvas class="map-layer map-stage" ref={graph} />
           <canvas class="map-layer map-names" ref={labels} />
+          <HoverCard hovered={hovered} map={map} element={element} />
         </div>
       </div>
       <p class="map-summary" id="map-summary">
@@ -86,7 +93,12 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         <LayerButton layer="drift" icon="drift" />
         <LayerButton layer="conflicts" icon="conflict" />
         <Popover label="Legend" buttonLabel="Legend" face={<Icon name="legend" />}>
-          {() => <Legend />}
+          {() => (
+            <>
+              <Legend />
+              {input.overlay && <OverlayLegend overlay={input.overlay} />}
+            </>
+          )}
         </Popover>
       </div>
     </div>
@@ -126,11 +138,17 @@ function onKeyDown(event: KeyboardEvent, map: NetworkMap | null, clearSelection:
 }
 
 function summarize(network: Network): string {
-  const down = [...network.devices.values()].filter((device) => !device.available).length;
-  const inactive = [...network.cables.values()].filter((cable) => !cable.active).length;
+  const down = count(network.devices.values(), (device) => !device.available);
+  const inactive = count(network.cables.values(), (cable) => !cable.active);
   return [
     formatCount(network.devices.size, "device") + (down > 0 ? ` (${down} down)` : ""),
     formatCount(network.cables.size, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
     formatCount(network.openedHosts.total, "host"),
   ].join(", ");
+}
+
+function count<T>(values: Iterable<T>, matches: (value: T) => boolean): number {
+  let matching = 0;
+  for (const value of values) if (matches(value)) matching++;
+  return matching;
 }

@@ -1,44 +1,51 @@
 /**
- * The map: a WebGL graph with a canvas below it for the cluster backgrounds and one above it for the labels. It draws
- * what `show` passes in and reports clicks and camera moves to its handlers. It does not know the state of the page.
- * At a low zoom, a large network is drawn as clusters instead of devices.
+ * The map: a WebGL canvas for devices and lines, a canvas below it for the backgrounds of clusters and one above it for
+ * texts. It draws what `show` passes in and reports clicks, drags and camera moves to its handlers. It does not know the
+ * state of the page. At a low zoom, a large network is drawn as clusters instead of devices.
+ *
+ * An update runs in slices and encodes only what changed. `data-encoded` on the element is the number of items that were
+ * encoded so far, `data-updates` the number of updates, `data-items` the number of items that there are.
  */
-import { maxOf, minOf } from "../../formats/layout/adjacency.ts";
-import { SPACING } from "../layout/map-layout.ts";
+import type { Client } from "../../client/client.ts";
 import type { Network } from "../network.ts";
-import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
-import { drawClusterBackgrounds } from "./cluster-background.ts";
-import { type ClusterSummary, clusterGraphContent } from "./cluster-graph.ts";
-import { type Cluster, createClusters } from "./clusters.ts";
-import { deviceGraphContent, hostIdOf, isHostNode } from "./device-graph.ts";
+import { throttle } from "../throttle.ts";
+import { type Bundle, pairKey } from "./bundles.ts";
+import { type Bounds, CLOSE_UP_SPACING_PX, MapCamera } from "./camera.ts";
+import { restoreCamera, saveCamera } from "./camera-anchor.ts";
+import { ClusterScene } from "./cluster-scene.ts";
+import { boundsOf } from "./clusters.ts";
+import { DeviceScene } from "./device-scene.ts";
 import { composePng } from "./export-png.ts";
+import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
-import { edgeAt, nodeAt } from "./hit-test.ts";
-import { drawLabels, type Label } from "./label-draw.ts";
-import { clusterLabels, deviceLabels } from "./label-select.ts";
+import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
+import type { Label } from "./label-draw.ts";
+import { clusterLabels, DeviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
+import { drawFrame, type MapPicture } from "./map-drawing.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
-import { type Projection, projectionOf } from "./projection.ts";
-import { createRenderGraph, type RenderGraph, updateGraph } from "./render-graph.ts";
-import { createRenderer, type Renderer } from "./renderer.ts";
+import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
+import type { CameraPosition, MapPoint } from "./projection.ts";
+import type { SceneInput } from "./scene-input.ts";
+import { SlicedWork } from "./sliced-work.ts";
 
 export interface MapContent {
   readonly network: Network;
   readonly highlights: Highlights;
   /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;
-  /** The values of a metric on links. */
+  /** The moment of the network; undefined is now. */
+  readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
 }
 
-export interface MapHandlers {
-  /** A click; undefined when there is no entity under the pointer. */
-  onPick(ref: EntityRef | undefined): void;
-  onDoubleClick(ref: EntityRef): void;
-  onCameraMoved(camera: Camera): void;
-  /** The content was drawn, for the first time or again. */
+export interface MapHandlers extends InteractionHandlers {
+  onCameraMoved(): void;
+  /** The devices of the content have positions, and the camera its place. */
+  onUpdated(): void;
+  /** A frame was drawn. */
   onDrawn(): void;
 }
 
@@ -46,244 +53,260 @@ export interface MapHandlers {
 export interface MapLayers {
   readonly element: HTMLElement;
   readonly background: HTMLCanvasElement;
-  readonly graph: HTMLElement;
+  readonly graph: HTMLCanvasElement;
   readonly labels: HTMLCanvasElement;
-}
-
-export interface NetworkMap {
-  /** Creates the renderer before the network is loaded, so that the first drawing is faster. */
-  prepare(): void;
-  show(content: MapContent): void;
-  /**
-   * Moves the camera only if the entity is not clearly visible. `closeUp` requires the zoom at which hosts are legible.
-   * Returns false if the entity has no position yet.
-   */
-  bringIntoView(ref: EntityRef, closeUp: boolean): boolean;
-  /** Returns false if the devices have no position yet. */
-  fitDevices(devices: Iterable<string>): boolean;
-  fitAll(): void;
-  zoom(factor: number): void;
-  /** In tenths of the visible part. */
-  pan(dx: number, dy: number): void;
-  setCamera(camera: Camera): void;
-  exportPng(): Promise<Blob>;
 }
 
 /** With fewer pixels between devices, clusters are drawn instead. */
 const MIN_DEVICE_SPACING_PX = 8;
 /** A network with at most this many devices is always drawn as devices. */
 const MAX_DEVICES_WITHOUT_CLUSTERS = 200;
-/** The spacing at which the camera stops when it moves to a single device. */
-const CLOSE_UP_SPACING_PX = 96;
-/** The smallest spacing at which an entity counts as clearly visible. */
+/** The smallest spacing at which an entity counts as clearly visible, and at which ports are loaded. */
 const MIN_VISIBLE_SPACING_PX = 24;
-/** The space around the fitted devices, as a factor of their extent. */
-const FIT_MARGIN = 1.35;
-/** The space between the outermost clusters and the edge of the map, in map units. */
-const BOUNDS_MARGIN = 60;
-const ANIMATION = { duration: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 260 } as const;
+const PORTS_INTERVAL_MS = 150;
+/** The space around fitted devices, in map units. */
+const FIT_MARGIN = 60;
 
-interface Bounds {
-  readonly x: [number, number];
-  readonly y: [number, number];
-}
+export class NetworkMap {
+  readonly ports: PortFacts;
+  readonly #layers: MapLayers;
+  readonly #handlers: MapHandlers;
+  readonly #layout: ReturnType<typeof createLayoutClient>;
+  readonly #camera = new MapCamera(() => this.#onCameraMoved());
+  readonly #devices = new DeviceScene();
+  readonly #clusters = new ClusterScene();
+  readonly #deviceLabels = new DeviceLabels();
+  readonly #update = new SlicedWork(() => this.#updateScene());
+  /** One update for the ports of many devices. */
+  readonly #updateSoon = throttle(PORTS_INTERVAL_MS, () => this.#update.request());
+  #renderer: GlRenderer | undefined;
+  #content: MapContent | undefined;
+  #input: SceneInput | undefined;
+  #clusterLabels: readonly Label[] = [];
+  #picture: MapPicture | undefined;
+  /** The camera of the address, until the device that it refers to has a position. */
+  #requestedCamera: Camera | undefined;
+  #isPlaced = false;
+  readonly #interaction: MapInteraction;
+  #frame = 0;
 
-export function createMap(layers: MapLayers, workerUrl: string, handlers: MapHandlers): NetworkMap {
-  const { element } = layers;
-  const layout = createLayoutClient(workerUrl, () => {
-    bounds = undefined;
-    draw();
-  });
-  let renderer: Renderer | undefined;
-  let content: MapContent | undefined;
-  let requestedCamera: Camera | undefined;
-  let bounds: Bounds | undefined;
-  let clusters: Cluster[] = [];
-  let [deviceGraph, clusterGraph]: [RenderGraph, RenderGraph] = [createRenderGraph(), createRenderGraph()];
-  let labels: readonly Label[] = [];
-  let summaries: ReadonlyMap<string, ClusterSummary> = new Map();
-  let showsClusters = false;
-  let hovered: string | undefined;
-
-  const shouldShowClusters = () =>
-    clusters.length > 1 &&
-    (content?.network.devices.size ?? 0) > MAX_DEVICES_WITHOUT_CLUSTERS &&
-    projectionOf(getRenderer()).spacingPx < MIN_DEVICE_SPACING_PX;
-
-  const getRenderer = (): Renderer => {
-    renderer ??= createRenderer(layers.graph, deviceGraph, {
-      onRendered: drawCanvases,
-      onHover(point) {
-        const node = point && nodeAt(labels, projectionOf(getRenderer()), point);
-        if (node === hovered) return;
-        hovered = node;
-        layers.graph.classList.toggle("pointing", node !== undefined);
-        drawCanvases();
-      },
-      onClick(point) {
-        const projection = projectionOf(getRenderer());
-        const node = nodeAt(labels, projection, point);
-        if (node !== undefined) return showsClusters ? fitCluster(node) : handlers.onPick(refOf(node));
-        const edge = showsClusters ? undefined : edgeAt(deviceGraph, projection, point);
-        const link = content?.network.cables.get(edge ?? "")?.links[0];
-        handlers.onPick(link && { kind: "links", id: link.id });
-      },
-      onDoubleClick(point) {
-        const node = nodeAt(labels, projectionOf(getRenderer()), point);
-        if (node !== undefined && !showsClusters) handlers.onDoubleClick(refOf(node));
-        return node !== undefined;
-      },
-      onCameraMoved(camera) {
-        if (shouldShowClusters() !== showsClusters) draw();
-        handlers.onCameraMoved(camera);
-      },
+  constructor(layers: MapLayers, client: Pick<Client, "ports">, workerUrl: string, handlers: MapHandlers) {
+    this.#layers = layers;
+    this.#handlers = handlers;
+    this.#layout = createLayoutClient(workerUrl, () => this.#update.request());
+    this.ports = new PortFacts(client, (device) => this.#onPortsLoaded(device));
+    this.#interaction = new MapInteraction(layers.graph, this.#camera, handlers, {
+      labels: () => this.#labels,
+      bundles: () => this.#devices.bundles.values(),
+      showsClusters: () => this.#showsClusters,
+      fitCluster: (node) => void this.fitDevices(this.#clusters.cards.get(node)?.cluster.deviceIds ?? []),
+      requestFrame: () => this.#requestFrame(),
     });
-    return renderer;
-  };
-
-  const fitCluster = (node: string) => {
-    const summary = summaries.get(node);
-    if (summary) fitDevices(summary.cluster.deviceIds);
-  };
-
-  function draw(): void {
-    if (!content) return;
-    const { network, highlights, expanded } = content;
-    const { positions } = layout;
-    if (positions.size === 0 && network.devices.size > 0) return;
-    const sigma = getRenderer();
-    clusters = createClusters(network, positions);
-    if (!bounds && clusters.length > 0) {
-      bounds = boundsOf(clusters);
-      sigma.setCustomBBox(bounds);
-      sigma.refresh();
-      sigma.getCamera().setState(requestedCamera ?? { x: 0.5, y: 0.5, ratio: 1 });
-    }
-    const palette = currentPalette();
-    const input = { network, positions, highlights, palette, expanded };
-    showsClusters = shouldShowClusters();
-    if (showsClusters) {
-      // At the zoom that shows the whole network, so that the sizes do not depend on the camera.
-      const pixelsPerUnit = (projectionOf(sigma).spacingPx * sigma.getCamera().ratio) / SPACING.width;
-      const graphContent = clusterGraphContent(input, clusters, pixelsPerUnit);
-      clusterGraph = updateGraph(clusterGraph, graphContent);
-      summaries = graphContent.summaries;
-      labels = clusterLabels(summaries, clusterGraph, palette, highlights.markWord);
-    } else {
-      deviceGraph = updateGraph(deviceGraph, deviceGraphContent(input));
-      labels = deviceLabels(input, deviceGraph, clusters);
-    }
-    const graph = showsClusters ? clusterGraph : deviceGraph;
-    if (sigma.getGraph() !== graph) sigma.setGraph(graph);
-    element.dataset.detail = showsClusters ? "clusters" : "devices";
-    drawCanvases();
-    handlers.onDrawn();
+    onPaletteChange(() => this.#update.request());
+    new ResizeObserver(() => this.#resize()).observe(layers.element);
   }
 
-  /** Draws the canvases below and above the graph. */
-  function drawCanvases(): void {
-    if (!renderer) return;
-    const projection = projectionOf(renderer);
-    const palette = currentPalette();
-    const visibleClusters =
-      !showsClusters && content
-        ? clusters.filter(({ deviceIds }) => deviceIds.some(content?.highlights.isVisible ?? (() => true)))
-        : [];
-    drawClusterBackgrounds(contextOf(layers.background, projection), visibleClusters, projection, palette);
-    drawLabels(contextOf(layers.labels, projection), labels, projection, palette, hovered);
+  /** Creates the renderer before the network is loaded, so that the first drawing is faster. */
+  prepare(): void {
+    this.#renderer ??= new GlRenderer(this.#layers.graph, () => this.#requestFrame());
   }
 
-  function fitDevices(devices: Iterable<string>): boolean {
-    const positions = [...devices].flatMap((id) => layout.positions.get(id) ?? []);
-    if (positions.length === 0 || !bounds) return false;
-    const sigma = getRenderer();
-    const points = positions.map((position) => sigma.viewportToFramedGraph(sigma.graphToViewport(position)));
-    const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
-    const [left, right, bottom, top] = [minOf(xs), maxOf(xs), minOf(ys), maxOf(ys)];
-    const view = sigma.viewRectangle();
-    const camera = sigma.getCamera();
-    const ratioX = (right - left) / (Math.abs(view.x2 - view.x1) / camera.ratio);
-    const ratioY = (top - bottom) / (view.height / camera.ratio);
-    const minRatio = (projectionOf(sigma).spacingPx * camera.ratio) / CLOSE_UP_SPACING_PX;
-    const ratio = Math.max(Math.max(ratioX, ratioY) * FIT_MARGIN, minRatio);
-    const target = { x: (left + right) / 2, y: (bottom + top) / 2, ratio, angle: 0 };
-    void sigma.getCamera().animate(target, ANIMATION);
+  show(content: MapContent): void {
+    this.#content = content;
+    this.#layout.update(content.network);
+    this.#update.request();
+  }
+
+  /**
+   * Moves the camera only if the entity is not clearly visible. `closeUp` requires the zoom at which hosts are legible.
+   * Returns false if the entity has no position yet.
+   */
+  bringIntoView(ref: EntityRef, closeUp: boolean): boolean {
+    const devices = this.#content ? devicesOf(this.#content.network, ref) : [];
+    const positions = devices.flatMap((id) => this.#layout.positions.get(id) ?? []);
+    if (!this.#isPlaced || positions.length === 0) return false;
+    const { width, height, x, y, spacingPx } = this.#camera.projection();
+    const isVisible = positions.every((position) => {
+      const [px, py] = [x(position.x), y(position.y)];
+      return px > width * 0.08 && px < width * 0.92 && py > height * 0.1 && py < height * 0.9;
+    });
+    const minSpacingPx = closeUp ? CLOSE_UP_SPACING_PX * 0.8 : MIN_VISIBLE_SPACING_PX;
+    return (isVisible && spacingPx >= minSpacingPx) || this.fitDevices(devices);
+  }
+
+  /** Returns false if the devices have no position yet. */
+  fitDevices(devices: Iterable<string>): boolean {
+    const positions = [...devices].flatMap((id) => this.#layout.positions.get(id) ?? []);
+    if (!this.#isPlaced || positions.length === 0) return false;
+    this.#camera.animateTo(this.#fitted(positions));
     return true;
   }
 
-  onPaletteChange(() => draw());
-  new ResizeObserver(() => {
-    renderer?.resize();
-    renderer?.refresh();
-    if (content && renderer) draw();
-  }).observe(element);
-
-  return {
-    prepare: () => void getRenderer(),
-    show(next) {
-      content = next;
-      layout.update(next.network);
-      draw();
-    },
-    bringIntoView(ref, closeUp) {
-      const devices = content ? devicesOf(content.network, ref) : [];
-      const positions = devices.flatMap((id) => layout.positions.get(id) ?? []);
-      if (!renderer || !bounds || positions.length === 0) return false;
-      const { width, height, x, y, spacingPx } = projectionOf(renderer);
-      const isVisible = positions.every((position) => {
-        const [px, py] = [x(position.x), y(position.y)];
-        return px > width * 0.08 && px < width * 0.92 && py > height * 0.1 && py < height * 0.9;
-      });
-      const minSpacingPx = closeUp ? CLOSE_UP_SPACING_PX * 0.8 : MIN_VISIBLE_SPACING_PX;
-      if (isVisible && spacingPx >= minSpacingPx) return true;
-      return fitDevices(devices);
-    },
-    fitDevices,
-    fitAll: () => void getRenderer().getCamera().animate({ x: 0.5, y: 0.5, ratio: 1, angle: 0 }, ANIMATION),
-    zoom(factor) {
-      const camera = getRenderer().getCamera();
-      void camera.animate({ ratio: camera.getBoundedRatio(camera.ratio * factor) }, ANIMATION);
-    },
-    pan(dx, dy) {
-      const camera = getRenderer().getCamera();
-      camera.setState({ x: camera.x + dx * camera.ratio * 0.1, y: camera.y + dy * camera.ratio * 0.1 });
-    },
-    setCamera(camera) {
-      requestedCamera = camera;
-      renderer?.getCamera().setState(camera);
-    },
-    async exportPng() {
-      // A WebGL canvas can be read only in the same task in which it was drawn.
-      getRenderer().refresh();
-      const graphCanvases = Object.values(getRenderer().getCanvases());
-      return composePng([layers.background, ...graphCanvases, layers.labels], currentPalette().background);
-    },
-  };
-}
-
-const refOf = (node: string): EntityRef =>
-  isHostNode(node) ? { kind: "hosts", id: hostIdOf(node) } : { kind: "devices", id: node };
-
-function boundsOf(clusters: readonly Cluster[]): Bounds {
-  const left = minOf(clusters.map((cluster) => cluster.left));
-  const right = maxOf(clusters.map((cluster) => cluster.right));
-  const bottom = minOf(clusters.map((cluster) => cluster.bottom));
-  const top = maxOf(clusters.map((cluster) => cluster.top));
-  return {
-    x: [left - BOUNDS_MARGIN, right + BOUNDS_MARGIN],
-    y: [bottom - BOUNDS_MARGIN, top + BOUNDS_MARGIN],
-  };
-}
-
-/** The context of a canvas that has the size of the map. Its unit is a CSS pixel. */
-function contextOf(canvas: HTMLCanvasElement, { width, height }: Projection): CanvasRenderingContext2D {
-  const pixelRatio = devicePixelRatio || 1;
-  if (canvas.width !== Math.round(width * pixelRatio) || canvas.height !== Math.round(height * pixelRatio)) {
-    canvas.width = Math.round(width * pixelRatio);
-    canvas.height = Math.round(height * pixelRatio);
+  fitAll(): void {
+    const positions = [...this.#devices.devices.values()].map(({ position }) => position);
+    if (this.#isPlaced) this.#camera.animateTo(this.#fitted(positions));
   }
-  const context = canvas.getContext("2d");
-  if (!context) throw new Error("this browser has no 2D canvas");
-  context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
-  return context;
+
+  zoom(factor: number): void {
+    this.#camera.zoomAt(factor, undefined, true);
+  }
+
+  /** In tenths of the visible part, y upwards. */
+  pan(dx: number, dy: number): void {
+    this.#camera.panShare(dx / 10, dy / 10);
+  }
+
+  setCamera(camera: Camera): void {
+    this.#requestedCamera = camera;
+    if (this.#isPlaced) this.#placeCamera();
+  }
+
+  /** The camera relative to the device nearest the centre; undefined before the first drawing. */
+  savedCamera(): Camera | undefined {
+    return this.#isPlaced ? saveCamera(this.#camera.position, this.#devices.devices.values()) : undefined;
+  }
+
+  /** Below the backgrounds of clusters. */
+  setPicture(picture: MapPicture | undefined): void {
+    this.#picture = picture;
+    this.#requestFrame();
+  }
+
+  async exportPng(): Promise<Blob> {
+    // A WebGL canvas can be read only in the same task in which it was drawn.
+    this.#draw();
+    const { background, graph, labels } = this.#layers;
+    return composePng([background, graph, labels], currentPalette().background);
+  }
+
+  *#updateScene(): Generator<void, void> {
+    const content = this.#content;
+    const { positions, routes } = this.#layout;
+    if (!content || (positions.size === 0 && content.network.devices.size > 0)) return;
+    this.prepare();
+    const { network, highlights, expanded, overlay } = content;
+    const [palette, speedOf] = [currentPalette(), (bundle: Bundle) => this.ports.speedOfBundle(bundle)];
+    const input: SceneInput = { network, positions, routes, highlights, palette, expanded, overlay, speedOf };
+    const changes = yield* this.#devices.update(input);
+    yield* this.#clusters.update(input, this.#devices.clusters, this.#devices.bundles, changes);
+    yield* this.#deviceLabels.update(this.#devices, changes, input);
+    if (changes.clusters.size > 0 || changes.clusterShapes.size > 0)
+      this.#clusterLabels = clusterLabels(this.#clusters.cards, palette, highlights.markWord);
+    this.#input = input;
+    const { dataset } = this.#layers.element;
+    dataset.encoded = String(this.#encoded());
+    dataset.updates = String(Number(dataset.updates ?? 0) + 1);
+    dataset.items = String(this.#devices.scene.nodes.size + this.#devices.scene.edges.size);
+    this.#placeCamera();
+    this.#handlers.onUpdated();
+    this.#requestFrame();
+  }
+
+  #encoded(): number {
+    return [this.#devices.scene, this.#clusters.scene].reduce(
+      (sum, { nodes, edges }) => sum + nodes.encoded + edges.encoded,
+      0,
+    );
+  }
+
+  /** Once the map has a size and devices: to the camera of the address, or else to the whole network. */
+  #placeCamera(): void {
+    const { clientWidth: width, clientHeight: height } = this.#layers.element;
+    if (width === 0 || height === 0 || this.#devices.devices.size === 0) return;
+    this.#camera.resize(width, height);
+    const all = boundsOf([...this.#devices.clusters.byIndex.values()].flatMap(cornersOf));
+    this.#camera.setBounds(widened(all));
+    const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
+    if (!wanted && this.#isPlaced) return;
+    this.#requestedCamera = undefined;
+    this.#isPlaced = true;
+    this.#camera.place(wanted ?? this.#camera.fitted(widened(all)));
+    this.#requestFrame();
+  }
+
+  #fitted(points: Iterable<MapPoint>): CameraPosition {
+    return this.#camera.fitted(widened(boundsOf(points)));
+  }
+
+  #resize(): void {
+    const { clientWidth: width, clientHeight: height } = this.#layers.element;
+    if (width === 0 || height === 0) return;
+    if (!this.#isPlaced) this.#placeCamera();
+    if (this.#camera.resize(width, height)) this.#draw();
+  }
+
+  #onCameraMoved(): void {
+    this.#requestedCamera = undefined;
+    this.#requestFrame();
+    this.#handlers.onCameraMoved();
+  }
+
+  #requestFrame(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => this.#draw());
+  }
+
+  get #showsClusters(): boolean {
+    return (
+      this.#clusters.cards.size > 1 &&
+      this.#devices.devices.size > MAX_DEVICES_WITHOUT_CLUSTERS &&
+      this.#camera.projection().spacingPx < MIN_DEVICE_SPACING_PX
+    );
+  }
+
+  get #labels(): readonly Label[] {
+    return this.#showsClusters ? this.#clusterLabels : this.#deviceLabels.sorted;
+  }
+
+  #draw(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    if (!this.#input || !this.#renderer || !this.#isPlaced) return;
+    const showsClusters = this.#showsClusters;
+    const texts = drawFrame(this.#renderer, this.#layers, {
+      projection: this.#camera.projection(),
+      input: this.#input,
+      devices: this.#devices,
+      clusters: this.#clusters,
+      showsClusters,
+      labels: this.#labels,
+      hovered: this.#interaction.hoveredNode,
+      ports: this.ports,
+      picture: this.#picture,
+    });
+    const { dataset } = this.#layers.element;
+    dataset.detail = showsClusters ? "clusters" : "devices";
+    dataset.lineTexts = String(texts);
+    this.#handlers.onDrawn();
+  }
+
+  /** Loads the ports of the devices in view, if those are few. Call when the camera has stopped. */
+  loadPortsInView(): void {
+    const { width, height, x, y, spacingPx } = this.#camera.projection();
+    const isClose = spacingPx >= MIN_VISIBLE_SPACING_PX && !this.#showsClusters && this.#isPlaced;
+    const inView: string[] = [];
+    for (const { device, position } of isClose ? this.#devices.devices.values() : []) {
+      const [px, py] = [x(position.x), y(position.y)];
+      if (px >= 0 && px <= width && py >= 0 && py <= height) inView.push(device.id);
+    }
+    this.ports.want(inView.length <= MAX_DEVICES_IN_VIEW ? inView : [], this.#content?.at);
+  }
+
+  #onPortsLoaded(device: string): void {
+    const cables = this.#content?.network.cablesOf(device) ?? [];
+    this.#devices.touchBundles(cables.map(({ from, to }) => pairKey(from.device, to.device)));
+    this.#updateSoon();
+  }
 }
+
+const cornersOf = ({ left, right, bottom, top }: Bounds): MapPoint[] => [
+  { x: left, y: bottom },
+  { x: right, y: top },
+];
+
+const widened = ({ left, right, bottom, top }: Bounds): Bounds => ({
+  left: left - FIT_MARGIN,
+  right: right + FIT_MARGIN,
+  bottom: bottom - FIT_MARGIN,
+  top: top + FIT_MARGIN,
+});

@@ -1,71 +1,60 @@
 /**
- * Draws all nodes in one call. Each node is a square of pixels in which the fragment shader computes the distance to the
+ * Draws nodes. Each is a square of pixels in which the fragment shader computes the distance to the
  * outline, so that shapes are sharp at every zoom. A symbol or a ring shows the state in addition to the colour.
  */
-import type Sigma from "sigma";
-import { NodeProgram, type ProgramInfo } from "sigma/rendering";
-import type { NodeDisplayData, RenderParams } from "sigma/types";
-import { floatColor } from "sigma/utils";
-import {
-  colorAttribute,
-  floatAttribute,
-  quadProgram,
-  setCameraUniforms,
-  type Uniform,
-} from "./instanced-quads.ts";
+import type { WordWriter } from "./instance-layer.ts";
+import { bytes, CAMERA_UNIFORMS, color, float, type QuadProgram } from "./quad-program.ts";
 import type { NodeStyle } from "./style.ts";
 
-const VERTEX_SHADER = /*glsl*/ `
-attribute vec4 a_color;
-attribute vec4 a_fill;
-attribute vec2 a_position;
-attribute float a_size;
-attribute float a_shape;
-attribute float a_symbol;
-attribute float a_ring;
-attribute float a_dashed;
-attribute vec2 a_corner;
-uniform mat3 u_matrix;
-uniform float u_sizeRatio;
-uniform float u_correctionRatio;
-varying vec4 v_color;
-varying vec4 v_fill;
-varying vec2 v_pixel;
-varying float v_radius;
-varying float v_shape;
-varying float v_symbol;
-varying float v_ring;
-varying float v_dashed;
+/** A card grows with the zoom up to this radius. */
+export const MAX_CARD_PX = 46;
+
+const VERTEX_SHADER = /*glsl*/ `#version 300 es
+in vec2 a_position;
+in float a_size;
+// Shape, symbol, ring, dashed.
+in vec4 a_marks;
+in vec4 a_color;
+in vec4 a_fill;
+in vec2 a_corner;
+${CAMERA_UNIFORMS}
+uniform float u_radius;
+out vec4 v_color;
+out vec4 v_fill;
+out vec2 v_pixel;
+out float v_radius;
+out float v_shape;
+out float v_symbol;
+out float v_ring;
+out float v_dashed;
 void main() {
-  float radius = a_size / u_sizeRatio;
+  // The size of a card is in map units, that of other shapes in radii of a device.
+  float radius = a_marks.x > 4.5 ? min(a_size * u_scale, ${MAX_CARD_PX}.0) : a_size * u_radius;
   // Larger than the shape, for the ring around it.
-  float halfSize = radius * 1.5 + 8.0;
-  vec2 position = a_position + a_corner * halfSize * 2.0 * u_correctionRatio;
-  gl_Position = vec4((u_matrix * vec3(position, 1)).xy, 0, 1);
+  float halfSize = radius * 1.5 + (a_marks.z > 0.5 ? 8.0 : 1.0);
+  gl_Position = toClip(toPixel(a_position) + a_corner * halfSize);
   v_pixel = a_corner * halfSize;
   v_radius = radius;
-  v_shape = a_shape;
-  v_symbol = a_symbol;
-  v_ring = a_ring;
-  v_dashed = a_dashed;
+  v_shape = a_marks.x;
+  v_symbol = a_marks.y;
+  v_ring = a_marks.z;
+  v_dashed = a_marks.w;
   v_fill = a_fill;
   v_color = a_color;
-  // sigma packs an opaque colour with an alpha of 254.
-  v_color.a *= 255.0 / 254.0;
-  v_fill.a *= 255.0 / 254.0;
 }`;
 
-const FRAGMENT_SHADER = /*glsl*/ `
+const FRAGMENT_SHADER = /*glsl*/ `#version 300 es
 precision highp float;
-varying vec4 v_color;
-varying vec4 v_fill;
-varying vec2 v_pixel;
-varying float v_radius;
-varying float v_shape;
-varying float v_symbol;
-varying float v_ring;
-varying float v_dashed;
+in vec4 v_color;
+in vec4 v_fill;
+in vec2 v_pixel;
+in float v_radius;
+in float v_shape;
+in float v_symbol;
+in float v_ring;
+in float v_dashed;
 uniform float u_pixelRatio;
+out vec4 o_color;
 
 float box(vec2 p, vec2 half_, float corner) {
   vec2 d = abs(p) - half_ + corner;
@@ -99,6 +88,7 @@ vec4 over(vec4 below, vec3 rgb, float alpha) {
 }
 void main(void) {
   float d = outline(v_pixel, v_radius);
+  if (d > (v_ring > 0.5 ? 7.0 : 1.5)) discard;
   float line = clamp(v_radius * 0.2, 0.9, 1.8);
   vec4 color = vec4(0.0);
   if (v_ring > 0.5) {
@@ -132,55 +122,35 @@ void main(void) {
     );
   }
   color = over(color, v_color.rgb, coverage(symbol - stroke) * v_color.a);
-  gl_FragColor = color;
+  o_color = color;
 }`;
 
-const CORNERS: [number, number][] = [
-  [-1, -1],
-  [1, -1],
-  [-1, 1],
-  [1, 1],
-];
+export const NODE_PROGRAM: QuadProgram = {
+  vertexShader: VERTEX_SHADER,
+  fragmentShader: FRAGMENT_SHADER,
+  corners: [-1, -1, 1, -1, -1, 1, 1, 1],
+  attributes: [
+    float("a_position", 2),
+    float("a_size", 1),
+    bytes("a_marks"),
+    color("a_color"),
+    color("a_fill"),
+  ],
+};
 
-export class MapNodeProgram extends NodeProgram<Uniform> {
-  /** Without the picking buffer, sigma does not draw a second time for it. See hit-test.ts. */
-  constructor(gl: WebGLRenderingContext, _picking: WebGLFramebuffer | null, renderer: Sigma) {
-    super(gl, null, renderer);
-  }
+export interface NodeInstance extends NodeStyle {
+  readonly x: number;
+  readonly y: number;
+  /** Of a card in map units, of other shapes in radii of a device. */
+  readonly size: number;
+}
 
-  getDefinition() {
-    return quadProgram(VERTEX_SHADER, FRAGMENT_SHADER, CORNERS, [
-      floatAttribute("a_position", 2),
-      floatAttribute("a_size", 1),
-      floatAttribute("a_shape", 1),
-      floatAttribute("a_symbol", 1),
-      floatAttribute("a_ring", 1),
-      floatAttribute("a_dashed", 1),
-      colorAttribute("a_color"),
-      colorAttribute("a_fill"),
-    ]);
-  }
-
-  processVisibleItem(
-    _nodeIndex: number,
-    startIndex: number,
-    data: NodeDisplayData & Partial<NodeStyle>,
-  ): void {
-    const values = [
-      data.x,
-      data.y,
-      data.size,
-      data.shape ?? 0,
-      data.symbol ?? 0,
-      data.ring ?? 0,
-      data.dashed ?? 0,
-      floatColor(data.color),
-      floatColor(data.fill ?? data.color),
-    ];
-    this.array.set(values, startIndex);
-  }
-
-  setUniforms(params: RenderParams, program: ProgramInfo<Uniform>): void {
-    setCameraUniforms(params, program);
-  }
+export function encodeNode(writer: WordWriter, node: NodeInstance): Uint32Array {
+  return writer
+    .begin()
+    .floats(node.x, node.y, node.size)
+    .bytes(node.shape, node.symbol, node.ring, node.dashed)
+    .color(node.color)
+    .color(node.fill)
+    .end();
 }

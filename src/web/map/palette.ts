@@ -41,7 +41,7 @@ const DARK_PALETTE: Palette = {
   node: "#8fb4da",
   nodeFill: "#1d2f43",
   host: "#7f8fa3",
-  line: "#51647a",
+  line: "#5a6e85",
   down: "#ff7b72",
   downFill: "#2a1517",
   warning: "#e3b341",
@@ -67,8 +67,8 @@ const LIGHT_PALETTE: Palette = {
   muted: "#566574",
   node: "#2f6397",
   nodeFill: "#dcebf8",
-  host: "#66788a",
-  line: "#8597a8",
+  host: "#5e7082",
+  line: "#798b9d",
   down: "#c0271d",
   downFill: "#fdecea",
   warning: "#8f5b00",
@@ -85,10 +85,13 @@ const LIGHT_PALETTE: Palette = {
   dimmedFill: "#f0f3f6",
 };
 
-const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+/** Both, for the test of their contrasts. */
+export const PALETTES = { dark: DARK_PALETTE, light: LIGHT_PALETTE } as const;
 
-export const currentPalette = (): Palette => (prefersDark.matches ? DARK_PALETTE : LIGHT_PALETTE);
+const prefersDark = (): MediaQueryList => matchMedia("(prefers-color-scheme: dark)");
+
+export const currentPalette = (): Palette => (prefersDark().matches ? DARK_PALETTE : LIGHT_PALETTE);
 
 export function onPaletteChange(listener: () => void): void {
-  prefersDark.addEventListener("change", listener);
+  prefersDark().addEventListener("change", listener);
 }

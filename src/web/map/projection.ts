@@ -1,42 +1,47 @@
-/** Converts map units to pixels of the viewport for the current camera. The camera never rotates. */
-import type Sigma from "sigma";
+/** Converts map units, y upwards, to pixels of the viewport, y downwards, and back. The map never rotates. */
 import { SPACING } from "../layout/map-layout.ts";
+
+export interface MapPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Where the map looks: the centre, and the length in map units of the shorter side of the viewport. */
+export interface CameraPosition extends MapPoint {
+  readonly span: number;
+}
 
 export interface Projection {
   /** The size of the viewport in pixels. */
   readonly width: number;
   readonly height: number;
+  readonly centre: MapPoint;
+  /** Pixels for a map unit. */
+  readonly scale: number;
   /** The distance between neighbouring devices. */
   readonly spacingPx: number;
   /** The radius of a device. */
   readonly radiusPx: number;
   x(x: number): number;
   y(y: number): number;
+  toMap(pixel: MapPoint): MapPoint;
 }
 
-export const MIN_RADIUS_PX = 2.4;
+const MIN_RADIUS_PX = 2.4;
 const MAX_RADIUS_PX = 12;
-export const deviceRadiusPx = (spacingPx: number): number =>
-  Math.min(MAX_RADIUS_PX, Math.max(MIN_RADIUS_PX, spacingPx * 0.13));
 
-/** The distance of the two points that give the scale, in map units. */
-const SAMPLE_DISTANCE = 1000;
-
-export function projectionOf(
-  renderer: Pick<Sigma, "graphToViewport" | "getDimensions" | "getCamera">,
-): Projection {
-  // Passed explicitly: without it the renderer uses the camera of its last frame.
-  const camera = { cameraState: renderer.getCamera().getState() };
-  const origin = renderer.graphToViewport({ x: 0, y: 0 }, camera);
-  const sample = renderer.graphToViewport({ x: SAMPLE_DISTANCE, y: SAMPLE_DISTANCE }, camera);
-  const scaleX = (sample.x - origin.x) / SAMPLE_DISTANCE;
-  const scaleY = (sample.y - origin.y) / SAMPLE_DISTANCE;
-  const spacingPx = SPACING.width * scaleX;
+export function createProjection({ x, y, span }: CameraPosition, width: number, height: number): Projection {
+  const scale = Math.max(1, Math.min(width, height)) / span;
+  const spacingPx = SPACING.width * scale;
   return {
-    ...renderer.getDimensions(),
+    width,
+    height,
+    centre: { x, y },
+    scale,
     spacingPx,
-    radiusPx: deviceRadiusPx(spacingPx),
-    x: (x) => origin.x + x * scaleX,
-    y: (y) => origin.y + y * scaleY,
+    radiusPx: Math.min(MAX_RADIUS_PX, Math.max(MIN_RADIUS_PX, spacingPx * 0.13)),
+    x: (mapX) => width / 2 + (mapX - x) * scale,
+    y: (mapY) => height / 2 - (mapY - y) * scale,
+    toMap: (pixel) => ({ x: x + (pixel.x - width / 2) / scale, y: y - (pixel.y - height / 2) / scale }),
   };
 }

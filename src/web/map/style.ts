@@ -3,7 +3,6 @@
  * colour, for people who cannot distinguish the colours. A comparison has priority over a state, because the user
  * requested it, and down has priority over a conflict.
  */
-import type { Cable } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Device, DriftState } from "../../model/entity.ts";
 import type { Palette } from "./palette.ts";
@@ -27,13 +26,13 @@ export interface NodeStyle {
 export interface EdgeStyle {
   /** One of `STROKES`. */
   readonly stroke: number;
-  /** 1 for an arrow in the middle. */
+  /** 1 for an arrow along the line, 2 for one against it. */
   readonly arrow: number;
   readonly color: string;
   /** The width in pixels. */
   readonly size: number;
-  /** The distance in pixels from the straight line between the two nodes, for parallel cables. */
-  readonly offset: number;
+  /** More transparent and thinner at a low zoom. */
+  readonly fades: boolean;
 }
 
 /** What distinguishes a device or cable from the others of its state. */
@@ -109,46 +108,43 @@ function symbolAndColours(
 ): Pick<NodeStyle, "symbol" | "color" | "fill"> {
   const { none, cross, exclamation } = SYMBOLS;
   if (mark) return markedStyle(mark, palette);
-  if (highlighted === false) {
-    return { symbol: device.available ? none : cross, color: palette.dimmed, fill: palette.dimmedFill };
-  }
+  // An alarm is never dimmed: what is down must be seen whatever is filtered.
   if (!device.available) return { symbol: cross, color: palette.down, fill: palette.downFill };
   if (hasConflict(device)) {
     return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
   }
+  if (highlighted === false) return { symbol: none, color: palette.dimmed, fill: palette.dimmedFill };
   return { symbol: none, color: palette.node, fill: palette.nodeFill };
 }
 
-export function cableStyle(cable: Cable, emphasis: Emphasis, palette: Palette): Omit<EdgeStyle, "offset"> {
-  const arrow = cable.oneWay && cable.active && emphasis.mark !== "missing" ? 1 : 0;
-  const thin = cable.active && !emphasis.mark ? 1.1 : emphasis.mark === "unplanned" ? 3 : 1.6;
-  const size = emphasis.selected || emphasis.onPath ? 3 : thin;
-  return {
-    stroke: strokeOf(cable, emphasis.mark),
-    arrow,
-    size,
-    color: cableColour(cable, emphasis, palette),
-  };
+/** What the style of a line shows of one cable or of a bundle. */
+export interface LineState {
+  readonly active: boolean;
+  /** Some cables of a bundle are inactive, others active. */
+  readonly partlyDown: boolean;
+  readonly verified: boolean;
+  readonly conflict: boolean;
 }
 
-/** A state of drift replaces that of the cable: what is missing has no state, and the others are compared here. */
-function strokeOf(cable: Cable, mark: Mark | undefined): number {
+/** A state of drift replaces that of the line: what is missing has no state, and the others are compared here. */
+export function strokeOf(line: LineState, mark: Mark | undefined): number {
   if (mark === "missing") return STROKES.dashed;
   if (mark === "unplanned") return STROKES.solid;
   if (mark === "differs") return STROKES.dashDotted;
-  if (!cable.active) return STROKES.dashed;
-  if (cable.conflict) return STROKES.double;
-  return cable.verified ? STROKES.solid : STROKES.dotted;
+  if (!line.active) return STROKES.dashed;
+  if (line.conflict) return STROKES.double;
+  return line.verified ? STROKES.solid : STROKES.dotted;
 }
 
-function cableColour(
-  cable: Cable,
+export function lineColor(
+  line: LineState,
   { highlighted, mark, selected, onPath }: Emphasis,
   palette: Palette,
 ): string {
   if (selected || onPath) return palette.accent;
   if (mark) return markedStyle(mark, palette).color;
-  if (highlighted === false) return palette.dimmed;
-  if (!cable.active) return palette.down;
-  return cable.conflict ? palette.warning : palette.line;
+  // An alarm is never dimmed.
+  if (!line.active || line.partlyDown) return palette.down;
+  if (line.conflict) return palette.warning;
+  return highlighted === false ? palette.dimmed : palette.line;
 }

@@ -1,4 +1,5 @@
 /** Lists of changes: the recent ones, those between two moments, and those of one entity. */
+import type { ChangeGroup } from "../change-groups.ts";
 import { type ChangeText, describeChange, type EntityChange } from "../change-text.ts";
 import { formatShortTime, toTimestamp } from "../format-time.ts";
 import type { Comparison } from "../history.ts";
@@ -10,12 +11,40 @@ import { EntityLink } from "./elements.tsx";
 const MAX_SHOWN = 200;
 
 export function RecentChanges() {
-  const changes = useStore().recentChanges.value;
-  const network = useNetwork();
-  if (changes.length === 0 || !network)
-    return <p class="muted">Nothing has changed since this page was opened.</p>;
-  const items = distinctItems(network, changes, MAX_SHOWN);
-  return <ChangeItems items={items} class="history changes" />;
+  const groups = useStore().recentChanges.value;
+  if (groups.length === 0) return <p class="muted">Nothing has changed since this page was opened.</p>;
+  return (
+    <ol class="history changes">
+      {groups.map((group) => (
+        <GroupItem key={group.key} group={group} />
+      ))}
+    </ol>
+  );
+}
+
+/** One change as a line; several as a line that opens to a list of them. */
+function GroupItem({ group: { key, changes, count, title, time } }: { readonly group: ChangeGroup }) {
+  const [first] = changes;
+  if (!first) return null;
+  if (count === 1) return <ChangeLine item={{ key, change: first, timeMs: time }} />;
+  const rest = count - changes.length;
+  return (
+    <li class={first.tone}>
+      <span class="sign" aria-hidden="true">
+        {first.sign}
+      </span>
+      <details>
+        <summary>{`${title} ${first.many}`}</summary>
+        <ol class="history">
+          {changes.map((change) => (
+            <ChangeLine key={change.subject} item={{ key: change.subject, change, timeMs: change.time }} />
+          ))}
+        </ol>
+        {rest > 0 && <p class="muted">{`and ${formatCount(rest, "other")}`}</p>}
+      </details>
+      <TimeButton timeMs={time} />
+    </li>
+  );
 }
 
 export function ComparisonList({ comparison }: { readonly comparison: Comparison }) {
@@ -54,12 +83,11 @@ function toItem(network: Network, change: TimedChange): ChangeItem {
 }
 
 /** Both directions of a cable in one revision are one item. */
-function distinctItems(network: Network, changes: readonly TimedChange[], limit?: number): ChangeItem[] {
+function distinctItems(network: Network, changes: readonly TimedChange[]): ChangeItem[] {
   const items = new Map<string, ChangeItem>();
   for (const change of changes) {
     const item = toItem(network, change);
     if (!items.has(item.key)) items.set(item.key, item);
-    if (items.size === limit) break;
   }
   return [...items.values()];
 }
@@ -74,19 +102,31 @@ interface ChangeItemsProps {
 function ChangeItems({ items, class: name, titles = true }: ChangeItemsProps) {
   return (
     <ol class={name}>
-      {items.map(({ key, change: { ref, title, text, tone, sign }, timeMs }) => (
-        <li key={key} class={tone}>
-          <span class="sign" aria-hidden="true">
-            {sign}
-          </span>
-          <span>
-            {titles && <EntityLink to={ref}>{title}</EntityLink>}
-            {titles ? ` ${text}` : text}
-          </span>
-          {timeMs !== undefined && <TimeButton timeMs={timeMs} />}
-        </li>
+      {items.map((item) => (
+        <ChangeLine key={item.key} item={item} titles={titles} />
       ))}
     </ol>
+  );
+}
+
+interface ChangeLineProps {
+  readonly item: ChangeItem;
+  readonly titles?: boolean;
+}
+
+function ChangeLine({ item, titles = true }: ChangeLineProps) {
+  const { ref, title, text, tone, sign } = item.change;
+  return (
+    <li class={tone}>
+      <span class="sign" aria-hidden="true">
+        {sign}
+      </span>
+      <span>
+        {titles && <EntityLink to={ref}>{title}</EntityLink>}
+        {titles ? ` ${text}` : text}
+      </span>
+      {item.timeMs !== undefined && <TimeButton timeMs={item.timeMs} />}
+    </li>
   );
 }
 

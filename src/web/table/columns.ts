@@ -14,9 +14,12 @@ export interface Heading {
   readonly sort?: string;
 }
 
+/** How a state is marked: each by a colour and by a sign before its text. */
+type Tone = "good" | "bad" | "doubt" | "";
+
 interface Column<T> extends Heading {
   text(value: T, network: Network | undefined): string;
-  tone?(value: T): "bad" | "doubt" | "";
+  tone?(value: T): Tone;
 }
 
 const lastChanged: Column<Device | Link | Host> = {
@@ -46,7 +49,8 @@ const deviceColumns: readonly Column<Device>[] = [
     sort: "available",
     text: (device) =>
       isMissing(device) ? "" : device.available ? (hasConflict(device) ? "conflict" : "up") : "down",
-    tone: (device) => (device.available || isMissing(device) ? (hasConflict(device) ? "doubt" : "") : "bad"),
+    tone: (device) =>
+      isMissing(device) ? "" : device.available ? (hasConflict(device) ? "doubt" : "good") : "bad",
   },
   { title: "Address", width: 1.3, text: ({ annotations }) => annotations.managementAddress ?? "" },
   { title: "Maker", width: 1.4, sort: "mfr", text: ({ mfr }) => mfr },
@@ -65,9 +69,9 @@ const nameOf = (network: Network | undefined, device: string) =>
   network ? deviceNameById(network, device) : device;
 
 const linkColumns: readonly Column<Link>[] = [
-  { title: "From", width: 2, sort: "src.device", text: ({ src }, network) => nameOf(network, src.device) },
+  { title: "From", width: 2, sort: "src", text: ({ src }, network) => nameOf(network, src.device) },
   { title: "Port", width: 0.6, text: ({ src }) => src.port },
-  { title: "To", width: 2, sort: "dst.device", text: ({ dst }, network) => nameOf(network, dst.device) },
+  { title: "To", width: 2, sort: "dst", text: ({ dst }, network) => nameOf(network, dst.device) },
   { title: "Port", width: 0.6, text: ({ dst }) => dst.port },
   { title: "Type", width: 1, sort: "type", text: ({ type }) => formatType(type) },
   {
@@ -75,7 +79,7 @@ const linkColumns: readonly Column<Link>[] = [
     width: 0.9,
     sort: "state",
     text: (link) => (isMissing(link) ? "" : link.state === "ACTIVE" ? "active" : "inactive"),
-    tone: (link) => (link.state === "ACTIVE" || isMissing(link) ? "" : "bad"),
+    tone: (link) => (isMissing(link) ? "" : link.state === "ACTIVE" ? "good" : "bad"),
   },
   {
     title: "Other direction",
@@ -100,7 +104,12 @@ const hostColumns: readonly Column<Host>[] = [
   { title: "Addresses", width: 2.2, text: ({ ipAddresses }) => ipAddresses.join(", ") },
   { title: "MAC", width: 1.5, sort: "mac", text: ({ mac }) => mac },
   { title: "VLAN", width: 0.6, sort: "vlan", text: ({ vlan }) => (vlan === "None" ? "" : vlan) },
-  { title: "Device", width: 1.6, text: ({ location }, network) => nameOf(network, location.elementId) },
+  {
+    title: "Device",
+    width: 1.6,
+    sort: "location",
+    text: ({ location }, network) => nameOf(network, location.elementId),
+  },
   { title: "Port", width: 0.6, text: ({ location }) => location.port },
   {
     title: "State",

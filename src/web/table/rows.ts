@@ -9,6 +9,7 @@ import type { NetworkEntity } from "../network.ts";
 import type { TableView, ViewState } from "../state.ts";
 import { throttle } from "../throttle.ts";
 import { parseFilter } from "./filter.ts";
+import { type DeviceNames, orderByDeviceName } from "./name-order.ts";
 
 export interface Rows {
   readonly list: readonly NetworkEntity[];
@@ -31,7 +32,7 @@ const RELOAD_DELAY_MS = 1500;
 const MAX_ROWS_TO_RELOAD = 20_000;
 const NO_ROWS: Rows = { list: [], loading: true, fault: undefined };
 
-export function createRowLoader(client: Client): RowLoader {
+export function createRowLoader(client: Client, nameOf: DeviceNames): RowLoader {
   const rows = signal(NO_ROWS);
   let current: { readonly table: TableView; readonly query: Query } | undefined;
   let request = new AbortController();
@@ -41,12 +42,14 @@ export function createRowLoader(client: Client): RowLoader {
     request.abort();
     request = new AbortController();
     const { signal: aborted } = request;
+    const { table, query } = current;
     rows.value = { ...rows.peek(), loading: true };
     const onPage = (list: readonly NetworkEntity[], done: boolean) => {
       if (!done && rows.peek().list.length > list.length) return;
-      rows.value = { list, loading: !done, fault: undefined };
+      const shown = done ? orderByDeviceName(list, String(query.sort ?? ""), nameOf) : list;
+      rows.value = { list: shown, loading: !done, fault: undefined };
     };
-    loadPages(client, current.table, current.query, onPage, aborted).catch((error: unknown) => {
+    loadPages(client, table, query, onPage, aborted).catch((error: unknown) => {
       if (aborted.aborted) return;
       const fault = error instanceof ClientError ? error.detail : String(error);
       rows.value = { list: [], loading: false, fault };

@@ -3,10 +3,11 @@ import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { formatFullTime, formatShortTime, toTimestamp } from "../format-time.ts";
 import { formatCount } from "../names.ts";
-import type { ViewState } from "../state.ts";
+import { isRevision, type ViewState } from "../state.ts";
 import { useStore } from "../store.ts";
 import { startDrag } from "./drag.ts";
 import { Handle } from "./handle.tsx";
+import { useMomentMs } from "./use-moment.ts";
 import {
   BUCKETS,
   clampToHistory,
@@ -54,11 +55,12 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
       onMove: (ms, isStep) => move(name, ms, isStep),
     });
   };
+  const times = { at: useMomentMs(at), compare: useMomentMs(compare) };
   const handle = (name: HandleName, moment: string | undefined) => ({
     handle: handles[name],
     range,
-    valueMs: moment === undefined ? range.toMs : Date.parse(moment),
-    valueText: moment === undefined ? "now" : formatFullTime(Date.parse(moment)),
+    valueMs: times[name] ?? range.toMs,
+    valueText: moment === undefined ? "now" : momentText(moment, times[name]),
     draggedMs: dragged.value?.name === name ? dragged.value.ms : undefined,
     onGrab: (event: PointerEvent) => grab(name, event),
     onMove: (ms: number) => move(name, ms, true),
@@ -88,6 +90,12 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
       <Handle label="Moment shown" class="handle" {...handle("at", at)} />
     </div>
   );
+}
+
+/** Of a revision both its number and its time. */
+function momentText(moment: string, ms: number | undefined): string {
+  const time = ms === undefined ? [] : [formatFullTime(ms)];
+  return [...(isRevision(moment) ? [`revision ${moment}`] : []), ...time].join(", ");
 }
 
 const changesTitle = ({ counts, fromMs }: TimelineData): string => {

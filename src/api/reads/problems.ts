@@ -1,0 +1,105 @@
+/**
+ * The representation of what is wrong with the network. The list depends on the revision and, because some problems are
+ * listed for a limited time, on when the first of them ends: both are parts of the key, of the version and of a cursor.
+ */
+import type { Format } from "../../formats/formats.ts";
+import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { decodeCursor, encodeCursor } from "../../query/cursor.ts";
+import { badParameter, QueryFault } from "../../query/fault.ts";
+import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
+import type { Problems } from "../../query/problems/problems.ts";
+import { selectProblems } from "../../query/problems/select-problems.ts";
+import type { Query } from "../../query/query.ts";
+import { resolveMoment } from "../../query/revision.ts";
+import { problemOf, throwIfFault } from "../query-problem.ts";
+import type { Content, Representation } from "../representation.ts";
+import { jsonList } from "./json-list.ts";
+import { nextTarget } from "./list.ts";
+import type { RequestContext } from "./read-context.ts";
+
+const PROBLEMS_PER_STEP = 200;
+/** No list has it. */
+const NO_VERSION = -1;
+
+/** The list that a page is of, and the number of problems before it. */
+interface Place {
+  readonly list: ProblemList;
+  readonly after: number;
+}
+
+/** `target` is the request target: the `Link` to the next page repeats it. */
+export function* problemsRepresentation(
+  context: RequestContext,
+  query: Query,
+  { contentType }: Format,
+  target: string,
+): Steps<Representation> {
+  if (query.since !== undefined)
+    throw problemOf(badParameter("since", "exists here on the stream only; give format=events too."));
+  const { history, view, log, dialect, problems, memory } = context;
+  const scope = `problems ${query.fingerprint}`;
+  const { list, after } = yield* placeOf(context, query, scope);
+  const { revision, validUntil } = list;
+  const isNow = query.at === undefined && query.cursor === undefined;
+  const isPage = query.limit !== undefined || query.cursor !== undefined;
+  const state = isNow ? view.capture() : yield* history.stateAt(revision);
+  if (!isNow) memory.hold(state);
+  const selected = yield* selectProblems(list, query, state);
+  const info = {
+    key: `${dialect.keyPrefix}${scope} ${query.limit ?? ""} ${query.cursor ?? ""} ${validUntil}`,
+    version: revision,
+    currentVersion: isNow ? followVersion(problems, revision, validUntil) : undefined,
+    revision,
+    isPage,
+    contentType,
+  };
+  return {
+    info,
+    // biome-ignore lint/correctness/useYield: the chunks are rendered while they are read
+    *render(): Steps<Content> {
+      const end = query.limit === undefined ? selected.problems.length : after + query.limit;
+      const counts = JSON.stringify(Object.fromEntries(selected.counts));
+      const open = '{"problems":[';
+      const items = textsOf(selected.problems.slice(after, end));
+      if (end >= selected.problems.length) return { chunks: jsonList(open, items, `],"counts":${counts}}`) };
+      const next = encodeCursor(
+        { revision, after: `${problems.momentOf(list)} ${end}` },
+        scope,
+        log.signingKey,
+      );
+      const close = `],"counts":${counts},"next":${JSON.stringify(next)}}`;
+      return {
+        chunks: jsonList(open, items, close),
+        headers: { Link: `<${nextTarget(target, next)}>; rel="next"` },
+      };
+    },
+  };
+}
+
+const textsOf = (problems: readonly ListedProblem[]): Paced<string> =>
+  mapPaced(pausing(problems, PROBLEMS_PER_STEP), ({ text }) => text);
+
+/** Made apart from the representation, which it must not refer to. */
+const followVersion = (problems: Problems, revision: number, validUntil: number) => (): number =>
+  problems.isNewest({ revision, validUntil }) ? revision : NO_VERSION;
+
+function* placeOf({ history, log, problems }: RequestContext, query: Query, scope: string): Steps<Place> {
+  if (query.cursor !== undefined) {
+    const cursor = throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
+    const [time = 0, after = 0] = String(cursor.after).split(" ").map(Number);
+    if (!history.resolve(cursor.revision).ok) throw problemOf(expired(cursor.revision));
+    return { list: yield* problems.at(cursor.revision, time), after };
+  }
+  if (query.at !== undefined) {
+    const { revision, time } = throwIfFault(resolveMoment(history, query.at, problems.now()));
+    return { list: yield* problems.at(revision, time), after: 0 };
+  }
+  return { list: yield* problems.newest(), after: 0 };
+}
+
+const expired = (revision: number): QueryFault =>
+  new QueryFault(
+    "cursor-expired",
+    "cursor",
+    `The list of this cursor is of revision ${revision}, which is no longer kept; begin again without the cursor.`,
+  );

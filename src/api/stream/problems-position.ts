@@ -1,0 +1,186 @@
+/**
+ * Positions on the stream of problems. A list is compared with the one before as a whole, because one change may change
+ * what many problems cut off. It also changes when time passes: then the revision stays the same.
+ */
+import { onlyPausing, type Paced, type Steps } from "../../lib/steps.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import type { ListedProblem } from "../../query/problems/problem-list.ts";
+import { selectProblems } from "../../query/problems/select-problems.ts";
+import type { Query } from "../../query/query.ts";
+import { HistoryPruned } from "../../view/read-all.ts";
+import type { RequestContext } from "../reads/read-context.ts";
+import { ChangeCursor } from "./change-cursor.ts";
+import type { ChunkOrOverflow, Position, SharedChunks } from "./shared-chunks.ts";
+import { CHUNK_CHARS, encodeText } from "./sse.ts";
+import { selectionOf } from "./stream-topic.ts";
+
+type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
+
+const PROBLEMS_PER_STEP = 200;
+/** Counted for each problem that a position keeps in memory. */
+const PROBLEM_BYTES = 1000;
+
+interface Topic {
+  readonly key: string;
+  readonly query: Query;
+  readonly context: Pick<RequestContext, "problems" | "view">;
+}
+
+/** The problems that match, of one list. */
+interface Matching {
+  readonly revision: number;
+  readonly time: number;
+  readonly validUntil: number;
+  readonly problems: ReadonlyMap<string, ListedProblem>;
+}
+
+/** `since`: the revision to resume from; without it the list comes first. */
+export function* createProblemsCursor(
+  context: RequestContext,
+  query: Query,
+  since: number | undefined,
+  chunks: SharedChunks,
+): Steps<ChangeCursor> {
+  const { history, problems, view, dialect } = context;
+  const topic = {
+    key: `${dialect.keyPrefix}problems ${selectionOf(query)}`,
+    query,
+    context: { problems, view },
+  };
+  if (since === undefined)
+    return new ChangeCursor(history, chunks, snapshotPosition(topic, yield* newest(topic), 0));
+  const list = yield* problems.at(since, history.timeOf(since));
+  const previous = yield* matching(topic, list);
+  return new ChangeCursor(history, chunks, changesPosition(topic, previous));
+}
+
+function* newest(topic: Topic): Steps<Matching> {
+  return yield* matching(topic, yield* topic.context.problems.newest());
+}
+
+function* matching({ query, context }: Topic, list: Parameters<typeof selectProblems>[0]): Steps<Matching> {
+  const selected = yield* selectProblems(list, query, context.view.capture());
+  const { revision, time, validUntil } = list;
+  return {
+    revision,
+    time,
+    validUntil,
+    problems: new Map(selected.problems.map((listed) => [listed.problem.id, listed])),
+  };
+}
+
+const positionOf = (
+  { key }: Topic,
+  { revision, validUntil, problems }: Matching,
+  part: string,
+): Omit<Position, "open"> => ({
+  key: `${key} ${revision}.${validUntil} ${part}`,
+  revision,
+  isPartial: part !== "",
+  bytes: problems.size * PROBLEM_BYTES,
+});
+
+/** The first `sent` problems are sent. */
+const snapshotPosition = (topic: Topic, current: Matching, sent: number): Position => ({
+  ...positionOf(topic, current, `snapshot ${sent}`),
+  open: () => snapshotChunks(topic, current, sent),
+});
+
+/** The client has `previous`. */
+const changesPosition = (topic: Topic, previous: Matching): Position => ({
+  ...positionOf(topic, previous, ""),
+  isBehind: () => !topic.context.problems.isNewest(previous),
+  open: () => changeChunks(topic, previous),
+});
+
+/** The first `sent` changes from `previous` to `current` are sent. */
+const partialPosition = (topic: Topic, previous: Matching, current: Matching, sent: number): Position => ({
+  ...positionOf(topic, previous, `to ${current.revision}.${current.validUntil} ${sent}`),
+  open: () => diffChunks(topic, previous, current, sent),
+});
+
+function* snapshotChunks(topic: Topic, current: Matching, alreadySent: number): Chunks {
+  const { revision, time, problems } = current;
+  let text = "";
+  let sent = 0;
+  for (const listed of problems.values()) {
+    if (sent++ < alreadySent) continue;
+    text += `event: snapshot\ndata: {"resource":"problems","revision":${revision},"value":${listed.text}}\n\n`;
+    if (sent % PROBLEMS_PER_STEP === 0) yield undefined;
+    if (text.length < CHUNK_CHARS) continue;
+    yield { bytes: encodeText(text), next: snapshotPosition(topic, current, sent) };
+    text = "";
+  }
+  text += `id: ${revision}\nevent: synced\ndata: {"revision":${revision},"time":${time}}\n\n`;
+  yield { bytes: encodeText(text), next: changesPosition(topic, current) };
+}
+
+/** One comparison after the other, while there is a newer list. */
+function* changeChunks(topic: Topic, first: Matching): Chunks {
+  try {
+    for (let previous = first; !topic.context.problems.isNewest(previous); ) {
+      const current = yield* onlyPausing(newest(topic));
+      yield* diffChunks(topic, previous, current, 0);
+      previous = current;
+    }
+  } catch (error) {
+    if (!(error instanceof HistoryPruned)) throw error;
+    yield "overflow";
+  }
+}
+
+function* diffChunks(topic: Topic, previous: Matching, current: Matching, alreadySent: number): Chunks {
+  let text = "";
+  let found = 0;
+  let waiting: string | undefined;
+  for (const record of diffRecords(previous, current)) {
+    if (record === undefined) {
+      yield undefined;
+      continue;
+    }
+    if (found++ < alreadySent) continue;
+    text += waiting ?? "";
+    waiting = record;
+    if (text.length < CHUNK_CHARS) continue;
+    yield { bytes: encodeText(text), next: partialPosition(topic, previous, current, found - 1) };
+    text = "";
+  }
+  // Only the last record has the id, so that a client that resumes has all changes or none.
+  if (waiting !== undefined) text += `id: ${current.revision}\n${waiting}`;
+  yield { bytes: encodeText(text), next: changesPosition(topic, current) };
+}
+
+function* diffRecords(previous: Matching, current: Matching): Paced<string> {
+  let left = PROBLEMS_PER_STEP;
+  for (const [id, listed] of previous.problems) {
+    if (!current.problems.has(id)) yield changeRecord("removed", listed, current);
+    if (--left > 0) continue;
+    left = PROBLEMS_PER_STEP;
+    yield undefined;
+  }
+  for (const [id, listed] of current.problems) {
+    const before = previous.problems.get(id);
+    if (!before) yield changeRecord("added", listed, current);
+    else if (before.text !== listed.text)
+      yield changeRecord("updated", listed, current, changedFields(before.problem, listed.problem));
+    if (--left > 0) continue;
+    left = PROBLEMS_PER_STEP;
+    yield undefined;
+  }
+}
+
+function changeRecord(
+  event: "added" | "updated" | "removed",
+  { text }: ListedProblem,
+  { revision, time }: Matching,
+  changed: readonly string[] = [],
+): string {
+  const more = event === "updated" ? `,"changed":${JSON.stringify(changed)}` : "";
+  return `event: ${event}\ndata: {"resource":"problems","revision":${revision},"time":${time},"value":${text}${more}}\n\n`;
+}
+
+function changedFields(before: NetworkProblem, after: NetworkProblem): string[] {
+  const [was, is]: Readonly<Record<string, unknown>>[] = [before, after];
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...names].filter((name) => JSON.stringify(was?.[name]) !== JSON.stringify(is?.[name]));
+}

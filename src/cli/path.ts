@@ -1,0 +1,117 @@
+/** `gazetteer path`: the shortest paths between two devices or hosts, hop by hop, or why there is none. */
+import type { Client, PathExplanation } from "../client/client.ts";
+import type { PathLink, PathLinkEnd, Query } from "../client/types.ts";
+import type { NoPath, PathObstacle } from "../model/path-explanation.ts";
+import { OUTPUT_FLAG, SERVICE_FLAGS, SERVICE_NOTE, wantsJson, withClient } from "./client-command.ts";
+import type { Command } from "./command.ts";
+import { DeviceNames } from "./device-names.ts";
+import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
+import { escapeControlCharacters } from "./table.ts";
+import { parseTimeArgument } from "./time-argument.ts";
+
+const MAX_PATHS = 32;
+
+export const pathCommand: Command = {
+  name: "path",
+  operands: "FROM TO",
+  summary: "Show the shortest paths between two devices or hosts, or why there is none.",
+  flags: [
+    { name: "at", value: "TIME", help: "As of a revision, a time, or a time ago (5m, 2h). Default now" },
+    OUTPUT_FLAG,
+    ...SERVICE_FLAGS,
+  ],
+  notes: `
+FROM and TO are ids of devices or hosts, or names. At most ${MAX_PATHS} paths are listed. Without a path the exit status is
+1, and what is down between the two is listed. -o json prints the explanation: the number of paths, the devices and links
+that they use, or why there is none.
+
+  gazetteer path of:0000000000000001 of:0000000000000004
+  gazetteer path 00:00:00:00:00:01/None web-7 --at 2h
+
+${SERVICE_NOTE}`,
+  async run(args, context) {
+    const [from, to, ...more] = args.positionals;
+    if (!from || !to || more.length > 0) throw usageFailure("wants two ids or names");
+    const at = args.one("at");
+    const query: Query = at === undefined ? {} : { at: parseTimeArgument(at, Date.now()) };
+    const json = wantsJson(args);
+    let found = false;
+    await withClient(args, context, async (client) => {
+      const [src, dst] = [await resolveEnd(client, from, query), await resolveEnd(client, to, query)];
+      const explanation = await client.explainPaths(src, dst, query);
+      found = explanation.count > 0;
+      const text = json ? JSON.stringify(explanation) : await render(client, explanation, query);
+      await context.out(`${escapeLines(text)}\n`);
+    });
+    return found ? EXIT_STATUS.ok : EXIT_STATUS.failed;
+  },
+};
+
+const escapeLines = (text: string): string => text.split("\n").map(escapeControlCharacters).join("\n");
+
+/** The id of the one device or host with the name; a text that is no name is an id. */
+async function resolveEnd(client: Client, text: string, { at }: Query): Promise<string> {
+  const query = { "annotations.name": text, at, limit: 2 };
+  const [devices, hosts] = await Promise.all([client.list("devices", query), client.list("hosts", query)]);
+  const ids = [...devices.items, ...hosts.items].map(({ id }) => id);
+  if (ids.length > 1) {
+    throw new CommandFailure(`several have the name ${JSON.stringify(text)}: ${ids.join(", ")}; give an id`);
+  }
+  return ids[0] ?? text;
+}
+
+async function render(client: Client, explanation: PathExplanation, query: Query): Promise<string> {
+  const { src, dst, count, cost, none } = explanation;
+  const title = `${src.name ?? src.id} to ${dst.name ?? dst.id}`;
+  const names = new DeviceNames(client, query);
+  if (none) return [`${title}: no path`, ...(await noPathLines(none, explanation, names))].join("\n");
+  const { paths } = await client.paths(src.id, dst.id, { ...query, limit: MAX_PATHS });
+  await names.load(paths.flatMap(({ links }) => links.flatMap((link) => [link.src.device, link.dst.device])));
+  const lines = paths.map(({ links }, i) => `${i + 1}  ${pathText(links, names)}`);
+  const rest = count > paths.length ? [`and ${count - paths.length} more`] : [];
+  return [`${title}: ${count} ${count === 1 ? "path" : "paths"}, ${cost} hops`, ...lines, ...rest].join("\n");
+}
+
+const endText = ({ device, host, port }: PathLinkEnd, names: DeviceNames): string =>
+  device === undefined ? (host ?? "") : `${names.nameOf(device) ?? device}/${port}`;
+
+/** `leaf-1/3 > spine-1/1, spine-1/2 > leaf-2/1`. */
+const pathText = (links: readonly PathLink[], names: DeviceNames): string =>
+  links.map(({ src, dst }) => `${endText(src, names)} > ${endText(dst, names)}`).join(", ");
+
+const REASONS: Readonly<Record<NoPath["reason"], string>> = {
+  "unknown-end": "an end is not known",
+  "same-device": "both ends are the same device",
+  parted: "",
+  "never-joined": "nothing is known that joins them, up or down",
+};
+
+async function noPathLines(
+  { reason, from, to, needed, obstacles = [], obstacleCount = 0 }: NoPath,
+  { src, dst }: PathExplanation,
+  names: DeviceNames,
+): Promise<string[]> {
+  await names.load(obstacles.flatMap((one) => [one.src?.device, one.dst?.device]));
+  const reach = (end: string | undefined, set: NoPath["from"], verb: string) =>
+    set ? [`${end} ${verb} ${set.count} ${set.count === 1 ? "device" : "devices"}`] : [];
+  const rest = obstacleCount > obstacles.length ? [`and ${obstacleCount - obstacles.length} more`] : [];
+  return [
+    ...(REASONS[reason] === "" ? [] : [REASONS[reason]]),
+    ...reach(src.name ?? src.id, from, "reaches"),
+    ...reach(dst.name ?? dst.id, to, "is reached from"),
+    ...(needed === undefined ? [] : [`${needed} of these must come back for a path:`]),
+    ...obstacles.map((one) => `  ${obstacleText(one, names)}`),
+    ...rest,
+  ];
+}
+
+function obstacleText(
+  { resource, id, name, state, since, src, dst }: PathObstacle,
+  names: DeviceNames,
+): string {
+  const subject =
+    resource === "devices"
+      ? `device ${name ?? id}`
+      : `link ${src && dst ? `${endText(src, names)} > ${endText(dst, names)}` : id}`;
+  return `${subject} ${state}${since === undefined ? "" : ` since ${since}`}`;
+}

@@ -1,0 +1,86 @@
+/** `gazetteer problems`: what is wrong with the network, worst first; with `--watch` again whenever it changes. */
+import type { NetworkProblem } from "../model/network-problem.ts";
+import {
+  OUTPUT_FLAG,
+  parseQuery,
+  SERVICE_FLAGS,
+  SERVICE_NOTE,
+  wantsColour,
+  wantsJson,
+  withClient,
+} from "./client-command.ts";
+import type { Command } from "./command.ts";
+import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Column, createStyler, escapeControlCharacters, renderTable } from "./table.ts";
+import { parseTimeArgument } from "./time-argument.ts";
+import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
+
+const COLUMNS: readonly Column<NetworkProblem>[] = [
+  {
+    title: "SEVERITY",
+    cell: ({ severity }) => severity,
+    styles: { critical: "red", major: "yellow", minor: "yellow" },
+  },
+  { title: "KIND", cell: ({ kind }) => kind },
+  { title: "SINCE", cell: ({ since }) => since },
+  { title: "DEVICES CUT OFF", cell: ({ cutOff }) => cutOff.deviceCount },
+  { title: "HOSTS CUT OFF", cell: ({ cutOff }) => cutOff.hostCount },
+  { title: "PROBLEM", cell: ({ text }) => text },
+];
+
+export const problemsCommand: Command = {
+  name: "problems",
+  operands: "[NAME=VALUE...]",
+  summary: "Show what is wrong with the network, worst first.",
+  flags: [
+    { name: "at", value: "TIME", help: "As of a revision, a time, or a time ago (5m, 2h). Default now" },
+    { name: "watch", short: "w", help: "Show the list again whenever it changes, until Ctrl-C." },
+    OUTPUT_FLAG,
+    ...SERVICE_FLAGS,
+  ],
+  notes: `
+NAME=VALUE are filters: kind, severity, resource, device, source, q.
+
+  gazetteer problems
+  gazetteer problems severity=critical,major
+  gazetteer problems kind=link-lost --at 2h
+  gazetteer problems device=of:0000000000000001 -o json
+  gazetteer problems --watch
+
+${SERVICE_NOTE}`,
+  async run(args, context) {
+    const filters = parseQuery(args.positionals);
+    const at = args.one("at");
+    const json = wantsJson(args);
+    const colour = wantsColour(context);
+    if (args.has("watch")) {
+      if (at !== undefined) throw usageFailure("--watch and --at cannot be combined");
+      await runUntilStopped(context, (signal) =>
+        withClient(args, context, async (client) => {
+          const onState = createConnectionReporter(context, "problems");
+          for await (const list of client.watchProblems(filters, { signal, onState })) {
+            if (json) await context.out(renderJson(list));
+            else await context.out(renderWatched(list.problems, list.revision, colour));
+          }
+        }),
+      );
+      return EXIT_STATUS.ok;
+    }
+    const query = at === undefined ? filters : { ...filters, at: parseTimeArgument(at, Date.now()) };
+    await withClient(args, context, async (client) => {
+      const result = await client.problems(query);
+      await context.out(json ? renderJson(result) : renderText(result.problems, colour));
+    });
+    return EXIT_STATUS.ok;
+  },
+};
+
+const renderJson = (value: unknown): string => `${escapeControlCharacters(JSON.stringify(value))}\n`;
+
+const renderText = (problems: readonly NetworkProblem[], colour: boolean): string =>
+  problems.length === 0 ? "no problems\n" : renderTable(problems, COLUMNS, { colour });
+
+const renderWatched = (problems: readonly NetworkProblem[], revision: number, colour: boolean): string => {
+  const title = createStyler(colour)(`revision ${revision}, ${new Date().toISOString()}`, "bold");
+  return `${title}\n${renderText(problems, colour)}\n`;
+};

@@ -1,0 +1,105 @@
+/**
+ * The list of problems, again whenever it changes. Problems also end because time passes, without a new revision, so a
+ * connection that was lost is not resumed: the list is short, and comes again.
+ */
+import { createBackoff } from "../lib/backoff.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { NetworkProblem } from "../model/network-problem.ts";
+import { compareProblems, type ProblemKind } from "../model/problem-kinds.ts";
+import { ClientError, createLocalError } from "./client-error.ts";
+import { type EventRecord, EventStreamParser } from "./event-stream.ts";
+import type { WatchOptions } from "./watch.ts";
+
+const INITIAL_BACKOFF_MS = 500;
+const MAX_BACKOFF_MS = 30_000;
+
+export interface ProblemsResult {
+  /** Worst first. */
+  readonly problems: NetworkProblem[];
+  /** On all pages together. */
+  readonly counts: Readonly<Record<ProblemKind, number>>;
+  readonly next?: string;
+}
+
+export interface WatchedProblems {
+  readonly revision: number;
+  /** Worst first. */
+  readonly problems: readonly NetworkProblem[];
+}
+
+export interface ProblemsContext {
+  /** Opening and reading may throw a `ClientError`. */
+  connect(): Promise<AsyncGenerator<Uint8Array, void, void>>;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+export async function* watchProblems(
+  { connect, clock, random }: ProblemsContext,
+  { signal, onState = () => {} }: Pick<WatchOptions, "signal" | "onState">,
+): AsyncGenerator<WatchedProblems, void, void> {
+  const backoff = createBackoff(INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, random);
+  try {
+    while (!signal?.aborted) {
+      let reason = "the connection ended";
+      onState({ state: "connecting" });
+      try {
+        const chunks = await connect();
+        onState({ state: "connected" });
+        for await (const list of readLists(chunks)) {
+          backoff.reset();
+          yield list;
+        }
+      } catch (error) {
+        if (signal?.aborted) return;
+        if (!(error instanceof ClientError) || !error.transient) throw error;
+        reason = error.detail;
+      }
+      if (signal?.aborted) return;
+      const afterMs = backoff.nextMs();
+      onState({ state: "reconnecting", afterMs, reason });
+      await clock.sleep(afterMs, signal);
+    }
+  } finally {
+    onState({ state: "closed" });
+  }
+}
+
+/** One list after the snapshot, and one after each part of the stream that changes it. */
+async function* readLists(
+  chunks: AsyncGenerator<Uint8Array, void, void>,
+): AsyncGenerator<WatchedProblems, void, void> {
+  const parser = new EventStreamParser();
+  const problems = new Map<string, NetworkProblem>();
+  let revision: number | undefined;
+  for await (const chunk of chunks) {
+    let hasChanged = false;
+    for (const record of parser.push(chunk)) {
+      if (record.event === "overflow" || record.event === "closing") return;
+      const body = parseRecord(record);
+      if (record.event === "synced" || (body.value && record.event !== "snapshot")) {
+        revision = body.revision;
+        hasChanged = true;
+      }
+      if (!body.value) continue;
+      if (record.event === "removed") problems.delete(body.value.id);
+      else problems.set(body.value.id, body.value);
+    }
+    if (hasChanged && revision !== undefined)
+      yield { revision, problems: [...problems.values()].sort(compareProblems) };
+  }
+}
+
+interface RecordBody {
+  readonly revision: number;
+  readonly value?: NetworkProblem;
+}
+
+/** The fields of the problem are not checked: the OpenAPI document guarantees them. */
+function parseRecord({ event, data }: EventRecord): RecordBody {
+  try {
+    return JSON.parse(data);
+  } catch (error) {
+    throw createLocalError("protocol", `the stream's ${event} record is not JSON`, error);
+  }
+}

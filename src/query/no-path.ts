@@ -1,0 +1,162 @@
+/**
+ * Why there is no path between two devices: which devices each end reaches, and the obstacles between the two sets. Of all
+ * that is down in a network only what is on a way with the fewest obstacles is listed: the repair of `needed` of them gives
+ * a path again, and the rest of the network that is down is of no help.
+ */
+import { type PausingSteps, pausing, type Steps } from "../lib/steps.ts";
+import type { PathObstacle, ReachableSet } from "../model/path-explanation.ts";
+import type { History } from "../view/history.ts";
+import type { LinkGraph } from "../view/link-graph.ts";
+import { type NetworkState, parseStored } from "../view/view.ts";
+import type { CountBytes } from "./changes.ts";
+import { type LostLink, RelaxedGraph, type RelaxedLink } from "./relaxed-graph.ts";
+import { distancesFrom } from "./shortest-paths.ts";
+
+/** A link that was removed within this time before a state is an obstacle of that state. */
+const LOST_LINK_MS = 24 * 3_600_000;
+/** Of each list of ids in the result. */
+const MAX_LISTED = 100;
+const DEVICES_PER_STEP = 128;
+
+export interface Parting {
+  readonly from: ReachableSet;
+  readonly to: ReachableSet;
+  /** 0 where nothing is known that joins the ends. */
+  readonly needed: number;
+  readonly obstacles: readonly PathObstacle[];
+  readonly obstacleCount: number;
+}
+
+/** There must be no path from `src` to `dst`, which differ. */
+export function* findParting(
+  history: History,
+  state: NetworkState,
+  src: string,
+  dst: string,
+  count: CountBytes,
+): Steps<Parting> {
+  const graph = yield* state.linkGraph();
+  const lost = yield* lostLinks(history, state, graph, count);
+  const relaxed = new RelaxedGraph(graph, lost);
+  const fromSrc = yield* distancesFrom(src, (id) =>
+    relaxed.from(id).map((link) => [link.dst, relaxed.costOf(link)]),
+  );
+  const toDst = yield* distancesFrom(dst, (id) =>
+    relaxed.to(id).map((link) => [link.src, relaxed.costOf(link)]),
+  );
+  const reachable = {
+    from: reachableSet(src, relaxed.deviceCost(src) === 1 ? [] : fromSrc),
+    to: reachableSet(
+      dst,
+      [...toDst].filter(([id]) => relaxed.deviceCost(id) === 0),
+    ),
+  };
+  const distance = fromSrc.get(dst);
+  if (distance === undefined) return { ...reachable, needed: 0, obstacles: [], obstacleCount: 0 };
+  const found = yield* findObstacles(relaxed, src, distance, fromSrc, toDst);
+  const byId = new Map(lost.map((link) => [link.id, link]));
+  const devices = [...found.devices].slice(0, MAX_LISTED).map((id) => describeDevice(state, id));
+  const links = [...found.links.values()].slice(0, MAX_LISTED).map((link) => describeLink(state, link, byId));
+  return {
+    ...reachable,
+    needed: distance + relaxed.deviceCost(src),
+    obstacles: [...devices, ...links].slice(0, MAX_LISTED),
+    obstacleCount: found.devices.size + found.links.size,
+  };
+}
+
+/** What costs nothing, nearest first. An end always reaches itself. */
+function reachableSet(
+  end: string,
+  distances: Iterable<readonly [id: string, distance: number]>,
+): ReachableSet {
+  const devices = [end];
+  for (const [id, distance] of distances) if (distance === 0 && id !== end) devices.push(id);
+  return { count: devices.length, devices: devices.slice(0, MAX_LISTED) };
+}
+
+/** The obstacles on any way from `src` whose cost is `distance`. */
+function* findObstacles(
+  relaxed: RelaxedGraph,
+  src: string,
+  distance: number,
+  fromSrc: ReadonlyMap<string, number>,
+  toDst: ReadonlyMap<string, number>,
+): PausingSteps<{ devices: Set<string>; links: Map<string, RelaxedLink> }> {
+  const devices = new Set<string>(relaxed.deviceCost(src) === 1 ? [src] : []);
+  const links = new Map<string, RelaxedLink>();
+  let left = DEVICES_PER_STEP;
+  for (const [id, before] of fromSrc) {
+    for (const link of before > distance ? [] : relaxed.from(id)) {
+      const after = toDst.get(link.dst);
+      if (after === undefined || before + relaxed.costOf(link) + after !== distance) continue;
+      if (link.state !== "active") links.set(link.id, link);
+      if (relaxed.deviceCost(link.dst) === 1) devices.add(link.dst);
+    }
+    if (--left > 0) continue;
+    left = DEVICES_PER_STEP;
+    yield;
+  }
+  return { devices, links };
+}
+
+function describeDevice(state: NetworkState, id: string): PathObstacle {
+  const json = state.get("devices", id);
+  if (json === undefined) return { resource: "devices", id, state: "gone" };
+  const { annotations, lastChanged } = parseStored("devices", json);
+  const name = annotations.name?.trim();
+  return { resource: "devices", id, state: "unavailable", since: lastChanged, ...(name && { name }) };
+}
+
+function describeLink(
+  state: NetworkState,
+  { id, state: linkState }: RelaxedLink,
+  lost: ReadonlyMap<string, LostLink>,
+): PathObstacle {
+  const gone = linkState === "lost" ? lost.get(id) : undefined;
+  const json = gone ? undefined : state.get("links", id);
+  const common = { resource: "links", id, state: linkState === "active" ? "inactive" : linkState } as const;
+  if (gone) return { ...common, since: new Date(gone.timeMs).toISOString(), src: gone.src, dst: gone.dst };
+  if (json === undefined) return common;
+  const { src, dst, lastChanged } = parseStored("links", json);
+  return { ...common, since: lastChanged, src, dst };
+}
+
+/** Entries of the log that are looked at between two pauses. */
+const ENTRIES_PER_STEP = 500;
+/** Of a link that is kept, besides its text. */
+const LINK_BYTES = 200;
+
+/** The links that were removed within the time before the state, and are not in it. */
+function* lostLinks(
+  history: History,
+  state: NetworkState,
+  graph: LinkGraph,
+  count: CountBytes,
+): Steps<LostLink[]> {
+  const start = history.resolveTime(state.time - LOST_LINK_MS);
+  const since = start.ok ? start.revision : history.log.stats().oldest;
+  const removed = new Map<string, { readonly json: string; readonly timeMs: number }>();
+  for (const batch of history.batches(since, state.revision)) {
+    yield;
+    for (const entry of pausing(batch?.entries ?? [], ENTRIES_PER_STEP)) {
+      if (entry === undefined) yield;
+      else if (entry.kind === "links" && entry.after === null && entry.before !== null) {
+        if (!removed.has(entry.id)) count(LINK_BYTES + entry.before.length);
+        removed.set(entry.id, { json: entry.before, timeMs: batch?.time ?? 0 });
+      }
+    }
+  }
+  const lost: LostLink[] = [];
+  for (const entry of pausing(removed, ENTRIES_PER_STEP)) {
+    if (entry === undefined) {
+      yield;
+      continue;
+    }
+    const [id, { json, timeMs }] = entry;
+    if (graph.hasLink(id)) continue;
+    const { src, dst } = parseStored("links", json);
+    lost.push({ id, src, dst, timeMs });
+  }
+  return lost;
+}

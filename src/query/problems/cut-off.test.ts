@@ -1,0 +1,131 @@
+import { describe, expect, test } from "bun:test";
+import { runToEnd } from "../../lib/steps.ts";
+import { linkId } from "../../model/ids.ts";
+import { LinkGraph } from "../../view/link-graph.ts";
+import { type Fault, findCutOffs } from "./cut-off.ts";
+
+interface Network {
+  /** `a-b` is a cable, `a=b` two of them; `a~b` an inactive one, `a!b` one that was lost. */
+  readonly cables: string;
+  readonly down?: string;
+  /** Hosts by device; 1 where it is not given. */
+  readonly hosts?: Readonly<Record<string, number>>;
+}
+
+function cutOffs({ cables, down = "", hosts = {} }: Network, faults: readonly string[]): string[] {
+  const unavailable = new Set(down.split(" "));
+  const devices = new Map<string, { available: boolean }>();
+  const links = new Map<
+    string,
+    {
+      src: { device: string; port: string };
+      dst: { device: string; port: string };
+      state: "ACTIVE" | "INACTIVE";
+      type: "DIRECT";
+    }
+  >();
+  const lost: { src: string; dst: string }[] = [];
+  for (const [index, cable] of cables.split(" ").entries()) {
+    const [, a = "", sign = "", b = ""] = /^(\w+)([-=~!]?)(\w*)$/.exec(cable) ?? [];
+    for (const id of [a, b]) if (id !== "") devices.set(id, { available: !unavailable.has(id) });
+    if (sign === "") continue;
+    if (sign === "!") lost.push({ src: a, dst: b }, { src: b, dst: a });
+    else {
+      for (let i = 0; i < (sign === "=" ? 2 : 1); i++) {
+        const port = String(index * 10 + i);
+        for (const [from, to] of [
+          [a, b],
+          [b, a],
+        ] as const) {
+          const [src, dst] = [
+            { device: from, port },
+            { device: to, port },
+          ];
+          const state = sign === "~" ? "INACTIVE" : "ACTIVE";
+          links.set(linkId(src, dst), { src, dst, state, type: "DIRECT" });
+        }
+      }
+    }
+  }
+  const graph = runToEnd(LinkGraph.empty.with({ devices, links }));
+  const parsed = faults.map((fault): Fault => {
+    const [src = "", dst] = fault.split("-");
+    return dst === undefined ? src : { src, dst };
+  });
+  const found = runToEnd(findCutOffs(graph, (id) => hosts[id] ?? 1, lost, parsed));
+  return found.map(({ devices: ids, deviceCount, hostCount }) => {
+    expect(ids).toHaveLength(Math.min(100, deviceCount));
+    return `${[...ids].sort().join(" ")} / ${hostCount}`;
+  });
+}
+
+const NOTHING = " / 0";
+
+describe("what problems cut off", () => {
+  test("in a tree: everything behind the device or the link", () => {
+    const tree = "core-a core-b a-a1 a-a2 b-b1";
+    expect(cutOffs({ cables: tree, down: "a" }, ["a"])).toEqual(["a a1 a2 / 3"]);
+    expect(cutOffs({ cables: tree, down: "a1" }, ["a1"])).toEqual(["a1 / 1"]);
+    expect(cutOffs({ cables: "core!a core-b core-c a-a1 b-b1" }, ["core-a"])).toEqual(["a a1 / 2"]);
+    expect(cutOffs({ cables: "core~a core-b core-c a-a1 b-b1" }, ["core-a"])).toEqual(["a a1 / 2"]);
+  });
+
+  test("in a ring: nothing behind a link, only the device itself behind a device", () => {
+    expect(cutOffs({ cables: "a-b b-c c-d d!a" }, ["d-a"])).toEqual([NOTHING]);
+    expect(cutOffs({ cables: "a-b b-c c-d d-a", down: "c" }, ["c"])).toEqual(["c / 1"]);
+  });
+
+  test("two problems that together cut off: both, what neither cuts off alone", () => {
+    const ring = "a!b b-c c!d d-e e-f f-a";
+    expect(cutOffs({ cables: ring }, ["a-b", "c-d"])).toEqual(["b c / 2", "b c / 2"]);
+    const down = { cables: "a-b b-c c-d d-e e-f f-a", down: "b d", hosts: { c: 5, a: 9 } };
+    expect(cutOffs(down, ["b", "d"])).toEqual(["b c / 6", "c d / 6"]);
+    expect(cutOffs({ cables: "a!b a!b a-c" }, ["a-b", "a-b"])).toEqual(["b / 1", "b / 1"]);
+  });
+
+  test("a link of which a parallel one works cuts off nothing", () => {
+    expect(cutOffs({ cables: "a-b a~b" }, ["a-b"])).toEqual([NOTHING]);
+  });
+
+  test("problems one behind the other: each what lies behind it", () => {
+    expect(cutOffs({ cables: "a-x a!b b!c", hosts: { a: 9 } }, ["a-b", "b-c"])).toEqual(["b c / 2", "c / 1"]);
+    expect(cutOffs({ cables: "a-b b-c c-d a-x", down: "b c d" }, ["b", "c", "d"])).toEqual([
+      "b c d / 3",
+      "c d / 2",
+      "d / 1",
+    ]);
+  });
+
+  test("problems at different places have nothing of each other", () => {
+    expect(cutOffs({ cables: "a-x a!b a!c c-d", hosts: { a: 9 } }, ["a-b", "a-c"])).toEqual([
+      "b / 1",
+      "c d / 2",
+    ]);
+  });
+
+  test("a device behind a part that two problems cut off together has its own problem alone", () => {
+    const network = { cables: "a!b b-c c!d d-e e-a c-y", down: "y", hosts: { e: 9 } };
+    expect(cutOffs(network, ["a-b", "c-d", "y"])).toEqual(["b c / 2", "b c / 2", "y / 1"]);
+  });
+
+  test("the part with the most hosts is the largest, also where another has more devices", () => {
+    const cables = "a-b b-c c!x x-y";
+    expect(cutOffs({ cables, hosts: { x: 9, y: 9 } }, ["c-x"])).toEqual(["a b c / 3"]);
+    // Hosts leave it: now the other one is the largest.
+    expect(cutOffs({ cables, hosts: { x: 0, y: 0 } }, ["c-x"])).toEqual(["x y / 0"]);
+  });
+
+  test("what never was joined with the largest part is not cut off from it", () => {
+    expect(cutOffs({ cables: "a-b b-c x-y", down: "y" }, ["y"])).toEqual([NOTHING]);
+    // Nothing is known of its links.
+    expect(cutOffs({ cables: "a-b z", down: "z" }, ["z"])).toEqual(["z / 1"]);
+    expect(cutOffs({ cables: "a-b", down: "a b" }, ["a", "b"])).toEqual(["a / 1", "b / 1"]);
+  });
+
+  test("names at most 100 devices, the nearest first", () => {
+    const cables = ["core-x", "core!d0", ...Array.from({ length: 149 }, (_, i) => `d${i}-d${i + 1}`)].join(
+      " ",
+    );
+    expect(cutOffs({ cables, hosts: { x: 1000 } }, ["core-d0"])[0]).toEndWith("/ 150");
+  });
+});

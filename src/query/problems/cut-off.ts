@@ -1,0 +1,201 @@
+/**
+ * What problems cut off: the devices outside the largest part of the network that would be in it without the problems, and
+ * their hosts. The comparison is with the repaired network, not with an earlier state: it needs no history, so it is the
+ * same after a restart, on every node, and however old the problem is.
+ *
+ * A device is cut off by each problem that alone separates it from the largest part. Where no problem does (a ring that is
+ * open at two places), it is cut off by all problems of the blocks between the two: together they do.
+ */
+import type { Steps } from "../../lib/steps.ts";
+import type { CutOff } from "../../model/network-problem.ts";
+import type { LinkGraph } from "../../view/link-graph.ts";
+import { type SearchTree, searchFromRoot } from "./depth-first.ts";
+import { findParts, type Parts } from "./parts.ts";
+import { buildRepairedGraph, type DevicePair, type RepairedGraph, ROOT } from "./repaired-graph.ts";
+
+const MAX_NAMED_DEVICES = 100;
+const FAULTS_PER_STEP = 100;
+const DEVICES_PER_STEP = 2000;
+
+/** A device that is unavailable, or a cable that is inactive or lost. */
+export type Fault = string | DevicePair;
+
+/** Places in the order of the search: from the first up to, and without, the second. */
+type Range = readonly [from: number, to: number];
+
+interface Cause {
+  /** What it separates alone. */
+  readonly alone: readonly Range[];
+  /** Its block, and all that lies behind it. */
+  readonly block: Range | undefined;
+}
+
+export const NOTHING_CUT_OFF: CutOff = { devices: [], deviceCount: 0, hostCount: 0 };
+const NO_CAUSE: Cause = { alone: [], block: undefined };
+
+/** Of each fault, in their order. `hostsAt` is the number of hosts at a device, by its id. */
+export function* findCutOffs(
+  graph: LinkGraph,
+  hostsAt: (device: string) => number,
+  lost: Iterable<DevicePair>,
+  faults: readonly Fault[],
+): Steps<CutOff[]> {
+  if (faults.length === 0) return [];
+  const parts = yield* findParts(graph, hostsAt);
+  const repaired = yield* buildRepairedGraph(graph, parts, lost);
+  const tree = yield* searchFromRoot(repaired);
+  const causes: Cause[] = [];
+  for (const fault of faults) {
+    causes.push(
+      typeof fault === "string"
+        ? causeOfDevice(repaired, tree, fault)
+        : causeOfLink(graph, parts, repaired, tree, fault),
+    );
+    if (causes.length % FAULTS_PER_STEP === 0) yield;
+  }
+  const sums = new Sums(repaired, tree);
+  yield* sums.add(hostsAt, causes);
+  const found: CutOff[] = [];
+  for (const [i, cause] of causes.entries()) {
+    const fault = faults[i];
+    found.push(
+      typeof fault === "string" && isAlone(repaired, tree, fault)
+        ? { devices: [fault], deviceCount: 1, hostCount: hostsAt(fault) }
+        : sums.cutOff(cause),
+    );
+    if (found.length % FAULTS_PER_STEP === 0) yield;
+  }
+  return found;
+}
+
+/** Nothing is known to join the device with others that work: it cuts off itself. */
+function isAlone(repaired: RepairedGraph, tree: SearchTree, device: string): boolean {
+  const node = repaired.nodeOf(device);
+  if (node === undefined || node === ROOT || placeOf(tree, node) >= 0) return false;
+  return repaired.neighbours(node).every((other) => repaired.devices[other]?.available !== true);
+}
+
+const placeOf = ({ place }: SearchTree, node: number): number => place[node] ?? -1;
+
+function subtree(tree: SearchTree, node: number): Range {
+  const from = placeOf(tree, node);
+  return [from, from + (tree.size[node] ?? 1)];
+}
+
+/** The device itself, and each subtree that only the device joins with the rest. */
+function causeOfDevice(repaired: RepairedGraph, tree: SearchTree, device: string): Cause {
+  const node = repaired.nodeOf(device);
+  const place = node === undefined || node === ROOT ? -1 : placeOf(tree, node);
+  if (node === undefined || place < 0) return NO_CAUSE;
+  const alone: Range[] = [[place, place + 1]];
+  const [, end] = subtree(tree, node);
+  for (let at = place + 1; at < end; ) {
+    const child = tree.order[at] ?? 0;
+    const range = subtree(tree, child);
+    if ((tree.low[child] ?? 0) >= place) alone.push(range);
+    at = range[1];
+  }
+  return { alone, block: subtree(tree, tree.blockTop[node] ?? node) };
+}
+
+function causeOfLink(
+  graph: LinkGraph,
+  { partOf }: Parts,
+  repaired: RepairedGraph,
+  tree: SearchTree,
+  { src, dst }: DevicePair,
+): Cause {
+  const [from, to] = [repaired.nodeOf(src), repaired.nodeOf(dst)];
+  const numbers = [graph.numberOf(src), graph.numberOf(dst)] as const;
+  if (from === undefined || to === undefined || numbers[0] === undefined || numbers[1] === undefined)
+    return NO_CAUSE;
+  // Both ends are joined in another way.
+  if (partOf(numbers[0]) === partOf(numbers[1])) return NO_CAUSE;
+  const [upper, lower] = placeOf(tree, from) < placeOf(tree, to) ? [from, to] : [to, from];
+  if (placeOf(tree, upper) < 0) return NO_CAUSE;
+  const separates =
+    tree.parent[lower] === upper &&
+    repaired.cables(upper, lower) === 1 &&
+    (tree.low[lower] ?? 0) > placeOf(tree, upper);
+  return {
+    alone: separates ? [subtree(tree, lower)] : [],
+    block: subtree(tree, tree.blockTop[lower] ?? lower),
+  };
+}
+
+/** Counts of devices and hosts in ranges of the search, and of those that no problem cuts off alone. */
+class Sums {
+  readonly #repaired: RepairedGraph;
+  readonly #tree: SearchTree;
+  /** By place: the hosts before it. */
+  readonly #hosts: Float64Array;
+  /** The places that no problem cuts off alone, in order, and the hosts before each. */
+  readonly #shared: number[] = [];
+  readonly #sharedHosts: number[] = [0];
+
+  constructor(repaired: RepairedGraph, tree: SearchTree) {
+    this.#repaired = repaired;
+    this.#tree = tree;
+    this.#hosts = new Float64Array(tree.order.length + 1);
+  }
+
+  *add(hostsAt: (device: string) => number, causes: readonly Cause[]): Steps<void> {
+    const count = this.#tree.order.length;
+    const covers = new Int32Array(count + 1);
+    for (const { alone } of causes) {
+      for (const [from, to] of alone) {
+        covers[from] = (covers[from] ?? 0) + 1;
+        covers[to] = (covers[to] ?? 0) - 1;
+      }
+    }
+    let covering = 0;
+    for (let place = 0; place < count; place++) {
+      if (place % DEVICES_PER_STEP === DEVICES_PER_STEP - 1) yield;
+      const device = this.#deviceAt(place);
+      const hosts = device === undefined ? 0 : hostsAt(device);
+      this.#hosts[place + 1] = (this.#hosts[place] ?? 0) + hosts;
+      covering += covers[place] ?? 0;
+      if (covering > 0 || device === undefined) continue;
+      this.#shared.push(place);
+      this.#sharedHosts.push((this.#sharedHosts.at(-1) ?? 0) + hosts);
+    }
+  }
+
+  #deviceAt(place: number): string | undefined {
+    return this.#repaired.devices[this.#tree.order[place] ?? ROOT]?.id;
+  }
+
+  cutOff({ alone, block }: Cause): CutOff {
+    const devices: string[] = [];
+    let deviceCount = 0;
+    let hostCount = 0;
+    const name = (place: number): void => {
+      const id = this.#deviceAt(place);
+      if (id !== undefined) devices.push(id);
+    };
+    for (const [from, to] of alone) {
+      deviceCount += to - from;
+      hostCount += (this.#hosts[to] ?? 0) - (this.#hosts[from] ?? 0);
+      for (let place = from; place < to && devices.length < MAX_NAMED_DEVICES; place++) name(place);
+    }
+    if (block) {
+      const [from, to] = block.map((place) => firstAtLeast(this.#shared, place)) as [number, number];
+      deviceCount += to - from;
+      hostCount += (this.#sharedHosts[to] ?? 0) - (this.#sharedHosts[from] ?? 0);
+      for (let i = from; i < to && devices.length < MAX_NAMED_DEVICES; i++) name(this.#shared[i] ?? 0);
+    }
+    return deviceCount === 0 ? NOTHING_CUT_OFF : { devices, deviceCount, hostCount };
+  }
+}
+
+/** The index of the first number that is not less; `sorted.length` where there is none. */
+function firstAtLeast(sorted: readonly number[], least: number): number {
+  let from = 0;
+  let to = sorted.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((sorted[middle] ?? 0) < least) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

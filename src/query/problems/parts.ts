@@ -1,0 +1,79 @@
+/**
+ * The parts of a network: devices that active links join, in either direction. Other than clusters, which are strongly
+ * connected and leave out INDIRECT links, a part is what a person calls connected.
+ */
+import type { Steps } from "../../lib/steps.ts";
+import type { LinkGraph } from "../../view/link-graph.ts";
+
+const LINKS_PER_STEP = 2000;
+
+export interface Parts {
+  /** Of a device, by its number in the graph: the number that stands for its part. Itself, where it is unavailable. */
+  partOf(device: number): number;
+  /** The part with the most hosts, then the most devices, then the lowest id; undefined where no device is available. */
+  readonly largest: number | undefined;
+}
+
+interface PartSize {
+  hosts: number;
+  devices: number;
+  lowestId: string;
+}
+
+export function* findParts(graph: LinkGraph, hostsAt: (device: string) => number): Steps<Parts> {
+  const { devices } = graph;
+  const parent = new Int32Array(devices.length);
+  for (let i = 0; i < parent.length; i++) parent[i] = i;
+  const find = (device: number): number => {
+    let root = device;
+    for (let up = parent[root] ?? root; up !== root; up = parent[root] ?? root) {
+      parent[root] = parent[up] ?? up;
+      root = up;
+    }
+    return root;
+  };
+  let left = LINKS_PER_STEP;
+  for (const [number, device] of devices.entries()) {
+    if (!device?.available) continue;
+    for (const { active, to } of device.out)
+      if (active && devices[to]?.available) parent[find(number)] = find(to);
+    left -= 1 + device.out.length;
+    if (left > 0) continue;
+    left = LINKS_PER_STEP;
+    yield;
+  }
+  const sizes = new Map<number, PartSize>();
+  for (const [number, device] of devices.entries()) {
+    if (!device?.available) continue;
+    const root = find(number);
+    const size = sizes.get(root);
+    if (!size) sizes.set(root, { hosts: hostsAt(device.id), devices: 1, lowestId: device.id });
+    else {
+      size.hosts += hostsAt(device.id);
+      size.devices++;
+      if (device.id < size.lowestId) size.lowestId = device.id;
+    }
+    if (--left > 0) continue;
+    left = LINKS_PER_STEP;
+    yield;
+  }
+  return { partOf: find, largest: largestOf(sizes) };
+}
+
+function largestOf(sizes: ReadonlyMap<number, PartSize>): number | undefined {
+  let largest: number | undefined;
+  let best: PartSize | undefined;
+  for (const [root, size] of sizes) {
+    if (best && !isLarger(size, best)) continue;
+    largest = root;
+    best = size;
+  }
+  return largest;
+}
+
+const isLarger = (a: PartSize, b: PartSize): boolean =>
+  a.hosts !== b.hosts
+    ? a.hosts > b.hosts
+    : a.devices !== b.devices
+      ? a.devices > b.devices
+      : a.lowestId < b.lowestId;

@@ -1,0 +1,61 @@
+/** The filters of problems: each a function of the state that says what names of devices mean. */
+import { quote } from "../../lib/error-text.ts";
+import { deviceKey } from "../../model/ids.ts";
+import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "../../model/problem-kinds.ts";
+import type { NetworkState } from "../../view/view.ts";
+import { badParameter, type QueryFault } from "../fault.ts";
+import type { QueryParameter } from "../parameter.ts";
+import type { ListedProblem } from "./problem-list.ts";
+
+export type NamesDevices = Pick<NetworkState, "shownId">;
+export type MatchesProblem = (problem: ListedProblem) => boolean;
+export type ProblemFilter = (state: NamesDevices) => MatchesProblem;
+
+type ParseFilter = (parameter: QueryParameter) => ProblemFilter | QueryFault;
+
+/** Equal to one of the values, each of which must be one of `allowed`. */
+const oneOf =
+  (field: "kind" | "severity" | "resource", allowed: readonly string[]): ParseFilter =>
+  ({ name, values }) => {
+    const unknown = values.find((value) => !allowed.includes(value));
+    if (unknown !== undefined)
+      return badParameter(name, `is ${quote(unknown)}; it must be one of ${allowed.join(", ")}.`);
+    return () => (listed) => values.includes(listed.problem[field]);
+  };
+
+const PARSERS: ReadonlyMap<string, ParseFilter> = new Map<string, ParseFilter>([
+  ["kind", oneOf("kind", PROBLEM_KINDS)],
+  ["severity", oneOf("severity", PROBLEM_SEVERITIES)],
+  ["resource", oneOf("resource", PROBLEM_RESOURCES)],
+  [
+    "source",
+    ({ values }) =>
+      () =>
+      ({ problem }) =>
+        problem.sources.some((source) => values.includes(source)),
+  ],
+  [
+    "device",
+    ({ values }) =>
+      (state) => {
+        const wanted = new Set(values.map((id) => deviceKey(state.shownId("devices", id))));
+        return ({ problem }) => problem.devices.some((id) => wanted.has(deviceKey(id)));
+      },
+  ],
+  ["q", parseTextFilter],
+]);
+
+function parseTextFilter({ name, value }: QueryParameter): ProblemFilter | QueryFault {
+  if (value === "") return badParameter(name, "is empty; give some text to look for.");
+  const wanted = value.toLowerCase();
+  return () =>
+    ({ problem: { id, text } }) =>
+      id.toLowerCase().includes(wanted) || text.toLowerCase().includes(wanted);
+}
+
+/** Undefined for a parameter that is no filter of problems. */
+export function parseProblemFilter(parameter: QueryParameter): ProblemFilter | QueryFault | undefined {
+  return PARSERS.get(parameter.name)?.(parameter);
+}
+
+export const isProblemFilter = (name: string): boolean => PARSERS.has(name);

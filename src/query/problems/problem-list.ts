@@ -1,0 +1,98 @@
+/** All problems of one state, worst first, each with its severity and what it cuts off. */
+import { type Steps, sortInSteps } from "../../lib/steps.ts";
+import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
+import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
+import type { NetworkState } from "../../view/view.ts";
+import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
+import { type Finding, findProblems, isLost } from "./findings.ts";
+import type { ProblemWindows, RecentChanges } from "./recent-changes.ts";
+import type { DevicePair } from "./repaired-graph.ts";
+import type { SinceFinder } from "./since.ts";
+
+const PROBLEMS_PER_STEP = 200;
+
+/** A problem and its JSON text. */
+export interface ListedProblem {
+  readonly problem: NetworkProblem;
+  readonly text: string;
+}
+
+/** Does not refer to the state, which would keep old pages in memory. */
+export interface ProblemList {
+  readonly revision: number;
+  /** Epoch milliseconds of that revision. */
+  readonly time: number;
+  /** Worst first. */
+  readonly problems: readonly ListedProblem[];
+  /**
+   * Epoch milliseconds at which the first of them is no longer listed although nothing changes; infinite where none is.
+   * Together with the revision it determines the list.
+   */
+  readonly validUntil: number;
+}
+
+/** The severity of a problem that cuts off nothing. One that does is critical. */
+const SEVERITIES: Readonly<Record<ProblemKind, ProblemSeverity>> = {
+  "device-unavailable": "critical",
+  "link-inactive": "major",
+  "link-one-sided": "major",
+  "link-lost": "major",
+  "host-moved": "minor",
+  "host-duplicated": "minor",
+  conflict: "minor",
+  drift: "warning",
+  "source-stale": "warning",
+};
+
+export function* listProblems(
+  state: NetworkState,
+  recent: RecentChanges,
+  finder: SinceFinder,
+  time: number,
+  windows: ProblemWindows,
+): Steps<ProblemList> {
+  const findings = yield* findProblems(state, recent, finder, time, windows);
+  const causes = findings.filter((finding) => faultOf(finding) !== undefined);
+  const faults = causes.map(faultOf).filter((fault) => fault !== undefined);
+  const graph = yield* state.linkGraph();
+  const lost = lostPairs(state, recent, time, windows);
+  const cutOffs = yield* findCutOffs(graph, recent.hosts.at, lost, faults);
+  const byFinding = new Map(causes.map((finding, i) => [finding, cutOffs[i] ?? NOTHING_CUT_OFF]));
+  const problems: NetworkProblem[] = [];
+  let validUntil = Number.POSITIVE_INFINITY;
+  for (const finding of findings) {
+    problems.push(problemOf(finding, byFinding.get(finding) ?? NOTHING_CUT_OFF));
+    if (finding.until !== undefined) validUntil = Math.min(validUntil, Date.parse(finding.until));
+    if (problems.length % PROBLEMS_PER_STEP === 0) yield;
+  }
+  const listed: ListedProblem[] = [];
+  for (const problem of yield* sortInSteps(problems, compareProblems)) {
+    listed.push({ problem, text: JSON.stringify(problem) });
+    if (listed.length % PROBLEMS_PER_STEP === 0) yield;
+  }
+  return { revision: state.revision, time: state.time, problems: listed, validUntil };
+}
+
+/** What the finding may cut off anything with. */
+function faultOf({ kind, entity, link }: Finding): Fault | undefined {
+  if (kind === "device-unavailable") return entity;
+  return link && kind !== "link-one-sided" ? { src: link.src.device, dst: link.dst.device } : undefined;
+}
+
+function* lostPairs(
+  state: NetworkState,
+  { lost }: RecentChanges,
+  time: number,
+  { lostLinkMs }: ProblemWindows,
+): Generator<DevicePair> {
+  for (const removed of lost.values()) {
+    const { src, dst } = removed.link;
+    if (removed.time + lostLinkMs > time && isLost(state, removed))
+      yield { src: src.device, dst: dst.device };
+  }
+}
+
+function problemOf({ id, kind, ...rest }: Finding, cutOff: CutOff): NetworkProblem {
+  const severity = cutOff.deviceCount > 0 ? "critical" : SEVERITIES[kind];
+  return { id, severity, kind, ...rest, cutOff };
+}

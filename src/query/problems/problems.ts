@@ -1,0 +1,162 @@
+/**
+ * The problems of the network now and at earlier times. The list of the newest revision is kept until there is a newer one,
+ * or until the first problem on it is listed no longer, because time passes too. It is computed in steps, once for all who
+ * need it. From one revision to the next only the new changes are read.
+ *
+ * Needs the history and the settings, so it throws `HistoryNotInReplica` in a reader process, which then relays the request.
+ */
+import { createBoundedCache } from "../../lib/bounded-cache.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { SharedSteps, type Steps } from "../../lib/steps.ts";
+import type { History } from "../../view/history.ts";
+import { HistoryPruned } from "../../view/read-all.ts";
+import type { NetworkState } from "../../view/view.ts";
+import { listProblems, type ProblemList } from "./problem-list.ts";
+import { type ProblemWindows, RecentChanges } from "./recent-changes.ts";
+import { SinceFinder } from "./since.ts";
+
+const DEFAULT_WINDOWS: ProblemWindows = { lostLinkMs: 24 * 3_600_000, movedHostMs: 3_600_000 };
+/** Of all lists of the past together, in characters. */
+const MAX_CACHED_CHARS = 16 * 1024 * 1024;
+/** Counted for each problem besides its text. */
+const PROBLEM_OVERHEAD = 1000;
+/** Somebody may set the clock of the machine: it is read again after this time. */
+const MAX_SLEEP_MS = 60_000;
+
+export class Problems {
+  readonly #history: History;
+  readonly #clock: Clock;
+  readonly #windows: ProblemWindows;
+  readonly #finder: SinceFinder;
+  readonly #past = createBoundedCache<string, ProblemList>({
+    maxSize: MAX_CACHED_CHARS,
+    sizeOf: ({ problems }) =>
+      Math.min(
+        MAX_CACHED_CHARS,
+        problems.reduce((sum, { text }) => sum + text.length + PROBLEM_OVERHEAD, PROBLEM_OVERHEAD),
+      ),
+  });
+  readonly #listeners = new Set<() => void>();
+  #recent: RecentChanges | undefined;
+  #computing: SharedSteps<void> | undefined;
+  #newest: ProblemList | undefined;
+  /** Ends the wait for the end of the newest list. */
+  #expiry = new AbortController();
+  #isStopped = false;
+
+  constructor(history: History, clock: Clock, windows: ProblemWindows = DEFAULT_WINDOWS) {
+    this.#history = history;
+    this.#clock = clock;
+    this.#windows = windows;
+    this.#finder = new SinceFinder(history);
+  }
+
+  /** Calls `wake` when a list ends because time has passed. Returns the function that unsubscribes. */
+  onExpiry(wake: () => void): () => void {
+    this.#listeners.add(wake);
+    return () => this.#listeners.delete(wake);
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** Whether the list is still that of now. Does not read the clock. */
+  isNewest(list: Pick<ProblemList, "revision" | "validUntil">): boolean {
+    const newest = this.#newest;
+    return (
+      newest !== undefined &&
+      newest.revision === this.#history.view.revision &&
+      newest.revision === list.revision &&
+      newest.validUntil === list.validUntil
+    );
+  }
+
+  /** The list of a revision that is not older than the newest one at the time of the call. */
+  *newest(): Steps<ProblemList> {
+    this.#history.requireAllCollections();
+    const { view } = this.#history;
+    for (const needed = view.revision; ; ) {
+      if (this.#newest && this.#newest.revision >= needed) return this.#newest;
+      const computing = this.#computing ?? new SharedSteps(this.#computeNewest(view.capture()));
+      this.#computing = computing;
+      yield* computing.result();
+    }
+  }
+
+  *#computeNewest(state: NetworkState): Steps<void> {
+    try {
+      const windows = this.#windows;
+      const time = Math.max(this.#clock.now(), state.time);
+      const recent = yield* this.#recentAt(state, time, windows);
+      const list = yield* listProblems(state, recent, this.#finder, time, windows);
+      this.#recent = recent;
+      this.#newest = list;
+      void this.#expire(list);
+    } finally {
+      this.#computing = undefined;
+    }
+  }
+
+  *#recentAt(state: NetworkState, time: number, windows: ProblemWindows): Steps<RecentChanges> {
+    const recent = this.#recent;
+    // Taken out while it is changed: where that fails, all of it is read again.
+    this.#recent = undefined;
+    if (recent && recent.revision <= state.revision) {
+      try {
+        yield* recent.moveTo(this.#history, state.revision, time, windows);
+        return recent;
+      } catch (error) {
+        if (!(error instanceof HistoryPruned)) throw error;
+      }
+    }
+    return yield* RecentChanges.read(this.#history, state, time, windows);
+  }
+
+  /** A time at which the list is the one of its revision. The same on every node, so that a cursor may contain it. */
+  momentOf({ time, validUntil }: ProblemList): number {
+    const { lostLinkMs, movedHostMs } = this.#windows;
+    return validUntil === Number.POSITIVE_INFINITY
+      ? time + Math.max(lostLinkMs, movedHostMs)
+      : validUntil - 1;
+  }
+
+  /** The list of a revision that the history has, as it was at `time`. */
+  *at(revision: number, time: number): Steps<ProblemList> {
+    this.#history.requireAllCollections();
+    const newest = this.#newest;
+    if (newest?.revision === revision && this.momentOf(newest) === time) return newest;
+    const key = `${revision} ${time}`;
+    const cached = this.#past.get(key);
+    if (cached) return cached;
+    const windows = this.#windows;
+    const state = yield* this.#history.stateAt(revision);
+    const recent = yield* RecentChanges.read(this.#history, state, time, windows);
+    const list = yield* listProblems(state, recent, this.#finder, time, windows);
+    this.#past.set(key, list);
+    return list;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#expiry.abort();
+  }
+
+  /** Waits until the list ends, unless there is another one before. */
+  async #expire(list: ProblemList): Promise<void> {
+    this.#expiry.abort();
+    if (list.validUntil === Number.POSITIVE_INFINITY || this.#isStopped) return;
+    this.#expiry = new AbortController();
+    const { signal } = this.#expiry;
+    for (let left = 1; left > 0; left = list.validUntil - this.#clock.now()) {
+      await this.#clock.sleep(
+        Math.min(MAX_SLEEP_MS, Math.max(1, list.validUntil - this.#clock.now())),
+        signal,
+      );
+      if (signal.aborted) return;
+    }
+    if (this.#newest !== list) return;
+    this.#newest = undefined;
+    for (const wake of this.#listeners) wake();
+  }
+}

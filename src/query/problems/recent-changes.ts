@@ -1,0 +1,138 @@
+/**
+ * What only the history knows: the links that were removed and the hosts that moved within the last hours. It is read from
+ * the log, so that it is the same after a restart and on every node. It can be moved forwards, so that the log is read once.
+ *
+ * It also counts the hosts of each device, by their first location, from the same changes.
+ */
+import type { Steps } from "../../lib/steps.ts";
+import type { Batch, LogEntry } from "../../log/log.ts";
+import type { Host, HostLocation, Link } from "../../model/entity.ts";
+import type { History } from "../../view/history.ts";
+import { HistoryPruned } from "../../view/read-all.ts";
+import { type NetworkState, parseStored } from "../../view/view.ts";
+import { countHosts, type HostCounts } from "./host-counts.ts";
+
+const ENTRIES_PER_STEP = 200;
+
+export interface LostLink {
+  readonly link: Link;
+  /** Epoch milliseconds of its removal. */
+  readonly time: number;
+}
+
+export interface MovedHost {
+  readonly from: HostLocation;
+  readonly to: HostLocation;
+  /** Epoch milliseconds of its last move. */
+  readonly time: number;
+}
+
+/** In milliseconds. */
+export interface ProblemWindows {
+  readonly lostLinkMs: number;
+  readonly movedHostMs: number;
+}
+
+export class RecentChanges {
+  revision: number;
+  /** By id. What was removed and is back is not in it. */
+  readonly lost = new Map<string, LostLink>();
+  readonly moved = new Map<string, MovedHost>();
+  readonly hosts: HostCounts;
+
+  private constructor(revision: number, hosts: HostCounts) {
+    this.revision = revision;
+    this.hosts = hosts;
+  }
+
+  /** At `state`, with everything that is not older than the windows at `time`, as far as history is kept. */
+  static *read(
+    history: History,
+    state: NetworkState,
+    time: number,
+    { lostLinkMs, movedHostMs }: ProblemWindows,
+  ): Steps<RecentChanges> {
+    const { log } = history;
+    const hosts = yield* countHosts(state);
+    for (;;) {
+      const { oldest } = log.stats();
+      const from = log.revisionAt(time - Math.max(lostLinkMs, movedHostMs)) ?? oldest;
+      const recent = new RecentChanges(Math.min(state.revision, Math.max(oldest, from)), hosts);
+      try {
+        yield* recent.#advance(history, state.revision, false);
+        return recent;
+      } catch (error) {
+        // Where history was pruned meanwhile, it is read from its new beginning.
+        if (!(error instanceof HistoryPruned) || log.stats().oldest === oldest) throw error;
+      }
+    }
+  }
+
+  /** Moves it to a later revision. What is older than the windows at `time` is dropped. */
+  *moveTo(
+    history: History,
+    revision: number,
+    time: number,
+    { lostLinkMs, movedHostMs }: ProblemWindows,
+  ): Steps<void> {
+    yield* this.#advance(history, revision, true);
+    // In order of time, because an entry that is set again goes to the end.
+    for (const [id, lost] of this.lost) {
+      if (lost.time + lostLinkMs > time) break;
+      this.lost.delete(id);
+    }
+    for (const [id, moved] of this.moved) {
+      if (moved.time + movedHostMs > time) break;
+      this.moved.delete(id);
+    }
+  }
+
+  *#advance(history: History, to: number, countsHosts: boolean): Steps<void> {
+    let left = ENTRIES_PER_STEP;
+    for (const batch of history.allBatches(this.revision, to)) {
+      if (!batch) {
+        yield;
+        continue;
+      }
+      for (const entry of batch.entries) {
+        this.#add(entry, batch, countsHosts);
+        if (--left > 0) continue;
+        left = ENTRIES_PER_STEP;
+        yield;
+      }
+      if (--left <= 0) {
+        left = ENTRIES_PER_STEP;
+        yield;
+      }
+    }
+    this.revision = to;
+  }
+
+  #add({ kind, id, before, after, changed }: LogEntry, { time }: Batch, countsHosts: boolean): void {
+    if (kind === "links") {
+      if (before !== null && after !== null) return;
+      this.lost.delete(id);
+      if (before !== null) this.lost.set(id, { link: parseStored("links", before), time });
+    } else if (kind === "hosts") {
+      if (
+        before !== null &&
+        after !== null &&
+        !changed.includes("location") &&
+        !changed.includes("locations")
+      )
+        return;
+      const [was, is] = [parseHost(before), parseHost(after)];
+      if (countsHosts) this.hosts.replace(was?.location.elementId, is?.location.elementId);
+      if (was && is && hasLocation(was, is.location)) return;
+      this.moved.delete(id);
+      if (was && is) this.moved.set(id, { from: was.location, to: is.location, time });
+    }
+  }
+}
+
+const parseHost = (text: string | null): Host | undefined =>
+  text === null ? undefined : parseStored("hosts", text);
+
+/** A host that is at several locations does not move when another of them becomes the first. */
+const hasLocation = ({ locations }: Host, { elementId, port }: HostLocation): boolean =>
+  locations.some((at) => at.elementId === elementId && at.port === port);

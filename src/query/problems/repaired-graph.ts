@@ -1,0 +1,105 @@
+/**
+ * The network as it would be without problems, seen from the largest part: a graph in which that part is one node, the root,
+ * and each device outside of it another. All links count, whatever their state, and those that were lost. Devices are in
+ * order of id, so that the result is the same on every node of a cluster.
+ */
+import { type Steps, sortInSteps } from "../../lib/steps.ts";
+import type { GraphDevice, LinkGraph } from "../../view/link-graph.ts";
+import type { Parts } from "./parts.ts";
+
+const LINKS_PER_STEP = 1000;
+
+/** The node of the largest part. */
+export const ROOT = 0;
+
+export interface DevicePair {
+  readonly src: string;
+  readonly dst: string;
+}
+
+/** The links between two nodes in each direction. Two directions are one cable. */
+interface Joint {
+  out: number;
+  in: number;
+}
+
+export class RepairedGraph {
+  /** By node. The root has none. */
+  readonly devices: readonly (GraphDevice | undefined)[];
+  readonly #nodes: ReadonlyMap<string, number>;
+  readonly #joints: readonly Map<number, Joint>[];
+  readonly #graph: LinkGraph;
+
+  constructor(graph: LinkGraph, devices: readonly (GraphDevice | undefined)[], nodes: Map<string, number>) {
+    this.#graph = graph;
+    this.devices = devices;
+    this.#nodes = nodes;
+    this.#joints = devices.map(() => new Map());
+  }
+
+  /** Undefined for a device that does not exist. */
+  nodeOf(id: string): number | undefined {
+    return this.#nodes.get(id) ?? (this.#graph.hasDevice(id) ? ROOT : undefined);
+  }
+
+  join(from: number, to: number): void {
+    if (from === to) return;
+    this.#joint(from, to).out++;
+    this.#joint(to, from).in++;
+  }
+
+  #joint(from: number, to: number): Joint {
+    const joints = this.#joints[from] ?? new Map<number, Joint>();
+    let joint = joints.get(to);
+    if (!joint) {
+      joint = { out: 0, in: 0 };
+      joints.set(to, joint);
+    }
+    return joint;
+  }
+
+  /** In order of node. */
+  neighbours(node: number): number[] {
+    return [...(this.#joints[node]?.keys() ?? [])].sort((a, b) => a - b);
+  }
+
+  /** The number of cables between two nodes. */
+  cables(from: number, to: number): number {
+    const joint = this.#joints[from]?.get(to);
+    return joint ? Math.max(joint.out, joint.in) : 0;
+  }
+}
+
+export function* buildRepairedGraph(
+  graph: LinkGraph,
+  { partOf, largest }: Parts,
+  lost: Iterable<DevicePair>,
+): Steps<RepairedGraph> {
+  const outside: GraphDevice[] = [];
+  let left = LINKS_PER_STEP;
+  for (const [number, device] of graph.devices.entries()) {
+    if (device?.available !== undefined && partOf(number) !== largest) outside.push(device);
+    if (--left > 0) continue;
+    left = LINKS_PER_STEP;
+    yield;
+  }
+  const devices = [undefined, ...(yield* sortInSteps(outside, (a, b) => (a.id < b.id ? -1 : 1)))];
+  const nodes = new Map<string, number>();
+  for (const [node, device] of devices.entries()) if (device) nodes.set(device.id, node);
+  const repaired = new RepairedGraph(graph, devices, nodes);
+  for (const [node, device] of devices.entries()) {
+    if (!device) continue;
+    for (const { dst } of device.out) repaired.join(node, repaired.nodeOf(dst) ?? node);
+    // A link between two devices outside is in the list of its source already.
+    for (const { src } of device.in) if (!nodes.has(src)) repaired.join(repaired.nodeOf(src) ?? node, node);
+    left -= 1 + device.out.length + device.in.length;
+    if (left > 0) continue;
+    left = LINKS_PER_STEP;
+    yield;
+  }
+  for (const { src, dst } of lost) {
+    const [from, to] = [repaired.nodeOf(src), repaired.nodeOf(dst)];
+    if (from !== undefined && to !== undefined) repaired.join(from, to);
+  }
+  return repaired;
+}

@@ -1,0 +1,138 @@
+/**
+ * The camera of the map. It is in map units, so that a device that appears neither moves nor scales what is there. It
+ * reports each move; animations end at once for people who prefer reduced motion.
+ */
+import { SPACING } from "../layout/map-layout.ts";
+import { type CameraPosition, createProjection, type MapPoint, type Projection } from "./projection.ts";
+
+export interface Bounds {
+  readonly left: number;
+  readonly right: number;
+  readonly bottom: number;
+  readonly top: number;
+}
+
+/** The space between what is fitted and the edge of the viewport. */
+const FIT_PADDING_PX = 24;
+/** The spacing at which the camera stops when it fits a single device, and that of the closest zoom. */
+export const CLOSE_UP_SPACING_PX = 96;
+const MAX_SPACING_PX = 900;
+/** The farthest zoom shows the whole map this many times. */
+const MAX_ZOOM_OUT = 1.6;
+const ANIMATION_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 260;
+
+export class MapCamera {
+  #position: CameraPosition = { x: 0, y: 0, span: 1000 };
+  #width = 1;
+  #height = 1;
+  #bounds: Bounds | undefined;
+  #frame = 0;
+  readonly #onMoved: () => void;
+
+  constructor(onMoved: () => void) {
+    this.#onMoved = onMoved;
+  }
+
+  get position(): CameraPosition {
+    return this.#position;
+  }
+
+  projection(): Projection {
+    return createProjection(this.#position, this.#width, this.#height);
+  }
+
+  /** Returns whether the size has changed. The shorter side keeps its length in map units. */
+  resize(width: number, height: number): boolean {
+    if (width === this.#width && height === this.#height) return false;
+    [this.#width, this.#height] = [Math.max(1, width), Math.max(1, height)];
+    return true;
+  }
+
+  /** What the farthest zoom shows. The camera does not move. */
+  setBounds(bounds: Bounds): void {
+    this.#bounds = bounds;
+  }
+
+  moveTo(position: CameraPosition): void {
+    this.place(position);
+    this.#onMoved();
+  }
+
+  /** Moves without a report: the page knows this position. */
+  place(position: CameraPosition): void {
+    cancelAnimationFrame(this.#frame);
+    this.#position = { ...position, span: this.#limitSpan(position.span) };
+  }
+
+  animateTo(target: CameraPosition): void {
+    cancelAnimationFrame(this.#frame);
+    if (ANIMATION_MS === 0) {
+      this.moveTo(target);
+      return;
+    }
+    const [from, to] = [this.#position, { ...target, span: this.#limitSpan(target.span) }];
+    const start = performance.now();
+    const step = (now: number) => {
+      const linear = Math.min(1, Math.max(0, (now - start) / ANIMATION_MS));
+      const share = linear * (2 - linear);
+      const between = (a: number, b: number) => a + (b - a) * share;
+      this.#position = {
+        x: between(from.x, to.x),
+        y: between(from.y, to.y),
+        span: Math.exp(between(Math.log(from.span), Math.log(to.span))),
+      };
+      if (linear < 1) this.#frame = requestAnimationFrame(step);
+      this.#onMoved();
+    };
+    this.#frame = requestAnimationFrame(step);
+  }
+
+  /** The camera that shows the bounds, but not closer than a single device needs. */
+  fitted({ left, right, bottom, top }: Bounds, minSpacingPx = CLOSE_UP_SPACING_PX): CameraPosition {
+    const [width, height] = [this.#width, this.#height].map((size) => Math.max(1, size - 2 * FIT_PADDING_PX));
+    const maxScale = minSpacingPx / SPACING.width;
+    const scale = Math.min(
+      (width ?? 1) / Math.max(right - left, 1e-6),
+      (height ?? 1) / Math.max(top - bottom, 1e-6),
+      maxScale,
+    );
+    return {
+      x: (left + right) / 2,
+      y: (bottom + top) / 2,
+      span: Math.min(this.#width, this.#height) / scale,
+    };
+  }
+
+  /** Zooms so that what is at the pixel stays there. */
+  zoomAt(
+    factor: number,
+    pixel: MapPoint = { x: this.#width / 2, y: this.#height / 2 },
+    animate = false,
+  ): void {
+    const { x, y } = this.projection().toMap(pixel);
+    const { span, ...centre } = this.#position;
+    const next = this.#limitSpan(span * factor);
+    const share = next / span;
+    const target = { x: x + (centre.x - x) * share, y: y + (centre.y - y) * share, span: next };
+    if (animate) this.animateTo(target);
+    else this.moveTo(target);
+  }
+
+  panPixels(dx: number, dy: number): void {
+    const { scale } = this.projection();
+    const { x, y, span } = this.#position;
+    this.moveTo({ x: x - dx / scale, y: y + dy / scale, span });
+  }
+
+  /** In shares of the viewport, y upwards. */
+  panShare(dx: number, dy: number): void {
+    this.panPixels(-dx * this.#width, dy * this.#height);
+  }
+
+  #limitSpan(span: number): number {
+    const shorter = Math.min(this.#width, this.#height);
+    const min = (shorter * SPACING.width) / MAX_SPACING_PX;
+    const max = this.#bounds ? this.fitted(this.#bounds).span * MAX_ZOOM_OUT : Number.POSITIVE_INFINITY;
+    return Math.max(min, Math.min(Math.max(max, min), span));
+  }
+}

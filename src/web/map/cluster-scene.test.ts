@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { cardRadii } from "./cluster-scene.ts";
+import { CARD } from "./style.ts";
+
+test("cards never overlap, wherever the clusters are", () => {
+  const coordinate = fc.integer({ min: -5000, max: 5000 });
+  const size = fc.integer({ min: 0, max: 3000 });
+  const cluster = fc.record({ left: coordinate, bottom: coordinate, width: size, height: size });
+  fc.assert(
+    fc.property(fc.array(cluster, { maxLength: 20 }), (boxes) => {
+      const clusters = boxes.map(({ left, bottom, width, height }, index) => ({
+        index,
+        name: "",
+        shortName: "",
+        deviceIds: [],
+        namePrefix: "",
+        left,
+        right: left + width,
+        bottom,
+        top: bottom + height,
+      }));
+      const steps = cardRadii(clusters);
+      let step = steps.next();
+      while (!step.done) step = steps.next();
+      const radii = step.value;
+      const cards = clusters.map(({ index, left, right, bottom, top }) => ({
+        x: (left + right) / 2,
+        y: (bottom + top) / 2,
+        radius: radii.get(index) ?? 0,
+      }));
+      for (const [i, p] of cards.entries())
+        for (const q of cards.slice(i + 1)) {
+          if (p.radius === 0 && q.radius === 0) continue;
+          const apartX = Math.abs(p.x - q.x) - (p.radius + q.radius) * CARD.width;
+          const apartY = Math.abs(p.y - q.y) - (p.radius + q.radius) * CARD.height;
+          expect(Math.max(apartX, apartY)).toBeGreaterThan(-1e-6);
+        }
+    }),
+  );
+});

@@ -1,0 +1,159 @@
+/**
+ * The clusters as the map draws them at a zoom at which devices would be too small: one card a cluster and one line for
+ * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to every other.
+ */
+import type { Cluster, Clusters } from "./clusters.ts";
+import type { SceneChanges } from "./device-scene.ts";
+import { encodeEdge } from "./edge-program.ts";
+import { createScene } from "./gl-renderer.ts";
+import { WordWriter } from "./instance-layer.ts";
+import { encodeNode } from "./node-program.ts";
+import type { MapPoint } from "./projection.ts";
+import type { BundleItem, SceneInput } from "./scene-input.ts";
+import { CARD, SHAPES, STROKES, SYMBOLS } from "./style.ts";
+
+const PREFIX = "cluster ";
+export const clusterNode = (index: number): string => PREFIX + index;
+/** The space around the devices of a cluster that its card may cover, and that between two cards, in map units. */
+const CARD_PADDING = 50;
+const CARD_GAP = 4;
+
+export interface ClusterCard extends MapPoint {
+  readonly cluster: Cluster;
+  /** In map units. */
+  readonly radius: number;
+  readonly downCount: number;
+  /** The devices that a comparison or a layer marks. */
+  readonly markCount: number;
+  /** False when all its devices are dimmed. */
+  readonly highlighted: boolean;
+}
+
+export class ClusterScene {
+  readonly scene = createScene();
+  /** By node. */
+  readonly cards = new Map<string, ClusterCard>();
+  readonly #writer = new WordWriter();
+  #radii = new Map<number, number>();
+  #lines = new Set<string>();
+
+  *update(
+    input: SceneInput,
+    clusters: Clusters,
+    bundles: ReadonlyMap<string, BundleItem>,
+    changes: SceneChanges,
+  ): Generator<void, void> {
+    const resized = changes.clusterShapes.size > 0;
+    if (resized) this.#radii = yield* cardRadii([...clusters.byIndex.values()]);
+    const changed = resized ? new Set([...changes.clusters, ...clusters.byIndex.keys()]) : changes.clusters;
+    for (const index of changed) {
+      yield;
+      this.#updateCard(index, clusters.byIndex.get(index), input);
+    }
+    if (resized || changes.bundles || changes.clusters.size > 0) yield* this.#updateLines(input, bundles);
+  }
+
+  #updateCard(
+    index: number,
+    cluster: Cluster | undefined,
+    { network, highlights, palette }: SceneInput,
+  ): void {
+    const node = clusterNode(index);
+    const devices = (cluster?.deviceIds ?? [])
+      .filter((id) => highlights.isVisible(id))
+      .flatMap((id) => network.devices.get(id) ?? []);
+    if (!cluster || devices.length === 0) {
+      this.cards.delete(node);
+      this.scene.nodes.delete(node);
+      return;
+    }
+    const emphases = devices.map((device) => highlights.device(device));
+    // What is only planned is neither up nor down.
+    const downCount = devices.filter(
+      (device, i) => !device.available && emphases[i]?.mark !== "missing",
+    ).length;
+    const highlighted = emphases.some((emphasis) => emphasis.highlighted !== false);
+    const selected = emphases.some((emphasis) => emphasis.selected);
+    const onPath = emphases.some((emphasis) => emphasis.onPath);
+    const markCount = emphases.filter(({ mark }) => mark !== undefined).length;
+    const showsDown = downCount > 0;
+    const [x, y] = [(cluster.left + cluster.right) / 2, (cluster.bottom + cluster.top) / 2];
+    const radius = this.#radii.get(index) ?? 0;
+    this.cards.set(node, { cluster, x, y, radius, downCount, markCount, highlighted });
+    const style = {
+      shape: SHAPES.card,
+      symbol: showsDown ? SYMBOLS.cross : SYMBOLS.none,
+      ring: selected ? 2 : onPath ? 1 : 0,
+      dashed: 0,
+      color: showsDown ? palette.down : highlighted ? palette.node : palette.dimmed,
+      fill: showsDown ? palette.downFill : highlighted ? palette.nodeFill : palette.dimmedFill,
+    };
+    const words = encodeNode(this.#writer, { x, y, size: radius, ...style });
+    this.scene.nodes.set(node, showsDown ? 2 : 1, words);
+  }
+
+  /** The width of a line grows with the number of cables; it is dashed if none is active. */
+  *#updateLines(input: SceneInput, bundles: ReadonlyMap<string, BundleItem>): Generator<void, void> {
+    const totals = new Map<string, { from: string; to: string; cables: number; active: number }>();
+    for (const { bundle, ends } of bundles.values()) {
+      yield;
+      if (ends[0].cluster === ends[1].cluster) continue;
+      const [p, q] = [Math.min(ends[0].cluster, ends[1].cluster), Math.max(ends[0].cluster, ends[1].cluster)];
+      const [from, to] = [clusterNode(p), clusterNode(q)];
+      const key = `${from} ${to}`;
+      const total = totals.get(key) ?? { from, to, cables: 0, active: 0 };
+      total.cables += bundle.cables.length;
+      total.active += bundle.cables.filter((cable) => cable.active).length;
+      totals.set(key, total);
+    }
+    for (const key of this.#lines) if (!totals.has(key)) this.scene.edges.delete(key);
+    this.#lines = new Set(totals.keys());
+    for (const [key, { from, to, cables, active }] of totals) {
+      yield;
+      const [start, end] = [this.cards.get(from), this.cards.get(to)];
+      if (!start || !end) {
+        this.scene.edges.delete(key);
+        continue;
+      }
+      const style = {
+        stroke: active > 0 ? STROKES.solid : STROKES.dashed,
+        arrow: 0,
+        color: active > 0 ? input.palette.line : input.palette.down,
+        size: Math.min(5, 1.6 + Math.log2(cables)),
+        fades: false,
+      };
+      const points = Float64Array.of(start.x, start.y, end.x, end.y);
+      this.scene.edges.set(key, active > 0 ? 1 : 2, encodeEdge(this.#writer, points, style));
+    }
+  }
+}
+
+/**
+ * The largest radius for each cluster, in map units, at which its card covers its devices at most, and at which two cards
+ * of any two clusters are apart in x or in y. Both then are at most half of the larger of the two distances.
+ */
+export function* cardRadii(clusters: readonly Cluster[]): Generator<void, Map<number, number>> {
+  const centres = clusters.map(({ left, right, bottom, top }) => ({
+    x: (left + right) / 2,
+    y: (bottom + top) / 2,
+  }));
+  const radii = clusters.map(({ left, right, bottom, top }) =>
+    Math.min(
+      ((right - left) / 2 + CARD_PADDING) / CARD.width,
+      ((top - bottom) / 2 + CARD_PADDING) / CARD.height,
+    ),
+  );
+  for (let i = 0; i < centres.length; i++) {
+    yield;
+    for (let j = i + 1; j < centres.length; j++) {
+      const [dx, dy] = [
+        Math.abs((centres[i]?.x ?? 0) - (centres[j]?.x ?? 0)),
+        Math.abs((centres[i]?.y ?? 0) - (centres[j]?.y ?? 0)),
+      ];
+      const limit = Math.max((dx - CARD_GAP) / (2 * CARD.width), (dy - CARD_GAP) / (2 * CARD.height), 0);
+      radii[i] = Math.min(radii[i] ?? 0, limit);
+      radii[j] = Math.min(radii[j] ?? 0, limit);
+    }
+  }
+  return new Map(clusters.map(({ index }, i) => [index, radii[i] ?? 0]));
+}

@@ -1,0 +1,110 @@
+/**
+ * Which devices and cables match the filters of the map: the highlights of the map and the counts beside the filters use
+ * the same rules.
+ */
+import type { Cable } from "../../model/cable.ts";
+import { hasConflict } from "../../model/conflict.ts";
+import type { Device, Link } from "../../model/entity.ts";
+import type { Network } from "../network.ts";
+import type { ViewState } from "../state.ts";
+
+/** The values of the state filter and their labels. */
+export const STATE_FILTERS = {
+  down: "Device down",
+  inactive: "Link inactive",
+  "one-way": "Link one-way",
+  unverified: "Link not verified",
+  conflict: "Conflicting claims",
+} as const;
+
+export type Filters = Pick<ViewState, "types" | "states" | "sources">;
+
+export interface FilterMatch {
+  /** A device matches by its own state or by that of one of its cables. */
+  device(device: Device): boolean;
+  cable(cable: Cable): boolean;
+}
+
+export function createFilterMatch(network: Network, { types, states, sources }: Filters): FilterMatch {
+  const matches = (entity: Device | Link, stateMatches: boolean, typeMatches: boolean): boolean =>
+    typeMatches &&
+    (states.length === 0 || stateMatches) &&
+    (sources.length === 0 || entity.sources.some((source) => sources.includes(source)));
+  return {
+    device(device) {
+      const ownState = deviceStates(device).some((state) => states.includes(state));
+      const stateMatches =
+        ownState ||
+        (states.length > 0 && network.cablesOf(device.id).some((cable) => hasState(cable, states)));
+      return matches(device, stateMatches, types.length === 0 || types.includes(device.type));
+    },
+    cable(cable) {
+      const ends = [cable.from, cable.to].map((end) => network.devices.get(end.device));
+      const typeMatches = types.length === 0 || ends.every((end) => end && types.includes(end.type));
+      return cable.links.some((link) => matches(link, hasState(cable, states), typeMatches));
+    },
+  };
+}
+
+const hasState = (cable: Cable, states: readonly string[]): boolean =>
+  cableStates(cable).some((state) => states.includes(state));
+
+function deviceStates(device: Device): string[] {
+  return [...(device.available ? [] : ["down"]), ...(hasConflict(device) ? ["conflict"] : [])];
+}
+
+function cableStates(cable: Cable): string[] {
+  const states: string[] = [];
+  if (!cable.active) states.push("inactive");
+  else if (cable.oneWay) states.push("one-way");
+  if (!cable.verified) states.push("unverified");
+  if (cable.conflict) states.push("conflict");
+  return states;
+}
+
+type Counts = ReadonlyMap<string, number>;
+
+/** The number of devices and cables for each value of each filter. */
+export interface FilterCounts {
+  readonly types: Counts;
+  readonly states: Counts;
+  readonly sources: Counts;
+}
+
+/**
+ * Counts what the map shows. The filters of the other groups apply, so that the count of a value is what remains
+ * highlighted when that value alone is chosen in its group.
+ */
+export function countFilters(
+  network: Network,
+  filters: Filters,
+  isVisible: (device: string) => boolean,
+): FilterCounts {
+  const without = {
+    types: createFilterMatch(network, { ...filters, types: [] }),
+    states: createFilterMatch(network, { ...filters, states: [] }),
+    sources: createFilterMatch(network, { ...filters, sources: [] }),
+  };
+  const types = new Map<string, number>();
+  const sources = new Map<string, number>();
+  const states = new Map<string, number>(Object.keys(STATE_FILTERS).map((state) => [state, 0]));
+  for (const device of network.devices.values()) {
+    if (!isVisible(device.id)) continue;
+    if (without.types.device(device)) increase(types, device.type);
+    if (without.states.device(device)) for (const state of deviceStates(device)) increase(states, state);
+    if (without.sources.device(device)) for (const source of device.sources) increase(sources, source);
+  }
+  for (const cable of network.cables.values()) {
+    if (!isVisible(cable.from.device) || !isVisible(cable.to.device)) continue;
+    if (without.states.cable(cable)) for (const state of cableStates(cable)) increase(states, state);
+    if (without.sources.cable(cable))
+      for (const source of new Set(cable.links.flatMap((link) => link.sources))) increase(sources, source);
+  }
+  return { types: inOrder(types), states, sources: inOrder(sources) };
+}
+
+function increase(counts: Map<string, number>, value: string): void {
+  counts.set(value, (counts.get(value) ?? 0) + 1);
+}
+
+const inOrder = (counts: Counts): Counts => new Map([...counts].sort(([p], [q]) => (p < q ? -1 : 1)));

@@ -1,0 +1,122 @@
+/**
+ * The texts on lines, as far as there is space: the number of cables of a bundle and the value of an overlay in the middle,
+ * the name and speed of the port at both ends when the map is close.
+ */
+
+import type { LinkOverlay } from "../overlay.ts";
+import type { Bounds } from "./camera.ts";
+import { type OccupiedCells, textWidth } from "./label-draw.ts";
+import { overlayText, overlayValue } from "./link-overlay.ts";
+import type { Palette } from "./palette.ts";
+import { formatSpeed, type PortFact } from "./port-facts.ts";
+import type { Projection } from "./projection.ts";
+import { lengthOf, pointAt } from "./routes.ts";
+import type { BundleItem } from "./scene-input.ts";
+
+/** The smallest spacing of devices at which the texts in the middle and those of ports are drawn. */
+const COUNT_SPACING_PX = 30;
+export const PORT_SPACING_PX = 90;
+const FONT = '10px system-ui, "Segoe UI", sans-serif';
+const TEXT_HEIGHT_PX = 12;
+/** The distance of the text of a port from the outline of its device. */
+const PORT_GAP_PX = 10;
+const MAX_SHIFT_PX = 60;
+const MAX_TEXTS = 400;
+
+export interface LineLabelOptions {
+  readonly overlay: LinkOverlay | undefined;
+  readonly port: (device: string, port: string) => PortFact | undefined;
+}
+
+export function drawLineLabels(
+  context: CanvasRenderingContext2D,
+  items: Iterable<BundleItem>,
+  projection: Projection,
+  palette: Palette,
+  occupied: OccupiedCells,
+  { overlay, port }: LineLabelOptions,
+): number {
+  if (projection.spacingPx < COUNT_SPACING_PX) return 0;
+  context.font = FONT;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.strokeStyle = palette.background;
+  context.lineWidth = 3;
+  const [start, end] = [
+    projection.toMap({ x: 0, y: projection.height }),
+    projection.toMap({ x: projection.width, y: 0 }),
+  ];
+  const view = { left: start.x, right: end.x, bottom: start.y, top: end.y };
+  let drawn = 0;
+  /** Returns false if another text is there. */
+  const draw = (text: string, mapX: number, mapY: number, color: string): boolean => {
+    const [x, y] = [projection.x(mapX), projection.y(mapY)];
+    const halfWidth = textWidth(context, text) / 2 + 2;
+    const isInView = x > -halfWidth && y > 0 && x < projection.width + halfWidth && y < projection.height;
+    if (text === "" || !isInView || drawn >= MAX_TEXTS) return true;
+    const half = TEXT_HEIGHT_PX / 2;
+    if (!occupied.occupy(x - halfWidth, y - half, x + halfWidth, y + half)) return false;
+    drawn++;
+    context.strokeText(text, x, y);
+    context.fillStyle = color;
+    context.fillText(text, x, y);
+    return true;
+  };
+  for (const { bundle, points, emphasis } of items) {
+    const { a, b, cables } = bundle;
+    const color = emphasis.selected || emphasis.onPath ? palette.text : palette.muted;
+    if (isOutside(points, view)) continue;
+    const length = lengthOf(points);
+    const value = overlayValue(overlay, bundle);
+    const count = cables.length > 1 ? `×${cables.length}` : "";
+    const text =
+      overlay && value !== undefined ? [overlayText(overlay, value), count].join(" ").trim() : count;
+    const middle = pointAt(points, length / 2);
+    if (text !== "") draw(text, middle.x, middle.y, palette.text);
+    if (projection.spacingPx < PORT_SPACING_PX || emphasis.highlighted === false) continue;
+    const gap = (projection.radiusPx + PORT_GAP_PX) / projection.scale;
+    for (const [device, distance] of [
+      [a, gap],
+      [b, length - gap],
+    ] as const) {
+      const textAtEnd = portText(device, cables, port);
+      // Far enough from the device that the text does not cover it, in the direction of the line.
+      const { dx } = pointAt(points, distance);
+      const inward = (Math.abs(dx) * textWidth(context, textAtEnd)) / 2 / projection.scale;
+      // Farther along the line where another text is in the way.
+      for (let shift = 0; shift <= MAX_SHIFT_PX; shift += TEXT_HEIGHT_PX) {
+        const fromEnd = gap + inward + shift / projection.scale;
+        if (fromEnd * 2 > length) break;
+        const point = pointAt(points, device === a ? fromEnd : length - fromEnd);
+        if (draw(textAtEnd, point.x, point.y, color)) break;
+      }
+    }
+  }
+  return drawn;
+}
+
+/** `eth1 10G`; of a bundle the first port, with `…`. */
+function portText(
+  device: string,
+  cables: BundleItem["bundle"]["cables"],
+  port: LineLabelOptions["port"],
+): string {
+  const [cable] = cables;
+  if (!cable) return "";
+  const end = cable.from.device === device ? cable.from : cable.to;
+  const fact = port(device, end.port);
+  const name = (fact?.name ?? end.port) + (cables.length > 1 ? "…" : "");
+  return `${name} ${formatSpeed(fact?.speed ?? 0)}`.trim();
+}
+
+function isOutside(points: Float64Array, view: Bounds): boolean {
+  let [left, right, below, above] = [true, true, true, true];
+  for (let i = 0; i < points.length; i += 2) {
+    const [x = 0, y = 0] = [points[i], points[i + 1]];
+    left &&= x < view.left;
+    right &&= x > view.right;
+    below &&= y < view.bottom;
+    above &&= y > view.top;
+  }
+  return left || right || below || above;
+}

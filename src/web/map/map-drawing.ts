@@ -1,0 +1,78 @@
+/** Draws one frame of the map: the background, the graph, and the texts above it. */
+import { drawClusterBackgrounds } from "./cluster-background.ts";
+import type { ClusterScene } from "./cluster-scene.ts";
+import type { DeviceScene } from "./device-scene.ts";
+import type { GlRenderer } from "./gl-renderer.ts";
+import { drawLabels, type Label } from "./label-draw.ts";
+import { drawLineLabels } from "./line-labels.ts";
+import type { PortFacts } from "./port-facts.ts";
+import type { Projection } from "./projection.ts";
+import type { SceneInput } from "./scene-input.ts";
+
+/** A picture below the clusters, in map units. */
+export interface MapPicture {
+  readonly image: CanvasImageSource;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Frame {
+  readonly projection: Projection;
+  readonly input: SceneInput;
+  readonly devices: DeviceScene;
+  readonly clusters: ClusterScene;
+  readonly showsClusters: boolean;
+  readonly labels: readonly Label[];
+  readonly hovered: string | undefined;
+  readonly ports: PortFacts;
+  readonly picture: MapPicture | undefined;
+}
+
+interface FrameLayers {
+  readonly background: HTMLCanvasElement;
+  readonly labels: HTMLCanvasElement;
+}
+
+/** Returns the number of texts drawn on lines. */
+export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Frame): number {
+  const { projection, input, devices, clusters, showsClusters } = frame;
+  const { palette, overlay, network } = input;
+  const background = contextOf(layers.background, projection);
+  background.clearRect(0, 0, projection.width, projection.height);
+  if (frame.picture) drawPicture(background, frame.picture, projection);
+  // A cluster has a card while one of its devices is visible.
+  const visible = showsClusters ? [] : [...clusters.cards.values()].map(({ cluster }) => cluster);
+  drawClusterBackgrounds(background, visible, projection, palette);
+  renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
+  const context = contextOf(layers.labels, projection);
+  const occupied = drawLabels(context, frame.labels, projection, palette, {
+    hoveredNodeId: frame.hovered,
+    hostCount: (node) => network.hostCount(node),
+  });
+  if (showsClusters) return 0;
+  return drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
+    overlay,
+    port: (device, port) => frame.ports.get(device, port),
+  });
+}
+
+function drawPicture(context: CanvasRenderingContext2D, picture: MapPicture, projection: Projection): void {
+  const { image, left, top, width, height } = picture;
+  const { scale } = projection;
+  context.drawImage(image, projection.x(left), projection.y(top), width * scale, height * scale);
+}
+
+/** The context of a canvas that has the size of the map. Its unit is a CSS pixel. */
+function contextOf(canvas: HTMLCanvasElement, { width, height }: Projection): CanvasRenderingContext2D {
+  const pixelRatio = devicePixelRatio || 1;
+  if (canvas.width !== Math.round(width * pixelRatio) || canvas.height !== Math.round(height * pixelRatio)) {
+    canvas.width = Math.round(width * pixelRatio);
+    canvas.height = Math.round(height * pixelRatio);
+  }
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser has no 2D canvas");
+  context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
+  return context;
+}

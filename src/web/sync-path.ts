@@ -1,0 +1,63 @@
+/**
+ * Loads the shortest paths between the ends of the address, of the moment that is shown, and again some time after the
+ * network changed. A request that is overtaken is aborted.
+ */
+import { batch, computed, effect, untracked } from "@preact/signals";
+import { ClientError } from "../client/client.ts";
+import { pathEndId } from "./path.ts";
+import type { Store } from "./store.ts";
+import { throttle } from "./throttle.ts";
+
+/** The paths that are listed. The union has all of them. */
+export const MAX_LISTED_PATHS = 32;
+const RELOAD_MS = 2000;
+
+export function syncPath(store: Store): void {
+  const { client, state, path, pathFault } = store;
+  let request = new AbortController();
+  const load = async (): Promise<void> => {
+    request.abort();
+    request = new AbortController();
+    const { signal } = request;
+    const { path: ends, at } = state.peek();
+    if (!ends) return;
+    const network = store.network.peek();
+    const [src, dst] = [pathEndId(network, ends[0], "src"), pathEndId(network, ends[1], "dst")];
+    const query = at === undefined ? {} : { at };
+    try {
+      const explanation = await client.explainPaths(src, dst, query, { signal });
+      const limit = Math.min(MAX_LISTED_PATHS, explanation.count);
+      const { paths } =
+        limit === 0 ? { paths: [] } : await client.paths(src, dst, { ...query, limit }, { signal });
+      if (signal.aborted) return;
+      batch(() => {
+        path.value = { explanation, paths };
+        pathFault.value = undefined;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      batch(() => {
+        path.value = undefined;
+        pathFault.value = error instanceof ClientError ? error.detail : String(error);
+      });
+    }
+  };
+  const key = computed(() => JSON.stringify([state.value.path, state.value.at]));
+  const hasNetwork = computed(() => store.network.value !== undefined);
+  effect(() => {
+    void key.value;
+    if (!hasNetwork.value) return;
+    untracked(() => {
+      path.value = undefined;
+      pathFault.value = undefined;
+      void load();
+    });
+  });
+  const reload = throttle(RELOAD_MS, () => void load());
+  effect(() => {
+    void store.networkVersion.value;
+    untracked(() => {
+      if (state.peek().path && state.peek().at === undefined && hasNetwork.peek()) reload();
+    });
+  });
+}

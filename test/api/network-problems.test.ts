@@ -1,0 +1,367 @@
+/** `/topology/problems`: what is wrong with the network, since when, and what it cuts off; live, in the past, as a stream. */
+import { afterEach, expect, test } from "bun:test";
+import { join } from "node:path";
+import { ManualClock } from "../../src/lib/clock.ts";
+import type { ClaimChange } from "../../src/model/claim.ts";
+import type { NetworkProblem } from "../../src/model/network-problem.ts";
+import { temporaryFolder } from "../support/folder.ts";
+import { openEventReader } from "./events.ts";
+import { type Harness, type HarnessOptions, openHarness } from "./harness.ts";
+import { commitPlanned, plannedDevice, plannedLink } from "./planned-network.ts";
+
+const PROBLEMS = "topology/problems";
+const HOUR_MS = 3_600_000;
+
+interface Body {
+  readonly problems: readonly NetworkProblem[];
+  readonly counts: Readonly<Record<string, number>>;
+  readonly next?: string;
+}
+
+const opened: Harness[] = [];
+afterEach(async () => {
+  for (const harness of opened.splice(0)) await harness.stop();
+});
+
+async function open(options: HarnessOptions = {}): Promise<Harness> {
+  const harness = await openHarness(options);
+  opened.push(harness);
+  return harness;
+}
+
+const device = (id: string, available = true): ClaimChange => ({
+  op: "set",
+  kind: "devices",
+  claim: { id, available },
+});
+const link = (a: string, b: string, state: "ACTIVE" | "INACTIVE" = "ACTIVE"): ClaimChange[] =>
+  [
+    [a, b],
+    [b, a],
+  ].map(([from = "", to = ""]) => {
+    const [src, dst] = [
+      { device: from, port: portTo(to) },
+      { device: to, port: portTo(from) },
+    ];
+    return { op: "set", kind: "links", claim: { src, dst, state } };
+  });
+const portTo = (id: string): string => String(id.charCodeAt(4));
+const linkOf = (from: string, to: string): string => `${from}/${portTo(to)}-${to}/${portTo(from)}`;
+const noLink = (a: string, b: string): ClaimChange[] =>
+  [
+    [a, b],
+    [b, a],
+  ].map(([from = "", to = ""]) => ({ op: "remove", kind: "links", id: linkOf(from, to) }));
+const host = (n: number, at: string, port = "1", ip?: string): ClaimChange => {
+  const mac = `00:00:00:00:00:0${n}`;
+  const claim = { mac, vlan: "None", locations: [{ elementId: at, port }], ...(ip && { ipAddresses: [ip] }) };
+  return { op: "set", kind: "hosts", claim };
+};
+
+const [A, B, C] = ["dev:a", "dev:b", "dev:c"] as const;
+/** A tree, a in the middle: two hosts at a, one at b and at c. */
+const TREE: readonly ClaimChange[] = [
+  ...[A, B, C].map((id) => device(id)),
+  ...link(A, B),
+  ...link(A, C),
+  host(1, A),
+  host(2, A, "2"),
+  host(3, B),
+  host(4, C),
+];
+
+const read = (harness: Harness, query = ""): Promise<Body> => harness.json<Body>(`${PROBLEMS}${query}`);
+const summary = ({ problems }: Body): string[] =>
+  problems.map(({ id, severity, cutOff }) => `${severity} ${id} -${cutOff.deviceCount}/${cutOff.hostCount}`);
+const timeNow = (harness: Harness): string => new Date(harness.clock.now()).toISOString();
+
+/** The clock of the machine is set forwards: it is read again within a minute. */
+async function letPass({ clock }: Harness, ms: number): Promise<void> {
+  clock.setBy(ms);
+  await clock.advance(60_000);
+}
+
+test("a network without problems, and the media type", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  const response = await harness.fetch(PROBLEMS);
+  expect(response.headers.get("content-type")).toBe("application/vnd.gazetteer.problems+json");
+  expect(response.headers.get("gazetteer-revision")).toBe("1");
+  expect(await response.json()).toEqual({
+    problems: [],
+    counts: {
+      "device-unavailable": 0,
+      "link-inactive": 0,
+      "link-one-sided": 0,
+      "link-lost": 0,
+      "host-moved": 0,
+      "host-duplicated": 0,
+      conflict: 0,
+      drift: 0,
+      "source-stale": 0,
+    },
+  });
+  expect((await harness.fetch(PROBLEMS, { headers: { accept: "image/png" } })).status).toBe(406);
+  expect((await harness.fetch(PROBLEMS, { headers: { authorization: "" } })).status).toBe(401);
+  expect((await harness.fetch(PROBLEMS, { method: "POST" })).status).toBe(405);
+});
+
+test("each kind of problem, worst first", async () => {
+  const harness = await open();
+  await harness.apply([...TREE, device("dev:d"), device("dev:e"), device("dev:f"), ...link(A, "dev:d")]);
+  await harness.apply([device(B, false)]);
+  const unavailableSince = timeNow(harness);
+  await harness.apply(link(A, C, "INACTIVE"));
+  const inactiveSince = timeNow(harness);
+  const [oneWay] = link("dev:e", A);
+  await harness.apply(oneWay ? [oneWay] : []);
+  await harness.apply(noLink(A, "dev:d"));
+  const lostSince = timeNow(harness);
+  await harness.apply([host(1, A, "7")]);
+  const movedSince = timeNow(harness);
+  await harness.apply([host(5, A, "5", "10.0.0.9"), host(6, A, "6", "10.0.0.9")]);
+  // Nothing of what is wrong changes.
+  await harness.apply([{ op: "remove", kind: "links", id: linkOf(A, C) }]);
+  await harness.apply(link(A, C, "INACTIVE"));
+  const body = await read(harness);
+  expect(summary(body)).toEqual([
+    `critical device-unavailable:${B} -1/1`,
+    `critical link-inactive:${linkOf(A, C)} -1/1`,
+    `critical link-lost:${linkOf(A, "dev:d")} -1/0`,
+    `major link-one-sided:${linkOf(A, "dev:e")} -0/0`,
+    `minor host-moved:00:00:00:00:00:01/None -0/0`,
+    `minor host-duplicated:00:00:00:00:00:05/None -0/0`,
+    `minor host-duplicated:00:00:00:00:00:06/None -0/0`,
+  ]);
+  expect(body.problems[0]).toMatchObject({ since: unavailableSince, entity: B, cutOff: { devices: [B] } });
+  // The other direction of the cable has been INACTIVE all the time.
+  expect(body.problems[1]).toMatchObject({ since: inactiveSince, cutOff: { devices: [C] } });
+  expect(body.problems[2]).toMatchObject({
+    since: lostSince,
+    until: new Date(Date.parse(lostSince) + 24 * HOUR_MS).toISOString(),
+    link: { src: { device: A }, dst: { device: "dev:d" } },
+  });
+  expect(body.problems[4]).toMatchObject({
+    since: movedSince,
+    moved: { from: { elementId: A, port: "1" }, to: { elementId: A, port: "7" } },
+    devices: [A],
+    sources: ["first"],
+  });
+  expect(body.counts).toMatchObject({ "host-duplicated": 2, "link-lost": 1, drift: 0 });
+});
+
+test("drift, stale sources and conflicts of links", async () => {
+  const harness = await open();
+  await harness.apply([...TREE, device("dev:d"), ...link("dev:d", A)]);
+  const src = { device: "dev:d", port: portTo(A) };
+  await harness.apply([{ op: "set", kind: "links", claim: { src, dst: { device: B, port: "9" } } }]);
+  await commitPlanned(harness, [plannedDevice("dev:x", "unplanned"), plannedLink(A, "dev:x", "missing")]);
+  const staleSince = harness.clock.now();
+  const settings = (id: string, value: object) => ({
+    kind: "settings" as const,
+    id,
+    before: harness.view.get("settings", id) ?? null,
+    after: JSON.stringify(value),
+    changed: [],
+  });
+  await harness.write([
+    settings("merge", { sources: [{ name: "first" }, { name: "second" }] }),
+    settings("source:second", { hasSynced: true, staleSince }),
+  ]);
+  const ids = summary(await read(harness, "?severity=minor,warning"));
+  expect(ids).toContain(`minor conflict:links:${linkOf("dev:d", A)} -0/0`);
+  expect(ids).toContain(`warning drift:devices:dev:x -0/0`);
+  expect(ids).toContain(`warning drift:links:${A}/1-dev:x/2 -0/0`);
+  expect(ids.at(-1)).toBe("warning source-stale:second -0/0");
+  const { problems } = await read(harness, "?kind=source-stale");
+  expect(problems).toMatchObject([{ since: new Date(staleSince).toISOString(), source: "second" }]);
+});
+
+test("filters, and faults that name what is allowed", async () => {
+  const harness = await open({ aliases: ["onos"] });
+  await harness.apply(TREE);
+  await harness.apply([device(B, false), ...link(A, C, "INACTIVE"), host(1, C)]);
+  const idsOf = async (query: string) => (await read(harness, query)).problems.map(({ id }) => id);
+  const [down, inactive, moved] = [
+    `device-unavailable:${B}`,
+    `link-inactive:${linkOf(A, C)}`,
+    "host-moved:00:00:00:00:00:01/None",
+  ];
+  expect(await idsOf("?kind=device-unavailable,host-moved")).toEqual([down, moved]);
+  expect(await idsOf("?severity=critical")).toEqual([down, inactive]);
+  expect(await idsOf("?resource=links,hosts")).toEqual([inactive, moved]);
+  expect(await idsOf("?device=DEV:C")).toEqual([inactive, moved]);
+  expect(await idsOf("?source=second")).toEqual([]);
+  expect(await idsOf("?source=first&q=00:01")).toEqual([moved]);
+  for (const [query, parameter] of [
+    ["?kind=link", "kind"],
+    ["?severity=bad", "severity"],
+    ["?colour=red", "colour"],
+    ["?limit=0", "limit"],
+    ["?since=1", "since"],
+    ["?q=", "q"],
+    ["?format=csv", "format"],
+    ["?at=99", "at"],
+  ] as const) {
+    const response = await harness.fetch(PROBLEMS + query);
+    expect([query, response.status]).toEqual([query, 400]);
+    expect(await response.text()).toContain(parameter);
+  }
+});
+
+test("pages are of the list of the first one", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  await harness.apply([device(B, false), ...noLink(A, C), host(1, C)]);
+  const all = (await read(harness)).problems.map(({ id }) => id);
+  expect(all).toHaveLength(3);
+  const response = await harness.fetch(`${PROBLEMS}?limit=2`);
+  const first: Body = await response.json();
+  expect(response.headers.get("link")).toContain('rel="next"');
+  await harness.apply([device(B, true)]);
+  await letPass(harness, 2 * HOUR_MS);
+  const second = await harness.fetch(`${PROBLEMS}?limit=2&cursor=${first.next}`);
+  expect(second.headers.get("gazetteer-revision")).toBe("2");
+  const last: Body = await second.json();
+  expect([...first.problems, ...last.problems].map(({ id }) => id)).toEqual(all);
+  expect(last.next).toBeUndefined();
+  expect(last.counts).toEqual(first.counts);
+});
+
+test("what is unchanged is not computed again, and time alone changes the list and its entity tag", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  await harness.apply([...noLink(A, C), host(1, C)]);
+  const tagOf = async () => (await harness.fetch(PROBLEMS)).headers.get("etag") ?? "";
+  const tag = await tagOf();
+  const head = await harness.fetch(PROBLEMS, { method: "HEAD" });
+  expect([head.status, head.headers.get("etag")]).toEqual([200, tag]);
+  const ids = async () => (await read(harness)).problems.map(({ kind }) => kind);
+  expect(await ids()).toEqual(["link-lost", "host-moved"]);
+  let steps = 0;
+  const reads = harness.log.read;
+  harness.log.read = (...args) => {
+    steps++;
+    return reads.apply(harness.log, args);
+  };
+  expect((await harness.fetch(PROBLEMS, { headers: { "if-none-match": tag } })).status).toBe(304);
+  expect(await tagOf()).toBe(tag);
+  expect(steps).toBe(0);
+  await letPass(harness, HOUR_MS);
+  expect(await ids()).toEqual(["link-lost"]);
+  expect(await tagOf()).not.toBe(tag);
+  await letPass(harness, 23 * HOUR_MS);
+  expect(await ids()).toEqual([]);
+});
+
+test("the past is as it was then, whatever happened since", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  await harness.apply([device(B, false)]);
+  await harness.apply(noLink(A, C));
+  const [third, live] = [timeNow(harness), await read(harness)];
+  await harness.apply([device(B, true), ...link(A, C)]);
+  expect(await read(harness)).toMatchObject({ problems: [] });
+  expect(await read(harness, "?at=3")).toEqual(live);
+  expect(await read(harness, `?at=${third}`)).toEqual(live);
+  expect(summary(await read(harness, "?at=2"))).toEqual([`critical device-unavailable:${B} -1/1`]);
+  expect(await read(harness, "?at=1")).toMatchObject({ problems: [] });
+  const past = await harness.fetch(`${PROBLEMS}?at=2`);
+  expect(past.headers.get("gazetteer-revision")).toBe("2");
+});
+
+test("a problem that comes back has the same id and the new time", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  await harness.apply(link(A, C, "INACTIVE"));
+  const [first] = (await read(harness)).problems;
+  await harness.apply(link(A, C));
+  expect((await read(harness)).problems).toEqual([]);
+  await harness.apply(link(A, C, "INACTIVE"));
+  const [again] = (await read(harness)).problems;
+  expect(again?.id).toBe(first?.id ?? "");
+  expect(again?.since).toBe(timeNow(harness));
+  // A link that is lost and comes back is no problem any more.
+  await harness.apply(noLink(A, C));
+  expect((await read(harness)).problems.map(({ kind }) => kind)).toEqual(["link-lost"]);
+  await harness.apply(link(A, C));
+  expect((await read(harness)).problems).toEqual([]);
+});
+
+test("the list survives a restart", async () => {
+  const data = join(temporaryFolder(), "log.sqlite");
+  const clock = new ManualClock();
+  const first = await open({ data, clock });
+  await first.apply(TREE);
+  await first.apply([...noLink(A, C), host(1, B), ...link(A, B, "INACTIVE")]);
+  await first.apply([device("dev:d")]);
+  const before = await (await first.fetch(PROBLEMS)).text();
+  const tag = (await first.fetch(PROBLEMS)).headers.get("etag");
+  await first.stop();
+  const second = await open({ data, clock });
+  const response = await second.fetch(PROBLEMS);
+  expect(response.headers.get("etag")).toBe(tag);
+  expect(await response.text()).toBe(before);
+});
+
+test("the stream has the list, then what changes, also with time alone", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  await harness.apply(noLink(A, C));
+  const events = await openEventReader(harness, PROBLEMS);
+  const [snapshot, synced] = await events.readUntil(({ event }) => event === "synced");
+  expect(snapshot).toMatchObject({
+    event: "snapshot",
+    data: { resource: "problems", revision: 2, value: { kind: "link-lost" } },
+  });
+  expect(synced).toMatchObject({ id: "2", data: { revision: 2 } });
+  await harness.apply([device(B, false)]);
+  expect(await events.next()).toMatchObject({
+    event: "added",
+    id: "3",
+    data: { resource: "problems", revision: 3, value: { id: `device-unavailable:${B}` } },
+  });
+  // A host that comes to what is cut off changes the problem.
+  await harness.apply([host(7, C)]);
+  expect(await events.next()).toMatchObject({
+    event: "updated",
+    id: "4",
+    data: { value: { kind: "link-lost", cutOff: { hostCount: 2 } }, changed: ["cutOff"] },
+  });
+  await harness.apply([device(B, true)]);
+  expect(await events.next()).toMatchObject({ event: "removed", id: "5" });
+  await letPass(harness, 24 * HOUR_MS);
+  expect(await events.next()).toMatchObject({ event: "removed", data: { value: { kind: "link-lost" } } });
+  await events.close();
+});
+
+test("a stream resumes from a revision, and has its filters", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  await harness.apply([device(B, false)]);
+  await harness.apply([...noLink(A, C), host(1, B)]);
+  const events = await openEventReader(harness, `${PROBLEMS}?kind=link-lost,device-unavailable`, {
+    "last-event-id": "1",
+  });
+  const received = await events.readToRevision(3);
+  expect(received.map(({ event, data }) => [event, Object(data.value).kind])).toEqual([
+    ["added", "device-unavailable"],
+    ["added", "link-lost"],
+  ]);
+  await events.close();
+  const head = await harness.fetch(PROBLEMS, { method: "HEAD", headers: { accept: "text/event-stream" } });
+  expect(head.headers.get("content-type")).toBe("text/event-stream");
+  for (const query of ["?at=1", "?limit=1"])
+    expect((await harness.fetch(PROBLEMS + query, { headers: { accept: "text/event-stream" } })).status).toBe(
+      400,
+    );
+});
+
+test("the metric counts them by kind", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  await harness.apply([device(B, false), device(C, false)]);
+  const metrics = await (await harness.fetch("/metrics")).text();
+  expect(metrics).toContain('gazetteer_problems{kind="device-unavailable"} 2\n');
+  expect(metrics).toContain('gazetteer_problems{kind="drift"} 0\n');
+});

@@ -1,0 +1,153 @@
+/** `explain=true` on paths: the union of all shortest paths, and why there is none, now and in the past. */
+import { expect, test } from "bun:test";
+import type { PathExplanation } from "../../src/model/path-explanation.ts";
+import { type Harness, openHarness } from "./harness.ts";
+
+const TYPE = "application/vnd.gazetteer.path-explanation+json";
+const HOST = "00:00:00:00:00:0A/None";
+
+type End = readonly [device: string, port: string];
+const link = ([a, p]: End, [b, q]: End, state: "ACTIVE" | "INACTIVE" = "ACTIVE") => ({
+  src: { device: a, port: p },
+  dst: { device: b, port: q },
+  state,
+});
+const cable = (a: End, b: End, state: "ACTIVE" | "INACTIVE" = "ACTIVE") => [
+  link(a, b, state),
+  link(b, a, state),
+];
+
+/** Leaves l1 and l2 below spines s1 and s2; l3 hangs on l2; x is alone. */
+const FABRIC = [
+  ...cable(["l1", "1"], ["s1", "1"]),
+  ...cable(["l1", "2"], ["s2", "1"]),
+  ...cable(["l2", "1"], ["s1", "2"]),
+  ...cable(["l2", "2"], ["s2", "2"]),
+];
+const TAIL = cable(["l2", "3"], ["l3", "1"]);
+const DEVICES = ["l1", "l2", "l3", "s1", "s2", "x"].map((id) => ({
+  id,
+  annotations: { name: `name-${id}` },
+}));
+const HOSTS = [
+  {
+    mac: "00:00:00:00:00:0A",
+    vlan: "None",
+    locations: [{ elementId: "l1", port: "9" }],
+    annotations: { name: "pc" },
+  },
+];
+
+async function openFabric(): Promise<Harness> {
+  const api = await openHarness();
+  await api.replace({ devices: DEVICES, links: [...FABRIC, ...TAIL], hosts: HOSTS });
+  return api;
+}
+
+const explain = (api: Harness, src: string, dst: string, more = "") =>
+  api.json<PathExplanation>(
+    `paths/${encodeURIComponent(src)}/${encodeURIComponent(dst)}?explain=true${more}`,
+  );
+
+test("the union of all shortest paths with their number, cost and named ends", async () => {
+  await using api = await openFabric();
+  const response = await api.fetch(`paths/${encodeURIComponent(HOST)}/l3?explain=true`);
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, TYPE]);
+  const { links, devices, ...rest }: PathExplanation = await response.json();
+  expect(rest).toEqual({
+    src: { id: HOST, resource: "hosts", device: "l1", port: "9", name: "pc" },
+    dst: { id: "l3", resource: "devices", device: "l3", name: "name-l3" },
+    cost: 4,
+    count: 2,
+  });
+  expect(devices).toEqual(["l1", "s1", "s2", "l2", "l3"]);
+  expect(links.toSorted()).toEqual(["l1/1-s1/1", "l1/2-s2/1", "l2/3-l3/1", "s1/2-l2/1", "s2/2-l2/2"]);
+});
+
+test("where the reachable sets part: inactive and lost links, and devices that are unavailable", async () => {
+  await using api = await openFabric();
+  await api.replace({
+    devices: DEVICES.map((device) => ({ ...device, available: device.id !== "s2" })),
+    links: [
+      ...cable(["l1", "1"], ["s1", "1"]),
+      ...cable(["l1", "2"], ["s2", "1"]),
+      ...cable(["l2", "1"], ["s1", "2"], "INACTIVE"),
+      ...cable(["l2", "2"], ["s2", "2"]),
+      ...TAIL,
+    ],
+    hosts: HOSTS,
+  });
+  const { none, count, links } = await explain(api, HOST, "l3");
+  expect([count, links]).toEqual([0, []]);
+  expect(none).toMatchObject({
+    reason: "parted",
+    from: { count: 2, devices: ["l1", "s1"] },
+    to: { count: 2, devices: ["l3", "l2"] },
+    needed: 1,
+    obstacleCount: 2,
+    obstacles: [
+      { resource: "devices", id: "s2", state: "unavailable", name: "name-s2" },
+      { resource: "links", id: "s1/2-l2/1", state: "inactive", src: { device: "s1", port: "2" } },
+    ],
+  });
+  // The tail is cut off: its link is lost, and what else is down is of no help.
+  await api.replace({ devices: DEVICES, links: FABRIC, hosts: HOSTS });
+  const lost = await explain(api, "l1", "l3");
+  expect(lost.none).toMatchObject({
+    from: { count: 4 },
+    to: { count: 1, devices: ["l3"] },
+    needed: 1,
+    obstacles: [{ resource: "links", id: "l2/3-l3/1", state: "lost", dst: { device: "l3", port: "1" } }],
+  });
+});
+
+test("a device that is gone, a direction that is not known, and ends that nothing joins", async () => {
+  await using api = await openFabric();
+  const withoutL2 = DEVICES.filter(({ id }) => id !== "l2");
+  await api.replace({ devices: withoutL2, links: FABRIC.slice(0, 4), hosts: HOSTS });
+  expect((await explain(api, "l1", "l3")).none).toMatchObject({
+    needed: 3,
+    obstacles: [
+      { resource: "devices", id: "l2", state: "gone" },
+      { resource: "links", id: "s1/2-l2/1", state: "lost" },
+      { resource: "links", id: "s2/2-l2/2", state: "lost" },
+      { resource: "links", id: "l2/3-l3/1", state: "lost" },
+    ],
+  });
+  await using other = await openHarness();
+  await other.replace({
+    devices: [{ id: "a" }, { id: "b" }, { id: "c" }],
+    links: [link(["b", "1"], ["a", "1"])],
+  });
+  expect((await explain(other, "a", "b")).none).toMatchObject({
+    obstacles: [{ id: "b/1-a/1", state: "one-way" }],
+  });
+  expect((await explain(other, "a", "c")).none).toMatchObject({ reason: "never-joined", from: { count: 1 } });
+  expect((await explain(other, "a", "nowhere")).none).toEqual({ reason: "unknown-end" });
+  expect((await explain(other, "a", "a")).none).toEqual({ reason: "same-device" });
+});
+
+test("paths and their explanation exist at any revision", async () => {
+  await using api = await openFabric();
+  const { revision } = await api.json<{ revision: number }>("devices/l1");
+  await api.replace({ devices: DEVICES, links: FABRIC, hosts: HOSTS });
+  expect((await explain(api, "l1", "l3")).count).toBe(0);
+  expect((await explain(api, "l1", "l3", `&at=${revision}`)).count).toBe(2);
+  expect((await api.json<{ paths: unknown[] }>(`paths/l1/l3?at=${revision}`)).paths).toHaveLength(2);
+});
+
+test("what cannot be combined is refused", async () => {
+  await using api = await openFabric();
+  for (const [path, parameter] of [
+    ["paths/l1/l3/disjoint?explain=true", "explain"],
+    ["paths/l1/l3?explain=true&limit=3", "limit"],
+  ]) {
+    const response = await api.fetch(path ?? "");
+    expect([response.status, (await response.json()).detail]).toEqual([
+      400,
+      expect.stringContaining(parameter ?? ""),
+    ]);
+  }
+  const accept = { headers: { accept: TYPE } };
+  expect((await api.fetch("paths/l1/l3", accept)).status).toBe(400);
+});

@@ -1,0 +1,91 @@
+/** A shared address: it restores the whole view, on another screen too, and what appears later moves nothing. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { needs } from "../support/needs.ts";
+import { type Service, startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
+import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
+import { createNetworkFile, deviceId } from "./network-file.ts";
+
+const hasChromium = needs("chromium");
+const file = createNetworkFile();
+let service: Service;
+let tab: BrowserTab;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
+  tab = await openTab(service);
+});
+afterAll(async () => {
+  await tab?.close();
+  file.remove();
+});
+
+const addressOf = ({ page }: BrowserTab): string => page.url().slice(service.url.length);
+
+async function clickCentre({ page }: BrowserTab): Promise<void> {
+  const box = await page.locator(".map").boundingBox();
+  if (!box) throw new Error("no map");
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+}
+
+test.skipIf(!hasChromium)(
+  "an address restores camera, layer, filter, selection, panel and time range in another tab",
+  async () => {
+    await tab.goto(
+      `/?selected=devices:${deviceId(11)}&type=SWITCH&layer=conflicts&hosts=${deviceId(12)}&span=6h`,
+    );
+    const map = tab.page.locator(".map-focus");
+    await map.press("+");
+    await map.press("ArrowLeft");
+    // The outline of the focus is not part of the view.
+    await map.evaluate((element) => element.blur());
+    await waitForUrlPart(tab, "camera=");
+    const otherTab = await openTab(service);
+    // The address follows the camera after a pause, so the first one may be of the camera before the last key.
+    await eventually("the same image in both tabs", async () => {
+      if (addressOf(otherTab) !== addressOf(tab)) await otherTab.goto(addressOf(tab));
+      await otherTab.page.locator("aside.panel").getByRole("heading", { name: "leaf1" }).waitFor();
+      const [image, otherImage] = [await screenshotMap(tab), await screenshotMap(otherTab)];
+      expect(await changedPixelShare(otherTab, image, otherImage)).toBeLessThan(0.002);
+    });
+    expect(addressOf(otherTab)).toBe(addressOf(tab));
+    expect(await otherTab.page.locator("select.span").inputValue()).toBe("6h");
+    expect(
+      await otherTab.page
+        .getByRole("button", { name: "Conflicting claims", exact: true })
+        .getAttribute("aria-pressed"),
+    ).toBe("true");
+    await otherTab.close();
+  },
+);
+
+test.skipIf(!hasChromium)(
+  "another screen shows the same device, and a device that appears moves nothing",
+  async () => {
+    // A path from a device to itself: the map centres on that one device.
+    await tab.goto(`/?path=devices:${deviceId(13)}&path=devices:${deviceId(13)}`);
+    await waitForUrlPart(tab, "camera=");
+    const camera = new URL(tab.page.url()).searchParams.get("camera") ?? "";
+    expect(camera).toEndWith(`,${deviceId(13)}`);
+    const otherTab = await openTab(service, { viewport: { width: 900, height: 620 } });
+    await otherTab.goto(`/?camera=${camera}`);
+    await clickCentre(otherTab);
+    await waitForUrlPart(otherTab, `selected=devices:${deviceId(13)}`);
+    expect(new URL(otherTab.page.url()).searchParams.get("camera")).toBe(camera);
+    await otherTab.page.keyboard.press("Escape");
+
+    file.write({ addedLeaves: [15, 16] });
+    await otherTab.page.getByText("8 devices, 12 cables").waitFor();
+    const drawnItems = () => otherTab.page.locator(".map").getAttribute("data-items");
+    await until(async () => (await drawnItems()) === "20", { what: "8 devices and 12 lines" });
+    await otherTab.page.locator(".map-focus").press("Escape");
+    await until(() => !otherTab.page.url().includes("selected="), { what: "an empty selection" });
+    await clickCentre(otherTab);
+    await waitForUrlPart(otherTab, `selected=devices:${deviceId(13)}`);
+    expect(new URL(otherTab.page.url()).searchParams.get("camera")).toBe(camera);
+    expect(otherTab.errors).toEqual([]);
+    await otherTab.close();
+  },
+);

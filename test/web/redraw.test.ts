@@ -1,0 +1,93 @@
+/** What a live change costs the map: only what changed is encoded again. */
+import { expect, test } from "bun:test";
+import { needs } from "../support/needs.ts";
+import { startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { type BrowserTab, openTab } from "./browser.ts";
+import { createNetworkFile, deviceId } from "./network-file.ts";
+
+const hasChromium = needs("chromium");
+
+async function counters({ page }: BrowserTab): Promise<{ encoded: number; updates: number; items: number }> {
+  const data = await page.locator(".map").evaluate((map) => ({ ...(map as HTMLElement).dataset }));
+  return { encoded: Number(data.encoded), updates: Number(data.updates), items: Number(data.items) };
+}
+
+/** Waits until the counters do not change for some frames: the ports are loaded then, and the widths are set. */
+async function settledCounters(tab: BrowserTab): Promise<Awaited<ReturnType<typeof counters>>> {
+  let last = "";
+  return until(
+    async () => {
+      const before = last;
+      for (let frame = 0; frame < 30; frame++)
+        await tab.page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+      const now = await counters(tab);
+      last = JSON.stringify(now);
+      return last === before ? now : undefined;
+    },
+    { what: "no more updates", deadlineMs: 120_000 },
+  );
+}
+
+test.skipIf(!hasChromium)("a link that goes down encodes one line, and a selection one device", async () => {
+  const file = createNetworkFile();
+  const service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
+  const tab = await openTab(service);
+  try {
+    await tab.goto("/");
+    await tab.page.locator('.status[data-level="live"]').waitFor();
+    const start = await settledCounters(tab);
+    expect(start.items).toBe(14);
+    file.write({ inactiveLinks: ["spine1-leaf2"] });
+    await tab.page.getByText("(1 inactive)").waitFor();
+    await until(async () => (await counters(tab)).encoded > start.encoded, {
+      what: "the line to be encoded",
+    });
+    const changed = await settledCounters(tab);
+    expect(changed.encoded - start.encoded).toBe(1);
+    await tab.page.keyboard.press("/");
+    await tab.page.keyboard.type("leaf1");
+    await tab.page.locator(".search-hit").first().waitFor();
+    await tab.page.keyboard.press("Enter");
+    await until(async () => (await counters(tab)).encoded > changed.encoded, { what: "the selection" });
+    const selected = await settledCounters(tab);
+    // The device, and the card of its cluster, which is drawn at a low zoom.
+    expect(selected.encoded - changed.encoded).toBeLessThanOrEqual(2);
+    file.write({ inactiveLinks: ["spine1-leaf2"], removedDevices: [deviceId(14)] });
+    await tab.page.getByText("5 devices").waitFor();
+    await until(async () => (await counters(tab)).items === 11, {
+      what: "the device and its lines to be removed",
+    });
+    expect(tab.errors).toEqual([]);
+  } finally {
+    await tab.close();
+    await service.stop();
+    file.remove();
+  }
+});
+
+test.skipIf(!hasChromium)("updates of a large network encode a small part of it", async () => {
+  const service = await startService({
+    args: ["--data", ":memory:", "--demo=devices=1000,hosts=1000,churn=3"],
+  });
+  const tab = await openTab(service);
+  await tab.goto("/");
+  await tab.page.locator('.status[data-level="live"]').waitFor();
+  const start = await until(
+    async () => {
+      const now = await counters(tab);
+      return now.items > 2000 ? now : undefined;
+    },
+    { what: "all devices and lines", deadlineMs: 120_000 },
+  );
+  const end = await until(
+    async () => {
+      const now = await counters(tab);
+      return now.updates >= start.updates + 8 ? now : undefined;
+    },
+    { what: "eight updates", deadlineMs: 120_000 },
+  );
+  expect(end.encoded - start.encoded).toBeLessThan((end.updates - start.updates) * 60);
+  await tab.close();
+  await service.stop();
+});
