@@ -13,6 +13,7 @@ export const Alarm = Type.Object(
   {
     resource: Type.Enum(["devices", "links"], { $id: "AlarmResource" }),
     id: Type.String(),
+    cable: Type.Optional(Type.String({ description: "Of a link: the same for both directions." })),
     event: Type.Enum(ALARM_EVENTS, {
       $id: "AlarmEvent",
       description: "A device became unavailable or was removed; a link became INACTIVE or was removed.",

@@ -5,6 +5,7 @@
  */
 import { collectPaced, type PausingSteps, type Steps } from "../lib/steps.ts";
 import type { Batch, LogEntry } from "../log/log.ts";
+import { cableId } from "../model/cable.ts";
 import {
   type Alarm,
   INCIDENT_GAP_MS,
@@ -162,11 +163,14 @@ const momentOf = ({ revision, time }: Batch, alarms: readonly Alarm[]): Moment =
 
 function alarmOf({ kind, id, before, after, changed }: LogEntry): Alarm | undefined {
   if (kind !== "devices" && kind !== "links") return undefined;
-  if (after === null) return before === null ? undefined : { resource: kind, id, event: "removed" };
+  const isRemoved = after === null && before !== null;
   if (kind === "devices") {
-    const isDown = changed.includes("available") && !parseStored("devices", after).available;
+    if (isRemoved) return { resource: kind, id, event: "removed" };
+    const isDown = after !== null && changed.includes("available") && !parseStored(kind, after).available;
     return isDown ? { resource: kind, id, event: "unavailable" } : undefined;
   }
-  const isInactive = changed.includes("state") && parseStored("links", after).state === "INACTIVE";
-  return isInactive ? { resource: kind, id, event: "inactive" } : undefined;
+  if (isRemoved) return { resource: kind, id, cable: cableId(parseStored(kind, before)), event: "removed" };
+  const link = after !== null && changed.includes("state") ? parseStored(kind, after) : undefined;
+  if (link?.state !== "INACTIVE") return undefined;
+  return { resource: kind, id, cable: cableId(link), event: "inactive" };
 }

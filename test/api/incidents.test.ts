@@ -52,7 +52,7 @@ test("incidents are found one after the other, in both directions", async () => 
   const middle = await found("previous", last?.to.revision);
   expect([middle?.from.revision, middle?.to.revision]).toEqual([revisions.linkDown, revisions.deviceDown]);
   expect(middle?.alarms).toEqual([
-    { resource: "links", id: LINK_ID, event: "inactive" },
+    { resource: "links", id: LINK_ID, cable: LINK_ID, event: "inactive" },
     { resource: "devices", id: deviceId(2), event: "unavailable" },
   ]);
 
