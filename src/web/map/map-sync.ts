@@ -6,6 +6,7 @@ import type { Signal } from "@preact/signals";
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf, type LoadedPath, pathUnion } from "../path.ts";
 import type { EntityRef, ViewState } from "../state.ts";
 import type { Store } from "../store.ts";

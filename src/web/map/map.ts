@@ -8,6 +8,7 @@
  */
 import type { Client } from "../../client/client.ts";
 import type { Network } from "../network.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
 import { throttle } from "../throttle.ts";
