@@ -178,8 +178,8 @@ export class Hosts {
     this.at = at;
     this.revision = revision;
     this.#countsRevision = revision;
-    this.version++;
     this.#changed.clear();
+    if (differences.length > 0) this.version++;
     for (const { event, value, before } of differences) {
       if (event !== "added") this.#addToCounts(before ?? value, -1);
       if (event !== "removed") this.#addToCounts(value, 1);
