@@ -66,7 +66,9 @@ function claimsOf({ leaves, down, inactive, mfr = "Edgecore", hostAt = 3 }: Hist
         device(leafId(n), `leaf${n}`, { available: n !== down, mfr: n === 3 ? mfr : "Edgecore" }),
       ),
     ],
-    ports: [],
+    ports: leaves.flatMap((n) =>
+      ["1", "3", "4"].map((port) => ({ element: leafId(n), port, isEnabled: true, portSpeed: 10_000 })),
+    ),
     links: leaves.flatMap((n) => {
       const [up, low] = [
         { device: SPINE, port: String(n) },

@@ -223,15 +223,16 @@ test.skipIf(!hasChromium)(
     await to.fill(iso(times.removed));
     await to.press("Enter");
     await waitForUrlPart(tab, `at=${iso(times.removed)}`);
-    await panel().getByText("0 added, 3 removed, 2 changed").waitFor();
+    await panel().getByText("0 added, 3 removed, 3 changed").waitFor();
     await group("1 device removed").getByRole("link", { name: "leaf2" }).waitFor();
     await group("1 link removed")
       .getByRole("link", { name: /spine\/2 – leaf2\/1|leaf2\/1 – spine\/2/ })
       .waitFor();
-    await group("1 device changed").getByText("mfr: Edgecore → Arista").waitFor();
+    await group("2 devices changed").getByText("mfr: Edgecore → Arista").waitFor();
     await group("1 host changed")
       .getByText(`locations: ${leafId(3)}/4 → ${leafId(1)}/4`)
       .waitFor();
+    await group("2 devices changed").getByText("leaf1 went down and came back").waitFor();
     // What is gone is still drawn: the map has all four devices.
     await tab.page.getByText(/^4 devices, 3 cables/).waitFor();
     await group("1 device removed").getByRole("link", { name: "leaf2" }).click();
@@ -245,8 +246,8 @@ test.skipIf(!hasChromium)(
     await to.press("Enter");
     await waitForUrlPart(tab, `compare=${revisions.removed}`);
     await waitForUrlPart(tab, `at=${revisions.start}&`);
-    await panel().getByText("0 added, 3 removed, 2 changed").waitFor();
-    await group("1 device changed").getByText("mfr: Edgecore → Arista").waitFor();
+    await panel().getByText("0 added, 3 removed, 3 changed").waitFor();
+    await group("2 devices changed").getByText("mfr: Edgecore → Arista").waitFor();
     await tab.page.getByText(/^4 devices, 3 cables/).waitFor();
   },
 );
