@@ -16,16 +16,21 @@ interface MomentFieldProps {
 export function MomentField({ label, moment, isNowAllowed = false, onChange }: MomentFieldProps) {
   const id = useId();
   const fault = useSignal<string | undefined>(undefined);
+  /** Kept here until it is applied: a rendering in between must not replace what is typed. */
+  const typed = useSignal<string | undefined>(undefined);
   useEffect(() => {
+    typed.value = undefined;
     fault.value = undefined;
   }, [moment]);
-  const apply = (text: string) => {
-    const parsed = parseTypedMoment(text);
+  const apply = () => {
+    if (typed.value === undefined) return;
+    const parsed = parseTypedMoment(typed.value);
     if (!parsed.ok) fault.value = parsed.fault;
     else if (parsed.at === undefined && !isNowAllowed)
       fault.value = "Now can only be compared with an earlier moment: write it in the other field.";
     else {
       fault.value = undefined;
+      typed.value = undefined;
       onChange(parsed.at);
     }
   };
@@ -37,11 +42,15 @@ export function MomentField({ label, moment, isNowAllowed = false, onChange }: M
         type="text"
         autocomplete="off"
         spellcheck={false}
-        value={typedText(moment)}
+        value={typed.value ?? typedText(moment)}
         title="A time, a day and a time, or a revision"
         aria-invalid={fault.value !== undefined}
         aria-describedby={fault.value === undefined ? undefined : `${id}-fault`}
-        onChange={(event) => apply(event.currentTarget.value)}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => event.key === "Enter" && apply()}
+        onBlur={apply}
       />
       {fault.value !== undefined && (
         <p id={`${id}-fault`} class="error-text" role="alert">
