@@ -54,7 +54,7 @@ export const leafId = (n: number): string => deviceId(10 + n);
 function claimsOf({ leaves, down, inactive, mfr = "Edgecore", hostAt = 3 }: HistoryState) {
   const device = (id: string, name: string, more = {}) => ({
     id,
-    type: "SWITCH",
+    type: "SWITCH" as const,
     available: true,
     annotations: { name },
     ...more,

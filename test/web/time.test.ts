@@ -150,7 +150,7 @@ test.skipIf(!hasChromium)("a request that another moment overtakes is aborted", 
   );
   const go = (at: string) =>
     tab.page.evaluate((search) => {
-      history.pushState(null, "", search);
+      window.history.pushState(null, "", search);
       dispatchEvent(new PopStateEvent("popstate"));
     }, `/?at=${at}`);
   await go(held);
