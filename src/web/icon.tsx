@@ -13,6 +13,9 @@ const PATHS = {
   conflict: "M8 2 15 14H1ZM8 7v3M8 12v.01",
   gauge: "M2 12a6 6 0 1 1 12 0M8 12l3-4",
   path: "M3.5 5a1.5 1.5 0 1 0-.01 0ZM12.5 14a1.5 1.5 0 1 0-.01 0ZM5 3.5h4a2.5 2.5 0 0 1 0 5H7a2 2 0 0 0 0 4h4",
+  soundOn: "M2 6h3l4-3v10l-4-3H2zM11.5 5.5a4 4 0 0 1 0 5M13 3a7 7 0 0 1 0 10",
+  soundOff: "M2 6h3l4-3v10l-4-3H2zM11.5 6l3 4M14.5 6l-3 4",
+  wall: "M1.5 3h13v8h-13zM8 11v2.5M5 13.5h6",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
 } as const;
 
