@@ -161,7 +161,8 @@ const linksIn = (list: HTMLElement | null): HTMLElement[] => [
 
 function moveFocus(event: KeyboardEvent, list: HTMLElement | null): void {
   const links = linksIn(list);
-  const current = links.findIndex((link) => link === document.activeElement);
+  const active = document.activeElement;
+  const current = active instanceof HTMLElement ? links.indexOf(active) : -1;
   const targets: Readonly<Record<string, number>> = {
     ArrowDown: current + 1,
     ArrowUp: current - 1,
