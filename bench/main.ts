@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: all benchmarks, side by side with peers, as one table of medians and ratios, also written to
- * `bench/results.json`. `npm run bench -- small streams large map openflow growth sources` runs only those. Queries and
+ * `bench/results.json`. `npm run bench -- small streams large map layout openflow growth sources` runs only
+ * those. Queries and
  * the write path alone have scripts of their own: `bench/query.ts`, `bench/view/write-path.ts`.
  *
  *   --quick              shorter, without writing the results
@@ -31,6 +32,7 @@ import { DEFAULT_BEFORE, measureFairness } from "./fairness/fairness.ts";
 import { shown, table } from "./lib/table.ts";
 import { measureOpenflow } from "./openflow/openflow.ts";
 import { measureSources } from "./sources/sources.ts";
+import { measureLayout } from "./web/layout-quality.ts";
 import { measureMap } from "./web/map.ts";
 
 const { values: options, positionals: selected } = parseArgs({
@@ -47,7 +49,7 @@ const { values: options, positionals: selected } = parseArgs({
 /** Suites that take long and need a git checkout. */
 const ONLY_WHEN_NAMED = ["fairness", "compare", "cluster"];
 const WITH_OWN_TABLE = ["fairness"];
-const WITHOUT_PEERS = ["fairness", "sources", "cluster"];
+const WITHOUT_PEERS = ["fairness", "sources", "cluster", "layout"];
 if (selected.length === 0 || selected.some((name) => !WITHOUT_PEERS.includes(name))) await installPeers();
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-bench-"));
 const { quick } = options;
@@ -62,6 +64,7 @@ const SUITES: Readonly<Record<string, () => Promise<Result[]>>> = {
   large: () =>
     measureLarge({ folder, rounds: Math.min(rounds, 3), seconds, hosts: quick ? 100_000 : 1_000_000 }),
   map: () => measureMap({ rounds: quick ? 1 : 3 }),
+  layout: async () => measureLayout({ large: !quick }),
   openflow: () =>
     measureOpenflow({
       sizes: quick ? [100] : [100, 500, 1000],

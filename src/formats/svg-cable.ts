@@ -1,13 +1,14 @@
 /**
  * The lines of the cables. Colour, dashes and thickness show the state; an arrow shows that only one direction works.
- * Lines are routed around the boxes they would otherwise run behind. Several cables between the same two devices run
- * side by side.
+ * Lines have the routes of the layout, around the boxes that they would otherwise run behind. Several cables between the
+ * same two devices run side by side along one route, because each has a state of its own.
  */
 import type { Cable } from "../model/cable.ts";
 import { CABLE_STYLES, type CableState, cableState, formatNumber, formatPoint } from "./drawing-style.ts";
 import { fitLabel } from "./label.ts";
 import type { Point, Size } from "./layout/adjacency.ts";
-import { curvePoint, type EdgePath, routeEdges } from "./layout/route.ts";
+import { pairKey, Router } from "./layout/router.ts";
+import { shiftPolyline } from "./layout/shift-polyline.ts";
 import { xmlText } from "./xml.ts";
 
 const MAX_TOOLTIP_EMS = 60;
@@ -15,9 +16,8 @@ const ARROW = { length: 10, width: 4.5 };
 const LOOP_RADIUS = 8;
 const CORNER_RADIUS = 6;
 const ORIGIN: Point = { x: 0, y: 0 };
-/** A drawing with more lines is not readable with routed lines either. */
-const MAX_CABLES_TO_ROUTE = 4000;
-const PARALLEL_GAP = 7;
+/** The gaps between parallel lines that are tried, until none of them runs behind another box. */
+const PARALLEL_GAPS = [6, 4, 2.5, 1.5];
 /** The maximum width of parallel lines together: less than the height of a box. */
 const MAX_BUNDLE_WIDTH = 28;
 /** In order of drawing: the more urgent states are drawn above the others. */
@@ -25,73 +25,75 @@ const STATES: readonly CableState[] = ["active", "unverified", "inactive", "conf
 
 export interface RoutedCable {
   readonly cable: Cable;
-  readonly path: EdgePath;
+  /** From one end to the other. A cable from a device to itself has one point. */
+  readonly line: readonly Point[];
 }
 
 export interface Placement {
-  readonly positions: ReadonlyMap<string, Point>;
-  /** The devices that are in layers. */
-  readonly layered: ReadonlySet<string>;
+  /** The ids of the devices, and the centres of their boxes. */
+  readonly ids: readonly string[];
+  readonly positions: readonly Point[];
   readonly boxSize: Size;
   readonly gutter: Size;
 }
 
 /** Leaves out cables whose ends have no position. */
-export function routeCables(
-  cables: readonly Cable[],
-  { positions, layered, boxSize, gutter }: Placement,
-): RoutedCable[] {
-  const edges = cables.flatMap((cable) => {
-    const from = positions.get(cable.from.device);
-    const to = positions.get(cable.to.device);
-    if (from === undefined || to === undefined) return [];
-    return [{ cable, from, to, layered: layered.has(cable.from.device) && layered.has(cable.to.device) }];
-  });
-  const paths: readonly EdgePath[] =
-    edges.length <= MAX_CABLES_TO_ROUTE ? routeEdges(edges, positions.values(), boxSize, gutter) : edges;
-  const offsets = parallelOffsets(edges.map(({ cable }) => cable));
-  return edges.flatMap(({ cable }, i) => {
-    const path = paths[i];
-    return path === undefined ? [] : [{ cable, path: shiftPath(path, offsets[i] ?? 0) }];
-  });
-}
-
-/** How far each cable is from the straight line between its devices, so that parallel cables are side by side. */
-function parallelOffsets(cables: readonly Cable[]): number[] {
-  const bundles = new Map<string, number[]>();
-  for (const [i, { from, to }] of cables.entries()) {
-    const key = JSON.stringify([from.device, to.device].sort());
-    const bundle = bundles.get(key);
-    if (bundle) bundle.push(i);
-    else bundles.set(key, [i]);
+export function routeCables(cables: readonly Cable[], placement: Placement): RoutedCable[] {
+  const { ids, positions, boxSize, gutter } = placement;
+  const numbers = new Map(ids.map((id, i) => [id, i]));
+  const router = new Router({ box: boxSize, gutter });
+  for (const [i, position] of positions.entries()) router.place(i, position);
+  const bundles = new Map<number, Cable[]>();
+  const routed: RoutedCable[] = [];
+  for (const cable of cables) {
+    const [a, b] = [numbers.get(cable.from.device), numbers.get(cable.to.device)];
+    if (a === undefined || b === undefined) continue;
+    router.connect(a, b);
+    const bundle = bundles.get(pairKey(a, b));
+    if (a === b) routed.push({ cable, line: [positions[a] ?? ORIGIN] });
+    else if (bundle) bundle.push(cable);
+    else bundles.set(pairKey(a, b), [cable]);
   }
-  const offsets: number[] = [];
+  router.update();
   for (const bundle of bundles.values()) {
-    const gap = Math.min(PARALLEL_GAP, MAX_BUNDLE_WIDTH / Math.max(1, bundle.length - 1));
-    for (const [n, i] of bundle.entries()) {
-      const cable = cables[i];
-      // The offset is relative to the cable's direction, which may differ within a bundle.
-      const sign = cable !== undefined && cable.from.device < cable.to.device ? 1 : -1;
-      offsets[i] = (n - (bundle.length - 1) / 2) * gap * sign;
+    const [a, b] = [
+      numbers.get(bundle[0]?.from.device ?? "") ?? 0,
+      numbers.get(bundle[0]?.to.device ?? "") ?? 0,
+    ];
+    const route = router.route(a, b) ?? new Float64Array();
+    const lines = parallelLines(route, bundle.length, (line) => router.isFree(line, a, b));
+    const lower = ids[Math.min(a, b)];
+    for (const [i, cable] of bundle.entries()) {
+      const points = toPoints(lines[i] ?? route);
+      routed.push({ cable, line: cable.from.device === lower ? points : points.toReversed() });
     }
   }
-  return offsets;
+  return routed;
 }
 
-/** A path with corners is not shifted: it already has its own place in a channel. */
-function shiftPath(path: EdgePath, offset: number): EdgePath {
-  if (offset === 0 || path.via !== undefined) return path;
-  const { from, to, control } = path;
-  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
-  const [dx, dy] = [(-(to.y - from.y) / length) * offset, ((to.x - from.x) / length) * offset];
-  const shift = ({ x, y }: Point): Point => ({ x: x + dx, y: y + dy });
-  return { from: shift(from), to: shift(to), ...(control && { control: shift(control) }) };
+/** As many lines side by side, as far apart as there is room beside other boxes. */
+function parallelLines(
+  route: Float64Array,
+  count: number,
+  isFree: (line: Float64Array) => boolean,
+): Float64Array[] {
+  let lines = [route];
+  if (count === 1) return lines;
+  for (const gap of PARALLEL_GAPS) {
+    const step = Math.min(gap, MAX_BUNDLE_WIDTH / (count - 1));
+    lines = Array.from({ length: count }, (_, i) => shiftPolyline(route, (i - (count - 1) / 2) * step));
+    if (lines.every(isFree)) return lines;
+  }
+  return lines;
 }
+
+const toPoints = (flat: Float64Array): Point[] =>
+  Array.from({ length: flat.length / 2 }, (_, i) => ({ x: flat[i * 2] ?? 0, y: flat[i * 2 + 1] ?? 0 }));
 
 export function* renderCables(routed: readonly RoutedCable[], boxSize: Size): Generator<string> {
   const elementsByState = new Map<CableState, string[]>(STATES.map((state) => [state, []]));
-  for (const { cable, path } of routed) {
-    elementsByState.get(cableState(cable))?.push(renderCable(cable, path, boxSize));
+  for (const { cable, line } of routed) {
+    elementsByState.get(cableState(cable))?.push(renderCable(cable, line, boxSize));
   }
   for (const [state, elements] of elementsByState) {
     if (elements.length === 0) continue;
@@ -110,11 +112,13 @@ export function cableAttributes(state: CableState): string {
 }
 
 /** Past the middle of the line, where a box is least likely to cover it. The legend uses it too. */
-export function renderArrow({ from, to, control, via }: EdgePath, state: CableState): string {
-  const [start, end] = via === undefined ? [from, to] : longestSegment([from, ...via, to]);
-  const bend = control ?? { x: (start.x + end.x) / 2, y: (start.y + end.y) / 2 };
-  const tip = curvePoint(start, bend, end, 0.6);
-  const behind = curvePoint(start, bend, end, 0.58);
+export function renderArrow(line: readonly Point[], state: CableState): string {
+  const [start, end] = longestSegment(line);
+  const along = (part: number): Point => ({
+    x: start.x + (end.x - start.x) * part,
+    y: start.y + (end.y - start.y) * part,
+  });
+  const [tip, behind] = [along(0.6), along(0.58)];
   const length = Math.hypot(tip.x - behind.x, tip.y - behind.y) || 1;
   const [dx, dy] = [(tip.x - behind.x) / length, (tip.y - behind.y) / length];
   const base = { x: tip.x - dx * ARROW.length, y: tip.y - dy * ARROW.length };
@@ -135,28 +139,29 @@ function longestSegment(corners: readonly Point[]): [Point, Point] {
 
 const distance = (p: Point, q: Point): number => Math.hypot(q.x - p.x, q.y - p.y);
 
-function renderCable(cable: Cable, path: EdgePath, boxSize: Size): string {
+function renderCable(cable: Cable, line: readonly Point[], boxSize: Size): string {
+  const [from = ORIGIN] = line;
   const title = `<title>${xmlText(formatTooltip(cable))}</title>`;
   if (cable.from.device === cable.to.device) {
     // A cable from a device to itself is a circle behind the corner of its box.
-    const x = formatNumber(path.from.x - boxSize.width / 2);
-    const y = formatNumber(path.from.y - boxSize.height / 2);
+    const x = formatNumber(from.x - boxSize.width / 2);
+    const y = formatNumber(from.y - boxSize.height / 2);
     return `<circle cx="${x}" cy="${y}" r="${LOOP_RADIUS}">${title}</circle>\n`;
   }
-  const line = `<path d="M${formatPoint(path.from)}${pathData(path)}">${title}</path>`;
-  return `${line}${cable.oneWay ? renderArrow(path, cableState(cable)) : ""}\n`;
+  const path = `<path d="M${formatPoint(from)}${pathData(line)}">${title}</path>`;
+  return `${path}${cable.oneWay ? renderArrow(line, cableState(cable)) : ""}\n`;
 }
 
 /** The `d` attribute after its first point; corners are rounded. */
-function pathData({ from, to, control, via = [] }: EdgePath): string {
-  if (control !== undefined) return `Q${formatPoint(control)} ${formatPoint(to)}`;
+function pathData(line: readonly Point[]): string {
   let data = "";
-  for (const [i, corner] of via.entries()) {
-    const start = pointTowards(corner, via[i - 1] ?? from);
-    const end = pointTowards(corner, via[i + 1] ?? to);
-    data += `L${formatPoint(start)}Q${formatPoint(corner)} ${formatPoint(end)}`;
+  for (const [i, corner] of line.entries()) {
+    const [before, after] = [line[i - 1], line[i + 1]];
+    if (before === undefined) continue;
+    if (after === undefined) return `${data}L${formatPoint(corner)}`;
+    data += `L${formatPoint(pointTowards(corner, before))}Q${formatPoint(corner)} ${formatPoint(pointTowards(corner, after))}`;
   }
-  return `${data}L${formatPoint(to)}`;
+  return data;
 }
 
 /** The start or the end of a rounded corner. */

@@ -46,8 +46,9 @@ export function renderLegend(topLeft: Point): string {
     svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, CABLE_STYLES[state].label);
     x += width;
   }
-  const path = { from: { x, y: cableRow }, to: { x: x + SAMPLE_SIZE.width, y: cableRow } };
-  svg += `<path d="M${formatPoint(path.from)}h${SAMPLE_SIZE.width}" ${cableAttributes("active")}/>${renderArrow(path, "active")}`;
+  const start = { x, y: cableRow };
+  const arrow = renderArrow([start, { x: x + SAMPLE_SIZE.width, y: cableRow }], "active");
+  svg += `<path d="M${formatPoint(start)}h${SAMPLE_SIZE.width}" ${cableAttributes("active")}/>${arrow}`;
   return `${svg}${renderText(x + SAMPLE_SIZE.width + 8, cableRow, "one direction only")}</g>\n`;
 }
 

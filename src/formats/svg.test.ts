@@ -56,6 +56,31 @@ describe("the drawing", () => {
       for (const q of boxes.slice(i + 1)) expect(overlap(p, q)).toBe(false);
   });
 
+  test.each([
+    ["demo", demoGraph()],
+    ["campus with parallel cables", degradedCampus()],
+    ["leaf and spine", leafSpine(4, 40)],
+    ["torus", mesh(6, 6, true)],
+  ])("%s: no line runs through a box that it does not end at", (_, network) => {
+    const svg = render(network);
+    const boxes = deviceBoxes(svg);
+    const contains = ({ x, y, width, height }: Rect, [px = 0, py = 0]: readonly number[]) =>
+      px > x && px < x + width && py > y && py < y + height;
+    for (const [, d = ""] of svg.matchAll(/<path d="(M[^"]*)"><title>/g)) {
+      const numbers = (d.match(/-?[\d.]+/g) ?? []).map(Number);
+      const corners = Array.from({ length: numbers.length / 2 }, (_, i) => numbers.slice(i * 2, i * 2 + 2));
+      const ends = [corners[0] ?? [], corners.at(-1) ?? []];
+      const others = boxes.filter((box) => !ends.some((end) => contains(box, end)));
+      for (const [i, [x1 = 0, y1 = 0]] of corners.slice(0, -1).entries()) {
+        const [x2 = 0, y2 = 0] = corners[i + 1] ?? [];
+        for (let part = 0; part <= 1; part += 0.02) {
+          const point = [x1 + (x2 - x1) * part, y1 + (y2 - y1) * part];
+          expect(others.filter((box) => contains(box, point))).toEqual([]);
+        }
+      }
+    }
+  });
+
   test("has counts and revision, visible and for screen readers", () => {
     const svg = render(degradedCampus());
     const summary = /aria-label="([^"]*)"/.exec(svg)?.[1];

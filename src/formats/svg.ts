@@ -13,18 +13,21 @@ import type { Device, Topology } from "../model/entity.ts";
 import { joinIntoChunks, type PacedText } from "./chunks.ts";
 import { formatCount, formatPoint, MUTED_TEXT_COLOUR, TEXT_COLOUR } from "./drawing-style.ts";
 import { cablesOf, countHosts, deviceIdsOf, deviceName, type TopologyGraph } from "./graph.ts";
-import type { LayoutNode, Point, Size } from "./layout/adjacency.ts";
-import { namedLayer } from "./layout/layer-names.ts";
-import { layoutNetwork } from "./layout/layout.ts";
-import { boundingBox } from "./layout/route.ts";
-import { renderCables, routeCables } from "./svg-cable.ts";
+import type { Point, Size } from "./layout/adjacency.ts";
+import type { ClusterGraph } from "./layout/cluster-assignment.ts";
+import { layoutClusters } from "./layout/clustered-layout.ts";
+import { deviceNode } from "./layout/device-node.ts";
+import { type RoutedCable, renderCables, routeCables } from "./svg-cable.ts";
 import { createDeviceBox, type DeviceBox, deviceBoxSize, renderDeviceBox } from "./svg-device.ts";
 import { LEGEND_SIZE, renderLegend } from "./svg-legend.ts";
 import { xmlText } from "./xml.ts";
 
 const MARGIN = 28;
 const HEADER_HEIGHT = 84;
-const GUTTER: Size = { width: 22, height: 22 };
+/** The space between boxes, where lines run. */
+const GUTTER: Size = { width: 28, height: 28 };
+/** The space around groups of devices. */
+const GROUP_MARGIN: Size = { width: 150, height: 110 };
 /** The initial order of the devices, numeric: leaf-2 before leaf-10. */
 const byName = new Intl.Collator("en", { numeric: true });
 
@@ -54,16 +57,15 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   const devices = drawing.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
   const boxes = devices.map((device) => createDeviceBox(device, hostCounts.get(device.id) ?? 0));
   const boxSize = deviceBoxSize(boxes);
-  const { positions, layered } = layoutNetwork(
-    {
-      nodes: devices.map(({ id, annotations }) => layoutNode(id, annotations.layer, hostCounts.get(id) ?? 0)),
-      edges: cables.map(({ from, to }) => ({ a: from.device, b: to.device })),
-    },
-    { width: boxSize.width + GUTTER.width, height: boxSize.height + GUTTER.height },
-  );
-  const routed = routeCables(cables, { positions, layered, boxSize, gutter: GUTTER });
-  const paths = routed.map(({ path }) => path);
-  const { left, top, right, bottom } = boundingBox(paths, positions.values(), boxSize);
+  const spacing = { width: boxSize.width + GUTTER.width, height: boxSize.height + GUTTER.height };
+  const layout = layoutClusters(clusterGraph(devices, cables, hostCounts), { spacing, margin: GROUP_MARGIN });
+  const positions = devices.map((_, i) => ({
+    x: layout.positions[i * 2] ?? 0,
+    y: layout.positions[i * 2 + 1] ?? 0,
+  }));
+  const ids = devices.map(({ id }) => id);
+  const routed = routeCables(cables, { ids, positions, boxSize, gutter: GUTTER });
+  const { left, top, right, bottom } = boundingBox(routed, positions, boxSize);
   const page: Size = {
     width: Math.ceil(Math.max(right - left, LEGEND_SIZE.width) + 2 * MARGIN),
     height: Math.ceil(HEADER_HEIGHT + bottom - top + 3 * MARGIN + LEGEND_SIZE.height),
@@ -78,11 +80,47 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   yield "</svg>\n";
 }
 
-/** The `layer` annotation is a name or a number. */
-function layoutNode(id: string, annotation: string | undefined, leaves: number): LayoutNode {
-  const text = annotation?.trim() ?? "";
-  const layer = /^\d{1,3}$/.test(text) ? Number(text) : namedLayer(text);
-  return layer === undefined ? { id, leaves } : { id, leaves, layer };
+/** The same graph as that of the map, so that both have the same layout. */
+function clusterGraph(
+  devices: readonly Device[],
+  cables: readonly Cable[],
+  hostCounts: ReadonlyMap<string, number>,
+): ClusterGraph {
+  const numbers = new Map(devices.map(({ id }, i) => [id, i]));
+  const neighbours = devices.map(() => new Set<number>());
+  for (const { from, to } of cables) {
+    const [a, b] = [numbers.get(from.device), numbers.get(to.device)];
+    if (a === undefined || b === undefined || a === b) continue;
+    neighbours[a]?.add(b);
+    neighbours[b]?.add(a);
+  }
+  return {
+    nodes: devices.map((device) => deviceNode(device, hostCounts.get(device.id) ?? 0)),
+    neighbours: neighbours.map((set) => [...set]),
+  };
+}
+
+interface BoundingBox {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** Of boxes and lines. */
+function boundingBox(routed: readonly RoutedCable[], boxes: readonly Point[], size: Size): BoundingBox {
+  const box = { left: 0, top: 0, right: 0, bottom: 0 };
+  let isFirst = true;
+  const include = ({ x, y }: Point, dx: number, dy: number) => {
+    box.left = isFirst ? x - dx : Math.min(box.left, x - dx);
+    box.top = isFirst ? y - dy : Math.min(box.top, y - dy);
+    box.right = isFirst ? x + dx : Math.max(box.right, x + dx);
+    box.bottom = isFirst ? y + dy : Math.max(box.bottom, y + dy);
+    isFirst = false;
+  };
+  for (const centre of boxes) include(centre, size.width / 2, size.height / 2);
+  for (const { line } of routed) for (const point of line) include(point, 0, 0);
+  return box;
 }
 
 function* renderHeader(drawing: Drawing, page: Size): Generator<string> {
@@ -109,12 +147,12 @@ font-family="'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans
 
 function* renderDevices(
   boxes: readonly DeviceBox[],
-  positions: ReadonlyMap<string, Point>,
+  positions: readonly Point[],
   size: Size,
 ): Generator<string> {
   yield '<g text-anchor="middle">\n';
-  for (const box of boxes) {
-    const centre = positions.get(box.id);
+  for (const [i, box] of boxes.entries()) {
+    const centre = positions[i];
     if (centre !== undefined) yield renderDeviceBox(box, centre, size);
   }
   yield "</g>\n";

@@ -44,8 +44,8 @@ export interface SearchTerms {
 export const MAX_HITS = 100;
 /** Longer texts are found by their beginning. */
 const MAX_TEXT_BYTES = 256;
-/** Pages that are searched between two pauses, and as many that are indexed. */
-const PAGES_PER_STEP = 64;
+/** Pages that are searched between two pauses. A page that must be indexed is followed by one. */
+const PAGES_PER_STEP = 8;
 
 const RANKS = { field: 0, fieldStart: 1, wordStart: 2, description: 3, allWords: 4 } as const;
 const RANK_WEIGHT = 0x1000;

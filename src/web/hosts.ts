@@ -55,6 +55,9 @@ interface OpenedGroup {
   readonly changes: HostChange[];
 }
 
+/** Changed hosts whose last value is kept, although they are not opened: for tables too long to be loaded again. */
+const MAX_CHANGED_HOSTS = 2000;
+
 const NO_COUNTS: HostCounts = { counts: {}, total: 0, revision: 0 };
 
 export class Hosts {
@@ -70,6 +73,8 @@ export class Hosts {
   /** The newest revision that is known to be in the lists and counts. */
   revision: number;
   readonly #groups = new Map<string, OpenedGroup>();
+  /** In order of the last change. */
+  readonly #changed = new Map<string, Host>();
   readonly #openedAt = new Map<string, Set<string>>();
   #counts: Map<string, number>;
   #countsRevision: number;
@@ -93,6 +98,12 @@ export class Hosts {
 
   count(device: string): number {
     return this.#counts.get(device) ?? 0;
+  }
+
+  /** The same host as it is now, as far as its changes are known. */
+  latest(host: Host): Host {
+    const changed = this.#changed.get(host.id);
+    return changed && changed.revision > host.revision ? changed : host;
   }
 
   /** The opened hosts at a device. */
@@ -150,8 +161,19 @@ export class Hosts {
     this.version++;
     this.revision = Math.max(this.revision, change.revision);
     if (change.revision > this.#countsRevision) this.#applyToCounts(change);
+    this.#keepChanged(change.value);
     for (const { state, changes } of this.#groups.values()) if (state === "loading") changes.push(change);
     this.#applyToOpened(change);
+  }
+
+  #keepChanged(host: Host): void {
+    this.#changed.delete(host.id);
+    this.#changed.set(host.id, host);
+    if (this.#changed.size <= MAX_CHANGED_HOSTS) return;
+    for (const oldest of this.#changed.keys()) {
+      this.#changed.delete(oldest);
+      return;
+    }
   }
 
   #applyToOpened({ event, value, revision }: HostChange): void {

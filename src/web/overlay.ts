@@ -1,8 +1,18 @@
 /** The values of a metric on links, as the page has them: what the map draws, or why there is nothing to draw. */
 import { computed, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { MetricValues } from "../model/map-settings.ts";
-import type { LinkOverlay } from "./map/link-overlay.ts";
 import type { ViewState } from "./state.ts";
+
+/** What the map draws. */
+export interface LinkOverlay {
+  readonly name: string;
+  /** May be empty. */
+  readonly unit: string;
+  /** By link id. A link without a value has none: that is not zero. */
+  readonly values: ReadonlyMap<string, number>;
+  /** The value that is drawn as full. */
+  readonly max: number;
+}
 
 export type OverlayResult =
   | { readonly ok: true; readonly overlay: LinkOverlay; readonly facts: Omit<MetricValues, "values"> }

@@ -1,8 +1,12 @@
 /** The search over devices and hosts, and the counts of hosts: both agree with the lists, now and in the past. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { Scheduler } from "../../src/lib/scheduler.ts";
+import { runToEnd } from "../../src/lib/steps.ts";
 import type { ClaimChange } from "../../src/model/claim.ts";
 import type { Host } from "../../src/model/entity.ts";
+import { hasWords } from "../../src/view/search-index.ts";
+import { until } from "../support/until.ts";
 import { API, type Harness, openHarness, PROPERTY_TIMEOUT_MS } from "./harness.ts";
 import { anyNetwork, anyStep, deviceId, setDevice } from "./network.ts";
 
@@ -123,6 +127,43 @@ describe("the search", () => {
     expect(await names(`q=leaf-cam&at=${revision}`)).toEqual(["leaf-cam"]);
     expect(await names(`q=moved&at=${revision}`)).toEqual([]);
   });
+});
+
+test("indexes in slices, and a client that goes away ends the search", async () => {
+  const held: (() => void)[] = [];
+  let isHeld = false;
+  let now = 0;
+  const scheduler = new Scheduler({
+    now: () => {
+      if (isHeld) now += 10;
+      return now;
+    },
+    nextTurn: (callback) => (isHeld ? held.push(callback) : setImmediate(callback)),
+  });
+  await using h = await openHarness({ scheduler });
+  await h.apply(Array.from({ length: 5000 }, (_, n) => setDevice(n)));
+  const pages = runToEnd(h.view.capture().pages("devices"));
+  const indexed = () => pages.filter(hasWords).length;
+  const turn = async () => {
+    held.shift()?.();
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  isHeld = true;
+  const gone = new AbortController();
+  const response = h.fetch("topology/search?q=of", { signal: gone.signal }).catch(() => undefined);
+  await until(() => held.length > 0, { what: "the search to begin" });
+  const seen = [indexed()];
+  for (let i = 0; i < 3; i++) {
+    await turn();
+    seen.push(indexed());
+  }
+  for (const [i, count] of seen.entries()) expect(count - (seen[i - 1] ?? 0)).toBeLessThanOrEqual(2);
+  expect(seen.at(-1)).toBeGreaterThan(seen[0] ?? 0);
+  gone.abort();
+  await response;
+  for (let i = 0; held.length > 0 && i < pages.length; i++) await turn();
+  expect(held).toEqual([]);
+  expect(indexed()).toBeLessThan(pages.length / 2);
 });
 
 const wordsIn = (text: string): string[] => {

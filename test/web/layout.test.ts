@@ -1,154 +1,102 @@
-/** The layout of the map: deterministic, without overlaps, and stable when the network changes. */
-import { describe, expect, test } from "bun:test";
-import { createPlan } from "../../src/sources/demo/plan.ts";
-import { assignClusters, type MapGraph } from "../../src/web/layout/cluster-assignment.ts";
-import { type LayoutPosition, updateLayout } from "../../src/web/layout/incremental-layout.ts";
-import { layoutMap, type MapLayout, SPACING } from "../../src/web/layout/map-layout.ts";
-import type { MapNode } from "../../src/web/layout/messages.ts";
-import { type Box, separateBoxes } from "../../src/web/layout/separate-boxes.ts";
+/** The layout in a browser: what is there does not move, a reload keeps positions, and a new browser computes the same. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { commonPrefix } from "../../src/web/map/clusters.ts";
+import { needs } from "../support/needs.ts";
+import { type Service, startService } from "../support/service.ts";
+import { type BrowserTab, eventually, openTab } from "./browser.ts";
 
-function createGraph(nodes: readonly MapNode[], edges: readonly (readonly [number, number])[]): MapGraph {
-  const neighbours: number[][] = nodes.map(() => []);
-  for (const [a, b] of edges) {
-    neighbours[a]?.push(b);
-    neighbours[b]?.push(a);
-  }
-  return { nodes, neighbours };
-}
+const hasChromium = needs("chromium");
+const folder = mkdtempSync(join(tmpdir(), "gazetteer-layout-"));
+const network = join(folder, "network.json");
+const config = join(folder, "gazetteer.yaml");
+let service: Service;
 
-/** The network of the demo source: its core routers have a location; with `sites`, all devices have a site. */
-function createDemoGraph(devices: number, options: { readonly sites: boolean }): MapGraph {
-  const plan = createPlan(devices);
-  const nodes = plan.devices.map((device, i): MapNode => {
-    const site = plan.sites[device.site];
-    const located = device.layer === "core" && site;
-    return {
-      id: `d${i}`,
-      ...(options.sites && site && { site: site.code }),
-      ...(located && { location: { x: site.longitude, y: -site.latitude } }),
-    };
-  });
-  return createGraph(
-    nodes,
-    plan.cables.map(({ a, b }) => [a, b] as const),
+const id = (n: number) => `of:${n.toString(16).padStart(16, "0")}`;
+const SPINES = [1, 2];
+
+/** Two spines, and leaves with a link to both. */
+function writeNetwork(leaves: readonly number[]): void {
+  const devices = [...SPINES, ...leaves].map((n) => ({ id: id(n), type: "SWITCH", available: true }));
+  const links = leaves.flatMap((leaf) =>
+    SPINES.flatMap((spine) => {
+      const [up, down] = [
+        { device: id(spine), port: String(leaf) },
+        { device: id(leaf), port: String(spine) },
+      ];
+      return [
+        { src: up, dst: down },
+        { src: down, dst: up },
+      ];
+    }),
   );
+  writeFileSync(network, JSON.stringify({ devices, links, hosts: [] }));
 }
 
-const createGrid = (side: number): MapGraph => {
-  const nodes = Array.from({ length: side * side }, (_, i) => ({ id: `g${i}` }));
-  const edges = nodes.flatMap((_, i): [number, number][] => [
-    ...((i + 1) % side === 0 ? [] : [[i, i + 1] satisfies [number, number]]),
-    ...(i + side >= side * side ? [] : [[i, i + side] satisfies [number, number]]),
-  ]);
-  return createGraph(nodes, edges);
-};
+beforeAll(async () => {
+  if (!hasChromium) return;
+  writeNetwork([11, 12, 13, 14, 15]);
+  writeFileSync(config, `sources:\n  - name: net\n    type: file\n    path: ${network}\n`);
+  service = await startService({ args: ["--data", ":memory:", "--config", config] });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function countOverlaps({ positions }: MapLayout): number {
-  const seen = new Map<string, [number, number][]>();
-  let count = 0;
-  for (let i = 0; i < positions.length; i += 2) {
-    const [x, y] = [positions[i] ?? 0, positions[i + 1] ?? 0];
-    const key = `${Math.floor(x / 40)},${Math.floor(y / 40)}`;
-    const others = seen.get(key) ?? [];
-    if (others.some(([p, q]) => Math.abs(p - x) < 12 && Math.abs(q - y) < 12)) count++;
-    others.push([x, y]);
-    seen.set(key, others);
-  }
-  return count;
+type Positions = Readonly<Record<string, readonly [x: number, y: number]>>;
+
+/** What the page keeps in the browser: id, x, y and cluster, flat. */
+async function savedPositions({ page }: BrowserTab, count: number): Promise<Positions> {
+  let positions: Positions = {};
+  await eventually(`${count} positions in the browser`, async () => {
+    const text = await page.evaluate(() => localStorage.getItem("gazetteer.layout"));
+    const flat: unknown[] = JSON.parse(text ?? "[]");
+    expect(flat).toHaveLength(count * 4);
+    const entries = Array.from({ length: count }, (_, i) => flat.slice(i * 4, i * 4 + 3));
+    positions = Object.fromEntries(
+      entries.map(([name, x, y]) => [String(name), [Number(x), Number(y)] as const]),
+    );
+  });
+  return positions;
 }
 
-describe("layoutMap", () => {
-  test.each([
-    ["a demo with sites", createDemoGraph(300, { sites: true }), true],
-    ["a demo with locations of routers only", createDemoGraph(300, { sites: false }), true],
-    ["a large grid without sites and locations", createGrid(25), true],
-    ["a small grid", createGrid(6), false],
-    ["an empty network", createGraph([], []), false],
-    ["isolated devices", createGraph([{ id: "a" }, { id: "b" }, { id: "c" }], []), false],
-  ])("%s: no devices overlap, and a second layout is equal", (_, graph, hasClusters) => {
-    const first = layoutMap(graph);
-    expect(countOverlaps(first)).toBe(0);
-    expect(layoutMap(graph)).toEqual(first);
-    expect(first.positions.every(Number.isFinite)).toBe(true);
-    expect(new Set(first.clusterOf).size > 1).toBe(hasClusters);
-  });
+test.skipIf(!hasChromium)("a new leaf moves nothing, and a reload keeps all positions", async () => {
+  const tab = await openTab(service);
+  await tab.goto("/");
+  const before = await savedPositions(tab, 7);
+  const rowOf = (n: number, positions: Positions) => positions[id(n)]?.[1];
+  expect(new Set([11, 12, 13, 14, 15].map((n) => rowOf(n, before))).size).toBe(1);
+  expect(rowOf(1, before)).toBe(rowOf(2, before));
 
-  test("west is on the left and north is at the top", () => {
-    const locations = {
-      seattle: [-122, -47],
-      lisbon: [-9, -38],
-      tokyo: [139, -35],
-      sydney: [151, 33],
-    } as const;
-    const nodes = Object.entries(locations).map(([id, [x, y]]) => ({ id, location: { x, y } }));
-    const { positions } = layoutMap(createGraph(nodes, []));
-    const [seattle = 0, seattleY = 0, lisbon = 0, , tokyo = 0, , sydney = 0, sydneyY = 0] = positions;
-    expect(seattle).toBeLessThan(lisbon);
-    expect(lisbon).toBeLessThan(tokyo);
-    expect(tokyo).toBeLessThan(sydney);
-    expect(seattleY).toBeLessThan(sydneyY);
+  writeNetwork([11, 12, 13, 14, 15, 16]);
+  const after = await savedPositions(tab, 8);
+  expect(after).toMatchObject(before);
+  expect(rowOf(16, after)).toBe(rowOf(11, before));
+
+  // After the reload the page saves again, what it uses. A new layout would have another place for the late leaf.
+  await tab.page.addInitScript(() => {
+    const saved = localStorage.getItem("gazetteer.layout");
+    if (saved) localStorage.setItem("gazetteer.layout", `${saved} `);
   });
+  await tab.goto("/");
+  await eventually("the page to save again", async () => {
+    const text = await tab.page.evaluate(() => localStorage.getItem("gazetteer.layout"));
+    expect(text).toEndWith("]");
+  });
+  expect(await savedPositions(tab, 8)).toEqual(after);
+  expect(tab.errors).toEqual([]);
+  await tab.close();
 });
 
-test("a device without a location is in the cluster of the nearest device that has one", () => {
-  const nodes: MapNode[] = [
-    { id: "r1", location: { x: 8, y: -50 } },
-    { id: "s1" },
-    { id: "s2" },
-    { id: "r2", location: { x: 4, y: -52 } },
-  ];
-  const edges = [
-    [0, 1],
-    [1, 2],
-    [0, 3],
-  ] as const;
-  expect([...assignClusters(createGraph(nodes, edges))]).toEqual([0, 0, 0, 1]);
-});
-
-describe("updateLayout", () => {
-  test("a new device is placed near its neighbour, and no other device moves", () => {
-    const before = createDemoGraph(100, { sites: true });
-    const positions = new Map<string, LayoutPosition>();
-    const first = updateLayout(before, positions);
-    const nodes = [...before.nodes, { id: "new" }, { id: "attached to new" }, { id: "isolated" }];
-    const neighbours = [...before.neighbours.map((list) => [...list]), [50, 101], [100], []];
-    const second = updateLayout({ nodes, neighbours }, positions);
-    expect([...second.positions.slice(0, 200)]).toEqual([...first.positions]);
-    expect(countOverlaps(second)).toBe(0);
-    const positionOf = (i: number) =>
-      [second.positions[i * 2] ?? 0, second.positions[i * 2 + 1] ?? 0] as const;
-    const [[x, y], [nearX, nearY]] = [positionOf(100), positionOf(50)];
-    expect(Math.hypot(x - nearX, y - nearY)).toBeLessThan(SPACING.width * 6);
-    expect(second.clusterOf[100]).toBe(first.clusterOf[50] ?? -1);
-  });
-
-  test("a removed device returns to its position; another network gets a new layout", () => {
-    const graph = createDemoGraph(100, { sites: true });
-    const positions = new Map<string, LayoutPosition>();
-    const first = updateLayout(graph, positions);
-    const without = createGraph(graph.nodes.slice(0, 90), []);
-    expect([...updateLayout(without, positions).positions]).toEqual([...first.positions.slice(0, 180)]);
-    expect(updateLayout(graph, positions)).toEqual(first);
-    const other = createGrid(5);
-    expect(updateLayout(other, positions)).toEqual(layoutMap(other));
-  });
-});
-
-test("separateBoxes leaves no overlap", () => {
-  const boxes: Box[] = Array.from({ length: 40 }, (_, i) => ({
-    x: i % 7,
-    y: Math.floor(i / 7),
-    width: 100,
-    height: 60,
-  }));
-  separateBoxes(boxes);
-  for (const [i, a] of boxes.entries()) {
-    for (const b of boxes.slice(i + 1)) {
-      const separate = Math.abs(a.x - b.x) > 99.9 || Math.abs(a.y - b.y) > 59.9;
-      expect(separate).toBe(true);
-    }
-  }
+test.skipIf(!hasChromium)("two new browsers compute the same positions", async () => {
+  const read = async () => {
+    const tab = await openTab(service);
+    await tab.goto("/");
+    const positions = await savedPositions(tab, 8);
+    await tab.close();
+    return positions;
+  };
+  expect(await read()).toEqual(await read());
 });
 
 test.each([

@@ -155,6 +155,16 @@ describe("hosts", () => {
     expect(hosts.stateOf("device a")).toBe("complete");
   });
 
+  test("a row of a long table shows the last change of its host, although the host is not opened", () => {
+    const hosts = new Hosts(counts);
+    const row = host(1, "a/1", 2);
+    expect(hosts.latest(row)).toBe(row);
+    hosts.apply(change("updated", host(1, "b/1", 6), ["locations"]));
+    expect(hosts.latest(row).location.elementId).toBe("b");
+    for (let n = 0; n < 2000; n++) hosts.apply(change("added", { ...host(2, "a/1", 7), id: `${n}` }));
+    expect(hosts.latest(row)).toBe(row);
+  });
+
   test("what is closed is forgotten, unless something else has it open", () => {
     const hosts = new Hosts(counts);
     for (const group of [hostsAtDevice("a"), hostWithId(host(1, "a/1").id)]) {

@@ -1,5 +1,6 @@
-/** The layout of dense graphs: on a circle no edge runs behind a node. */
+/** The layout of rings and of dense graphs: on a circle no edge runs behind a node. */
 import type { Adjacency, Point, Size } from "./adjacency.ts";
+import { depthFirst } from "./grid.ts";
 import { removeOverlaps } from "./overlap-removal.ts";
 
 const MAX_NODES = 60;
@@ -11,12 +12,21 @@ export function isDense({ nodes, edges }: Adjacency): boolean {
   return n > 3 && n <= MAX_NODES && edges.length >= (MIN_DENSITY * n * (n - 1)) / 2;
 }
 
-export function circularLayout({ nodes }: Adjacency, spacing: Size): Point[] {
+/** In a connected graph, two neighbours each make one ring. */
+export function isRing({ nodes, neighbours }: Adjacency): boolean {
+  return nodes.length > 2 && neighbours.every((list) => list.length === 2);
+}
+
+/** In the order of the links, as far as they go: the nodes of a ring are side by side. */
+export function circularLayout(graph: Adjacency, spacing: Size): Point[] {
+  const count = graph.nodes.length;
   // Nodes are wider than high, so the circle is an ellipse.
-  const [radiusX, radiusY] = [(nodes.length * spacing.width) / 5, (nodes.length * spacing.height) / 3];
-  const points = nodes.map((_, i) => {
-    const angle = (i / nodes.length) * 2 * Math.PI - Math.PI / 2;
-    return { x: radiusX * Math.cos(angle), y: radiusY * Math.sin(angle) };
-  });
+  const [radiusX, radiusY] = [(count * spacing.width) / 5, (count * spacing.height) / 3];
+  const points: Point[] = [];
+  let i = 0;
+  for (const node of depthFirst(graph)) {
+    const angle = (i++ / count) * 2 * Math.PI - Math.PI / 2;
+    points[node] = { x: radiusX * Math.cos(angle), y: radiusY * Math.sin(angle) };
+  }
   return removeOverlaps(points, spacing);
 }

@@ -1,32 +1,90 @@
 /**
- * The layout of connected graphs that are not hierarchies. It minimises stress: each pair of nodes has a spring whose
- * length is the number of hops between them, and the springs are relaxed one pair at a time with shrinking steps
- * (stochastic gradient descent; Zheng, Pawar and Goodman 2018). It finds the shape of rings, meshes and tori in about
- * twenty rounds, where attracting and repelling forces need hundreds. The order of the pairs is pseudo-random from a
- * fixed seed, so that the same network always gives the same layout.
+ * The layout of connected graphs that are not hierarchies. It minimises stress: pairs of nodes have a spring whose length
+ * is the number of hops between them, and the springs are relaxed one pair at a time with shrinking steps (stochastic
+ * gradient descent; Zheng, Pawar and Goodman 2018). It finds the shape of rings, meshes and tori in about twenty rounds,
+ * where attracting and repelling forces need hundreds. In a small graph all pairs have a spring; in a large one, pairs of
+ * neighbours and each node with some pivots (Ortmann, Klimenta and Brandes 2017).
+ *
+ * Small graphs are laid out several times from different starts; the result with the fewest crossings is used, and nodes
+ * whose edges cross others are moved to better places. All orders are pseudo-random from fixed seeds, so that the same
+ * network always gives the same layout.
  */
 import { type Adjacency, maxOf, type Point, type Size, shortestDistances } from "./adjacency.ts";
+import { countStraightCrossings, reduceCrossings } from "./crossing-reduction.ts";
 import { removeOverlaps } from "./overlap-removal.ts";
+import { createRandom, shuffle } from "./random.ts";
 
-/** The distances of all pairs are kept in memory: too many for larger graphs. */
+/** Larger graphs have more overlaps than can be removed in reasonable time. */
 export const MAX_NODES_FOR_FORCE = 1200;
+const MAX_NODES_FOR_ALL_PAIRS = 250;
+const PIVOTS = 40;
 const ROUNDS = 18;
 const LAST_STEP = 0.05;
 const GOLDEN_ANGLE = 2.399963;
+const STARTS = 6;
+const MAX_EDGES_FOR_STARTS = 400;
 
 export function forceLayout(graph: Adjacency, spacing: Size): Point[] {
+  if (graph.nodes.length === 1) return [{ x: 0, y: 0 }];
+  const springs = createSprings(graph);
+  if (graph.edges.length > MAX_EDGES_FOR_STARTS) return layoutFrom(graph, springs, spacing, 0);
+  let best: Point[] = [];
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let start = 0; start < STARTS && fewest > 0; start++) {
+    const points = layoutFrom(graph, springs, spacing, start);
+    const crossings = countStraightCrossings(graph, points);
+    if (crossings < fewest) [best, fewest] = [points, crossings];
+  }
+  return fewest === 0 ? best : reduceCrossings(graph, best, spacing);
+}
+
+interface Springs {
+  /** Two nodes and the length of each spring, flat. */
+  readonly ends: Uint32Array;
+  readonly lengths: Float64Array;
+  readonly maxLength: number;
+}
+
+function createSprings(graph: Adjacency): Springs {
   const n = graph.nodes.length;
-  if (n === 1) return [{ x: 0, y: 0 }];
-  const random = createRandom(n);
+  const ends: number[] = [];
+  const lengths: number[] = [];
+  const add = (i: number, j: number, length: number) => {
+    ends.push(i, j);
+    lengths.push(length);
+  };
+  if (n <= MAX_NODES_FOR_ALL_PAIRS) {
+    for (let i = 0; i < n; i++) {
+      const distance = shortestDistances(graph, [i]);
+      for (let j = i + 1; j < n; j++) add(i, j, distance[j] ?? 1);
+    }
+  } else {
+    for (const [a, b] of graph.edges) add(a, b, 1);
+    // Each pivot is the node that is farthest from those before it.
+    const nearest = new Int32Array(n).fill(n);
+    for (let k = 0, pivot = 0; k < PIVOTS; k++) {
+      const distance = shortestDistances(graph, [pivot]);
+      for (let i = 0; i < n; i++) {
+        if ((distance[i] ?? 0) > 1) add(pivot, i, distance[i] ?? 1);
+        nearest[i] = Math.min(nearest[i] ?? 0, distance[i] ?? 0);
+      }
+      pivot = nearest.indexOf(maxOf(nearest));
+    }
+  }
+  return { ends: Uint32Array.from(ends), lengths: Float64Array.from(lengths), maxLength: maxOf(lengths) };
+}
+
+function layoutFrom(graph: Adjacency, springs: Springs, spacing: Size, start: number): Point[] {
+  const n = graph.nodes.length;
   const x = new Float64Array(n);
   const y = new Float64Array(n);
   for (let i = 0; i < n; i++) {
     // A sunflower spiral: evenly spread, no two nodes in one place.
-    const angle = i * GOLDEN_ANGLE;
+    const angle = i * GOLDEN_ANGLE * (start + 1);
     x[i] = Math.sqrt(i + 0.5) * Math.cos(angle);
     y[i] = Math.sqrt(i + 0.5) * Math.sin(angle);
   }
-  minimiseStress(graph, x, y, random);
+  minimiseStress(springs, x, y, createRandom(n + start));
   rotateToHorizontal(x, y);
   const points = Array.from(x, (value, i) => ({
     x: value * spacing.width * 1.3,
@@ -35,25 +93,24 @@ export function forceLayout(graph: Adjacency, spacing: Size): Point[] {
   return removeOverlaps(points, spacing);
 }
 
-function minimiseStress(graph: Adjacency, x: Float64Array, y: Float64Array, random: () => number): void {
-  const n = x.length;
-  const hops = Array.from({ length: n }, (_, i) => shortestDistances(graph, [i]));
-  const pairs = new Uint32Array((n * (n - 1)) / 2);
-  let count = 0;
-  for (let i = 0; i < n; i++) for (let j = i + 1; j < n; j++) pairs[count++] = i * n + j;
-  const maxHops = maxOf(hops.map(maxOf));
-  const firstStep = maxHops * maxHops;
+function minimiseStress(
+  { ends, lengths, maxLength }: Springs,
+  x: Float64Array,
+  y: Float64Array,
+  random: () => number,
+): void {
+  const order = Uint32Array.from(lengths, (_, i) => i);
+  const firstStep = maxLength * maxLength;
   const decay = Math.log(firstStep / LAST_STEP) / (ROUNDS - 1);
   for (let round = 0; round < ROUNDS; round++) {
     const step = firstStep * Math.exp(-decay * round);
-    shuffle(pairs, random);
-    for (const pair of pairs) {
-      const i = Math.floor(pair / n);
-      const j = pair % n;
-      const target = hops[i]?.[j] ?? 1;
+    shuffle(order, random);
+    for (const spring of order) {
+      const [i, j] = [ends[spring * 2] ?? 0, ends[spring * 2 + 1] ?? 0];
+      const target = lengths[spring] ?? 1;
       const dx = (x[i] ?? 0) - (x[j] ?? 0);
       const dy = (y[i] ?? 0) - (y[j] ?? 0);
-      const distance = Math.hypot(dx, dy) || 1e-9;
+      const distance = Math.sqrt(dx * dx + dy * dy) || 1e-9;
       const factor = (Math.min(1, step / (target * target)) * (distance - target)) / 2 / distance;
       x[i] = (x[i] ?? 0) - factor * dx;
       y[i] = (y[i] ?? 0) - factor * dy;
@@ -84,25 +141,4 @@ function rotateToHorizontal(x: Float64Array, y: Float64Array): void {
     x[i] = dx * cos - dy * sin;
     y[i] = dx * sin + dy * cos;
   }
-}
-
-/** Fisher–Yates. */
-function shuffle(list: Uint32Array, random: () => number): void {
-  for (let i = list.length - 1; i > 0; i--) {
-    const j = Math.floor(random() * (i + 1));
-    const swapped = list[i] ?? 0;
-    list[i] = list[j] ?? 0;
-    list[j] = swapped;
-  }
-}
-
-/** Mulberry32: small, and good enough for a shuffle. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -16,7 +16,7 @@ export function gridLayout(graph: Adjacency, spacing: Size): Point[] {
   return points;
 }
 
-function* depthFirst({ neighbours }: Adjacency): Generator<number> {
+export function* depthFirst({ neighbours }: Adjacency): Generator<number> {
   const seen = new Uint8Array(neighbours.length);
   for (const root of neighbours.keys()) {
     const stack = [root];

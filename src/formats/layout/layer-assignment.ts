@@ -2,15 +2,19 @@
  * Decides whether a connected graph is a hierarchy (leaf and spine, a tree, core and access) and assigns each node a
  * layer.
  *
- * Several candidate assignments are scored: the layers of the annotations, the distance from the nodes of highest
- * degree, from the centre, and from the nodes at the bottom. In a hierarchy edges join adjacent layers, and each layer
+ * The layers are those of the annotations, or else the distance from the nodes with hosts, or else the best of several
+ * candidates: the distance from the nodes of highest degree, from those of lowest degree, and from the centre. In a hierarchy edges join adjacent layers, and each layer
  * is at least as wide as the one above. Rings, meshes and tori score badly with every candidate and get another layout.
  */
 import { type Adjacency, maxOf, minOf, shortestDistances } from "./adjacency.ts";
 
 const MAX_LAYERS = 10;
-/** The highest score of a hierarchy. Annotated layers may score worse, because a person assigned them. */
-const MAX_SCORE = 0.3;
+/**
+ * The highest score of a hierarchy. Annotated layers may score worse, because a person assigned them, and the distance
+ * from hosts may score worse than what is found in the links alone.
+ */
+const MAX_SCORE = 0.15;
+const MAX_SCORE_OF_HOSTS = 0.3;
 const MAX_SCORE_OF_ANNOTATIONS = 0.75;
 /** Finding the centre needs the distances of all pairs. */
 const MAX_NODES_FOR_CENTRE = 1500;
@@ -20,6 +24,8 @@ export function assignLayers(graph: Adjacency): number[] | undefined {
   if (graph.nodes.length < 3) return undefined;
   const annotated = annotatedLayers(graph);
   if (annotated !== undefined && scoreLayers(graph, annotated) <= MAX_SCORE_OF_ANNOTATIONS) return annotated;
+  const fromHosts = layersFromHosts(graph);
+  if (fromHosts !== undefined && scoreLayers(graph, fromHosts) <= MAX_SCORE_OF_HOSTS) return fromHosts;
   let best: number[] | undefined;
   let bestScore = MAX_SCORE;
   for (const candidate of candidateLayers(graph)) {
@@ -32,6 +38,18 @@ export function assignLayers(graph: Adjacency): number[] | undefined {
   return best;
 }
 
+/** The nodes with hosts are at the bottom. Undefined when there are none. */
+function layersFromHosts(graph: Adjacency): number[] | undefined {
+  const bottom = [...graph.nodes.keys()].filter((node) => (graph.nodes[node]?.leaves ?? 0) > 0);
+  return bottom.length > 0 ? layersFromBottom(graph, bottom) : undefined;
+}
+
+function layersFromBottom(graph: Adjacency, bottom: readonly number[]): number[] {
+  const heights = shortestDistances(graph, bottom);
+  const maxHeight = maxOf(heights);
+  return [...heights].map((height) => maxHeight - height);
+}
+
 /** The most reliable candidate first: of equal scores the first one is used. */
 function* candidateLayers(graph: Adjacency): Generator<number[]> {
   const degrees = graph.neighbours.map((list) => list.length);
@@ -39,15 +57,11 @@ function* candidateLayers(graph: Adjacency): Generator<number[]> {
   const minDegree = minOf(degrees);
   const nodesWhere = (test: (node: number) => boolean) => [...degrees.keys()].filter(test);
   const layersFromTop = (top: number[]) => [...shortestDistances(graph, top)];
-  const layersFromBottom = (bottom: number[]) => {
-    const heights = shortestDistances(graph, bottom);
-    const maxHeight = maxOf(heights);
-    return [...heights].map((height) => maxHeight - height);
-  };
-  const bottom = nodesWhere((node) => (graph.nodes[node]?.leaves ?? 0) > 0);
-  if (bottom.length > 0) yield layersFromBottom(bottom);
   yield layersFromTop(nodesWhere((node) => (degrees[node] ?? 0) >= maxDegree * 0.7));
-  yield layersFromBottom(nodesWhere((node) => degrees[node] === minDegree));
+  yield layersFromBottom(
+    graph,
+    nodesWhere((node) => degrees[node] === minDegree),
+  );
   if (graph.nodes.length > MAX_NODES_FOR_CENTRE) return;
   const eccentricities = nodesWhere(() => true).map((node) => maxOf(shortestDistances(graph, [node])));
   const radius = minOf(eccentricities);

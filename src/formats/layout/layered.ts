@@ -1,198 +1,99 @@
 /**
- * The layout of a hierarchy, in the usual steps: order the nodes of each layer so that edges are short and cross
- * little (barycentre heuristic), then assign coordinates that place each node near the mean of its neighbours.
- *
- * A layer that is too wide is folded into several rows, column by column, so that neighbours in the order stay
- * neighbours. The columns of a folded layer are further apart, because the edges to its lower rows run between them.
+ * The layout of a hierarchy, in the usual steps: order the nodes of each layer so that few edges cross
+ * (`layer-order.ts`), then assign coordinates that place each node near the mean of its neighbours. All nodes of a layer
+ * are on one row, however wide it is: a second row would look like another layer. Edges that skip a layer have a narrow
+ * free place in it.
  */
 import { type Adjacency, maxOf, minOf, type Point, type Size } from "./adjacency.ts";
+import { createLayerGraph, type LayerGraph, orderLayers } from "./layer-order.ts";
 
-/** Downward and upward passes of the ordering. */
-const SWEEPS = 12;
-/** The distance between the columns of a folded layer, relative to that of single nodes. */
-const FOLDED_COLUMN_FACTOR = 1.12;
-
-/** The columns of one layer, each with its nodes from top to bottom. */
-type Columns = readonly (readonly number[])[];
+const ROUNDS = 12;
+/** The width of the free place of an edge that skips a layer, relative to that of a node. */
+const VIRTUAL_WIDTH = 0.3;
+/** The nodes of a narrow layer are at most so many times further apart than needed. */
+const MAX_STRETCH = 2;
+/** Between virtual nodes, an edge should be straight. */
+const VIRTUAL_WEIGHT = 4;
+/** The space between two rows, relative to the height of a node: wide drawings need more, or edges are nearly level. */
+const MIN_GAP = 0.9;
+const MAX_GAP = 6;
+const GAP_PER_WIDTH = 0.07;
 
 export function layeredLayout(graph: Adjacency, layers: readonly number[], spacing: Size): Point[] {
-  const maxColumns = Math.max(8, Math.ceil(Math.sqrt(graph.nodes.length * 2.6)));
-  const columnsByLayer = orderLayers(graph, layers).map((layer) =>
-    foldLayer(graph, layers, layer, maxColumns),
-  );
-  const x = assignX(graph, layers, columnsByLayer, spacing.width);
-  const width = maxOf(x) - minOf(x);
-  // Wide drawings need more room between layers; otherwise the edges are nearly horizontal.
-  const gap = Math.min(spacing.height * 4, Math.max(spacing.height * 0.9, width * 0.08));
-  const points: Point[] = [];
-  let top = 0;
-  for (const columns of columnsByLayer) {
-    for (const column of columns) {
-      for (const [row, node] of column.entries())
-        points[node] = { x: x[node] ?? 0, y: top + row * spacing.height };
-    }
-    top += countRows(columns) * spacing.height + gap;
-  }
-  return points;
-}
-
-const countRows = (columns: Columns): number => maxOf(columns.map((column) => column.length));
-
-/** At most about `maxColumns` columns. Nodes with the same parents get columns of their own where that fits. */
-function foldLayer(
-  graph: Adjacency,
-  layers: readonly number[],
-  layer: readonly number[],
-  maxColumns: number,
-): number[][] {
-  const rows = Math.ceil(layer.length / maxColumns);
-  if (rows === 1) return layer.map((node) => [node]);
-  const siblingGroups: number[][] = [];
-  let previousParents = "";
-  for (const node of layer) {
-    const parents = (graph.neighbours[node] ?? [])
-      .filter((other) => (layers[other] ?? 0) < (layers[node] ?? 0))
-      .join();
-    if (siblingGroups.length > 0 && parents === previousParents) siblingGroups.at(-1)?.push(node);
-    else siblingGroups.push([node]);
-    previousParents = parents;
-  }
-  const grouped = siblingGroups.flatMap((group) => splitIntoColumns(group, rows));
-  return grouped.length <= maxColumns * 1.4 ? grouped : splitIntoColumns(layer, rows);
-}
-
-/** Columns of `rows` nodes, or one less where the number of nodes is not a multiple of it. */
-function splitIntoColumns(nodes: readonly number[], rows: number): number[][] {
-  const count = Math.ceil(nodes.length / rows);
-  const start = (column: number) => Math.ceil((column * nodes.length) / count);
-  return Array.from({ length: count }, (_, column) => nodes.slice(start(column), start(column + 1)));
+  const layerGraph = createLayerGraph(graph, layers);
+  const order = orderLayers(layerGraph);
+  const x = assignX(layerGraph, order, spacing.width);
+  const real = [...graph.nodes.keys()];
+  const xs = real.map((node) => x[node] ?? 0);
+  const width = maxOf(xs) - minOf(xs);
+  const gap = Math.min(MAX_GAP, Math.max(MIN_GAP, (width * GAP_PER_WIDTH) / spacing.height));
+  const rowHeight = spacing.height * (1 + gap);
+  return real.map((node) => ({ x: x[node] ?? 0, y: (layers[node] ?? 0) * rowHeight }));
 }
 
 /**
- * The nodes of each layer in drawing order. Sweeps down and up, and sorts each layer by the mean position of its
- * neighbours in the layers before it. The order with the shortest edges is used.
+ * The x coordinate of each node. The widest layer is spaced evenly. From there up and down, each node is placed as near
+ * as possible to the mean of its neighbours in the layer before; then all layers are placed again between both sides.
  */
-function orderLayers(graph: Adjacency, layers: readonly number[]): number[][] {
-  const count = maxOf(layers) + 1;
-  let order: number[][] = Array.from({ length: count }, () => []);
-  for (const node of depthFirst(graph, layers)) order[layers[node] ?? 0]?.push(node);
-  let best = order;
-  let bestLength = totalEdgeLength(graph, order);
-  for (let sweep = 0; sweep < SWEEPS; sweep++) {
-    const down = sweep % 2 === 0;
-    const position = relativePositions(order, graph.nodes.length);
-    order = order.map((layer) => [...layer]);
-    for (let step = 0; step < count; step++) {
-      const l = down ? step : count - 1 - step;
-      const layer = order[l] ?? [];
-      const barycentres = new Map<number, number>();
-      for (const node of layer) {
-        const all = graph.neighbours[node] ?? [];
-        const before = all.filter((other) => (down ? (layers[other] ?? 0) < l : (layers[other] ?? 0) > l));
-        // A node without neighbours on that side uses those of its own layer and of the other side.
-        const others = before.length > 0 ? before : all;
-        const sum = others.reduce((total, other) => total + (position[other] ?? 0), 0);
-        barycentres.set(node, sum / others.length);
-      }
-      layer.sort((p, q) => (barycentres.get(p) ?? 0) - (barycentres.get(q) ?? 0));
-      for (const [i, node] of layer.entries()) position[node] = (i + 0.5) / layer.length;
-    }
-    const length = totalEdgeLength(graph, order);
-    if (length >= bestLength) continue;
-    best = order;
-    bestLength = length;
-  }
-  return best;
-}
-
-/** From the top layer down, so that the nodes of a subtree are next to each other in the initial order. */
-function* depthFirst(graph: Adjacency, layers: readonly number[]): Generator<number> {
-  const seen = new Set<number>();
-  const roots = [...layers.keys()].sort((p, q) => (layers[p] ?? 0) - (layers[q] ?? 0) || p - q);
-  for (const root of roots) {
-    const stack = [root];
-    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-      if (seen.has(node)) continue;
-      seen.add(node);
-      yield node;
-      const layer = layers[node] ?? 0;
-      // Reversed, because a stack returns the last one first.
-      for (const other of (graph.neighbours[node] ?? []).toReversed()) {
-        if ((layers[other] ?? 0) > layer) stack.push(other);
-      }
-    }
-  }
-}
-
-/** Each node's position within its layer, from 0 to 1. */
-function relativePositions(order: readonly (readonly number[])[], nodes: number): Float64Array {
-  const position = new Float64Array(nodes);
-  for (const layer of order)
-    for (const [i, node] of layer.entries()) position[node] = (i + 0.5) / layer.length;
-  return position;
-}
-
-/** The horizontal length of all edges: longer edges cross more. */
-function totalEdgeLength(graph: Adjacency, order: readonly (readonly number[])[]): number {
-  const position = relativePositions(order, graph.nodes.length);
-  let total = 0;
-  for (const [a, b] of graph.edges) total += Math.abs((position[a] ?? 0) - (position[b] ?? 0));
-  return total;
-}
-
-/**
- * The x coordinate of each node. The widest layer is spaced evenly. From there up and down, each column is placed as
- * near as possible to the mean of its neighbours in the layers that are already placed.
- */
-function assignX(
-  graph: Adjacency,
-  layers: readonly number[],
-  columnsByLayer: readonly Columns[],
-  spacing: number,
-): number[] {
-  const columnStep = (l: number) =>
-    countRows(columnsByLayer[l] ?? []) > 1 ? spacing * FOLDED_COLUMN_FACTOR : spacing;
-  const layerWidth = (l: number) => (columnsByLayer[l]?.length ?? 0) * columnStep(l);
-  const widest = [...columnsByLayer.keys()].reduce(
-    (best, l) => (layerWidth(l) > layerWidth(best) ? l : best),
-    0,
+function assignX(graph: LayerGraph, order: readonly (readonly number[])[], spacing: number): Float64Array {
+  const x = new Float64Array(graph.layers.length);
+  const widthOf = (node: number) => (node < graph.realCount ? spacing : spacing * VIRTUAL_WIDTH);
+  const widths = order.map((layer) => layer.reduce((sum, node) => sum + widthOf(node), 0));
+  const widest = widths.indexOf(maxOf(widths));
+  const stretches = widths.map((width) =>
+    Math.min(MAX_STRETCH, Math.max(1, ((widths[widest] ?? 0) * 0.6) / width)),
   );
-  const x: number[] = [];
-  const placedLayers = new Set<number>();
-  const setLayer = (l: number, columnX: readonly number[]) => {
-    for (const [i, column] of (columnsByLayer[l] ?? []).entries())
-      for (const node of column) x[node] = columnX[i] ?? 0;
-    placedLayers.add(l);
+  const place = (l: number, sides: readonly (readonly (readonly number[])[])[]) => {
+    const layer = order[l] ?? [];
+    const desired = layer.map((node) => weightedMean(graph, node, sides, x) ?? x[node] ?? 0);
+    const stretch = stretches[l] ?? 1;
+    const steps = layer.map((node, i) => ((widthOf(node) + widthOf(layer[i - 1] ?? node)) / 2) * stretch);
+    for (const [i, position] of enforceSpacing(desired, steps).entries()) x[layer[i] ?? 0] = position;
   };
-  const placeNearNeighbours = (l: number) => {
-    const columns = columnsByLayer[l] ?? [];
-    const step = columnStep(l);
-    const stretch = Math.min(2, Math.max(1, layerWidth(widest) / (columns.length + 1) / step));
-    const desired = columns.map((column) => {
-      const neighbours = column.flatMap((node) => graph.neighbours[node] ?? []);
-      const placed = neighbours.filter((other) => placedLayers.has(layers[other] ?? -1));
-      const sum = placed.reduce((total, other) => total + (x[other] ?? 0), 0);
-      return placed.length > 0 ? sum / placed.length : layerWidth(widest) / 2;
-    });
-    setLayer(l, enforceSpacing(desired, step * stretch));
-  };
-  setLayer(
-    widest,
-    (columnsByLayer[widest] ?? []).map((_, i) => i * columnStep(widest)),
-  );
-  for (let l = widest - 1; l >= 0; l--) placeNearNeighbours(l);
-  for (let l = widest + 1; l < columnsByLayer.length; l++) placeNearNeighbours(l);
+  let right = 0;
+  for (const node of order[widest] ?? []) {
+    x[node] = right + widthOf(node) / 2;
+    right += widthOf(node);
+  }
+  for (let l = widest - 1; l >= 0; l--) place(l, [graph.down]);
+  for (let l = widest + 1; l < order.length; l++) place(l, [graph.up]);
+  for (let round = 0; round < ROUNDS; round++) {
+    const isDown = round % 2 === 0;
+    for (let step = 0; step < order.length; step++)
+      place(isDown ? step : order.length - 1 - step, [graph.up, graph.down]);
+  }
   return x;
 }
 
+function weightedMean(
+  { realCount }: LayerGraph,
+  node: number,
+  sides: readonly (readonly (readonly number[])[])[],
+  x: Float64Array,
+): number | undefined {
+  let [sum, weights] = [0, 0];
+  for (const side of sides) {
+    for (const other of side[node] ?? []) {
+      const weight = node >= realCount && other >= realCount ? VIRTUAL_WEIGHT : 1;
+      sum += (x[other] ?? 0) * weight;
+      weights += weight;
+    }
+  }
+  return weights === 0 ? undefined : sum / weights;
+}
+
 /**
- * The positions nearest to the desired ones (least squares) that keep the order and at least `step` between
- * neighbours. This is isotonic regression of the positions minus their steps, by pooling adjacent violators.
+ * The positions nearest to the desired ones (least squares) that keep the order and at least the step of each to the one
+ * before; the first step is not used. This is isotonic regression of the positions minus the steps before them, by
+ * pooling adjacent violators.
  */
-export function enforceSpacing(desired: readonly number[], step: number): number[] {
+export function enforceSpacing(desired: readonly number[], steps: readonly number[]): number[] {
+  const offsets: number[] = [];
   const pools: { sum: number; count: number }[] = [];
   for (const [i, position] of desired.entries()) {
-    let pool = { sum: position - i * step, count: 1 };
+    const offset = i === 0 ? 0 : (offsets[i - 1] ?? 0) + (steps[i] ?? 0);
+    offsets.push(offset);
+    let pool = { sum: position - offset, count: 1 };
     for (
       let last = pools.at(-1);
       last && last.sum / last.count > pool.sum / pool.count;
@@ -204,5 +105,5 @@ export function enforceSpacing(desired: readonly number[], step: number): number
     pools.push(pool);
   }
   const positions = pools.flatMap(({ sum, count }) => Array.from({ length: count }, () => sum / count));
-  return positions.map((position, i) => position + i * step);
+  return positions.map((position, i) => position + (offsets[i] ?? 0));
 }

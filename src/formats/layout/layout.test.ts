@@ -211,14 +211,17 @@ test("distances and connected components", () => {
 });
 
 test("enforceSpacing keeps the order and the step, and moves nothing that is far enough", () => {
-  expect(enforceSpacing([0, 100, 200], 50)).toEqual([0, 100, 200]);
-  expect(enforceSpacing([10, 10, 10], 50)).toEqual([-40, 10, 60]);
+  expect(enforceSpacing([0, 100, 200], [0, 50, 50])).toEqual([0, 100, 200]);
+  expect(enforceSpacing([10, 10, 10], [0, 50, 50])).toEqual([-40, 10, 60]);
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: -1000, max: 1000 })),
       fc.integer({ min: 1, max: 100 }),
       (desired, step) => {
-        const positions = enforceSpacing(desired, step);
+        const positions = enforceSpacing(
+          desired,
+          desired.map(() => step),
+        );
         expect(positions).toHaveLength(desired.length);
         for (const [i, position] of positions.entries()) {
           if (i > 0) expect(position - (positions[i - 1] ?? 0)).toBeGreaterThanOrEqual(step - 1e-6);

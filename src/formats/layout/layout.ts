@@ -1,5 +1,5 @@
 /**
- * Assigns each node of a network a position: hierarchies in layers, dense graphs on a circle, other graphs by
+ * Assigns each node of a network a position: hierarchies in layers, rings and dense graphs on a circle, other graphs by
  * springs, very large ones on a grid. Connected components are laid out separately and packed side by side. Isolated
  * nodes form one block at the end. No two nodes overlap, and the same network always gives the same layout.
  */
@@ -13,7 +13,7 @@ import {
   type Point,
   type Size,
 } from "./adjacency.ts";
-import { circularLayout, isDense } from "./circular.ts";
+import { circularLayout, isDense, isRing } from "./circular.ts";
 import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
 import { gridLayout } from "./grid.ts";
 import { assignLayers } from "./layer-assignment.ts";
@@ -31,8 +31,6 @@ export interface LayoutInput {
 export interface Layout {
   /** The centre of each node; the smallest x and y are 0. */
   readonly positions: ReadonlyMap<string, Point>;
-  /** The nodes that are in layers: the edges between them run from the bottom of one to the top of another. */
-  readonly layered: ReadonlySet<string>;
   readonly width: number;
   readonly height: number;
 }
@@ -44,17 +42,17 @@ export function layoutNetwork({ nodes, edges }: LayoutInput, spacing: Size): Lay
     .filter((component) => component.nodes.length === 1)
     .flatMap((component) => component.nodes);
   const blocks = connected.map((component) => layoutComponent(component, spacing));
-  if (isolated.length > 0) blocks.push(createBlock(isolated, rowLayout(isolated.length, spacing), false));
+  if (isolated.length > 0) blocks.push(createBlock(isolated, rowLayout(isolated.length, spacing)));
   return packBlocks(blocks, spacing);
 }
 
 function layoutComponent(component: Adjacency, spacing: Size): Block {
   const layers = component.edges.length <= MAX_EDGES_FOR_LAYERS ? assignLayers(component) : undefined;
-  if (layers !== undefined)
-    return createBlock(component.nodes, layeredLayout(component, layers, spacing), true);
+  if (layers !== undefined) return createBlock(component.nodes, layeredLayout(component, layers, spacing));
   const isSmall = component.nodes.length <= MAX_NODES_FOR_FORCE;
-  const layout = isDense(component) ? circularLayout : isSmall ? forceLayout : gridLayout;
-  return createBlock(component.nodes, layout(component, spacing), false);
+  const layout =
+    isRing(component) || isDense(component) ? circularLayout : isSmall ? forceLayout : gridLayout;
+  return createBlock(component.nodes, layout(component, spacing));
 }
 
 /** Rows of equal length. */
@@ -70,12 +68,11 @@ function rowLayout(count: number, spacing: Size): Point[] {
 interface Block {
   readonly nodes: readonly LayoutNode[];
   readonly points: readonly Point[];
-  readonly layered: boolean;
   readonly width: number;
   readonly height: number;
 }
 
-function createBlock(nodes: readonly LayoutNode[], points: readonly Point[], layered: boolean): Block {
+function createBlock(nodes: readonly LayoutNode[], points: readonly Point[]): Block {
   const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
   for (const { x, y } of points) {
     box.left = Math.min(box.left, x);
@@ -85,7 +82,6 @@ function createBlock(nodes: readonly LayoutNode[], points: readonly Point[], lay
   }
   return {
     nodes,
-    layered,
     points: points.map(({ x, y }) => ({ x: x - box.left, y: y - box.top })),
     width: box.right - box.left,
     height: box.bottom - box.top,
@@ -113,6 +109,5 @@ function packBlocks(blocks: readonly Block[], spacing: Size): Layout {
     shelfHeight = Math.max(shelfHeight, block.height);
     x += block.width + spacing.width * 1.25;
   }
-  const layeredNodes = blocks.filter((block) => block.layered).flatMap((block) => block.nodes);
-  return { positions, layered: new Set(layeredNodes.map((node) => node.id)), width, height };
+  return { positions, width, height };
 }

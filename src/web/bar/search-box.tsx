@@ -19,6 +19,10 @@ export function SearchBox() {
   const activeRef = useSignal<EntityRef | undefined>(undefined);
   const open = useComputed(() => focused.value && text.value.trim() !== "");
   const searcher = useMemo(() => createSearcher(store.client), []);
+  const hasNetwork = store.network.value !== undefined;
+  useEffect(() => {
+    if (hasNetwork) searcher.prepare();
+  }, [hasNetwork]);
   const hits = useComputed(() => {
     const network = store.network.value;
     return network ? searcher.result.value.hits.map((hit) => describeHit(network, hit)) : [];

@@ -1,91 +1,112 @@
 /**
- * Updates the layout when the network changes. A device that has a position keeps it. A new device gets a free cell
- * near its neighbours. A removed device returns to its old position, but its cell counts as free meanwhile. The whole
- * network is laid out again only when a large share of its devices is new.
+ * Positions of the devices of a network that changes. A device that has a position keeps it. A new device gets a free
+ * place: on the row of its peers, or else near its neighbours. A removed device returns to its old position, but its
+ * place counts as free meanwhile. The whole network is laid out again only when most of its devices have no position.
  */
-import type { MapGraph } from "./cluster-assignment.ts";
-import { layoutMap, type MapLayout, SPACING } from "./map-layout.ts";
+import type { Point } from "../../formats/layout/adjacency.ts";
+import type { ClusterGraph } from "../../formats/layout/cluster-assignment.ts";
+import { FreeSpace } from "./free-space.ts";
+import { layoutMap, SPACING } from "./map-layout.ts";
 
-export interface LayoutPosition {
-  readonly x: number;
-  readonly y: number;
+export interface LayoutPosition extends Point {
   readonly cluster: number;
 }
 
 type Positions = Map<string, LayoutPosition>;
 
-/** With a larger share of new devices, a new layout is easier to read than an extended one. */
-const MAX_NEW_SHARE = 0.3;
-const MAX_SEARCH_RING = 60;
+/** With a larger share of new devices it is another network. */
+const MAX_NEW_SHARE = 0.5;
 
-/** Returns the layout of `graph` and adds the positions of new devices to `positions`, for the next call. */
-export function updateLayout(graph: MapGraph, positions: Positions): MapLayout {
-  const newCount = graph.nodes.filter((node) => !positions.has(node.id)).length;
-  if (newCount > graph.nodes.length * MAX_NEW_SHARE) return layoutAgain(graph, positions);
-  const occupied = new Set<string>();
-  for (const node of graph.nodes) {
-    const position = positions.get(node.id);
-    if (position) occupied.add(cellOf(position.x, position.y));
+/** Adds the positions of new devices to `positions`. Returns the devices of the graph whose position it has set. */
+export function placeDevices(graph: ClusterGraph, positions: Positions): number[] {
+  const unplaced = graph.nodes.flatMap(({ id }, node) => (positions.has(id) ? [] : [node]));
+  if (unplaced.length === 0) return [];
+  if (unplaced.length > graph.nodes.length * MAX_NEW_SHARE) return layoutAgain(graph, positions);
+  const space = new FreeSpace(SPACING);
+  for (const { id } of graph.nodes) {
+    const position = positions.get(id);
+    if (position) space.occupy(position);
   }
   // Repeated, because a new device may be connected only to other new devices.
-  let unplaced = graph.nodes.map((_, i) => i).filter((i) => !positions.has(graph.nodes[i]?.id ?? ""));
-  for (let before = -1; unplaced.length !== before; ) {
-    before = unplaced.length;
-    unplaced = unplaced.filter((node) => !placeNearNeighbours(graph, node, positions, occupied));
+  let rest = unplaced;
+  for (let before = -1; rest.length !== before; ) {
+    before = rest.length;
+    rest = rest.filter((node) => !placeByNeighbours(graph, node, positions, space));
   }
   const below = positionBelowAll(positions);
-  for (const node of unplaced) {
-    const cell = occupyFreeCell(below.x, below.y, occupied);
-    positions.set(graph.nodes[node]?.id ?? "", { ...cell, cluster: below.cluster });
+  for (const node of rest) {
+    const point = space.findNear(below);
+    space.occupy(point);
+    positions.set(graph.nodes[node]?.id ?? "", { ...rounded(point), cluster: below.cluster });
   }
-  return toLayout(graph, positions);
+  return unplaced;
 }
 
-function layoutAgain(graph: MapGraph, positions: Positions): MapLayout {
-  const layout = layoutMap(graph);
+/** More digits are not visible, and are many bytes in the browser's storage. */
+const rounded = ({ x, y }: Point): Point => ({ x: Math.round(x * 100) / 100, y: Math.round(y * 100) / 100 });
+
+/** In the order of ids, so that the layout depends on the network alone and not on the order of its changes. */
+function layoutAgain({ nodes, neighbours }: ClusterGraph, positions: Positions): number[] {
+  const idOf = (node: number) => nodes[node]?.id ?? "";
+  const order = [...nodes.keys()].sort((p, q) => (idOf(p) < idOf(q) ? -1 : 1));
+  const rank = new Uint32Array(nodes.length);
+  for (const [i, node] of order.entries()) rank[node] = i;
+  const layout = layoutMap({
+    nodes: order.flatMap((node) => nodes[node] ?? []),
+    neighbours: order.map((node) =>
+      (neighbours[node] ?? []).map((other) => rank[other] ?? 0).sort((p, q) => p - q),
+    ),
+  });
   positions.clear();
-  for (const [i, { id }] of graph.nodes.entries()) {
-    positions.set(id, {
-      x: layout.positions[i * 2] ?? 0,
-      y: layout.positions[i * 2 + 1] ?? 0,
-      cluster: layout.clusterOf[i] ?? 0,
-    });
+  for (const [i, node] of order.entries()) {
+    const point = { x: layout.positions[i * 2] ?? 0, y: layout.positions[i * 2 + 1] ?? 0 };
+    positions.set(idOf(node), { ...rounded(point), cluster: layout.clusterOf[i] ?? 0 });
   }
-  return layout;
+  return [...nodes.keys()];
 }
 
-function toLayout({ nodes }: MapGraph, known: ReadonlyMap<string, LayoutPosition>): MapLayout {
-  const positions = new Float64Array(nodes.length * 2);
-  const clusterOf = new Uint32Array(nodes.length);
-  for (const [i, { id }] of nodes.entries()) {
-    const position = known.get(id);
-    positions[i * 2] = position?.x ?? 0;
-    positions[i * 2 + 1] = position?.y ?? 0;
-    clusterOf[i] = position?.cluster ?? 0;
-  }
-  return { positions, clusterOf };
-}
-
-const cellOf = (x: number, y: number): string =>
-  `${Math.round(x / SPACING.width)},${Math.round(y / SPACING.height)}`;
-
-/** One row below the centre of its neighbours. Returns false when no neighbour has a position. */
-function placeNearNeighbours(
-  graph: MapGraph,
+/** Returns false when no neighbour has a position. */
+function placeByNeighbours(
+  graph: ClusterGraph,
   node: number,
   positions: Positions,
-  occupied: Set<string>,
+  space: FreeSpace,
 ): boolean {
-  const placed = (graph.neighbours[node] ?? []).flatMap(
-    (other) => positions.get(graph.nodes[other]?.id ?? "") ?? [],
-  );
+  const positionOf = (other: number) => positions.get(graph.nodes[other]?.id ?? "");
+  const neighbours = graph.neighbours[node] ?? [];
+  const placed = neighbours.flatMap((other) => positionOf(other) ?? []);
   const [first] = placed;
   if (first === undefined) return false;
   const x = placed.reduce((sum, position) => sum + position.x, 0) / placed.length;
-  const y = placed.reduce((sum, position) => sum + position.y, 0) / placed.length + SPACING.height;
-  const cell = occupyFreeCell(x, y, occupied);
-  positions.set(graph.nodes[node]?.id ?? "", { ...cell, cluster: first.cluster });
+  const y = placed.reduce((sum, position) => sum + position.y, 0) / placed.length;
+  const row = rowOfPeers(graph, node, positions);
+  const point =
+    row === undefined ? space.findNear({ x, y: y + SPACING.height }) : space.findInRow({ x, y: row });
+  space.occupy(point);
+  positions.set(graph.nodes[node]?.id ?? "", { ...rounded(point), cluster: first.cluster });
   return true;
+}
+
+/**
+ * The row of the devices of the same layer that have a neighbour in common with this one. Undefined unless at least two
+ * of them are on one row, as in a hierarchy.
+ */
+function rowOfPeers(graph: ClusterGraph, node: number, positions: Positions): number | undefined {
+  const neighbours = new Set(graph.neighbours[node] ?? []);
+  const layer = graph.nodes[node]?.layer;
+  const counts = new Map<number, number>();
+  const seen = new Set([node]);
+  for (const neighbour of neighbours) {
+    for (const peer of graph.neighbours[neighbour] ?? []) {
+      const y = positions.get(graph.nodes[peer]?.id ?? "")?.y;
+      if (y === undefined || seen.has(peer) || neighbours.has(peer)) continue;
+      seen.add(peer);
+      if (graph.nodes[peer]?.layer === layer) counts.set(y, (counts.get(y) ?? 0) + 1);
+    }
+  }
+  let [row, most]: [number | undefined, number] = [undefined, 1];
+  for (const [y, count] of counts) if (count > most) [row, most] = [y, count];
+  return row;
 }
 
 /** Below all other devices and in a new cluster: for devices without a connection to the placed ones. */
@@ -98,21 +119,3 @@ function positionBelowAll(positions: ReadonlyMap<string, LayoutPosition>): Layou
   }
   return { x, y: y + SPACING.height * 2, cluster: cluster + 1 };
 }
-
-/** The nearest free cell at or below the position, searched in growing rings. */
-function occupyFreeCell(x: number, y: number, occupied: Set<string>): { x: number; y: number } {
-  for (let ring = 0; ring <= MAX_SEARCH_RING; ring++) {
-    for (let dy = 0; dy <= ring; dy++) {
-      for (const dx of dy === ring ? columnsOf(ring) : [-ring, ring]) {
-        const position = { x: x + dx * SPACING.width, y: y + dy * SPACING.height };
-        const cell = cellOf(position.x, position.y);
-        if (occupied.has(cell)) continue;
-        occupied.add(cell);
-        return position;
-      }
-    }
-  }
-  return { x, y };
-}
-
-const columnsOf = (ring: number): number[] => Array.from({ length: ring * 2 + 1 }, (_, i) => i - ring);

@@ -1,154 +1,18 @@
-/**
- * Lays out a whole map. The network is divided into clusters, and each cluster is laid out separately, in layers if it
- * is a hierarchy. Then the clusters are placed by the locations of their devices, or else by their links. The result
- * depends only on the network, not on time or chance, so the same network always has the same layout.
- */
-import { createAdjacency, type Point } from "../../formats/layout/adjacency.ts";
-import { forceLayout, MAX_NODES_FOR_FORCE } from "../../formats/layout/force.ts";
-import { gridLayout } from "../../formats/layout/grid.ts";
-import { layoutNetwork } from "../../formats/layout/layout.ts";
-import { assignClusters, type MapGraph } from "./cluster-assignment.ts";
-import type { MapNode } from "./messages.ts";
-import { scaleLocations } from "./scale-locations.ts";
-import { type Box, separateBoxes } from "./separate-boxes.ts";
+/** The sizes of the map, in map units, and the layout with them. */
 
-/** The space for one device and its label, in map units. */
+import type { ClusterGraph } from "../../formats/layout/cluster-assignment.ts";
+import { type ClusteredLayout, layoutClusters } from "../../formats/layout/clustered-layout.ts";
+
+/** The space for one device and its label. */
 export const SPACING = { width: 84, height: 60 } as const;
-/** The space around a cluster for its background, its name and the edges between clusters. */
-const MARGIN = { x: 110, y: 120 } as const;
-/** The area over which locations are distributed, relative to the area of the clusters. */
-const AREA_FACTOR = 1.7;
-const ASPECT_RATIO = 1.6;
+/** The space of a device itself. No link runs through it that does not end at the device. */
+export const DEVICE_BOX = { width: 36, height: 30 } as const;
+/** The least space between two devices. */
+export const GUTTER = {
+  width: SPACING.width - DEVICE_BOX.width,
+  height: SPACING.height - DEVICE_BOX.height,
+} as const;
+const MARGIN = { width: 110, height: 120 } as const;
 
-export interface MapLayout {
-  /** x and y of each node, flat, y downwards. */
-  readonly positions: Float64Array;
-  /** For each node the index of its cluster. */
-  readonly clusterOf: Uint32Array;
-}
-
-interface ClusterLayout {
-  readonly members: readonly number[];
-  /** The positions of `members`, relative to the centre of `box`. */
-  readonly points: readonly Point[];
-  readonly box: Box;
-  readonly location: Point | undefined;
-}
-
-export function layoutMap(graph: MapGraph): MapLayout {
-  const clusterOf = assignClusters(graph);
-  const clusters = layoutClusters(graph, clusterOf);
-  if (clusters.length > 1) placeClusters(graph, clusters, clusterOf);
-  const positions = new Float64Array(graph.nodes.length * 2);
-  for (const { members, points, box } of clusters) {
-    for (const [i, node] of members.entries()) {
-      positions[node * 2] = box.x + (points[i]?.x ?? 0);
-      positions[node * 2 + 1] = box.y + (points[i]?.y ?? 0);
-    }
-  }
-  return { positions, clusterOf };
-}
-
-function layoutClusters(graph: MapGraph, clusterOf: Uint32Array): ClusterLayout[] {
-  const members: number[][] = [];
-  for (const [node, cluster] of clusterOf.entries()) {
-    const list = members[cluster];
-    if (list) list.push(node);
-    else members[cluster] = [node];
-  }
-  return members.map((list) => layoutCluster(graph, list));
-}
-
-function layoutCluster({ nodes, neighbours }: MapGraph, members: readonly number[]): ClusterLayout {
-  const memberSet = new Set(members);
-  const clusterNodes = members.flatMap((node) => nodes[node] ?? []);
-  const edges = members.flatMap((node) =>
-    (neighbours[node] ?? [])
-      .filter((other) => other > node && memberSet.has(other))
-      .map((other) => ({ a: nodes[node]?.id ?? "", b: nodes[other]?.id ?? "" })),
-  );
-  const { positions, width, height } = layoutNetwork({ nodes: clusterNodes, edges }, SPACING);
-  const points = clusterNodes.map(({ id }) => {
-    const position = positions.get(id) ?? { x: 0, y: 0 };
-    return { x: position.x - width / 2, y: position.y - height / 2 };
-  });
-  return {
-    members,
-    points,
-    box: { x: 0, y: 0, width: width + MARGIN.x, height: height + MARGIN.y },
-    location: meanLocation(clusterNodes),
-  };
-}
-
-function meanLocation(nodes: readonly MapNode[]): Point | undefined {
-  const locations = nodes.flatMap((node) => node.location ?? []);
-  if (locations.length === 0) return undefined;
-  const sum = locations.reduce((total, { x, y }) => ({ x: total.x + x, y: total.y + y }));
-  return { x: sum.x / locations.length, y: sum.y / locations.length };
-}
-
-function placeClusters(graph: MapGraph, clusters: readonly ClusterLayout[], clusterOf: Uint32Array): void {
-  const neighbours = clusterNeighbours(graph, clusters.length, clusterOf);
-  const located = clusters.filter((cluster) => cluster.location !== undefined);
-  if (located.length > 1) placeByLocation(clusters, located, neighbours);
-  else placeByLinks(clusters, neighbours);
-  separateBoxes(clusters.map((cluster) => cluster.box));
-}
-
-function clusterNeighbours({ neighbours }: MapGraph, count: number, clusterOf: Uint32Array): Set<number>[] {
-  const sets = Array.from({ length: count }, () => new Set<number>());
-  for (const [node, others] of neighbours.entries()) {
-    const cluster = clusterOf[node] ?? 0;
-    for (const other of others) {
-      const otherCluster = clusterOf[other] ?? 0;
-      if (otherCluster !== cluster) sets[cluster]?.add(otherCluster);
-    }
-  }
-  return sets;
-}
-
-function placeByLocation(
-  clusters: readonly ClusterLayout[],
-  located: readonly ClusterLayout[],
-  neighbours: readonly Set<number>[],
-): void {
-  const area = clusters.reduce((sum, { box }) => sum + box.width * box.height, 0);
-  const positions = scaleLocations(
-    located.map((cluster) => cluster.location ?? { x: 0, y: 0 }),
-    area * AREA_FACTOR,
-  );
-  for (const [i, cluster] of located.entries()) {
-    cluster.box.x = positions[i]?.x ?? 0;
-    cluster.box.y = positions[i]?.y ?? 0;
-  }
-  const placed = new Set([...clusters.keys()].filter((i) => clusters[i]?.location !== undefined));
-  const bottom = Math.max(...positions.map((position) => position.y));
-  // A cluster without a location is placed at the centre of its placed neighbours; the one with most of those is next.
-  const unplaced = [...clusters.keys()].filter((i) => !placed.has(i));
-  while (unplaced.length > 0) {
-    const placedNeighbours = (i: number) => [...(neighbours[i] ?? [])].filter((other) => placed.has(other));
-    unplaced.sort((p, q) => placedNeighbours(q).length - placedNeighbours(p).length || p - q);
-    const next = unplaced.shift() ?? 0;
-    const neighbourBoxes = placedNeighbours(next).flatMap((other) => clusters[other]?.box ?? []);
-    const box = clusters[next]?.box;
-    if (box && neighbourBoxes.length > 0) {
-      box.x = neighbourBoxes.reduce((sum, other) => sum + other.x, 0) / neighbourBoxes.length;
-      box.y = neighbourBoxes.reduce((sum, other) => sum + other.y, 0) / neighbourBoxes.length + 1;
-    } else if (box) box.y = bottom + box.height;
-    placed.add(next);
-  }
-}
-
-function placeByLinks(clusters: readonly ClusterLayout[], neighbours: readonly Set<number>[]): void {
-  const nodes = clusters.map((_, i) => ({ id: String(i) }));
-  const edges = neighbours.flatMap((others, i) => [...others].map((j) => ({ a: String(i), b: String(j) })));
-  const graph = createAdjacency(nodes, edges);
-  const meanArea = clusters.reduce((sum, { box }) => sum + box.width * box.height, 0) / clusters.length;
-  const spacing = { width: Math.sqrt(meanArea * ASPECT_RATIO), height: Math.sqrt(meanArea / ASPECT_RATIO) };
-  const useForce = nodes.length <= MAX_NODES_FOR_FORCE && neighbours.every((others) => others.size > 0);
-  const points = useForce ? forceLayout(graph, spacing) : gridLayout(graph, spacing);
-  for (const [i, { box }] of clusters.entries()) {
-    box.x = points[i]?.x ?? 0;
-    box.y = points[i]?.y ?? 0;
-  }
-}
+export const layoutMap = (graph: ClusterGraph): ClusteredLayout =>
+  layoutClusters(graph, { spacing: SPACING, margin: MARGIN });

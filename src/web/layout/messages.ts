@@ -1,25 +1,39 @@
-/** The messages between the page and its layout worker. Large arrays are typed arrays, because those are cheap to copy. */
-export interface MapNode {
-  readonly id: string;
-  /** The layer that an annotation names, 0 at the top. */
-  readonly layer?: number;
-  /** Where an annotation places the device: degrees of longitude and projected latitude, or x and y; y downwards. */
-  readonly location?: { readonly x: number; readonly y: number };
-  readonly site?: string;
+/**
+ * The messages between the page and the layout worker. The page numbers devices in the order in which it first sees
+ * them, and sends only differences. Coordinates are those of the renderer: y is upwards.
+ */
+import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
+
+export interface NumberedNode {
+  readonly number: number;
+  readonly node: ClusterNode;
 }
 
+/** A part of an update. The worker collects parts until the last one, because a large part blocks the page. */
 export interface LayoutRequest {
-  readonly sequence: number;
-  readonly nodes: readonly MapNode[];
-  /** Pairs of indexes into `nodes`, flat, each pair once. */
-  readonly edges: Uint32Array;
+  readonly added: readonly NumberedNode[];
+  readonly removed: readonly number[];
+  /** Pairs of numbers of devices, flat. */
+  readonly connected: readonly number[];
+  readonly disconnected: readonly number[];
+  /** Devices whose position is given: number, x and y, flat. Absent when it has not changed. */
+  readonly pinned?: readonly number[];
+  readonly isLast: boolean;
+}
+
+/** What the browser kept of an earlier visit. Sent before the first request. */
+export interface SavedLayout {
+  readonly saved: string;
 }
 
 export interface LayoutResponse {
-  /** That of the request. */
-  readonly sequence: number;
-  /** x and y of each node, flat, y downwards. */
-  readonly positions: Float64Array;
-  /** For each node the index of its cluster. */
-  readonly clusterOf: Uint32Array;
+  /** The devices with another position than before: their numbers, x and y flat, and clusters. */
+  readonly devices: Uint32Array<ArrayBuffer>;
+  readonly positions: Float64Array<ArrayBuffer>;
+  readonly clusters: Uint32Array<ArrayBuffer>;
+  /** The pairs with another route than before: two numbers each, the lower id first. */
+  readonly pairs: Uint32Array<ArrayBuffer>;
+  /** Where the points of each route begin in `points`, and the end of the last. */
+  readonly offsets: Uint32Array<ArrayBuffer>;
+  readonly points: Float64Array<ArrayBuffer>;
 }

@@ -1,18 +1,27 @@
-/** The layout worker: computes positions outside the main thread, so that a large layout does not block the page. */
-import { type LayoutPosition, updateLayout } from "./incremental-layout.ts";
-import type { LayoutRequest, LayoutResponse } from "./messages.ts";
+/** The layout worker: computes positions and routes outside the main thread, so that a layout does not block the page. */
+import { LayoutState } from "./layout-state.ts";
+import type { LayoutRequest, LayoutResponse, SavedLayout } from "./messages.ts";
 
-const previous = new Map<string, LayoutPosition>();
+/** Positions are saved when they have not changed for this long. */
+const SAVE_PAUSE_MS = 1000;
 
-addEventListener("message", (event: MessageEvent<LayoutRequest>) => {
-  const { sequence, nodes, edges } = event.data;
-  const neighbours: number[][] = nodes.map(() => []);
-  for (let i = 0; i < edges.length; i += 2) {
-    const [a, b] = [edges[i] ?? 0, edges[i + 1] ?? 0];
-    neighbours[a]?.push(b);
-    neighbours[b]?.push(a);
+const state = new LayoutState();
+let saveTimer: ReturnType<typeof setTimeout> | undefined;
+
+addEventListener("message", ({ data }: MessageEvent<LayoutRequest | SavedLayout>) => {
+  if ("saved" in data) {
+    state.restore(data.saved);
+    return;
   }
-  const { positions, clusterOf } = updateLayout({ nodes, neighbours }, previous);
-  const response: LayoutResponse = { sequence, positions, clusterOf };
-  postMessage(response);
+  state.add(data);
+  if (!data.isLast) return;
+  const response: LayoutResponse = state.update();
+  const { devices, positions, clusters, pairs, offsets, points } = response;
+  const buffers = [devices, positions, clusters, pairs, offsets, points].map(({ buffer }) => buffer);
+  // Transferred arrays are empty afterwards.
+  const hasMoved = devices.length > 0;
+  postMessage(response, { transfer: buffers });
+  if (!hasMoved) return;
+  clearTimeout(saveTimer);
+  saveTimer = setTimeout(() => postMessage({ saved: state.save() } satisfies SavedLayout), SAVE_PAUSE_MS);
 });

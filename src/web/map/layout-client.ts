@@ -1,105 +1,149 @@
 /**
- * Requests positions from the layout worker when the network has devices without one. At most one request is in flight;
- * the next one uses the newest network. A change of links alone moves no device.
+ * The positions of devices and the routes of links, computed by the layout worker. Only differences of the network go to
+ * the worker and only differences of the layout come back; both are handled in slices of a few milliseconds. At most one
+ * request is in flight; the next one uses the newest network. Positions are kept in the browser for the next visit.
  */
-import { namedLayer } from "../../formats/layout/layer-names.ts";
-import type { Device } from "../../model/entity.ts";
-import type { LayoutRequest, LayoutResponse, MapNode } from "../layout/messages.ts";
+import type { LayoutRequest, LayoutResponse, SavedLayout } from "../layout/messages.ts";
+import { NetworkDiff } from "../layout/network-diff.ts";
+import { runInSlices } from "../layout/slices.ts";
 import type { Network } from "../network.ts";
 import type { MapPosition } from "./clusters.ts";
+
+export interface LayoutChange {
+  /** The ids of devices with another position than before. */
+  readonly devices: readonly string[];
+  /** The keys of routes that were added, changed or removed. */
+  readonly routes: readonly string[];
+}
+
+export type PinnedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
 export interface LayoutClient {
   /** By device id. Also contains devices that were removed. */
   readonly positions: ReadonlyMap<string, MapPosition>;
-  /** By pair of devices that a link joins: x and y of the corners of the line, flat. Straight lines have none. */
+  /**
+   * By pair of devices that a link joins (`routeKey`): a polyline around other devices, flat x and y, from the centre of
+   * the device with the lower id to the centre of the other. A straight line has two points.
+   */
   readonly routes: ReadonlyMap<string, Float64Array>;
-  /** Requests a layout if a device of the network has no position. */
-  update(network: Network): void;
+  /** Requests a layout of what the network has and the layout has not. Pinned devices are where the map says. */
+  update(network: Network, pinned?: PinnedPositions): void;
 }
 
-export function createLayoutClient(workerUrl: string, onLayout: () => void): LayoutClient {
+export const routeKey = (a: string, b: string): string => (a < b ? `${a}|${b}` : `${b}|${a}`);
+
+const STORAGE_KEY = "gazetteer.layout";
+const NONE_PINNED: PinnedPositions = new Map();
+/** The number of entries between two pauses. */
+const STEP = 200;
+
+export function createLayoutClient(
+  workerUrl: string,
+  onLayout: (change: LayoutChange) => void,
+): LayoutClient {
   const worker = new Worker(workerUrl, { type: "module" });
   const positions = new Map<string, MapPosition>();
-  let sequence = 0;
-  let nodesInFlight: readonly MapNode[] | undefined;
-  let pending: Network | undefined;
+  const routes = new Map<string, Float64Array>();
+  const diff = new NetworkDiff();
+  let removedRoutes: string[] = [];
+  let isBusy = false;
+  let pending: { readonly network: Network; readonly pinned: PinnedPositions } | undefined;
+  let sentPinned = NONE_PINNED;
+  let sentVersion: readonly [Network, number] | undefined;
 
-  const send = (network: Network) => {
-    const nodes = [...network.devices.values()].map(toMapNode);
-    nodesInFlight = nodes;
-    const request: LayoutRequest = { sequence: ++sequence, nodes, edges: edgesOf(network, nodes) };
-    worker.postMessage(request);
+  const idOf = (number: number | undefined) => diff.ids[number ?? -1] ?? "";
+  const saved = readSaved();
+  if (saved) worker.postMessage({ saved } satisfies SavedLayout);
+
+  const send = (network: Network, pinned: PinnedPositions) => {
+    isBusy = true;
+    let isEmpty = true;
+    sentVersion = [network, network.version];
+    const post = (part: Omit<LayoutRequest, "isLast">, isLast: boolean) => {
+      isEmpty = false;
+      worker.postMessage({ ...part, isLast } satisfies LayoutRequest);
+      for (let i = 0; i < part.disconnected.length; i += 2) {
+        const key = routeKey(idOf(part.disconnected[i]), idOf(part.disconnected[i + 1]));
+        if (routes.delete(key)) removedRoutes.push(key);
+      }
+    };
+    const steps = diff.update(network, (part) => post(part, false));
+    runInSlices(steps, () => {
+      // A pinned device that has appeared has a number now.
+      const sendsPinned = pinned !== sentPinned || (pinned.size > 0 && !isEmpty);
+      sentPinned = pinned;
+      const last = { added: [], removed: [], connected: [], disconnected: [] };
+      if (sendsPinned) post({ ...last, pinned: flatten(pinned, diff) }, true);
+      else if (!isEmpty) post(last, true);
+      else finish();
+    });
   };
-  worker.addEventListener("message", ({ data }: MessageEvent<LayoutResponse>) => {
-    if (data.sequence !== sequence || !nodesInFlight) return;
-    for (const [i, { id }] of nodesInFlight.entries()) {
-      const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
-      positions.set(id, { x, y: -y, cluster: data.clusterOf[i] ?? 0 });
-    }
-    nodesInFlight = undefined;
-    onLayout();
+
+  const finish = () => {
+    isBusy = false;
     const next = pending;
     pending = undefined;
-    if (next) update(next);
+    if (next) update(next.network, next.pinned);
+  };
+
+  worker.addEventListener("message", ({ data }: MessageEvent<LayoutResponse | SavedLayout>) => {
+    if ("saved" in data) {
+      writeSaved(data.saved);
+      return;
+    }
+    const devices: string[] = [];
+    const changedRoutes = removedRoutes;
+    removedRoutes = [];
+    const apply = function* () {
+      for (const [i, number] of data.devices.entries()) {
+        const id = idOf(number);
+        const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
+        positions.set(id, { x, y, cluster: data.clusters[i] ?? 0 });
+        devices.push(id);
+        if (i % STEP === 0) yield;
+      }
+      for (let i = 0; i * 2 < data.pairs.length; i++) {
+        const key = routeKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
+        routes.set(key, data.points.subarray(data.offsets[i], data.offsets[i + 1]));
+        changedRoutes.push(key);
+        if (i % STEP === 0) yield;
+      }
+    };
+    runInSlices(apply(), () => {
+      onLayout({ devices, routes: changedRoutes });
+      finish();
+    });
   });
-  const update = (network: Network) => {
-    if (nodesInFlight) {
-      pending = network;
-      return;
-    }
-    for (const id of network.devices.keys()) {
-      if (positions.has(id)) continue;
-      send(network);
-      return;
-    }
+
+  const update = (network: Network, pinned = NONE_PINNED) => {
+    if (isBusy) pending = { network, pinned };
+    else if (network !== sentVersion?.[0] || network.version !== sentVersion[1] || pinned !== sentPinned)
+      send(network, pinned);
   };
-  return { positions, routes: new Map(), update };
+  return { positions, routes, update };
 }
 
-function toMapNode({ id, annotations }: Device): MapNode {
-  const layer = namedLayer(annotations.layer);
-  const location = locationOf(annotations);
-  return {
-    id,
-    ...(layer !== undefined && { layer }),
-    ...(location && { location }),
-    ...(annotations.site && { site: annotations.site }),
-  };
+function flatten(pinned: PinnedPositions, diff: NetworkDiff): number[] {
+  return [...pinned].flatMap(([id, { x, y }]) => {
+    const number = diff.numberOf(id);
+    return number === undefined ? [] : [number, x, y];
+  });
 }
 
-/** Latitude and longitude in the Mercator projection, which gives countries the shape that people know; else x and y. */
-function locationOf(annotations: Readonly<Record<string, string>>): MapNode["location"] {
-  const [latitude, longitude] = [parseNumber(annotations.latitude), parseNumber(annotations.longitude)];
-  if (
-    latitude !== undefined &&
-    longitude !== undefined &&
-    Math.abs(latitude) < 89 &&
-    Math.abs(longitude) <= 180
-  ) {
-    const mercatorY = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
-    return { x: longitude, y: -mercatorY };
+/** Storage may be disabled or full. The map works without. */
+function readSaved(): string | undefined {
+  try {
+    return localStorage.getItem(STORAGE_KEY) ?? undefined;
+  } catch {
+    return undefined;
   }
-  const [x, y] = [parseNumber(annotations.x), parseNumber(annotations.y)];
-  return x !== undefined && y !== undefined ? { x, y } : undefined;
 }
 
-function parseNumber(text: string | undefined): number | undefined {
-  const value = Number(text?.trim() || Number.NaN);
-  return Number.isFinite(value) ? value : undefined;
-}
-
-/** Each pair of connected devices once, as two indexes into `nodes`. */
-function edgesOf(network: Network, nodes: readonly MapNode[]): Uint32Array {
-  const indexById = new Map(nodes.map((node, i) => [node.id, i]));
-  const seen = new Set<number>();
-  const edges: number[] = [];
-  for (const { from, to } of network.cables.values()) {
-    const [i, j] = [indexById.get(from.device), indexById.get(to.device)];
-    if (i === undefined || j === undefined || i === j) continue;
-    const key = Math.min(i, j) * nodes.length + Math.max(i, j);
-    if (seen.has(key)) continue;
-    seen.add(key);
-    edges.push(Math.min(i, j), Math.max(i, j));
+function writeSaved(text: string): void {
+  try {
+    if (text === "") localStorage.removeItem(STORAGE_KEY);
+    else localStorage.setItem(STORAGE_KEY, text);
+  } catch {
+    // The next visit computes the layout.
   }
-  return Uint32Array.from(edges);
 }

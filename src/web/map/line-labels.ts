@@ -2,9 +2,11 @@
  * The texts on lines, as far as there is space: the number of cables of a bundle and the value of an overlay in the middle,
  * the name and speed of the port at both ends when the map is close.
  */
+
+import type { LinkOverlay } from "../overlay.ts";
 import type { Bounds } from "./camera.ts";
 import { type OccupiedCells, textWidth } from "./label-draw.ts";
-import { type LinkOverlay, overlayText, overlayValue } from "./link-overlay.ts";
+import { overlayText, overlayValue } from "./link-overlay.ts";
 import type { Palette } from "./palette.ts";
 import { formatSpeed, type PortFact } from "./port-facts.ts";
 import type { Projection } from "./projection.ts";

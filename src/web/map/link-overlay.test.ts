@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { cableOf } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
 import { linkId } from "../../model/ids.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import { widthOfSpeed } from "./bundle-style.ts";
-import { type LinkOverlay, overlaySteps, overlayText, overlayValue } from "./link-overlay.ts";
+import { overlaySteps, overlayText, overlayValue } from "./link-overlay.ts";
 import { lengthOf, linePoints, pointAt } from "./routes.ts";
 
 const link = (port: string): Link => {
@@ -32,6 +33,7 @@ test("the value of a bundle is the largest of its links, and none is not zero", 
   const overlay = (values: [string, number][]): LinkOverlay => ({
     name: "Load",
     unit: "%",
+    max: 100,
     values: new Map(values),
   });
   expect(overlayValue(undefined, bundle)).toBeUndefined();

@@ -2,18 +2,9 @@
  * Values on links, such as their utilisation: the colour of a line, the text on it and the steps of the legend. A link
  * without a value is drawn dimmed, never as zero.
  */
+import type { LinkOverlay } from "../overlay.ts";
 import type { Bundle } from "./bundles.ts";
 import type { Palette } from "./palette.ts";
-
-export interface LinkOverlay {
-  readonly name: string;
-  /** Such as `%`; may be empty. */
-  readonly unit: string;
-  /** By link id. */
-  readonly values: ReadonlyMap<string, number>;
-  /** The value of the last colour. Default: 100 for `%`, otherwise the largest value. */
-  readonly max?: number;
-}
 
 const STEPS = ["#4c9be8", "#3fb68b", "#d9a514", "#e8772e", "#e5484d"] as const;
 
@@ -30,7 +21,7 @@ export function overlayValue(overlay: LinkOverlay | undefined, { cables }: Bundl
 }
 
 export function overlayColor(overlay: LinkOverlay, value: number, palette: Palette): string {
-  const max = maxOf(overlay);
+  const { max } = overlay;
   const step = Math.floor((Math.max(0, value) / (max || 1)) * STEPS.length);
   return STEPS[Math.min(STEPS.length - 1, step)] ?? palette.line;
 }
@@ -42,21 +33,6 @@ export function overlayText({ unit }: LinkOverlay, value: number): string {
 
 /** The colours of the legend and the smallest value of each. */
 export function overlaySteps(overlay: LinkOverlay): { readonly color: string; readonly from: string }[] {
-  const max = maxOf(overlay);
+  const { max } = overlay;
   return STEPS.map((color, i) => ({ color, from: overlayText(overlay, (max * i) / STEPS.length) }));
-}
-
-const largestValues = new WeakMap<LinkOverlay, number>();
-
-function maxOf(overlay: LinkOverlay): number {
-  if (overlay.max !== undefined) return overlay.max;
-  if (overlay.unit === "%") return 100;
-  let largest = largestValues.get(overlay);
-  if (largest === undefined) {
-    largest = 0;
-    for (const value of overlay.values.values())
-      if (Number.isFinite(value)) largest = Math.max(largest, value);
-    largestValues.set(overlay, largest);
-  }
-  return largest;
 }

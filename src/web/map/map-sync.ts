@@ -7,6 +7,7 @@ import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf, type LoadedPath, pathUnion } from "../path.ts";
 import type { EntityRef, ViewState } from "../state.ts";
 import type { Store } from "../store.ts";
@@ -14,7 +15,6 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
-import type { LinkOverlay } from "./link-overlay.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
 import { problemMarks } from "./problem-marks.ts";
 

@@ -14,6 +14,7 @@ import type { Hovered } from "./interaction.ts";
 import { Legend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
 import { isMapShown, MapSync } from "./map-sync.ts";
+import { OverlayLegend } from "./overlay-legend.tsx";
 
 const ZOOM_IN = 0.6;
 const ZOOM_OUT = 1.7;
@@ -94,7 +95,12 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         <LayerButton layer="drift" icon="drift" />
         <LayerButton layer="conflicts" icon="conflict" />
         <Popover label="Legend" buttonLabel="Legend" face={<Icon name="legend" />}>
-          {() => <Legend />}
+          {() => (
+            <>
+              <Legend />
+              {input.overlay && <OverlayLegend overlay={input.overlay} />}
+            </>
+          )}
         </Popover>
       </div>
     </div>

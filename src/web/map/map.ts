@@ -8,6 +8,7 @@
  */
 import type { Client } from "../../client/client.ts";
 import type { Network } from "../network.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
 import { throttle } from "../throttle.ts";
@@ -24,7 +25,6 @@ import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
 import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
-import type { LinkOverlay } from "./link-overlay.ts";
 import { drawFrame, type MapPicture } from "./map-drawing.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";

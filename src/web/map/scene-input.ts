@@ -1,10 +1,10 @@
 /** What the scenes of the map are computed from, and what they keep of each device and bundle that is drawn. */
 import type { Device } from "../../model/entity.ts";
 import type { Network } from "../network.ts";
+import type { LinkOverlay } from "../overlay.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapPosition } from "./clusters.ts";
 import type { Highlights } from "./highlights.ts";
-import type { LinkOverlay } from "./link-overlay.ts";
 import type { Palette } from "./palette.ts";
 import type { Routes } from "./routes.ts";
 import type { Emphasis } from "./style.ts";

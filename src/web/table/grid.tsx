@@ -121,7 +121,7 @@ function currentEntity(entity: NetworkEntity, network: Network | undefined): Net
     case "links":
       return { ...entity, value: network?.links.get(id) ?? entity.value };
     case "hosts":
-      return { ...entity, value: network?.hosts.get(id) ?? entity.value };
+      return { ...entity, value: network?.openedHosts.latest(entity.value) ?? entity.value };
   }
 }
 

@@ -3,7 +3,7 @@
  * not change. Wide gaps are narrowed, because oceans waste space, and the result is stretched within limits to the
  * aspect ratio of a screen.
  */
-import type { Point } from "../../formats/layout/adjacency.ts";
+import type { Point } from "./adjacency.ts";
 
 const ASPECT_RATIO = 1.8;
 /** The maximum ratio between the scales of the two axes. With more, the outline of a country is not recognisable. */

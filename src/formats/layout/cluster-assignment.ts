@@ -3,10 +3,16 @@
  * criteria, in order of preference: the sites that devices name; the locations of devices, where a device without a
  * location joins the nearest device that has one; in a large network with neither, the density of its links.
  */
-import type { MapNode } from "./messages.ts";
+import type { LayoutNode, Point } from "./adjacency.ts";
 
-export interface MapGraph {
-  readonly nodes: readonly MapNode[];
+export interface ClusterNode extends LayoutNode {
+  /** Where an annotation places the device: degrees of longitude and projected latitude, or x and y; y downwards. */
+  readonly location?: Point;
+  readonly site?: string;
+}
+
+export interface ClusterGraph {
+  readonly nodes: readonly ClusterNode[];
   readonly neighbours: readonly (readonly number[])[];
 }
 
@@ -15,7 +21,7 @@ const MAX_SINGLE_CLUSTER_NODES = 400;
 const PROPAGATION_ROUNDS = 8;
 
 /** For each node the number of its cluster. Clusters are numbered from 0 in the order of their first node. */
-export function assignClusters(graph: MapGraph): Uint32Array {
+export function assignClusters(graph: ClusterGraph): Uint32Array {
   const withSite = graph.nodes.filter((node) => node.site !== undefined).length;
   const withLocation = graph.nodes.filter((node) => node.location !== undefined).length;
   if (withSite * 2 >= graph.nodes.length && withSite > 0)
@@ -34,7 +40,7 @@ const roundedLocation = ({ x, y }: { readonly x: number; readonly y: number }): 
  * Gives each node without a label the label of the nearest node that has one. Nodes that are connected to no labelled
  * node get the empty label, so they form one cluster.
  */
-function labelByNearest(graph: MapGraph, labelOf: (node: MapNode) => string | undefined): string[] {
+function labelByNearest(graph: ClusterGraph, labelOf: (node: ClusterNode) => string | undefined): string[] {
   const labels = graph.nodes.map(labelOf);
   const queue = [...labels.keys()].filter((node) => labels[node] !== undefined);
   for (const node of queue) {
@@ -51,7 +57,7 @@ function labelByNearest(graph: MapGraph, labelOf: (node: MapNode) => string | un
  * Label propagation: in each round, each node gets the label that is most frequent among its neighbours. The order of
  * the nodes is fixed and a node keeps its label on a tie, so the result is deterministic.
  */
-function propagateLabels({ nodes, neighbours }: MapGraph): string[] {
+function propagateLabels({ nodes, neighbours }: ClusterGraph): string[] {
   const labels = Uint32Array.from(nodes, (_, i) => i);
   // By degree, highest first, so that the labels of hubs spread.
   const order = [...nodes.keys()].sort(

@@ -1,0 +1,132 @@
+/**
+ * The state of the layout worker: the network as the page has sent it, the positions of its devices and the routes of its
+ * links. An update returns what is different from before. Positions are kept when a device is removed.
+ */
+import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
+import { pairKey, pairOf, Router } from "../../formats/layout/router.ts";
+import { type LayoutPosition, placeDevices } from "./incremental-layout.ts";
+import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
+import type { LayoutRequest, LayoutResponse } from "./messages.ts";
+import { parsePositions, savePositions } from "./saved-positions.ts";
+
+type Pair = readonly [a: number, b: number];
+
+export class LayoutState {
+  readonly #nodes = new Map<number, ClusterNode>();
+  readonly #pairs = new Map<number, Pair>();
+  readonly #router = new Router({ box: DEVICE_BOX, gutter: GUTTER });
+  /** By device id, y downwards. */
+  readonly #positions = new Map<string, LayoutPosition>();
+  #saved: ReadonlyMap<string, LayoutPosition> = new Map();
+  /** By number of device. */
+  #pinned = new Map<number, { readonly x: number; readonly y: number }>();
+
+  /** Positions of an earlier visit. They are used if most of them are of devices of the first network. */
+  restore(saved: string): void {
+    this.#saved = parsePositions(saved);
+  }
+
+  save(): string {
+    const present = [...this.#nodes.values()].map(({ id }) => [id, this.#positions.get(id)] as const);
+    return savePositions(present);
+  }
+
+  add(request: LayoutRequest): void {
+    for (const number of request.removed) this.#nodes.delete(number);
+    for (const { number, node } of request.added) this.#nodes.set(number, node);
+    for (const [a, b] of pairsOf(request.disconnected)) {
+      this.#pairs.delete(pairKey(a, b));
+      this.#router.disconnect(a, b);
+    }
+    for (const number of request.removed) this.#router.remove(number);
+    for (const [a, b] of pairsOf(request.connected)) this.#pairs.set(pairKey(a, b), [a, b]);
+    if (request.pinned) this.#setPinned(request.pinned);
+  }
+
+  update(): LayoutResponse {
+    this.#useSaved();
+    const numbers = [...this.#nodes.keys()];
+    placeDevices(this.#graph(numbers), this.#positions);
+    const moved = numbers.filter((number) => this.#router.place(number, this.#pointOf(number)));
+    for (const [a, b] of this.#pairs.values()) this.#router.connect(a, b);
+    return this.#respond(moved, this.#router.update());
+  }
+
+  #useSaved(): void {
+    if (this.#saved.size === 0) return;
+    let known = 0;
+    for (const { id } of this.#nodes.values()) if (this.#saved.has(id)) known++;
+    if (known * 2 >= this.#saved.size && known * 2 >= this.#nodes.size) {
+      for (const [id, position] of this.#saved) this.#positions.set(id, position);
+    }
+    this.#saved = new Map();
+  }
+
+  #graph(numbers: readonly number[]) {
+    const indexOf = new Map(numbers.map((number, i) => [number, i]));
+    const nodes = numbers.flatMap((number) => this.#nodes.get(number) ?? []);
+    const neighbours: number[][] = nodes.map(() => []);
+    for (const [a, b] of this.#pairs.values()) {
+      const [i, j] = [indexOf.get(a), indexOf.get(b)];
+      if (i === undefined || j === undefined) continue;
+      neighbours[i]?.push(j);
+      neighbours[j]?.push(i);
+    }
+    return { nodes, neighbours };
+  }
+
+  #pointOf(number: number): LayoutPosition {
+    const known = this.#positions.get(this.#idOf(number)) ?? { x: 0, y: 0, cluster: 0 };
+    return { ...known, ...this.#pinned.get(number) };
+  }
+
+  #idOf(number: number): string {
+    return this.#nodes.get(number)?.id ?? "";
+  }
+
+  /** A device that is no longer pinned returns to the position that it had before. */
+  #setPinned(flat: readonly number[]): void {
+    this.#pinned = new Map();
+    for (let i = 0; i + 2 < flat.length; i += 3) {
+      this.#pinned.set(flat[i] ?? 0, { x: flat[i + 1] ?? 0, y: -(flat[i + 2] ?? 0) });
+    }
+  }
+
+  #respond(moved: readonly number[], routed: readonly number[]): LayoutResponse {
+    const positions = new Float64Array(moved.length * 2);
+    const clusters = new Uint32Array(moved.length);
+    for (const [i, number] of moved.entries()) {
+      const { x, y, cluster } = this.#pointOf(number);
+      positions[i * 2] = x;
+      positions[i * 2 + 1] = -y;
+      clusters[i] = cluster;
+    }
+    const pairs = new Uint32Array(routed.length * 2);
+    const offsets = new Uint32Array(routed.length + 1);
+    const points: number[] = [];
+    for (const [i, key] of routed.entries()) {
+      const [a, b] = pairOf(key);
+      const route = this.#router.route(a, b) ?? new Float64Array();
+      const isReversed = this.#idOf(b) < this.#idOf(a);
+      pairs[i * 2] = isReversed ? b : a;
+      pairs[i * 2 + 1] = isReversed ? a : b;
+      for (let p = 0; p < route.length; p += 2) {
+        const at = isReversed ? route.length - 2 - p : p;
+        points.push(route[at] ?? 0, -(route[at + 1] ?? 0));
+      }
+      offsets[i + 1] = points.length;
+    }
+    return {
+      devices: Uint32Array.from(moved),
+      positions,
+      clusters,
+      pairs,
+      offsets,
+      points: Float64Array.from(points),
+    };
+  }
+}
+
+function* pairsOf(flat: readonly number[]): Generator<Pair> {
+  for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] ?? 0, flat[i + 1] ?? 0];
+}

@@ -1,0 +1,81 @@
+/**
+ * Finds what a network has that the layout worker does not know yet: devices and pairs of linked devices that were added
+ * or removed. Works in steps, because a network may have tens of thousands of links. Devices keep their numbers when they
+ * are removed.
+ */
+import { deviceNode } from "../../formats/layout/device-node.ts";
+import { pairKey, pairOf } from "../../formats/layout/router.ts";
+import type { Network } from "../network.ts";
+import type { LayoutRequest, NumberedNode } from "./messages.ts";
+
+/** The number of devices or cables between two pauses. */
+const STEP = 200;
+/** The number of devices in one message: copying a device takes about a microsecond. */
+const MAX_DEVICES_PER_PART = 1000;
+
+export class NetworkDiff {
+  /** By number. */
+  readonly ids: string[] = [];
+  readonly #numbers = new Map<string, number>();
+  readonly #devices = new Set<number>();
+  #pairs = new Set<number>();
+
+  numberOf(id: string): number | undefined {
+    return this.#numbers.get(id);
+  }
+
+  /** Calls `send` with the parts of the difference; not at all when there is none. */
+  *update(network: Network, send: (part: Omit<LayoutRequest, "isLast">) => void): Generator<undefined> {
+    const removed: number[] = [];
+    const connected: number[] = [];
+    const disconnected: number[] = [];
+    for (const number of this.#devices) {
+      if (!network.devices.has(this.ids[number] ?? "")) removed.push(number);
+    }
+    for (const number of removed) this.#devices.delete(number);
+    yield;
+    yield* this.#addDevices(network, (added) => send({ ...NO_CHANGE, added }));
+    const pairs = new Set<number>();
+    let step = 0;
+    for (const { from, to } of network.cables.values()) {
+      if (++step % STEP === 0) yield;
+      const [a, b] = [this.#numbers.get(from.device), this.#numbers.get(to.device)];
+      if (a === undefined || b === undefined || a === b) continue;
+      if (!this.#devices.has(a) || !this.#devices.has(b)) continue;
+      const key = pairKey(a, b);
+      if (!pairs.has(key) && !this.#pairs.has(key)) connected.push(...pairOf(key));
+      pairs.add(key);
+    }
+    for (const key of this.#pairs) if (!pairs.has(key)) disconnected.push(...pairOf(key));
+    this.#pairs = pairs;
+    if (removed.length + connected.length + disconnected.length > 0)
+      send({ ...NO_CHANGE, removed, connected, disconnected });
+  }
+
+  *#addDevices(network: Network, send: (added: NumberedNode[]) => void): Generator<undefined> {
+    let added: NumberedNode[] = [];
+    let step = 0;
+    for (const device of network.devices.values()) {
+      if (++step % STEP === 0) yield;
+      const number = this.#numberFor(device.id);
+      if (this.#devices.has(number)) continue;
+      this.#devices.add(number);
+      added.push({ number, node: deviceNode(device, network.hostCount(device.id)) });
+      if (added.length < MAX_DEVICES_PER_PART) continue;
+      send(added);
+      added = [];
+      yield;
+    }
+    if (added.length > 0) send(added);
+  }
+
+  #numberFor(id: string): number {
+    const known = this.#numbers.get(id);
+    if (known !== undefined) return known;
+    const number = this.ids.push(id) - 1;
+    this.#numbers.set(id, number);
+    return number;
+  }
+}
+
+const NO_CHANGE = { added: [], removed: [], connected: [], disconnected: [] } as const;
