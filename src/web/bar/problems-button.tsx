@@ -1,4 +1,4 @@
-/** The number of problems of now that are not acknowledged, with the sign of the worst. Opens their list. */
+/** The number of problems of now that are not acknowledged, with the sign and word of the worst. Opens their list. */
 import { ProblemSign, SEVERITY_SIGNS } from "../problems/signs.tsx";
 import { useStore } from "../store.ts";
 
@@ -7,32 +7,22 @@ export function ProblemsButton() {
   const { count, worst } = problems.open.value;
   const { state: listState } = problems.live.value;
   const pressed = state.value.problems;
-  const label = {
-    loading: "Problems",
-    current: describe(count, worst),
-    old: `${describe(count, worst)}. This is not current`,
-  }[listState];
+  const isOld = listState === "old";
   return (
     <button
       type="button"
       class="text-button problems-button"
-      aria-label={label}
       aria-pressed={pressed}
-      title={label}
+      title="Problems that are not acknowledged"
       data-worst={worst}
       data-list={listState}
       onClick={() => go(pressed ? { problems: false, problem: undefined } : { problems: true })}
     >
       <ProblemSign sign={SEVERITY_SIGNS[worst ?? "warning"]} severity={worst ?? "warning"} />
-      <span class="problems-words">{worst === undefined ? "Problems" : SEVERITY_SIGNS[worst].title}</span>
-      {listState !== "loading" && (
-        <strong>{`${count.toLocaleString("en")}${listState === "old" ? "?" : ""}`}</strong>
-      )}
+      {worst !== undefined && <span class="only-read">Problems, the worst: </span>}
+      <span class="problems-words">{worst === undefined ? "Problems" : SEVERITY_SIGNS[worst].title}</span>{" "}
+      {listState !== "loading" && <strong>{`${count.toLocaleString("en")}${isOld ? "?" : ""}`}</strong>}
+      <span class="only-read">{isOld ? " not acknowledged, and not current" : " not acknowledged"}</span>
     </button>
   );
-}
-
-function describe(count: number, worst: keyof typeof SEVERITY_SIGNS | undefined): string {
-  if (worst === undefined) return "Problems: none that is not acknowledged";
-  return `Problems: ${count.toLocaleString("en")} not acknowledged, the worst ${worst}`;
 }

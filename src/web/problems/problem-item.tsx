@@ -20,6 +20,7 @@ export function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
   const name = problemName(network, problem);
   const isAcknowledged = problems.acknowledged.has(problem);
   const view = problemView(problem);
+  const word = isAcknowledged ? "Acknowledged" : "Acknowledge";
   return (
     <li class={isAcknowledged ? "problem acknowledged" : "problem"}>
       <ProblemSign sign={sign} severity={problem.severity} />
@@ -42,7 +43,6 @@ export function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
         <p class="problem-text">{problem.text}</p>
         <p class="muted">
           Since <Time timestamp={problem.since} />
-          {isAcknowledged && " · acknowledged"}
         </p>
         <CutOffDetails cutOff={problem.cutOff} />
       </div>
@@ -50,10 +50,10 @@ export function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
         type="button"
         class="text-button acknowledge"
         aria-pressed={isAcknowledged}
-        aria-label={`Acknowledge: ${sign.title} ${name}`}
+        aria-label={`${word}: ${sign.title} ${name}`}
         onClick={() => onAcknowledge(problem, !isAcknowledged)}
       >
-        {isAcknowledged ? "Acknowledged" : "Acknowledge"}
+        {word}
       </button>
     </li>
   );
