@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { PROBLEM_SEVERITIES } from "../model/problem-kinds.ts";
 import {
   DEFAULT_STATE,
   type EntityRef,
@@ -51,6 +52,11 @@ test("parsing the address of a state returns that state", () => {
       speed: fc.constantFrom(...SPEEDS),
       span: fc.constantFrom("15min", "1h", "30d"),
       changes: fc.boolean(),
+      problems: fc.boolean(),
+      severities: fc.subarray([...PROBLEM_SEVERITIES]),
+      acknowledged: fc.boolean(),
+      problem: fc.option(text, { nil: undefined }),
+      wall: fc.boolean(),
       filter: fc.oneof(fc.constant(""), text),
       sort: fc.oneof(fc.constant(""), text),
       camera: fc.option(

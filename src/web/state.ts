@@ -2,6 +2,8 @@
  * The view state: everything that decides what the page shows, as one value that is written to the address of the page
  * and parsed from it. The same address shows the same view. Defaults are left out, so that addresses stay short.
  */
+import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../model/problem-kinds.ts";
+
 export const VIEWS = ["map", "devices", "links", "hosts"] as const;
 export type View = (typeof VIEWS)[number];
 export type TableView = Exclude<View, "map">;
@@ -72,6 +74,14 @@ export interface ViewState {
   readonly span: TimeSpan;
   /** Whether the panel lists recent changes. */
   readonly changes: boolean;
+  /** Whether the problems are listed, of which severities (empty is all), and whether with the acknowledged ones. */
+  readonly problems: boolean;
+  readonly severities: readonly ProblemSeverity[];
+  readonly acknowledged: boolean;
+  /** The id of the problem that the map marks. */
+  readonly problem: string | undefined;
+  /** Map, problems and clock without bars, for a screen on a wall. */
+  readonly wall: boolean;
   /** The filter of a table, and the field it is sorted by, with `-` for descending. */
   readonly filter: string;
   readonly sort: string;
@@ -96,6 +106,11 @@ export const DEFAULT_STATE: ViewState = {
   speed: 60,
   span: "1h",
   changes: false,
+  problems: false,
+  severities: [],
+  acknowledged: false,
+  problem: undefined,
+  wall: false,
   filter: "",
   sort: "",
   camera: undefined,
@@ -138,6 +153,11 @@ export function formatState(state: ViewState): string {
   if (state.speed !== DEFAULT_STATE.speed) append("speed", String(state.speed));
   if (state.span !== DEFAULT_STATE.span) append("span", state.span);
   if (state.changes) append("changes", "1");
+  if (state.problems) append("problems", "1");
+  append("severity", state.severities.join(","));
+  if (state.acknowledged) append("acknowledged", "1");
+  append("problem", state.problem);
+  if (state.wall) append("wall", "1");
   append("filter", state.filter);
   append("sort", state.sort);
   if (state.camera) {
@@ -174,6 +194,11 @@ export function parseState(search: string): ViewState {
     speed: SPEEDS.find((speed) => String(speed) === query.get("speed")) ?? DEFAULT_STATE.speed,
     span: SPAN_NAMES.find((span) => span === query.get("span")) ?? DEFAULT_STATE.span,
     changes: query.get("changes") === "1",
+    problems: query.get("problems") === "1",
+    severities: PROBLEM_SEVERITIES.filter((severity) => list("severity").includes(severity)),
+    acknowledged: query.get("acknowledged") === "1",
+    problem: text("problem"),
+    wall: query.get("wall") === "1",
     filter: query.get("filter") ?? "",
     sort: query.get("sort") ?? "",
     camera: parseCamera(query.get("camera")),

@@ -19,6 +19,7 @@ import type { Network } from "./network.ts";
 import type { LinkOverlay } from "./overlay.ts";
 import { type OverlayResult, overlayOf } from "./overlay.ts";
 import type { LoadedPath } from "./path.ts";
+import { createProblemStore, type ProblemStore } from "./problems/problem-store.ts";
 import type { EntityRef } from "./state.ts";
 
 export interface Notice {
@@ -56,6 +57,7 @@ export interface Store extends Navigation {
   readonly path: Signal<LoadedPath | undefined>;
   /** Why the paths are not there, as the service states it. */
   readonly pathFault: Signal<string | undefined>;
+  readonly problems: ProblemStore;
   /** The first end of a path, while the user picks the second. */
   readonly pathStart: ReadonlySignal<EntityRef | undefined>;
   /** Why the requested past or comparison is not shown, as the service states it. */
@@ -109,13 +111,15 @@ export function createStore(client: Client): Store {
     recentChanges: signal<readonly ChangeGroup[]>([]),
     path: signal<LoadedPath | undefined>(undefined),
     pathFault: signal<string | undefined>(undefined),
+    problems: createProblemStore(navigation.state),
     pathStart,
     problem: signal<string | undefined>(undefined),
     loading: signal(false),
     notices,
     pick(ref) {
       const start = pathStart.peek();
-      if (!start || !ref) return navigation.go({ selected: ref });
+      if (!ref) return navigation.go({ selected: undefined, problem: undefined });
+      if (!start) return navigation.go({ selected: ref });
       pathStart.value = undefined;
       navigation.go({ path: [start, ref], selected: undefined, view: "map" });
     },

@@ -6,6 +6,7 @@ import { batch, computed, effect } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
 import { watchNetwork } from "./live.ts";
+import { syncProblems } from "./problems/sync-problems.ts";
 import { syncSettings } from "./settings.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
@@ -31,6 +32,7 @@ export function startSync(store: Store): void {
   syncOverlay(store);
   syncHosts(store);
   syncPath(store);
+  syncProblems(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
   syncPlay(store);

@@ -3,6 +3,7 @@
  * map itself is imperative; Preact never renders inside it.
  */
 import type { Signal } from "@preact/signals";
+import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
@@ -15,6 +16,7 @@ import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
+import { problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
@@ -25,6 +27,9 @@ export interface MapInput {
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
   readonly path: LoadedPath | undefined;
+  /** The problem that is marked, and how often the reader went to one. */
+  readonly problem?: NetworkProblem | undefined;
+  readonly problemVisits?: number;
   /** Values on links. */
   readonly overlay?: LinkOverlay | undefined;
 }
@@ -74,7 +79,7 @@ export class MapSync {
   update(input: MapInput): void {
     const previous = this.#input;
     this.#input = input;
-    const { state, network, comparison, drift, overlay } = input;
+    const { state, network, comparison, drift, overlay, problem } = input;
     if (!isMapShown(input) || !network) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey) {
@@ -87,8 +92,13 @@ export class MapSync {
     // They are not loaded again at each step of a play: names and speeds of ports seldom change.
     if (!state.play) this.#portsAt = state.at;
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
-    const isSame = previous?.network === network && previous.drift === drift && previous.path === input.path;
-    if (contentKey === this.#contentKey && isSame && previous.overlay === overlay) return;
+    const isSame =
+      previous?.network === network &&
+      previous.drift === drift &&
+      previous.path === input.path &&
+      previous.problem === problem;
+    const isVisited = previous?.problemVisits !== input.problemVisits;
+    if (contentKey === this.#contentKey && isSame && previous.overlay === overlay && !isVisited) return;
     this.#contentKey = contentKey;
     // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
     const dependsOnNetwork =
@@ -97,7 +107,7 @@ export class MapSync {
       this.#highlights = createHighlights(
         network,
         state,
-        comparison?.marks ?? layerMarks(layer, network, drift),
+        problemMarks(problem) ?? comparison?.marks ?? layerMarks(layer, network, drift),
         state.path && input.path && pathUnion(network, input.path),
       );
     this.#highlightsKey = highlightsKey;
@@ -132,15 +142,15 @@ export class MapSync {
   }
 
   /**
-   * Moves the camera once to each new neighbourhood, path or selection, as soon as its devices have a position. The camera
+   * Moves the camera once to each new neighbourhood, path, problem or selection, as soon as its devices have a position. The camera
    * of the address wins when the page is opened.
    */
   #bringIntoView(): void {
     if (!this.#input?.network) return;
-    const { state, network } = this.#input;
+    const { state, network, problem, problemVisits } = this.#input;
     const { around, hops, path, camera, selected, expanded } = state;
     const opensWithCamera = this.#fittedKey === undefined && camera !== undefined;
-    const fittedKey = JSON.stringify([around, hops, path]);
+    const fittedKey = JSON.stringify([around, hops, path, problem?.id, problemVisits]);
     const selectionKey = JSON.stringify([selected, expanded.length]);
     if (opensWithCamera) {
       if (this.map.savedCamera() === undefined) return;
@@ -155,6 +165,13 @@ export class MapSync {
         : [...network.devices.keys()].filter((id) => this.#highlights?.isVisible(id));
       if (!this.map.fitDevices(devices)) return;
     }
+    const isPlaced = problem?.devices.some((id) => network.devices.has(id));
+    if (
+      isPlaced &&
+      fittedKey !== this.#fittedKey &&
+      !this.map.bringDevicesIntoView(problem?.devices ?? [], false)
+    )
+      return;
     this.#fittedKey = fittedKey;
     if (selectionKey === this.#selectionKey) return;
     const isKnown = selected !== undefined && network[selected.kind].has(selected.id);

@@ -34,6 +34,8 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     drift: store.drift.value,
     overlay: store.overlay.value,
     path: store.path.value,
+    problem: store.problems.chosen.value,
+    problemVisits: store.problems.visits.value,
   };
   const observed = useNetwork();
   const drawn = useSignal(false);

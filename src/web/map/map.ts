@@ -124,6 +124,11 @@ export class NetworkMap {
    */
   bringIntoView(ref: EntityRef, closeUp: boolean): boolean {
     const devices = this.#content ? devicesOf(this.#content.network, ref) : [];
+    return this.bringDevicesIntoView(devices, closeUp);
+  }
+
+  /** The same for several devices together. */
+  bringDevicesIntoView(devices: readonly string[], closeUp: boolean): boolean {
     const positions = devices.flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
     const { width, height, x, y, spacingPx } = this.#camera.projection();
