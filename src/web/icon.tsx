@@ -13,6 +13,8 @@ const PATHS = {
   conflict: "M8 2 15 14H1ZM8 7v3M8 12v.01",
   gauge: "M2 12a6 6 0 1 1 12 0M8 12l3-4",
   path: "M3.5 5a1.5 1.5 0 1 0-.01 0ZM12.5 14a1.5 1.5 0 1 0-.01 0ZM5 3.5h4a2.5 2.5 0 0 1 0 5H7a2 2 0 0 0 0 4h4",
+  pin: "M6 2h4l-.6 4.2L12 9H4l2.6-2.8ZM8 9v5",
+  bookmark: "M4 2h8v12l-4-3.4L4 14Z",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
 } as const;
 

@@ -4,6 +4,7 @@
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
+import { syncViews } from "./arrange/sync-views.ts";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
 import { loadComparison, loadNetworkAt } from "./history.ts";
 import { watchNetwork } from "./live.ts";
@@ -27,6 +28,7 @@ export function startSync(store: Store): void {
   syncReadiness(store);
   syncDrift(store);
   syncSettings(store);
+  syncViews(store);
   syncOverlay(store);
   syncHosts(store);
   syncPath(store);

@@ -3,6 +3,9 @@
  * map itself is imperative; Preact never renders inside it.
  */
 import type { Signal } from "@preact/signals";
+import type { Arrangement, GroupBox } from "../../model/map-view.ts";
+import { dragHandler } from "../arrange/arrange-keys.ts";
+import { PictureLoader } from "../arrange/picture.ts";
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
@@ -14,10 +17,13 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
+import type { PinnedPositions } from "./layout-client.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
+
+const NO_GROUPS: readonly GroupBox[] = [];
 
 export interface MapInput {
   readonly state: ViewState;
@@ -27,6 +33,10 @@ export interface MapInput {
   readonly path: LoadedPath | undefined;
   /** Values on links. */
   readonly overlay?: LinkOverlay | undefined;
+  readonly arrangement: Arrangement;
+  readonly pinned: PinnedPositions;
+  /** Whose arrangement it is. */
+  readonly arrangementKey: string;
 }
 
 interface MapSyncOptions {
@@ -38,11 +48,14 @@ interface MapSyncOptions {
 export class MapSync {
   readonly map: NetworkMap;
   readonly #store: Store;
+  readonly #picture = new PictureLoader((picture) => this.map.setPicture(picture));
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
   #highlightsKey = "";
   #contentKey = "";
   #cameraKey = "";
+  /** What happens to the camera when pins have moved the device that its place is relative to. */
+  #afterLayout: "save" | "restore" | undefined;
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
   /** The neighbourhood or path, and the selection, that were last brought into view. */
   #fittedKey: string | undefined;
@@ -50,17 +63,23 @@ export class MapSync {
 
   constructor(store: Store, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
+    const onDeviceDrag = dragHandler(store.arranging);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
       onPick: (ref, bundle) => store.pick(bundle ? this.#nextOfBundle(bundle) : ref),
       onDoubleClick: ({ kind, id }) => kind === "devices" && this.#toggleHosts(id),
+      get onDeviceDrag() {
+        return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
+      },
       onHover: (next) => {
         hovered.value = next;
       },
       onCameraMoved: () => {
         hovered.value = undefined;
+        this.#afterLayout = undefined;
         this.#saveCameraLater();
       },
       onUpdated: () => {
+        this.#followPins();
         this.#bringIntoView();
         this.map.loadPortsInView();
       },
@@ -84,7 +103,12 @@ export class MapSync {
     const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version]);
     const isSame = previous?.network === network && previous.drift === drift && previous.path === input.path;
-    if (contentKey === this.#contentKey && isSame && previous.overlay === overlay) return;
+    const { pinned, arrangement } = input;
+    const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
+    this.#picture.show(arrangement.background);
+    if (previous && previous.pinned !== pinned)
+      this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
+    if (contentKey === this.#contentKey && isSame && previous.overlay === overlay && isArrangedAlike) return;
     this.#contentKey = contentKey;
     // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
     const dependsOnNetwork =
@@ -98,7 +122,15 @@ export class MapSync {
       );
     this.#highlightsKey = highlightsKey;
     const { at } = state;
-    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded), at, overlay });
+    this.map.show({
+      network,
+      highlights: this.#highlights,
+      expanded: new Set(expanded),
+      at,
+      overlay,
+      pinned,
+      groups: arrangement.groups ?? NO_GROUPS,
+    });
     this.#bringIntoView();
   }
 
@@ -114,6 +146,15 @@ export class MapSync {
     const { expanded } = this.#store.state.peek();
     const others = expanded.filter((id) => id !== device);
     this.#store.go({ expanded: expanded.includes(device) ? others : [...others, device] });
+  }
+
+  /** The camera stays where it is for a pin of the user, and goes to that of the address for another arrangement. */
+  #followPins(): void {
+    if (!this.#afterLayout || !this.map.isLaidOut) return;
+    const camera = this.#store.state.peek().camera;
+    if (this.#afterLayout === "save") this.#saveCameraLater();
+    else if (camera) this.map.setCamera(camera);
+    this.#afterLayout = undefined;
   }
 
   #saveCameraLater(): void {
