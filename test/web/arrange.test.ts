@@ -1,17 +1,31 @@
 /** The user's own arrangement of the map: pins, saved views, links to them, group boxes, a picture, and the exports. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
 import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { audit } from "./audit.ts";
+import { runCommand, type Service, startService } from "../support/service.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
-import { createNetworkFile, deviceId } from "./network-file.ts";
+import { createNetworkFile, deviceId, MARKUP_NAME } from "./network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();
 let service: Service;
 
+/** The racks of devices, and a view in the configuration. */
+function prepareFiles(): void {
+  const path = join(file.folder, "network.json");
+  const network = JSON.parse(readFileSync(path, "utf8"));
+  for (const { id, annotations } of network.devices) annotations.rack = id === deviceId(14) ? "B" : "A";
+  writeFileSync(path, JSON.stringify(network));
+  const pin = { device: deviceId(11), x: 500, y: 400 };
+  const views = [{ name: "Wall", state: "type=SWITCH", arrangement: { pins: [pin] } }];
+  appendFileSync(file.config, `views: ${JSON.stringify(views)}\n`);
+}
+
 beforeAll(async () => {
   if (!hasChromium) return;
+  prepareFiles();
   service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
 });
 afterAll(() => file.remove());
@@ -69,17 +83,22 @@ test.skipIf(!hasChromium)(
     await drag(tab, 30, -90);
     await box(tab).getByText("1 device pinned").waitFor();
     await selectAt(tab, 30, -90, leaf);
-    await eventually("the pin in the browser", async () =>
-      expect((await keptPins(tab)).map(({ device }) => device)).toEqual([leaf]),
-    );
+    const place = /leaf2 is pinned at (-?\d+), (-?\d+)\./.exec((await box(tab).textContent()) ?? "");
+    const [, x, y] = place?.map(Number) ?? [];
+    await eventually("the last place in the browser", async () => {
+      const rounded = (await keptPins(tab)).map((pin) => [pin.device, Math.round(pin.x), Math.round(pin.y)]);
+      expect(rounded).toEqual([[leaf, x, y]]);
+    });
     const pins = await keptPins(tab);
 
     await tab.page.reload();
     await tab.page.locator('[data-drawn="true"]').waitFor();
-    await tab.page.keyboard.press("Escape");
     await arrange(tab);
     await box(tab).getByText("1 device pinned").waitFor();
     expect(await keptPins(tab)).toEqual(pins);
+    // The camera of the address is relative to the device that was moved, and shows the same as before.
+    await tab.page.locator(".map-focus").press("Escape");
+    await selectAt(tab, 30, -90, leaf);
     expect(tab.errors).toEqual([]);
 
     await box(tab).getByRole("button", { name: "Unpin all" }).click();
@@ -124,3 +143,166 @@ test.skipIf(!hasChromium)("keys move and pin the selected device, and each step 
   expect(tab.errors).toEqual([]);
   await tab.close();
 });
+
+const openViews = ({ page }: BrowserTab) => page.getByRole("button", { name: "Views", exact: true }).click();
+const viewsBox = ({ page }: BrowserTab) => page.getByRole("group", { name: "Views" });
+const chip = ({ page }: BrowserTab, text: string) => page.locator(".chip", { hasText: text });
+const clipboard = ({ page }: BrowserTab) => page.evaluate(() => navigator.clipboard.readText());
+
+/** Pins the device where it is. */
+async function pin(tab: BrowserTab, device: string): Promise<void> {
+  await tab.goto(`/?selected=devices:${device}`);
+  await arrange(tab);
+  await box(tab).getByRole("button", { name: /^Pin / }).click();
+  await box(tab).getByText("1 device pinned").waitFor();
+}
+
+test.skipIf(!hasChromium)(
+  "views are saved, opened, renamed and deleted, and those of the configuration are read only",
+  async () => {
+    const tab = await openTab(service);
+    await pin(tab, deviceId(12));
+    await openViews(tab);
+    await viewsBox(tab).getByLabel("Name of the view").fill("Night shift");
+    await viewsBox(tab).getByRole("button", { name: "Save" }).click();
+    await chip(tab, "View: Night shift").waitFor();
+    await waitForUrlPart(tab, "saved=Night+shift");
+    await chip(tab, "View: Night shift").getByRole("button", { name: "Close the view" }).click();
+
+    // That of the configuration has another arrangement, and the user's own stays.
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Wall", exact: true }).click();
+    await chip(tab, "View: Wall, from the configuration").waitFor();
+    await waitForUrlPart(tab, "type=SWITCH");
+    expect((await keptPins(tab)).map(({ device }) => device)).toEqual([deviceId(12)]);
+    await box(tab).getByRole("button", { name: "Unpin all" }).click();
+    await chip(tab, "View: Wall, from the configuration, changed").waitFor();
+    expect((await keptPins(tab)).map(({ device }) => device)).toEqual([deviceId(12)]);
+    await openViews(tab);
+    expect(await viewsBox(tab).getByRole("button", { name: /Wall/ }).count()).toBe(1);
+
+    await viewsBox(tab).getByRole("button", { name: "Rename Night shift" }).click();
+    await viewsBox(tab).getByLabel("New name of Night shift").fill("Day");
+    await viewsBox(tab).getByRole("button", { name: "Rename", exact: true }).click();
+    await viewsBox(tab).getByRole("button", { name: "Day", exact: true }).click();
+    await chip(tab, "View: Day").waitFor();
+    // After a reload the view is open again.
+    await tab.page.reload();
+    await chip(tab, "View: Day").waitFor();
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Delete Day" }).click();
+    await viewsBox(tab).getByText("None yet.").waitFor();
+    expect(await chip(tab, "View: Day").count()).toBe(0);
+    await tab.goto("/?saved=Day");
+    await tab.page.getByText("There is no view Day in this browser or in the configuration.").waitFor();
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);
+
+test.skipIf(!hasChromium)(
+  "a link shows a view in another browser, and keeps nothing there until it is saved",
+  async () => {
+    const tab = await openTab(service);
+    await pin(tab, deviceId(12));
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Copy link with arrangement" }).click();
+    await tab.page.getByText("Copied the link").waitFor();
+    const link = await clipboard(tab);
+    expect(link).toStartWith(`${service.url}/#view=`);
+    await tab.close();
+
+    const other = await openTab(service);
+    await pin(other, deviceId(13));
+    await eventually("the own pin", async () => expect(await keptPins(other)).toHaveLength(1));
+    const own = await keptPins(other);
+    await other.goto(link.slice(service.url.length));
+    await chip(other, "View: My view, from a link").waitFor();
+    await waitForUrlPart(other, `selected=devices:${deviceId(12)}`);
+    await other.page.locator("aside.panel").getByRole("button", { name: "Pinned" }).waitFor();
+    expect(await keptPins(other)).toEqual(own);
+    await other.page.reload();
+    await chip(other, "View: My view, from a link").waitFor();
+    await openViews(other);
+    await viewsBox(other).getByRole("button", { name: "Save" }).click();
+    await waitForUrlPart(other, "saved=My+view");
+    expect(other.page.url()).not.toContain("#");
+    expect(await keptPins(other)).toEqual(own);
+    expect(other.errors).toEqual([]);
+    await other.close();
+  },
+);
+
+const fragmentOf = (text: string): string => `#view=${deflateRawSync(text).toString("base64url")}`;
+const fragmentOfView = (view: object): string =>
+  fragmentOf(JSON.stringify({ name: "x", state: "", ...view }));
+const PICTURE = { picture: "data:image/png;base64,AAAA", x: 0, y: 0, width: 1, height: 1 };
+
+test.skipIf(!hasChromium)("a damaged or hostile link gives a notice and no view", async () => {
+  const tab = await openTab(service);
+  await tab.goto("/?view=devices");
+  for (const [fragment, reason] of [
+    ["#view=%%%", "it is damaged"],
+    ["#view=AAAA", "it is damaged"],
+    [fragmentOf("not JSON"), "it is damaged"],
+    [fragmentOf(`"${"x".repeat(4_000_000)}"`), "it is damaged"],
+    [`#view=${"A".repeat(40_000)}`, "it has more than 32 kB"],
+    [fragmentOfView({ name: "a\u202eb" }), "name must be a name of at most 100 characters in one line"],
+    [fragmentOfView({ state: "javascript:<b>" }), "state must be the query string"],
+    [
+      fragmentOfView({ arrangement: { pins: [{ device: "a", x: 1e9, y: 0 }] } }),
+      "arrangement.pins[0].x must be",
+    ],
+    [fragmentOfView({ script: "x" }), "script unknown key"],
+    [fragmentOfView({ arrangement: { background: PICTURE } }), "a link cannot have a background"],
+  ] as const) {
+    // The same document: a link that is pasted into the address.
+    await tab.page.evaluate((hash) => {
+      location.hash = hash;
+    }, fragment);
+    await tab.page.locator(".notice", { hasText: reason }).first().waitFor();
+    expect(await tab.page.locator(".chip").count()).toBe(0);
+    expect(tab.page.url()).not.toContain("#");
+    await tab.page.locator(".notice").first().waitFor({ state: "detached" });
+  }
+  await tab.goto(`/${fragmentOfView({ script: "x" })}`);
+  await tab.page.locator(".notice", { hasText: "script unknown key" }).waitFor();
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)(
+  "more pins than fit into a link give a message, and the printed section is a configuration",
+  async () => {
+    const tab = await openTab(service);
+    await tab.goto("/?view=devices");
+    const pins = Array.from({ length: 6000 }, (_, i) => ({
+      device: `device ${Math.sin(i)}`,
+      x: Math.round(Math.cos(i) * 1e5) / 10,
+      y: i,
+    }));
+    const groups = [{ name: `${MARKUP_NAME} $` + `{HOME} # "`, devices: [deviceId(11)] }];
+    await tab.page.evaluate(
+      (text) => localStorage.setItem("gazetteer.arrangement", text),
+      JSON.stringify({ pins, groups }),
+    );
+    await tab.goto("/?view=devices&filter=name%3D%22a+b%22&type=SWITCH");
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Copy link with arrangement" }).click();
+    await tab.page.getByText(/The link would have \d+ kB, and at most 32 kB are possible/).waitFor();
+    await viewsBox(tab).getByLabel("Name of the view").fill(`Racks: "A" & ${MARKUP_NAME}`.slice(0, 100));
+    await viewsBox(tab).getByRole("button", { name: "Save" }).click();
+    await chip(tab, "View: Racks").waitFor();
+    await viewsBox(tab).getByRole("button", { name: "Show for the configuration" }).click();
+    const section = await viewsBox(tab).getByLabel("Section for the configuration file").inputValue();
+    const config = join(file.folder, "printed.yaml");
+    writeFileSync(config, `data: ":memory:"\n${section}`);
+    const { status, stderr } = await runCommand(["check", "--config", config]);
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    const kept = await tab.page.evaluate(() => localStorage.getItem("gazetteer.views"));
+    expect(Bun.YAML.parse(section)).toEqual({ views: JSON.parse(kept ?? "[]") });
+    expect(Bun.YAML.parse(section)).toMatchObject({ views: [{ arrangement: { pins, groups } }] });
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);

@@ -82,20 +82,22 @@ export function createArranging(
   const shown = computed(() => (opened.value ? current.value.now : undefined) ?? saved.value ?? NOTHING);
   const pins = computed(() => shown.value.pins);
 
+  let kept = own.peek();
   const keep = () => {
-    isLost.value = !keepArrangement(own.peek());
+    if (kept === own.peek()) return;
+    kept = own.peek();
+    isLost.value = !keepArrangement(kept);
   };
   const keepSoon = throttle(KEEP_INTERVAL_MS, keep);
-  let isFirst = true;
   effect(() => {
-    void own.value;
-    if (!isFirst) keepSoon();
-    isFirst = false;
+    if (own.value !== kept) keepSoon();
   });
   addEventListener("pagehide", keep);
   // Another tab of the same browser.
   window.addEventListener("storage", (event) => {
-    if (event.key === ARRANGEMENT_KEY) own.value = readArrangement();
+    if (event.key !== ARRANGEMENT_KEY) return;
+    kept = readArrangement();
+    own.value = kept;
   });
 
   const set = (now: Arrangement, before: readonly Arrangement[], step: string | undefined) => {
