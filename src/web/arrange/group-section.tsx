@@ -51,7 +51,7 @@ function GroupRow({ group }: { readonly group: GroupBox }) {
         ? formatCount(devices.length, "device")
         : "by place";
   return (
-    <li class="row">
+    <li class="entry">
       <span>
         {group.name} <span class="muted">{content}</span>
       </span>

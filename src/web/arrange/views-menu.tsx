@@ -51,7 +51,7 @@ function ViewRow({ view, close }: ListProps & { readonly view: MapView }) {
   const { name } = view;
   if (renaming.value)
     return (
-      <li class="row">
+      <li class="entry">
         <NameForm
           label={`New name of ${name}`}
           button="Rename"
@@ -65,7 +65,7 @@ function ViewRow({ view, close }: ListProps & { readonly view: MapView }) {
       </li>
     );
   return (
-    <li class="row">
+    <li class="entry">
       <OpenButton view={view} close={close} />
       <Button
         label={`Rename ${name}`}
@@ -86,7 +86,7 @@ function ConfiguredViews({ close }: ListProps) {
       <h3>From the configuration</h3>
       <ul class="plain">
         {views.map((view) => (
-          <li key={view.name} class="row">
+          <li key={view.name} class="entry">
             <OpenButton view={view} close={close} />
           </li>
         ))}
