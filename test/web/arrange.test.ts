@@ -89,7 +89,7 @@ test.skipIf(!hasChromium)(
     // The device and its two lines.
     expect((await encoded()) - before).toBeGreaterThanOrEqual(3);
     const place = /leaf2 is pinned at (-?\d+), (-?\d+)\./.exec((await box(tab).textContent()) ?? "");
-    const [, x, y] = place?.map(Number) ?? [];
+    const [, x = 0, y = 0] = place?.map(Number) ?? [];
     await eventually("the last place in the browser", async () => {
       const rounded = (await keptPins(tab)).map((pin) => [pin.device, Math.round(pin.x), Math.round(pin.y)]);
       expect(rounded).toEqual([[leaf, x, y]]);
