@@ -1,6 +1,7 @@
 /** `npm run chaos -- --minutes N --seed S`: the chaos test of a cluster for N minutes; a seed repeats the plan of a run. */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { endWithRunner } from "./end-with-runner.ts";
 import { installPeers } from "./peers.ts";
 
 const { values } = parseArgs({
@@ -25,5 +26,6 @@ const child = Bun.spawn(
     stdio: ["ignore", "inherit", "inherit"],
   },
 );
+endWithRunner(child);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
 process.exit(await child.exited);
