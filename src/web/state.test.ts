@@ -59,6 +59,7 @@ test("parsing the address of a state returns that state", () => {
       wall: fc.boolean(),
       filter: fc.oneof(fc.constant(""), text),
       sort: fc.oneof(fc.constant(""), text),
+      saved: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
       camera: fc.option(
         fc.record({ device: text, dx: number, dy: number, span: fc.constantFrom(0.01, 84, 1600) }),
         { nil: undefined },

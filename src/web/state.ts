@@ -86,6 +86,8 @@ export interface ViewState {
   readonly filter: string;
   readonly sort: string;
   readonly camera: Camera | undefined;
+  /** The name of the saved view whose arrangement the map shows. */
+  readonly saved: string | undefined;
 }
 
 export const DEFAULT_STATE: ViewState = {
@@ -114,6 +116,7 @@ export const DEFAULT_STATE: ViewState = {
   filter: "",
   sort: "",
   camera: undefined,
+  saved: undefined,
 };
 
 export const MAX_HOPS = 9;
@@ -164,6 +167,7 @@ export function formatState(state: ViewState): string {
     const { device, dx, dy, span } = state.camera;
     append("camera", [dx, dy, span, device].join(","));
   }
+  append("saved", state.saved);
   const text = query.toString();
   // A query may contain these characters, and ids stay readable with them.
   return text === "" ? "/" : `/?${text.replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
@@ -202,6 +206,7 @@ export function parseState(search: string): ViewState {
     filter: query.get("filter") ?? "",
     sort: query.get("sort") ?? "",
     camera: parseCamera(query.get("camera")),
+    saved: text("saved"),
   };
 }
 

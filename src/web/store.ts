@@ -11,6 +11,7 @@ import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
 import type { RevisionTime } from "../client/types.ts";
 import type { MapSettings } from "../model/map-settings.ts";
+import { type Arranging, createArranging } from "./arrange/arranging.ts";
 import type { ChangeGroup } from "./change-groups.ts";
 import { type DriftList, missingEntities } from "./drift.ts";
 import type { Comparison } from "./history.ts";
@@ -29,6 +30,8 @@ export interface Notice {
 
 export interface Store extends Navigation {
   readonly client: Client;
+  /** Where the user puts devices, boxes and a picture, and the saved views. */
+  readonly arranging: Arranging;
   readonly live: Signal<Network | undefined>;
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
   readonly past: Signal<Network | undefined>;
@@ -85,11 +88,13 @@ export function createStore(client: Client): Store {
   const drift = signal<DriftList | undefined>(undefined);
   const network = computed(() => comparison.value?.network ?? past.value ?? live.value);
   const networkVersion = signal(0);
+  const settings = signal<MapSettings | undefined>(undefined);
   const overlayResult = signal<OverlayResult | undefined>(undefined);
   let lastNoticeId = 0;
   return {
     ...navigation,
     client,
+    arranging: createArranging(navigation, settings),
     live,
     past,
     pastMoment: signal<RevisionTime | undefined>(undefined),
@@ -103,7 +108,7 @@ export function createStore(client: Client): Store {
     }),
     network,
     networkVersion,
-    settings: signal<MapSettings | undefined>(undefined),
+    settings,
     overlayResult,
     overlay: overlayOf(navigation.state, overlayResult),
     connection: signal<ConnectionState>({ state: "connecting" }),

@@ -4,6 +4,7 @@
  */
 import { batch, computed, effect } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
+import { syncViews } from "./arrange/sync-views.ts";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
 import { watchNetwork } from "./live.ts";
 import { syncProblems } from "./problems/sync-problems.ts";
@@ -29,6 +30,7 @@ export function startSync(store: Store): void {
   syncReadiness(store);
   syncDrift(store);
   syncSettings(store);
+  syncViews(store);
   syncOverlay(store);
   syncHosts(store);
   syncPath(store);

@@ -1,5 +1,6 @@
 /** The bar at the top: search, the tabs of the views, and the buttons that open lists and menus. */
 import type { RefObject } from "preact";
+import { ViewsMenu } from "../arrange/views-menu.tsx";
 import { Button } from "../button.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
@@ -27,6 +28,7 @@ export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
         <FilterMenu />
         <MetricMenu />
         <ChangesButton />
+        <ViewsMenu />
         <ExportMenu map={map} />
         <ProblemsButton />
         <Status />

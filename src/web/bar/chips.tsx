@@ -1,5 +1,6 @@
 /** One chip for each condition that narrows the view, with a button that removes the condition. */
 import type { ComponentChildren } from "preact";
+import { OpenedViewChip } from "../arrange/opened-view-chip.tsx";
 import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
 import { entityName, formatType } from "../names.ts";
@@ -55,6 +56,7 @@ export function Chips() {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are not fields of a form
     <div class="chips" role="group" aria-label="What narrows this view">
       {pathStart.value && <PathStartChip name={entityName(network, pathStart.value)} />}
+      <OpenedViewChip />
       {chips.map((chip) => (
         <Chip key={Object.keys(chip.undo)[0]} {...chip} />
       ))}

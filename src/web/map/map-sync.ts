@@ -3,7 +3,10 @@
  * map itself is imperative; Preact never renders inside it.
  */
 import type { Signal } from "@preact/signals";
+import type { Arrangement, GroupBox } from "../../model/map-view.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
+import { dragHandler } from "../arrange/arrange-keys.ts";
+import { PictureLoader } from "../arrange/picture.ts";
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
@@ -15,11 +18,14 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
+import type { PinnedPositions } from "./layout-client.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
 import { problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
+
+const NO_GROUPS: readonly GroupBox[] = [];
 
 export interface MapInput {
   readonly state: ViewState;
@@ -32,6 +38,10 @@ export interface MapInput {
   readonly problemVisits?: number;
   /** Values on links. */
   readonly overlay?: LinkOverlay | undefined;
+  readonly arrangement: Arrangement;
+  readonly pinned: PinnedPositions;
+  /** Whose arrangement it is. */
+  readonly arrangementKey: string;
 }
 
 interface MapSyncOptions {
@@ -43,6 +53,7 @@ interface MapSyncOptions {
 export class MapSync {
   readonly map: NetworkMap;
   readonly #store: Store;
+  readonly #picture = new PictureLoader((picture) => this.map.setPicture(picture));
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
   #highlightsKey = "";
@@ -50,6 +61,8 @@ export class MapSync {
   #cameraKey = "";
   /** The moment of the ports. */
   #portsAt: string | undefined;
+  /** What happens to the camera when pins have moved the device that its place is relative to. */
+  #afterLayout: "save" | "restore" | undefined;
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
   /** The neighbourhood or path, and the selection, that were last brought into view. */
   #fittedKey: string | undefined;
@@ -57,17 +70,23 @@ export class MapSync {
 
   constructor(store: Store, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
+    const onDeviceDrag = dragHandler(store.arranging);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
       onPick: (ref, bundle) => store.pick(bundle ? this.#nextOfBundle(bundle) : ref),
       onDoubleClick: ({ kind, id }) => kind === "devices" && this.#toggleHosts(id),
+      get onDeviceDrag() {
+        return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
+      },
       onHover: (next) => {
         hovered.value = next;
       },
       onCameraMoved: () => {
         hovered.value = undefined;
+        this.#afterLayout = undefined;
         this.#saveCameraLater();
       },
       onUpdated: () => {
+        this.#followPins();
         this.#bringIntoView();
         this.map.loadPortsInView();
       },
@@ -92,13 +111,19 @@ export class MapSync {
     // They are not loaded again at each step of a play: names and speeds of ports seldom change.
     if (!state.play) this.#portsAt = state.at;
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
+    const { pinned, arrangement } = input;
     const isSame =
       previous?.network === network &&
       previous.drift === drift &&
       previous.path === input.path &&
       previous.problem === problem;
     const isVisited = previous?.problemVisits !== input.problemVisits;
-    if (contentKey === this.#contentKey && isSame && previous.overlay === overlay && !isVisited) return;
+    const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
+    this.#picture.show(arrangement.background);
+    if (previous && previous.pinned !== pinned)
+      this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
+    const isDrawnAlike = isSame && previous.overlay === overlay && isArrangedAlike;
+    if (contentKey === this.#contentKey && isDrawnAlike && !isVisited) return;
     this.#contentKey = contentKey;
     // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
     const dependsOnNetwork =
@@ -111,8 +136,15 @@ export class MapSync {
         state.path && input.path && pathUnion(network, input.path),
       );
     this.#highlightsKey = highlightsKey;
-    const at = this.#portsAt;
-    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded), at, overlay });
+    this.map.show({
+      network,
+      highlights: this.#highlights,
+      expanded: new Set(expanded),
+      at: this.#portsAt,
+      overlay,
+      pinned,
+      groups: arrangement.groups ?? NO_GROUPS,
+    });
     this.#bringIntoView();
   }
 
@@ -128,6 +160,15 @@ export class MapSync {
     const { expanded } = this.#store.state.peek();
     const others = expanded.filter((id) => id !== device);
     this.#store.go({ expanded: expanded.includes(device) ? others : [...others, device] });
+  }
+
+  /** The camera stays where it is for a pin of the user, and goes to that of the address for another arrangement. */
+  #followPins(): void {
+    if (!this.#afterLayout || !this.map.isLaidOut) return;
+    const camera = this.#store.state.peek().camera;
+    if (this.#afterLayout === "save") this.#saveCameraLater();
+    else if (camera) this.map.setCamera(camera);
+    this.#afterLayout = undefined;
   }
 
   #saveCameraLater(): void {
