@@ -41,7 +41,9 @@ export function drawLineLabels(
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.strokeStyle = palette.background;
-  context.lineWidth = 3;
+  // Wide enough that the line does not show between the words.
+  context.lineWidth = 6;
+  context.lineJoin = "round";
   const [start, end] = [
     projection.toMap({ x: 0, y: projection.height }),
     projection.toMap({ x: projection.width, y: 0 }),

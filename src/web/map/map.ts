@@ -26,6 +26,7 @@ import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
 import { drawFrame, type MapPicture } from "./map-drawing.ts";
+import { nextDevice } from "./map-keys.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
 import type { CameraPosition, MapPoint } from "./projection.ts";
@@ -155,6 +156,20 @@ export class NetworkMap {
   /** In tenths of the visible part, y upwards. */
   pan(dx: number, dy: number): void {
     this.#camera.panShare(dx / 10, dy / 10);
+  }
+
+  /** The device beside the selected entity in the direction; without a selection the device nearest the centre. */
+  deviceTowards(selected: EntityRef | undefined, direction: MapPoint): string | undefined {
+    const { network } = this.#content ?? {};
+    const placed = this.#devices.devices;
+    const from = selected && network && devicesOf(network, selected).flatMap((id) => placed.get(id) ?? [])[0];
+    if (!from || !network) return this.savedCamera()?.device;
+    // From a link or host first to its device.
+    if (selected.kind !== "devices") return from.device.id;
+    const neighbours = new Set(
+      network.cablesOf(from.device.id).flatMap(({ from: a, to: b }) => [a.device, b.device]),
+    );
+    return nextDevice(from, placed.values(), (id) => neighbours.has(id), direction);
   }
 
   setCamera(camera: Camera): void {
