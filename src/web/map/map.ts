@@ -26,7 +26,7 @@ import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
 import { drawFrame, type MapPicture } from "./map-drawing.ts";
-import { nextDevice } from "./map-keys.ts";
+import { nextDevice } from "./next-device.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
 import type { CameraPosition, MapPoint } from "./projection.ts";
