@@ -2,8 +2,10 @@
  * The panel at the right: the selected entity, the path, the comparison and the recent changes. Its scroll position
  * stays while the network changes, and returns to the top when another entity or moment is shown.
  */
+import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../button.tsx";
+import { closeOnEscape, PANEL_ID } from "../focus.ts";
 import { LAYER_TITLES } from "../state.ts";
 import { useStore } from "../store.ts";
 import { RecentChanges } from "./change-list.tsx";
@@ -16,6 +18,8 @@ import { PathSteps } from "./path-steps.tsx";
 export function Panel() {
   const { state, network, comparison, go } = useStore();
   const { selected, path, compare, changes, at, around, expanded, layer } = state.value;
+  /** On a phone, where the panel is a sheet at the bottom. */
+  const isTall = useSignal(false);
   const body = useRef<HTMLDivElement>(null);
   const isComparing = compare !== undefined;
   const shownLayer = isComparing ? undefined : layer;
@@ -27,7 +31,23 @@ export function Panel() {
     if (selected && body.current) body.current.scrollTop = 0;
   }, [shown]);
   return (
-    <aside class="panel" aria-label="Details" hidden={!open}>
+    <aside
+      class={isTall.value ? "panel tall" : "panel"}
+      id={PANEL_ID}
+      aria-label="Details"
+      tabIndex={-1}
+      hidden={!open}
+      onKeyDown={closeOnEscape}
+    >
+      <button
+        type="button"
+        class="sheet-grip"
+        aria-expanded={isTall.value}
+        aria-label="Larger details"
+        onClick={() => {
+          isTall.value = !isTall.value;
+        }}
+      />
       <div class="panel-body" ref={body}>
         {open && path && (
           <>
