@@ -90,6 +90,7 @@ export const EDGE_PROGRAM: QuadProgram = {
   vertexShader: VERTEX_SHADER,
   fragmentShader: FRAGMENT_SHADER,
   corners: [0, -1, 1, -1, 0, 1, 1, 1],
+  points: 2,
   attributes: [
     float("a_start", 2),
     float("a_end", 2),

@@ -1,7 +1,8 @@
 /**
- * Draws the instances of the map with WebGL: the lines of cables, then the nodes. It sends only what changed to the GPU
+ * Draws the instances of the map with WebGL: the lines of cables, then the nodes. It sends only what is in view to the GPU
  * and holds nothing but buffers, so that a lost context is restored from the layers.
  */
+import type { Bounds } from "./camera.ts";
 import { EDGE_PROGRAM } from "./edge-program.ts";
 import type { InstanceBuffer } from "./instance-buffer.ts";
 import { InstanceLayer } from "./instance-layer.ts";
@@ -17,6 +18,8 @@ import {
 
 /** Dimmed, normal, notable, and selected or on a path. */
 const LEVELS = 4;
+/** How far an instance is drawn around its points at most: a card with a ring. */
+const MARGIN_PX = 80;
 
 /** What is drawn at one time: the devices or the clusters. */
 export interface Scene {
@@ -25,14 +28,13 @@ export interface Scene {
 }
 
 export const createScene = (): Scene => ({
-  edges: new InstanceLayer(strideOf(EDGE_PROGRAM), LEVELS),
-  nodes: new InstanceLayer(strideOf(NODE_PROGRAM), LEVELS),
+  edges: new InstanceLayer(strideOf(EDGE_PROGRAM), EDGE_PROGRAM.points, LEVELS),
+  nodes: new InstanceLayer(strideOf(NODE_PROGRAM), NODE_PROGRAM.points, LEVELS),
 });
 
 interface GpuBuffer {
   readonly buffer: WebGLBuffer;
   readonly vertexArray: WebGLVertexArrayObject;
-  words: number;
 }
 
 export class GlRenderer {
@@ -55,7 +57,8 @@ export class GlRenderer {
     });
   }
 
-  draw({ edges, nodes }: Scene, projection: Projection): void {
+  /** Returns the number of instances that were drawn. */
+  draw({ edges, nodes }: Scene, projection: Projection): number {
     const gl = this.#gl;
     const pixelRatio = devicePixelRatio || 1;
     const [width, height] = [projection.width, projection.height].map((size) =>
@@ -68,14 +71,16 @@ export class GlRenderer {
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    this.#drawLayer(EDGE_PROGRAM, edges, projection, pixelRatio);
-    this.#drawLayer(NODE_PROGRAM, nodes, projection, pixelRatio);
+    return (
+      this.#drawLayer(EDGE_PROGRAM, edges, projection, pixelRatio) +
+      this.#drawLayer(NODE_PROGRAM, nodes, projection, pixelRatio)
+    );
   }
 
-  #drawLayer(source: QuadProgram, layer: InstanceLayer, projection: Projection, pixelRatio: number): void {
+  #drawLayer(source: QuadProgram, layer: InstanceLayer, projection: Projection, pixelRatio: number): number {
     const gl = this.#gl;
     const compiled = this.#programs.get(source);
-    if (!compiled) return;
+    if (!compiled) return 0;
     const { program, uniforms } = compiled;
     gl.useProgram(program);
     gl.uniform2f(uniforms.u_centre, projection.centre.x, projection.centre.y);
@@ -83,31 +88,30 @@ export class GlRenderer {
     gl.uniform2f(uniforms.u_viewport, projection.width, projection.height);
     gl.uniform1f(uniforms.u_radius, projection.radiusPx);
     gl.uniform1f(uniforms.u_pixelRatio, pixelRatio);
+    const view = viewOf(projection);
+    let drawn = 0;
     for (const instances of layer.levels) {
-      if (instances.count === 0) continue;
-      gl.bindVertexArray(this.#upload(source, compiled, instances).vertexArray);
-      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, source.corners.length / 2, instances.count);
+      const words = instances.inView(view);
+      const count = words.length / instances.stride;
+      if (count === 0) continue;
+      const { buffer, vertexArray } = this.#bufferOf(source, compiled, instances);
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+      gl.bufferData(gl.ARRAY_BUFFER, words, gl.STREAM_DRAW);
+      gl.bindVertexArray(vertexArray);
+      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, source.corners.length / 2, count);
+      drawn += count;
     }
     gl.bindVertexArray(null);
+    return drawn;
   }
 
-  #upload(source: QuadProgram, compiled: CompiledProgram, instances: InstanceBuffer): GpuBuffer {
-    const gl = this.#gl;
+  #bufferOf(source: QuadProgram, compiled: CompiledProgram, instances: InstanceBuffer): GpuBuffer {
     let target = this.#buffers.get(instances);
     if (!target) {
-      const buffer = gl.createBuffer();
-      target = { buffer, vertexArray: createVertexArray(gl, compiled, source, buffer), words: 0 };
+      const buffer = this.#gl.createBuffer();
+      target = { buffer, vertexArray: createVertexArray(this.#gl, compiled, source, buffer) };
       this.#buffers.set(instances, target);
     }
-    gl.bindBuffer(gl.ARRAY_BUFFER, target.buffer);
-    if (target.words !== instances.capacityWords) {
-      target.words = instances.capacityWords;
-      gl.bufferData(gl.ARRAY_BUFFER, target.words * 4, gl.DYNAMIC_DRAW);
-      instances.markAllDirty();
-    }
-    instances.flush((words, first, length) => {
-      gl.bufferSubData(gl.ARRAY_BUFFER, first * 4, words, first, length);
-    });
     return target;
   }
 
@@ -117,4 +121,11 @@ export class GlRenderer {
       [EDGE_PROGRAM, NODE_PROGRAM].map((source) => [source, compileProgram(this.#gl, source)]),
     );
   }
+}
+
+/** In map units. */
+function viewOf({ width, height, toMap }: Projection): Bounds {
+  const topLeft = toMap({ x: -MARGIN_PX, y: -MARGIN_PX });
+  const bottomRight = toMap({ x: width + MARGIN_PX, y: height + MARGIN_PX });
+  return { left: topLeft.x, right: bottomRight.x, bottom: bottomRight.y, top: topLeft.y };
 }

@@ -35,8 +35,13 @@ interface FrameLayers {
   readonly labels: HTMLCanvasElement;
 }
 
-/** Returns the number of texts drawn on lines. */
-export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Frame): number {
+/** What a frame has: instances of the renderer, and texts on lines. */
+export interface Drawn {
+  readonly instances: number;
+  readonly lineTexts: number;
+}
+
+export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Frame): Drawn {
   const { projection, input, devices, clusters, showsClusters } = frame;
   const { palette, overlay, network } = input;
   const background = contextOf(layers.background, projection);
@@ -45,17 +50,18 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   // A cluster has a card while one of its devices is visible.
   const visible = showsClusters ? [] : [...clusters.cards.values()].map(({ cluster }) => cluster);
   drawClusterBackgrounds(background, visible, projection, palette);
-  renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
+  const instances = renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
   const context = contextOf(layers.labels, projection);
   const occupied = drawLabels(context, frame.labels, projection, palette, {
     hoveredNodeId: frame.hovered,
     hostCount: (node) => network.hostCount(node),
   });
-  if (showsClusters) return 0;
-  return drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
+  if (showsClusters) return { instances, lineTexts: 0 };
+  const lineTexts = drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
     overlay,
     port: (device, port) => frame.ports.get(device, port),
   });
+  return { instances, lineTexts };
 }
 
 function drawPicture(context: CanvasRenderingContext2D, picture: MapPicture, projection: Projection): void {

@@ -129,6 +129,7 @@ export const NODE_PROGRAM: QuadProgram = {
   vertexShader: VERTEX_SHADER,
   fragmentShader: FRAGMENT_SHADER,
   corners: [-1, -1, 1, -1, -1, 1, 1, 1],
+  points: 1,
   attributes: [
     float("a_position", 2),
     float("a_size", 1),

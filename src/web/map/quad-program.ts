@@ -4,7 +4,9 @@ export interface QuadProgram {
   readonly fragmentShader: string;
   /** The vertices of a strip of two triangles, which the vertex shader gets as `a_corner`. */
   readonly corners: readonly number[];
+  /** The first of them are the points of an instance. */
   readonly attributes: readonly Attribute[];
+  readonly points: 1 | 2;
 }
 
 interface Attribute {
