@@ -1,20 +1,13 @@
 /** The network as of an earlier moment, and the comparison of two moments. */
 import type { Client, EntityDiff } from "../client/client.ts";
 import { cableId } from "../model/cable.ts";
-import { Hosts } from "./hosts.ts";
+import { loadNetwork } from "./load-network.ts";
 import type { MapMarks } from "./map/highlights.ts";
 import type { ChangeMark } from "./map/style.ts";
-import { type Collection, Network } from "./network.ts";
+import type { Collection, Network } from "./network.ts";
 
-export async function loadNetworkAt(client: Client, at: string, signal: AbortSignal): Promise<Network> {
-  const query = { at };
-  const [devices, links, counts] = await Promise.all([
-    client.list("devices", query, { signal }),
-    client.list("links", query, { signal }),
-    client.hostCounts(query, { signal }),
-  ]);
-  return Network.with(devices.items, links.items, new Network(new Hosts(counts, at)));
-}
+export const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<Network> =>
+  (await loadNetwork(client, at, signal)).network;
 
 export type NetworkDifference = Extract<EntityDiff, { resource: Collection }>;
 
