@@ -111,7 +111,7 @@ export function createLayoutClient(
     };
     runInSlices(apply(), () => {
       onLayout({ devices, routes: changedRoutes });
-      finish();
+      if (data.isLast) finish();
     });
   });
 
