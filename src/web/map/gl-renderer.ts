@@ -3,17 +3,19 @@
  * and holds nothing but buffers, so that a lost context is restored from the layers.
  */
 import type { Bounds } from "./camera.ts";
-import { EDGE_PROGRAM } from "./edge-program.ts";
+import { EDGE_PROGRAMS, edgeProgram } from "./edge-program.ts";
 import type { InstanceBuffer } from "./instance-buffer.ts";
 import { InstanceLayer } from "./instance-layer.ts";
 import { NODE_PROGRAM } from "./node-program.ts";
 import type { Projection } from "./projection.ts";
 import {
+  CORNERS,
   type CompiledProgram,
   compileProgram,
   createVertexArray,
   type QuadProgram,
   strideOf,
+  TRIANGLES,
 } from "./quad-program.ts";
 
 /** Dimmed, normal, notable, and selected or on a path. */
@@ -28,7 +30,7 @@ export interface Scene {
 }
 
 export const createScene = (): Scene => ({
-  edges: new InstanceLayer(strideOf(EDGE_PROGRAM), EDGE_PROGRAM.points, LEVELS),
+  edges: new InstanceLayer(strideOf(edgeProgram(0)), edgeProgram(0).points, LEVELS * 2),
   nodes: new InstanceLayer(strideOf(NODE_PROGRAM), NODE_PROGRAM.points, LEVELS),
 });
 
@@ -42,6 +44,9 @@ export class GlRenderer {
   readonly #gl: WebGL2RenderingContext;
   #programs: Map<QuadProgram, CompiledProgram> = new Map();
   #buffers = new Map<InstanceBuffer, GpuBuffer>();
+  /** Of the triangles of as many quads as were drawn at a time so far. */
+  #indexes: { readonly buffer: WebGLBuffer; quads: number } | undefined;
+  #vertices = new Uint32Array();
 
   constructor(canvas: HTMLCanvasElement, onRestored: () => void) {
     const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
@@ -71,16 +76,26 @@ export class GlRenderer {
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    return (
-      this.#drawLayer(EDGE_PROGRAM, edges, projection, pixelRatio) +
-      this.#drawLayer(NODE_PROGRAM, nodes, projection, pixelRatio)
-    );
+    let drawn = 0;
+    for (const [level, instances] of edges.levels.entries())
+      drawn += this.#drawInstances(edgeProgram(level), instances, projection, pixelRatio);
+    for (const instances of nodes.levels)
+      drawn += this.#drawInstances(NODE_PROGRAM, instances, projection, pixelRatio);
+    gl.bindVertexArray(null);
+    return drawn;
   }
 
-  #drawLayer(source: QuadProgram, layer: InstanceLayer, projection: Projection, pixelRatio: number): number {
+  #drawInstances(
+    source: QuadProgram,
+    instances: InstanceBuffer,
+    projection: Projection,
+    pixelRatio: number,
+  ): number {
     const gl = this.#gl;
     const compiled = this.#programs.get(source);
-    if (!compiled) return 0;
+    const words = instances.inView(viewOf(projection));
+    const count = words.length / instances.stride;
+    if (!compiled || count === 0) return 0;
     const { program, uniforms } = compiled;
     gl.useProgram(program);
     gl.uniform2f(uniforms.u_centre, projection.centre.x, projection.centre.y);
@@ -88,28 +103,55 @@ export class GlRenderer {
     gl.uniform2f(uniforms.u_viewport, projection.width, projection.height);
     gl.uniform1f(uniforms.u_radius, projection.radiusPx);
     gl.uniform1f(uniforms.u_pixelRatio, pixelRatio);
-    const view = viewOf(projection);
-    let drawn = 0;
-    for (const instances of layer.levels) {
-      const words = instances.inView(view);
-      const count = words.length / instances.stride;
-      if (count === 0) continue;
-      const { buffer, vertexArray } = this.#bufferOf(source, compiled, instances);
-      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-      gl.bufferData(gl.ARRAY_BUFFER, words, gl.STREAM_DRAW);
-      gl.bindVertexArray(vertexArray);
-      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, source.corners.length / 2, count);
-      drawn += count;
-    }
-    gl.bindVertexArray(null);
-    return drawn;
+    const indexes = this.#indexesFor(count);
+    const { buffer, vertexArray } = this.#bufferOf(source, compiled, instances, indexes);
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, this.#repeat(words, instances.stride), gl.STREAM_DRAW);
+    gl.bindVertexArray(vertexArray);
+    gl.drawElements(gl.TRIANGLES, count * TRIANGLES.length, gl.UNSIGNED_INT, 0);
+    return count;
   }
 
-  #bufferOf(source: QuadProgram, compiled: CompiledProgram, instances: InstanceBuffer): GpuBuffer {
+  /** Each instance once for each corner. */
+  #repeat(words: Uint32Array, stride: number): Uint32Array {
+    const length = words.length * CORNERS;
+    if (this.#vertices.length < length) this.#vertices = new Uint32Array(length * 2);
+    const vertices = this.#vertices;
+    let to = 0;
+    for (let from = 0; from < words.length; from += stride) {
+      for (let corner = 0; corner < CORNERS; corner++) {
+        for (let i = 0; i < stride; i++) vertices[to++] = words[from + i] ?? 0;
+      }
+    }
+    return vertices.subarray(0, length);
+  }
+
+  #indexesFor(quads: number): WebGLBuffer {
+    const gl = this.#gl;
+    this.#indexes ??= { buffer: gl.createBuffer(), quads: 0 };
+    if (this.#indexes.quads >= quads) return this.#indexes.buffer;
+    this.#indexes.quads = quads * 2;
+    const indexes = new Uint32Array(this.#indexes.quads * TRIANGLES.length);
+    for (let i = 0; i < indexes.length; i++) {
+      const quad = Math.floor(i / TRIANGLES.length);
+      indexes[i] = quad * CORNERS + (TRIANGLES[i % TRIANGLES.length] ?? 0);
+    }
+    gl.bindVertexArray(null);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.#indexes.buffer);
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indexes, gl.STATIC_DRAW);
+    return this.#indexes.buffer;
+  }
+
+  #bufferOf(
+    source: QuadProgram,
+    compiled: CompiledProgram,
+    instances: InstanceBuffer,
+    indexes: WebGLBuffer,
+  ): GpuBuffer {
     let target = this.#buffers.get(instances);
     if (!target) {
       const buffer = this.#gl.createBuffer();
-      target = { buffer, vertexArray: createVertexArray(this.#gl, compiled, source, buffer) };
+      target = { buffer, vertexArray: createVertexArray(this.#gl, compiled, source, buffer, indexes) };
       this.#buffers.set(instances, target);
     }
     return target;
@@ -117,8 +159,9 @@ export class GlRenderer {
 
   #compile(): void {
     this.#buffers = new Map();
+    this.#indexes = undefined;
     this.#programs = new Map(
-      [EDGE_PROGRAM, NODE_PROGRAM].map((source) => [source, compileProgram(this.#gl, source)]),
+      [...EDGE_PROGRAMS, NODE_PROGRAM].map((source) => [source, compileProgram(this.#gl, source)]),
     );
   }
 }
