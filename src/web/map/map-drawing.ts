@@ -44,7 +44,7 @@ export interface Drawn {
 export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Frame): Drawn {
   const { projection, input, devices, clusters, showsClusters } = frame;
   const { palette, overlay, network } = input;
-  const background = contextOf(layers.background, projection);
+  const background = contextOf(layers.background, projection, BACKGROUND_CONTEXT);
   background.clearRect(0, 0, projection.width, projection.height);
   if (frame.picture) drawPicture(background, frame.picture, projection);
   // A cluster has a card while one of its devices is visible.
@@ -70,14 +70,21 @@ function drawPicture(context: CanvasRenderingContext2D, picture: MapPicture, pro
   context.drawImage(image, projection.x(left), projection.y(top), width * scale, height * scale);
 }
 
+/** Drawn by the processor: a few large areas, for which a renderer of graphics in software takes three times as long. */
+const BACKGROUND_CONTEXT: CanvasRenderingContext2DSettings = { willReadFrequently: true };
+
 /** The context of a canvas that has the size of the map. Its unit is a CSS pixel. */
-function contextOf(canvas: HTMLCanvasElement, { width, height }: Projection): CanvasRenderingContext2D {
+function contextOf(
+  canvas: HTMLCanvasElement,
+  { width, height }: Projection,
+  settings?: CanvasRenderingContext2DSettings,
+): CanvasRenderingContext2D {
   const pixelRatio = devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * pixelRatio) || canvas.height !== Math.round(height * pixelRatio)) {
     canvas.width = Math.round(width * pixelRatio);
     canvas.height = Math.round(height * pixelRatio);
   }
-  const context = canvas.getContext("2d");
+  const context = canvas.getContext("2d", settings);
   if (!context) throw new Error("this browser has no 2D canvas");
   context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
   return context;
