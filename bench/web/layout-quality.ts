@@ -21,6 +21,8 @@ import {
 import { leafSpine } from "../../test/support/sample-network.ts";
 import type { Result } from "../api/result.ts";
 
+const MAX_DEVICES_FOR_CROSSINGS = 1000;
+
 export interface Drawn {
   readonly boxes: readonly Point[];
   readonly links: readonly RoutedLink[];
@@ -85,6 +87,17 @@ export function measureLayout({ large }: { readonly large: boolean }): Result[] 
     results.push({ name, what: "routes", unit: "ms", ours: drawn.routeMs });
   }
   return results;
+}
+
+/** Of the demo with this many devices. Counting the crossings of a large one takes minutes. */
+export function measureDemoLayout(name: string, devices: number): Result[] {
+  const drawn = drawGraph(demoLayoutGraph(devices, { sites: true }));
+  const crossings = devices <= MAX_DEVICES_FOR_CROSSINGS ? countCrossings(drawn.links) : undefined;
+  return [
+    ...(crossings === undefined ? [] : [{ name, what: "crossings", unit: "", ours: crossings }]),
+    { name, what: "links through boxes", unit: "", ours: countThroughSampled(drawn) },
+    { name, what: "layout and routes", unit: "ms", ours: Math.round(drawn.layoutMs + drawn.routeMs) },
+  ];
 }
 
 /** All small graphs below each other, to look at. */

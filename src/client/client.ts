@@ -14,6 +14,7 @@ import type { PathExplanation } from "../model/path-explanation.ts";
 import { type Credentials, parseAddress } from "./address.ts";
 import { ClientError, createLocalError } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
+import { readLines } from "./read-lines.ts";
 import { createTransport, type Fetch, parameterText, type RequestOptions } from "./transport.ts";
 import {
   type Change,
@@ -32,6 +33,7 @@ import {
   type Readiness,
   type RevisionOrTime,
   type SearchResult,
+  type StreamedList,
   type SyncedMetadata,
   type Timeline,
   type WatchChange,
@@ -70,6 +72,7 @@ export type {
   Readiness,
   RevisionOrTime,
   SearchResult,
+  StreamedList,
   SyncedMetadata,
   Timeline,
   Topology,
@@ -113,6 +116,12 @@ export interface Client {
     query?: Query,
     options?: ReadOptions,
   ): AsyncGenerator<ListResult<Entities[C]>, void, void>;
+  /** A whole collection while it arrives, so that a long one is neither parsed in one piece nor twice in memory. */
+  stream<C extends CollectionName>(
+    collection: C,
+    query?: Query,
+    options?: ReadOptions,
+  ): Promise<StreamedList<Entities[C]>>;
 
   device(id: string, query?: Query, options?: ReadOptions): Promise<Device>;
   /** The device and its ports. */
@@ -240,6 +249,22 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
+  async function stream<C extends CollectionName>(
+    collection: C,
+    query: Query = {},
+    { signal }: ReadOptions = {},
+  ): Promise<StreamedList<Entities[C]>> {
+    const response = await api.send(`/${collection}`, { ...query, format: "ndjson" }, { signal });
+    lastListLogId = logIdOf(response);
+    const revision = response.headers.get("gazetteer-revision");
+    if (revision === null || !response.headers.get("content-type")?.startsWith("application/x-ndjson")) {
+      await response.body?.cancel();
+      const detail = `the response is not a list of ${collection} in lines with its revision; is this a Gazetteer service?`;
+      throw createLocalError("protocol", detail);
+    }
+    return { revision: Number(revision), batches: readLines(api.readChunks(response, signal)) };
+  }
+
   /** Opens a stream and stores its log in `log`. Fails with 410 when `since` is a revision of another log. */
   async function openStream(
     target: WatchTarget | "topology/problems",
@@ -266,6 +291,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     list,
     pages,
+    stream,
     device: (id, query, options) => read(`/devices/${encodeURIComponent(id)}`, query, options),
     ports: (id, query, options) => read(`/devices/${encodeURIComponent(id)}/ports`, query, options),
     host: (id, query, options) => read(`/hosts/${encodeURIComponent(id)}`, query, options),

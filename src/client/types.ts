@@ -30,6 +30,14 @@ export interface ListResult<T> {
   readonly next?: string;
 }
 
+/** A list that is read while it arrives. */
+export interface StreamedList<T> {
+  /** Of the whole list. */
+  readonly revision: number;
+  /** Some entities at a time. Leaving the loop closes the connection. */
+  readonly batches: AsyncGenerator<T[], void, void>;
+}
+
 export type DeviceWithPorts = Device & { readonly ports: Port[] };
 
 /** One object type for each kind in `K`, so that `resource` discriminates the type of `value`. */

@@ -2,21 +2,14 @@
 import type { Client, EntityDiff } from "../client/client.ts";
 import type { RevisionTime } from "../client/types.ts";
 import { cableId } from "../model/cable.ts";
-import { Hosts } from "./hosts.ts";
+import { loadNetwork } from "./load-network.ts";
 import type { MapMarks } from "./map/highlights.ts";
 import type { ChangeMark } from "./map/style.ts";
-import { type Collection, Network } from "./network.ts";
+import type { Collection, Network } from "./network.ts";
 import { isRevision } from "./state.ts";
 
-export async function loadNetworkAt(client: Client, at: string, signal: AbortSignal): Promise<Network> {
-  const query = { at };
-  const [devices, links, counts] = await Promise.all([
-    client.list("devices", query, { signal }),
-    client.list("links", query, { signal }),
-    client.hostCounts(query, { signal }),
-  ]);
-  return Network.with(devices.items, links.items, new Network(new Hosts(counts, at)));
-}
+export const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<Network> =>
+  (await loadNetwork(client, at, signal)).network;
 
 export type NetworkDifference = Extract<EntityDiff, { resource: Collection }>;
 

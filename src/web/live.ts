@@ -6,8 +6,8 @@
 import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
 import type { RecentChange } from "./change-groups.ts";
 import type { EntityChange } from "./change-text.ts";
-import { Hosts } from "./hosts.ts";
-import { Network } from "./network.ts";
+import { loadNetwork } from "./load-network.ts";
+import type { Network } from "./network.ts";
 import { throttle } from "./throttle.ts";
 
 export interface LiveHandlers {
@@ -47,14 +47,8 @@ export async function watchNetwork(
 
 async function loadAndStream(client: Client, handlers: LiveHandlers, signal: AbortSignal): Promise<void> {
   handlers.onConnection({ state: "connecting" });
-  const [devices, links, counts] = await Promise.all([
-    client.list("devices", {}, { signal }),
-    client.list("links", {}, { signal }),
-    client.hostCounts({}, { signal }),
-  ]);
-  const network = Network.with(devices.items, links.items, new Network(new Hosts(counts)));
+  const { network, revision: since } = await loadNetwork(client, undefined, signal);
   handlers.onReplaced(network);
-  const since = Math.min(devices.revision, links.revision, counts.revision);
   void loadEarlierChanges(client, signal).then(
     (changes) => handlers.onEarlierChanges(changes.filter((change) => change.revision <= since)),
     () => {}, // The list of recent changes starts empty then.

@@ -11,6 +11,9 @@ import { type EntityRef, isSameEntity } from "../state.ts";
 import { useStore } from "../store.ts";
 import { hitId, SearchHits } from "./search-hits.tsx";
 
+/** The map is drawn first: indexing a million hosts takes the service some seconds. */
+const PREPARE_DELAY_MS = 4000;
+
 export function SearchBox() {
   const store = useStore();
   const input = useRef<HTMLInputElement>(null);
@@ -21,7 +24,7 @@ export function SearchBox() {
   const searcher = useMemo(() => createSearcher(store.client), []);
   const hasNetwork = store.network.value !== undefined;
   useEffect(() => {
-    if (hasNetwork) searcher.prepare();
+    if (hasNetwork) setTimeout(() => searcher.prepare(), PREPARE_DELAY_MS);
   }, [hasNetwork]);
   const hits = useComputed(() => {
     const network = store.network.value;

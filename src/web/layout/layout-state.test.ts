@@ -33,7 +33,8 @@ class Page {
 
   send(request: Partial<LayoutRequest>): LayoutResponse {
     this.state.add({ added: [], removed: [], connected: [], disconnected: [], isLast: true, ...request });
-    const response = this.state.update();
+    const [response, ...others] = this.state.update();
+    if (!response || others.length > 0) throw new Error("a small network is sent in one part");
     for (const [i, number] of response.devices.entries()) {
       const [x = 0, y = 0] = response.positions.slice(i * 2);
       this.positions.set(number, { x, y, cluster: response.clusters[i] ?? 0 });

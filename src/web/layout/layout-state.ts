@@ -9,6 +9,9 @@ import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./messages.ts";
 import { parsePositions, savePositions } from "./saved-positions.ts";
 
+/** Of more devices, lines are straight until their routes are there. */
+const MAX_MOVED_WITH_ROUTES = 1000;
+
 type Pair = readonly [a: number, b: number];
 
 export class LayoutState {
@@ -43,13 +46,16 @@ export class LayoutState {
     if (request.pinned) this.#setPinned(request.pinned);
   }
 
-  update(): LayoutResponse {
+  /** What is different, in one or two parts: the positions of many devices come before the routes, which take longer. */
+  *update(): Generator<LayoutResponse, void> {
     this.#useSaved();
     const numbers = [...this.#nodes.keys()];
     placeDevices(this.#graph(numbers), this.#positions);
     const moved = numbers.filter((number) => this.#router.place(number, this.#pointOf(number)));
+    const isEarly = moved.length > MAX_MOVED_WITH_ROUTES;
+    if (isEarly) yield this.#respond(moved, [], false);
     for (const [a, b] of this.#pairs.values()) this.#router.connect(a, b);
-    return this.#respond(moved, this.#router.update());
+    yield this.#respond(isEarly ? [] : moved, this.#router.update(), true);
   }
 
   #useSaved(): void {
@@ -92,7 +98,7 @@ export class LayoutState {
     }
   }
 
-  #respond(moved: readonly number[], routed: readonly number[]): LayoutResponse {
+  #respond(moved: readonly number[], routed: readonly number[], isLast: boolean): LayoutResponse {
     const positions = new Float64Array(moved.length * 2);
     const clusters = new Uint32Array(moved.length);
     for (const [i, number] of moved.entries()) {
@@ -123,6 +129,7 @@ export class LayoutState {
       pairs,
       offsets,
       points: Float64Array.from(points),
+      isLast,
     };
   }
 }

@@ -36,4 +36,6 @@ export interface LayoutResponse {
   /** Where the points of each route begin in `points`, and the end of the last. */
   readonly offsets: Uint32Array<ArrayBuffer>;
   readonly points: Float64Array<ArrayBuffer>;
+  /** Whether this is all of the update. */
+  readonly isLast: boolean;
 }

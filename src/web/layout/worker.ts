@@ -15,12 +15,14 @@ addEventListener("message", ({ data }: MessageEvent<LayoutRequest | SavedLayout>
   }
   state.add(data);
   if (!data.isLast) return;
-  const response: LayoutResponse = state.update();
-  const { devices, positions, clusters, pairs, offsets, points } = response;
-  const buffers = [devices, positions, clusters, pairs, offsets, points].map(({ buffer }) => buffer);
-  // Transferred arrays are empty afterwards.
-  const hasMoved = devices.length > 0;
-  postMessage(response, { transfer: buffers });
+  let hasMoved = false;
+  for (const response of state.update()) {
+    const { devices, positions, clusters, pairs, offsets, points } = response;
+    const buffers = [devices, positions, clusters, pairs, offsets, points].map(({ buffer }) => buffer);
+    // Transferred arrays are empty afterwards.
+    if (devices.length > 0) hasMoved = true;
+    postMessage(response satisfies LayoutResponse, { transfer: buffers });
+  }
   if (!hasMoved) return;
   clearTimeout(saveTimer);
   saveTimer = setTimeout(() => postMessage({ saved: state.save() } satisfies SavedLayout), SAVE_PAUSE_MS);

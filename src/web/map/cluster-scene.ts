@@ -4,7 +4,7 @@
  */
 import type { Cluster, Clusters } from "./clusters.ts";
 import type { SceneChanges } from "./device-scene.ts";
-import { encodeEdge } from "./edge-program.ts";
+import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import { createScene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
 import { encodeNode } from "./node-program.ts";
@@ -123,7 +123,11 @@ export class ClusterScene {
         fades: false,
       };
       const points = Float64Array.of(start.x, start.y, end.x, end.y);
-      this.scene.edges.set(key, active > 0 ? 1 : 2, encodeEdge(this.#writer, points, style));
+      this.scene.edges.set(
+        key,
+        edgeLevel(active > 0 ? 1 : 2, style),
+        encodeEdge(this.#writer, points, style),
+      );
     }
   }
 }

@@ -8,7 +8,7 @@ import { deviceName } from "../names.ts";
 import { bundleStyle, mergeEmphases } from "./bundle-style.ts";
 import { Bundles } from "./bundles.ts";
 import { Clusters, type MapPosition } from "./clusters.ts";
-import { encodeEdge } from "./edge-program.ts";
+import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import { createScene } from "./gl-renderer.ts";
 import { HostScene } from "./host-scene.ts";
 import { WordWriter } from "./instance-layer.ts";
@@ -135,7 +135,8 @@ export class DeviceScene {
       const ends = [a.position, b.position] as const;
       this.bundles.set(key, { bundle, route, ends, points, emphasis, color: style.color });
       const active = bundle.cables.every((cable) => cable.active);
-      this.scene.edges.set(key, levelOf(emphasis, active), encodeEdge(this.#writer, points, style));
+      const level = edgeLevel(levelOf(emphasis, active), style);
+      this.scene.edges.set(key, level, encodeEdge(this.#writer, points, style));
     }
     for (const key of changed) if (!this.#groups.byKey.has(key)) this.#removeBundle(key);
     return changed.size > 0;

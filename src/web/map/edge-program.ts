@@ -5,7 +5,7 @@
  */
 import type { WordWriter } from "./instance-layer.ts";
 import { bytes, CAMERA_UNIFORMS, color, float, type QuadProgram } from "./quad-program.ts";
-import type { EdgeStyle } from "./style.ts";
+import { type EdgeStyle, STROKES } from "./style.ts";
 
 const VERTEX_SHADER = /*glsl*/ `#version 300 es
 in vec2 a_start;
@@ -16,16 +16,15 @@ in float a_width;
 // Stroke, arrow, whether the line is more transparent at a low zoom.
 in vec4 a_marks;
 in vec4 a_color;
-in vec2 a_corner;
 ${CAMERA_UNIFORMS}
 uniform float u_radius;
-out vec4 v_color;
+flat out vec4 v_color;
 out vec2 v_pixel;
-out float v_length;
-out float v_before;
-out float v_width;
-out float v_stroke;
-out float v_arrow;
+flat out float v_length;
+flat out float v_before;
+flat out float v_width;
+flat out float v_stroke;
+flat out float v_arrow;
 void main() {
   vec2 start = toPixel(a_start);
   vec2 end = toPixel(a_end);
@@ -39,9 +38,9 @@ void main() {
   if (a_marks.y > 0.5) halfWidth = max(halfWidth, 6.0);
   if (a_marks.x > 2.5 && a_marks.x < 3.5) halfWidth += 2.0;
   // Beyond both ends by half the width, for round ends that join the segments.
-  float x = mix(-width * 0.5 - 0.5, segmentLength + width * 0.5 + 0.5, a_corner.x);
-  gl_Position = toClip(start + along * x + normal * a_corner.y * halfWidth);
-  v_pixel = vec2(x, a_corner.y * halfWidth);
+  float x = mix(-width * 0.5 - 0.5, segmentLength + width * 0.5 + 0.5, corner().x);
+  gl_Position = toClip(start + along * x + normal * (corner().y * 2.0 - 1.0) * halfWidth);
+  v_pixel = vec2(x, (corner().y * 2.0 - 1.0) * halfWidth);
   v_length = segmentLength;
   v_before = a_before * u_scale;
   v_width = width;
@@ -53,13 +52,13 @@ void main() {
 
 const FRAGMENT_SHADER = /*glsl*/ `#version 300 es
 precision highp float;
-in vec4 v_color;
+flat in vec4 v_color;
 in vec2 v_pixel;
-in float v_length;
-in float v_before;
-in float v_width;
-in float v_stroke;
-in float v_arrow;
+flat in float v_length;
+flat in float v_before;
+flat in float v_width;
+flat in float v_stroke;
+flat in float v_arrow;
 uniform float u_pixelRatio;
 out vec4 o_color;
 // The coverage of a pixel at the distance d from the edge of a form; negative is inside.
@@ -86,10 +85,44 @@ void main(void) {
   o_color = vec4(v_color.rgb * alpha, alpha);
 }`;
 
-export const EDGE_PROGRAM: QuadProgram = {
-  vertexShader: VERTEX_SHADER,
-  fragmentShader: FRAGMENT_SHADER,
-  corners: [0, -1, 1, -1, 0, 1, 1, 1],
+const PLAIN_VERTEX_SHADER = /*glsl*/ `#version 300 es
+in vec2 a_start;
+in vec2 a_end;
+in float a_width;
+in vec4 a_marks;
+in vec4 a_color;
+${CAMERA_UNIFORMS}
+uniform float u_radius;
+flat out vec4 v_color;
+flat out float v_half;
+out float v_across;
+void main() {
+  vec2 start = toPixel(a_start);
+  vec2 end = toPixel(a_end);
+  float segmentLength = length(end - start);
+  vec2 along = segmentLength > 1e-6 ? (end - start) / segmentLength : vec2(1.0, 0.0);
+  vec2 normal = vec2(-along.y, along.x);
+  float opacity = a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.35, 1.0) : 1.0;
+  float width = a_width * (a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.6, 1.0) : 1.0);
+  v_half = width * 0.5 + 0.5;
+  v_across = (corner().y * 2.0 - 1.0) * v_half;
+  float x = mix(-width * 0.5, segmentLength + width * 0.5, corner().x);
+  gl_Position = toClip(start + along * x + normal * v_across);
+  v_color = vec4(a_color.rgb, 1.0) * a_color.a * opacity;
+}`;
+
+const PLAIN_FRAGMENT_SHADER = /*glsl*/ `#version 300 es
+precision highp float;
+flat in vec4 v_color;
+flat in float v_half;
+in float v_across;
+out vec4 o_color;
+void main(void) {
+  o_color = v_color * clamp(v_half - abs(v_across), 0.0, 1.0);
+}`;
+
+const INSTANCE = {
+  points: 2,
   attributes: [
     float("a_start", 2),
     float("a_end", 2),
@@ -98,7 +131,32 @@ export const EDGE_PROGRAM: QuadProgram = {
     bytes("a_marks"),
     color("a_color"),
   ],
+} as const;
+
+const EDGE_PROGRAM: QuadProgram = {
+  ...INSTANCE,
+  vertexShader: VERTEX_SHADER,
+  fragmentShader: FRAGMENT_SHADER,
 };
+
+/** For solid lines without an arrow, which are most: a renderer in software draws them several times as fast. */
+const PLAIN_EDGE_PROGRAM: QuadProgram = {
+  ...INSTANCE,
+  vertexShader: PLAIN_VERTEX_SHADER,
+  fragmentShader: PLAIN_FRAGMENT_SHADER,
+};
+
+export const EDGE_PROGRAMS = [EDGE_PROGRAM, PLAIN_EDGE_PROGRAM] as const;
+
+/** A wider line needs round ends, which join its segments. */
+const MAX_PLAIN_WIDTH = 2.5;
+
+/** Each level of a layer of lines is two: the plain ones, and above them the others. */
+export const edgeLevel = (level: number, { stroke, arrow, size }: EdgeStyle): number =>
+  level * 2 + (stroke === STROKES.solid && arrow === 0 && size <= MAX_PLAIN_WIDTH ? 0 : 1);
+
+export const edgeProgram = (edgeLevel: number): QuadProgram =>
+  edgeLevel % 2 === 0 ? PLAIN_EDGE_PROGRAM : EDGE_PROGRAM;
 
 /** `points` are x and y of the corners of the line, flat. The arrow is on the longest segment. */
 export function encodeEdge(writer: WordWriter, points: Float64Array, style: EdgeStyle): Uint32Array {

@@ -1,22 +1,27 @@
 /**
- * Draws the instances of the map with WebGL: the lines of cables, then the nodes. It sends only what changed to the GPU
+ * Draws the instances of the map with WebGL: the lines of cables, then the nodes. It sends only what is in view to the GPU
  * and holds nothing but buffers, so that a lost context is restored from the layers.
  */
-import { EDGE_PROGRAM } from "./edge-program.ts";
+import type { Bounds } from "./camera.ts";
+import { EDGE_PROGRAMS, edgeProgram } from "./edge-program.ts";
 import type { InstanceBuffer } from "./instance-buffer.ts";
 import { InstanceLayer } from "./instance-layer.ts";
 import { NODE_PROGRAM } from "./node-program.ts";
 import type { Projection } from "./projection.ts";
 import {
+  CORNERS,
   type CompiledProgram,
   compileProgram,
   createVertexArray,
   type QuadProgram,
   strideOf,
+  TRIANGLES,
 } from "./quad-program.ts";
 
 /** Dimmed, normal, notable, and selected or on a path. */
 const LEVELS = 4;
+/** How far an instance is drawn around its points at most: a card with a ring. */
+const MARGIN_PX = 80;
 
 /** What is drawn at one time: the devices or the clusters. */
 export interface Scene {
@@ -25,14 +30,13 @@ export interface Scene {
 }
 
 export const createScene = (): Scene => ({
-  edges: new InstanceLayer(strideOf(EDGE_PROGRAM), LEVELS),
-  nodes: new InstanceLayer(strideOf(NODE_PROGRAM), LEVELS),
+  edges: new InstanceLayer(strideOf(edgeProgram(0)), edgeProgram(0).points, LEVELS * 2),
+  nodes: new InstanceLayer(strideOf(NODE_PROGRAM), NODE_PROGRAM.points, LEVELS),
 });
 
 interface GpuBuffer {
   readonly buffer: WebGLBuffer;
   readonly vertexArray: WebGLVertexArrayObject;
-  words: number;
 }
 
 export class GlRenderer {
@@ -40,6 +44,9 @@ export class GlRenderer {
   readonly #gl: WebGL2RenderingContext;
   #programs: Map<QuadProgram, CompiledProgram> = new Map();
   #buffers = new Map<InstanceBuffer, GpuBuffer>();
+  /** Of the triangles of as many quads as were drawn at a time so far. */
+  #indexes: { readonly buffer: WebGLBuffer; quads: number } | undefined;
+  #vertices = new Uint32Array();
 
   constructor(canvas: HTMLCanvasElement, onRestored: () => void) {
     const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
@@ -55,7 +62,8 @@ export class GlRenderer {
     });
   }
 
-  draw({ edges, nodes }: Scene, projection: Projection): void {
+  /** Returns the number of instances that were drawn. */
+  draw({ edges, nodes }: Scene, projection: Projection): number {
     const gl = this.#gl;
     const pixelRatio = devicePixelRatio || 1;
     const [width, height] = [projection.width, projection.height].map((size) =>
@@ -68,14 +76,26 @@ export class GlRenderer {
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    this.#drawLayer(EDGE_PROGRAM, edges, projection, pixelRatio);
-    this.#drawLayer(NODE_PROGRAM, nodes, projection, pixelRatio);
+    let drawn = 0;
+    for (const [level, instances] of edges.levels.entries())
+      drawn += this.#drawInstances(edgeProgram(level), instances, projection, pixelRatio);
+    for (const instances of nodes.levels)
+      drawn += this.#drawInstances(NODE_PROGRAM, instances, projection, pixelRatio);
+    gl.bindVertexArray(null);
+    return drawn;
   }
 
-  #drawLayer(source: QuadProgram, layer: InstanceLayer, projection: Projection, pixelRatio: number): void {
+  #drawInstances(
+    source: QuadProgram,
+    instances: InstanceBuffer,
+    projection: Projection,
+    pixelRatio: number,
+  ): number {
     const gl = this.#gl;
     const compiled = this.#programs.get(source);
-    if (!compiled) return;
+    const words = instances.inView(viewOf(projection));
+    const count = words.length / instances.stride;
+    if (!compiled || count === 0) return 0;
     const { program, uniforms } = compiled;
     gl.useProgram(program);
     gl.uniform2f(uniforms.u_centre, projection.centre.x, projection.centre.y);
@@ -83,38 +103,72 @@ export class GlRenderer {
     gl.uniform2f(uniforms.u_viewport, projection.width, projection.height);
     gl.uniform1f(uniforms.u_radius, projection.radiusPx);
     gl.uniform1f(uniforms.u_pixelRatio, pixelRatio);
-    for (const instances of layer.levels) {
-      if (instances.count === 0) continue;
-      gl.bindVertexArray(this.#upload(source, compiled, instances).vertexArray);
-      gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, source.corners.length / 2, instances.count);
-    }
-    gl.bindVertexArray(null);
+    const indexes = this.#indexesFor(count);
+    const { buffer, vertexArray } = this.#bufferOf(source, compiled, instances, indexes);
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+    gl.bufferData(gl.ARRAY_BUFFER, this.#repeat(words, instances.stride), gl.STREAM_DRAW);
+    gl.bindVertexArray(vertexArray);
+    gl.drawElements(gl.TRIANGLES, count * TRIANGLES.length, gl.UNSIGNED_INT, 0);
+    return count;
   }
 
-  #upload(source: QuadProgram, compiled: CompiledProgram, instances: InstanceBuffer): GpuBuffer {
+  /** Each instance once for each corner. */
+  #repeat(words: Uint32Array, stride: number): Uint32Array {
+    const length = words.length * CORNERS;
+    if (this.#vertices.length < length) this.#vertices = new Uint32Array(length * 2);
+    const vertices = this.#vertices;
+    let to = 0;
+    for (let from = 0; from < words.length; from += stride) {
+      for (let corner = 0; corner < CORNERS; corner++) {
+        for (let i = 0; i < stride; i++) vertices[to++] = words[from + i] ?? 0;
+      }
+    }
+    return vertices.subarray(0, length);
+  }
+
+  #indexesFor(quads: number): WebGLBuffer {
     const gl = this.#gl;
+    this.#indexes ??= { buffer: gl.createBuffer(), quads: 0 };
+    if (this.#indexes.quads >= quads) return this.#indexes.buffer;
+    this.#indexes.quads = quads * 2;
+    const indexes = new Uint32Array(this.#indexes.quads * TRIANGLES.length);
+    for (let i = 0; i < indexes.length; i++) {
+      const quad = Math.floor(i / TRIANGLES.length);
+      indexes[i] = quad * CORNERS + (TRIANGLES[i % TRIANGLES.length] ?? 0);
+    }
+    gl.bindVertexArray(null);
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.#indexes.buffer);
+    gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indexes, gl.STATIC_DRAW);
+    return this.#indexes.buffer;
+  }
+
+  #bufferOf(
+    source: QuadProgram,
+    compiled: CompiledProgram,
+    instances: InstanceBuffer,
+    indexes: WebGLBuffer,
+  ): GpuBuffer {
     let target = this.#buffers.get(instances);
     if (!target) {
-      const buffer = gl.createBuffer();
-      target = { buffer, vertexArray: createVertexArray(gl, compiled, source, buffer), words: 0 };
+      const buffer = this.#gl.createBuffer();
+      target = { buffer, vertexArray: createVertexArray(this.#gl, compiled, source, buffer, indexes) };
       this.#buffers.set(instances, target);
     }
-    gl.bindBuffer(gl.ARRAY_BUFFER, target.buffer);
-    if (target.words !== instances.capacityWords) {
-      target.words = instances.capacityWords;
-      gl.bufferData(gl.ARRAY_BUFFER, target.words * 4, gl.DYNAMIC_DRAW);
-      instances.markAllDirty();
-    }
-    instances.flush((words, first, length) => {
-      gl.bufferSubData(gl.ARRAY_BUFFER, first * 4, words, first, length);
-    });
     return target;
   }
 
   #compile(): void {
     this.#buffers = new Map();
+    this.#indexes = undefined;
     this.#programs = new Map(
-      [EDGE_PROGRAM, NODE_PROGRAM].map((source) => [source, compileProgram(this.#gl, source)]),
+      [...EDGE_PROGRAMS, NODE_PROGRAM].map((source) => [source, compileProgram(this.#gl, source)]),
     );
   }
+}
+
+/** In map units. */
+function viewOf({ width, height, toMap }: Projection): Bounds {
+  const topLeft = toMap({ x: -MARGIN_PX, y: -MARGIN_PX });
+  const bottomRight = toMap({ x: width + MARGIN_PX, y: height + MARGIN_PX });
+  return { left: topLeft.x, right: bottomRight.x, bottom: bottomRight.y, top: topLeft.y };
 }

@@ -1,6 +1,6 @@
 /** The hosts of expanded devices, in rings around their device. The id of their node is that of the host with a prefix. */
 
-import { encodeEdge } from "./edge-program.ts";
+import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import type { Scene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
 import { encodeNode } from "./node-program.ts";
@@ -63,7 +63,7 @@ export class HostScene {
     this.#scene.nodes.set(node, 1, encodeNode(this.#writer, { x, y, size: HOST_SIZE, ...style }));
     const line = { stroke: STROKES.solid, arrow: 0, color: palette.dimmed, size: 0.8, fades: false };
     const points = Float64Array.of(x, y, centre.x, centre.y);
-    this.#scene.edges.set(node, 0, encodeEdge(this.#writer, points, line));
+    this.#scene.edges.set(node, edgeLevel(0, line), encodeEdge(this.#writer, points, line));
   }
 }
 

@@ -1,23 +1,29 @@
 /**
- * The instances that one draw call draws, kept in one array and sent to the GPU in the range that changed. An item is one
+ * The instances that one draw call may draw, kept in one array, of which those in view are sent to the GPU. An item is one
  * or more instances under a key: a device is one, the line of a cable one for each of its segments. Slots are kept dense:
  * the last instance moves into the slot of a removed one, so the cost of a change depends on the item, not on the map.
+ *
+ * The first words of an instance are the floats x and y of its points: one for a node, two for a segment.
  */
+import type { Bounds } from "./camera.ts";
+
 const INITIAL_SLOTS = 256;
 
 export class InstanceBuffer {
   /** The number of 32-bit words of one instance. */
   readonly stride: number;
-  #words: Uint32Array;
+  readonly #points: 1 | 2;
+  #words: Uint32Array<ArrayBuffer>;
+  /** Of the instances in view. */
+  #inView = new Uint32Array();
   #count = 0;
   readonly #slots = new Map<string, number[]>();
   /** For each slot, the key of its item and which of its instances it is. */
   readonly #owners: { key: string; index: number }[] = [];
-  #dirtyFrom = Number.POSITIVE_INFINITY;
-  #dirtyTo = 0;
 
-  constructor(stride: number) {
+  constructor(stride: number, points: 1 | 2) {
     this.stride = stride;
+    this.#points = points;
     this.#words = new Uint32Array(INITIAL_SLOTS * stride);
   }
 
@@ -36,7 +42,6 @@ export class InstanceBuffer {
     for (const [index, slot] of slots.entries()) {
       const start = index * this.stride;
       this.#words.set(words.subarray(start, start + this.stride), slot * this.stride);
-      this.#markDirty(slot);
     }
     return true;
   }
@@ -50,22 +55,36 @@ export class InstanceBuffer {
     return true;
   }
 
-  /** Passes what changed since the last call to `write`: all words when the array has grown, else a range. */
-  flush(write: (words: Uint32Array, firstWord: number, length: number) => void): void {
-    const [from, to] = [this.#dirtyFrom, Math.min(this.#dirtyTo, this.#count)];
-    this.#dirtyFrom = Number.POSITIVE_INFINITY;
-    this.#dirtyTo = 0;
-    if (from < to) write(this.#words, from * this.stride, (to - from) * this.stride);
-  }
-
-  /** For a new GPU buffer, as after a lost context. */
-  markAllDirty(): void {
-    this.#dirtyFrom = 0;
-    this.#dirtyTo = this.#count;
-  }
-
-  get capacityWords(): number {
-    return this.#words.length;
+  /**
+   * The words of the instances that may be in view: a renderer in software needs as long for one outside as for one inside.
+   * Valid until the next call.
+   */
+  inView({ left, right, bottom, top }: Bounds): Uint32Array {
+    if (this.#inView.length < this.#words.length) this.#inView = new Uint32Array(this.#words.length);
+    const floats = new Float32Array(this.#words.buffer);
+    const other = (this.#points - 1) * 2;
+    let length = 0;
+    let runStart = 0;
+    const end = this.#count * this.stride;
+    // Neighbours in view are copied together.
+    const copyRun = (runEnd: number) => {
+      if (runStart < runEnd) this.#inView.set(this.#words.subarray(runStart, runEnd), length);
+      length += Math.max(0, runEnd - runStart);
+    };
+    for (let at = 0; at < end; at += this.stride) {
+      const [x1 = 0, y1 = 0] = [floats[at], floats[at + 1]];
+      const [x2 = 0, y2 = 0] = [floats[at + other], floats[at + other + 1]];
+      const isOutside =
+        (x1 < left && x2 < left) ||
+        (x1 > right && x2 > right) ||
+        (y1 < bottom && y2 < bottom) ||
+        (y1 > top && y2 > top);
+      if (!isOutside) continue;
+      copyRun(at);
+      runStart = at + this.stride;
+    }
+    copyRun(end);
+    return this.#inView.subarray(0, length);
   }
 
   #isEqual(slots: readonly number[], words: Uint32Array): boolean {
@@ -83,7 +102,6 @@ export class InstanceBuffer {
       const grown = new Uint32Array(this.#words.length * 2);
       grown.set(this.#words);
       this.#words = grown;
-      this.markAllDirty();
     }
     return slot;
   }
@@ -98,11 +116,5 @@ export class InstanceBuffer {
     this.#owners[slot] = owner;
     const slots = this.#slots.get(owner.key) ?? remaining;
     if (slots) slots[owner.index] = slot;
-    this.#markDirty(slot);
-  }
-
-  #markDirty(slot: number): void {
-    this.#dirtyFrom = Math.min(this.#dirtyFrom, slot);
-    this.#dirtyTo = Math.max(this.#dirtyTo, slot + 1);
   }
 }

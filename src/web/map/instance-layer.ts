@@ -10,8 +10,8 @@ export class InstanceLayer {
   encoded = 0;
   readonly #levelOf = new Map<string, number>();
 
-  constructor(stride: number, levels: number) {
-    this.levels = Array.from({ length: levels }, () => new InstanceBuffer(stride));
+  constructor(stride: number, points: 1 | 2, levels: number) {
+    this.levels = Array.from({ length: levels }, () => new InstanceBuffer(stride, points));
   }
 
   set(key: string, level: number, words: Uint32Array): void {

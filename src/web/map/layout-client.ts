@@ -113,7 +113,7 @@ export function createLayoutClient(
     };
     runInSlices(apply(), () => {
       onLayout({ devices, routes: changedRoutes });
-      finish();
+      if (data.isLast) finish();
     });
   });
 

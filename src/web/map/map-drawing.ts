@@ -40,29 +40,35 @@ interface FrameLayers {
   readonly labels: HTMLCanvasElement;
 }
 
-/** Returns the number of texts drawn on lines. */
-export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Frame): number {
+/** What a frame has: instances of the renderer, and texts on lines. */
+export interface Drawn {
+  readonly instances: number;
+  readonly lineTexts: number;
+}
+
+export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Frame): Drawn {
   const { projection, input, devices, clusters, showsClusters } = frame;
   const { palette, overlay, network } = input;
-  const background = contextOf(layers.background, projection);
+  const background = contextOf(layers.background, projection, BACKGROUND_CONTEXT);
   background.clearRect(0, 0, projection.width, projection.height);
   if (frame.picture) drawPicture(background, frame.picture, projection);
   // A cluster has a card while one of its devices is visible.
   const visible = showsClusters ? [] : [...clusters.cards.values()].map(({ cluster }) => cluster);
   drawClusterBackgrounds(background, visible, projection, palette);
   drawGroupBoxes(background, frame.groups, projection, palette);
-  renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
+  const instances = renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
   const context = contextOf(layers.labels, projection);
   const occupied = drawLabels(context, frame.labels, projection, palette, {
     hoveredNodeId: frame.hovered,
     hostCount: (node) => network.hostCount(node),
   });
-  if (showsClusters) return 0;
+  if (showsClusters) return { instances, lineTexts: 0 };
   drawPinMarks(context, frame.pinned?.keys() ?? [], devices.devices, projection, palette);
-  return drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
+  const lineTexts = drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
     overlay,
     port: (device, port) => frame.ports.get(device, port),
   });
+  return { instances, lineTexts };
 }
 
 function drawPicture(context: CanvasRenderingContext2D, picture: MapPicture, projection: Projection): void {
@@ -71,14 +77,21 @@ function drawPicture(context: CanvasRenderingContext2D, picture: MapPicture, pro
   context.drawImage(image, projection.x(left), projection.y(top), width * scale, height * scale);
 }
 
+/** Drawn by the processor: a few large areas, for which a renderer of graphics in software takes three times as long. */
+const BACKGROUND_CONTEXT: CanvasRenderingContext2DSettings = { willReadFrequently: true };
+
 /** The context of a canvas that has the size of the map. Its unit is a CSS pixel. */
-function contextOf(canvas: HTMLCanvasElement, { width, height }: Projection): CanvasRenderingContext2D {
+function contextOf(
+  canvas: HTMLCanvasElement,
+  { width, height }: Projection,
+  settings?: CanvasRenderingContext2DSettings,
+): CanvasRenderingContext2D {
   const pixelRatio = devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * pixelRatio) || canvas.height !== Math.round(height * pixelRatio)) {
     canvas.width = Math.round(width * pixelRatio);
     canvas.height = Math.round(height * pixelRatio);
   }
-  const context = canvas.getContext("2d");
+  const context = canvas.getContext("2d", settings);
   if (!context) throw new Error("this browser has no 2D canvas");
   context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
   return context;

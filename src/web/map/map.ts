@@ -4,7 +4,8 @@
  * state of the page. At a low zoom, a large network is drawn as clusters instead of devices.
  *
  * An update runs in slices and encodes only what changed. `data-encoded` on the element is the number of items that were
- * encoded so far, `data-updates` the number of updates, `data-items` the number of items that there are.
+ * encoded so far, `data-updates` the number of updates, `data-items` the number of items that there are; a frame draws only
+ * those in view, `data-instances` in all.
  */
 import type { Client } from "../../client/client.ts";
 import type { GroupBox } from "../../model/map-view.ts";
@@ -307,7 +308,7 @@ export class NetworkMap {
     this.#frame = 0;
     if (!this.#input || !this.#renderer || !this.#isPlaced) return;
     const showsClusters = this.#showsClusters;
-    const texts = drawFrame(this.#renderer, this.#layers, {
+    const { instances, lineTexts } = drawFrame(this.#renderer, this.#layers, {
       projection: this.#camera.projection(),
       input: this.#input,
       devices: this.#devices,
@@ -322,7 +323,8 @@ export class NetworkMap {
     });
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";
-    dataset.lineTexts = String(texts);
+    dataset.instances = String(instances);
+    dataset.lineTexts = String(lineTexts);
     this.#handlers.onDrawn();
   }
 

@@ -16,24 +16,23 @@ in float a_size;
 in vec4 a_marks;
 in vec4 a_color;
 in vec4 a_fill;
-in vec2 a_corner;
 ${CAMERA_UNIFORMS}
 uniform float u_radius;
-out vec4 v_color;
-out vec4 v_fill;
+flat out vec4 v_color;
+flat out vec4 v_fill;
 out vec2 v_pixel;
-out float v_radius;
-out float v_shape;
-out float v_symbol;
-out float v_ring;
-out float v_dashed;
+flat out float v_radius;
+flat out float v_shape;
+flat out float v_symbol;
+flat out float v_ring;
+flat out float v_dashed;
 void main() {
   // The size of a card is in map units, that of other shapes in radii of a device.
   float radius = a_marks.x > 4.5 ? min(a_size * u_scale, ${MAX_CARD_PX}.0) : a_size * u_radius;
   // Larger than the shape, for the ring around it.
   float halfSize = radius * 1.5 + (a_marks.z > 0.5 ? 8.0 : 1.0);
-  gl_Position = toClip(toPixel(a_position) + a_corner * halfSize);
-  v_pixel = a_corner * halfSize;
+  gl_Position = toClip(toPixel(a_position) + (corner() * 2.0 - 1.0) * halfSize);
+  v_pixel = (corner() * 2.0 - 1.0) * halfSize;
   v_radius = radius;
   v_shape = a_marks.x;
   v_symbol = a_marks.y;
@@ -45,14 +44,14 @@ void main() {
 
 const FRAGMENT_SHADER = /*glsl*/ `#version 300 es
 precision highp float;
-in vec4 v_color;
-in vec4 v_fill;
+flat in vec4 v_color;
+flat in vec4 v_fill;
 in vec2 v_pixel;
-in float v_radius;
-in float v_shape;
-in float v_symbol;
-in float v_ring;
-in float v_dashed;
+flat in float v_radius;
+flat in float v_shape;
+flat in float v_symbol;
+flat in float v_ring;
+flat in float v_dashed;
 uniform float u_pixelRatio;
 out vec4 o_color;
 
@@ -128,7 +127,7 @@ void main(void) {
 export const NODE_PROGRAM: QuadProgram = {
   vertexShader: VERTEX_SHADER,
   fragmentShader: FRAGMENT_SHADER,
-  corners: [-1, -1, 1, -1, -1, 1, 1, 1],
+  points: 1,
   attributes: [
     float("a_position", 2),
     float("a_size", 1),

@@ -1,10 +1,14 @@
-/** What the shaders of nodes and edges have in common: instances of a quad, attributes of 32-bit words, the camera. */
+/**
+ * What the shaders of nodes and edges have in common: quads, attributes of 32-bit words, the camera. Each instance is four
+ * vertices with the same words, and not one of an instanced draw call: a renderer in software handles each instance of such
+ * a call as a draw call of its own.
+ */
 export interface QuadProgram {
   readonly vertexShader: string;
   readonly fragmentShader: string;
-  /** The vertices of a strip of two triangles, which the vertex shader gets as `a_corner`. */
-  readonly corners: readonly number[];
+  /** The first of them are the points of an instance. */
   readonly attributes: readonly Attribute[];
+  readonly points: 1 | 2;
 }
 
 interface Attribute {
@@ -30,7 +34,12 @@ uniform float u_scale;
 uniform vec2 u_viewport;
 vec2 toPixel(vec2 position) { return (position - u_centre) * u_scale; }
 vec4 toClip(vec2 pixel) { return vec4(pixel * 2.0 / u_viewport, 0.0, 1.0); }
+// The corner of the quad that the vertex is, from 0 to 1.
+vec2 corner() { return vec2(gl_VertexID & 1, (gl_VertexID >> 1) & 1); }
 `;
+export const CORNERS = 4;
+/** The triangles of a quad, as indexes of its corners. */
+export const TRIANGLES = [0, 1, 2, 2, 1, 3] as const;
 
 const UNIFORMS = ["u_centre", "u_scale", "u_viewport", "u_radius", "u_pixelRatio"] as const;
 type Uniform = (typeof UNIFORMS)[number];
@@ -63,29 +72,27 @@ function compileShader(gl: WebGL2RenderingContext, type: number, source: string)
   return shader;
 }
 
-/** A vertex array that reads the corners from one buffer and the instances from another. */
 export function createVertexArray(
   gl: WebGL2RenderingContext,
   { program }: CompiledProgram,
   source: QuadProgram,
-  instances: WebGLBuffer,
+  vertices: WebGLBuffer,
+  indexes: WebGLBuffer,
 ): WebGLVertexArrayObject {
   const vertexArray = gl.createVertexArray();
   gl.bindVertexArray(vertexArray);
-  gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(source.corners), gl.STATIC_DRAW);
-  const corner = gl.getAttribLocation(program, "a_corner");
-  gl.enableVertexAttribArray(corner);
-  gl.vertexAttribPointer(corner, 2, gl.FLOAT, false, 0, 0);
-  gl.bindBuffer(gl.ARRAY_BUFFER, instances);
+  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, indexes);
+  gl.bindBuffer(gl.ARRAY_BUFFER, vertices);
   const strideBytes = strideOf(source) * 4;
   let offset = 0;
   for (const { name, size, words, kind } of source.attributes) {
     const location = gl.getAttribLocation(program, name);
     const type = kind === "float" ? gl.FLOAT : gl.UNSIGNED_BYTE;
-    gl.enableVertexAttribArray(location);
-    gl.vertexAttribPointer(location, size, type, kind === "color", strideBytes, offset);
-    gl.vertexAttribDivisor(location, 1);
+    // A shader need not use every attribute.
+    if (location >= 0) {
+      gl.enableVertexAttribArray(location);
+      gl.vertexAttribPointer(location, size, type, kind === "color", strideBytes, offset);
+    }
     offset += words * 4;
   }
   gl.bindVertexArray(null);

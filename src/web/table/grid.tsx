@@ -11,7 +11,7 @@ import { isSameEntity, type TableView } from "../state.ts";
 import { readNetwork, useStore } from "../store.ts";
 import { type Cell, cellsOf, HEADINGS } from "./columns.ts";
 import { GridHead } from "./grid-head.tsx";
-import type { Rows } from "./rows.ts";
+import { MAX_ROWS, type Rows } from "./rows.ts";
 import { ROW_PX, useRowWindow } from "./use-row-window.ts";
 
 /** The head is row 1. */
@@ -20,9 +20,11 @@ const FIRST_ROW_INDEX = 2;
 interface GridProps {
   readonly table: TableView;
   readonly rows: Rows;
+  /** Requests that at least this many rows are loaded. */
+  readonly want: (count: number) => void;
 }
 
-export function Grid({ table, rows: { list, loading, fault } }: GridProps) {
+export function Grid({ table, rows: { list, loading, hasMore, total, fault }, want }: GridProps) {
   const store = useStore();
   const { selected, at, view } = store.state.value;
   // A hidden table does not follow the network.
@@ -38,6 +40,19 @@ export function Grid({ table, rows: { list, loading, fault } }: GridProps) {
     if (focusActive.current) activeRow?.focus({ preventScroll: true });
     focusActive.current = false;
   });
+
+  useLayoutEffect(() => {
+    if (hasMore && end > list.length) want(end);
+  }, [end, list, hasMore]);
+  /** The End key goes to the last row, also if that must be loaded first. */
+  const goesToEnd = useRef(false);
+  useLayoutEffect(() => {
+    if (!goesToEnd.current || loading) return;
+    goesToEnd.current = false;
+    activeIndex.value = Math.max(0, list.length - 1);
+    focusActive.current = true;
+    scrollTo(activeIndex.value);
+  }, [list, loading]);
 
   const active = () => Math.max(0, Math.min(activeIndex.value, list.length - 1));
   const pick = (index: number) => {
@@ -59,6 +74,8 @@ export function Grid({ table, rows: { list, loading, fault } }: GridProps) {
     if (step !== undefined || picks) event.preventDefault();
     if (picks) pick(active());
     if (step === undefined) return;
+    goesToEnd.current = event.key === "End" && hasMore;
+    if (goesToEnd.current) want(MAX_ROWS);
     activeIndex.value = Math.max(0, Math.min(list.length - 1, active() + step));
     focusActive.current = true;
     scrollTo(activeIndex.value);
@@ -77,7 +94,7 @@ export function Grid({ table, rows: { list, loading, fault } }: GridProps) {
       aria-label={table}
       aria-colcount={HEADINGS[table].length}
       // -1 is an unknown number.
-      aria-rowcount={loading ? -1 : list.length + 1}
+      aria-rowcount={total !== undefined ? total + 1 : loading || hasMore ? -1 : list.length + 1}
       data-table={table}
       onScroll={onScroll}
       onKeyDown={onKeyDown}

@@ -1,11 +1,12 @@
 /**
- * Loads the rows of a table from the service with the user's filter and order, page after page of one revision. The
- * first page is small so that rows appear at once. While a list is loaded again, the previous one stays until the new
- * one is as long.
+ * Loads the rows of a table from the service with the user's filter and order. Of hosts, which may be a million, only as
+ * many as the user scrolls to: first a screenful, then more, up to `MAX_ROWS`. A longer list is loaded from its beginning
+ * again, so that all rows are of one revision, and the previous rows stay until the new ones are there.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
 import type { NetworkEntity } from "../network.ts";
+import { Slices } from "../slices.ts";
 import type { TableView, ViewState } from "../state.ts";
 import { throttle } from "../throttle.ts";
 import { parseFilter } from "./filter.ts";
@@ -14,6 +15,10 @@ import { type DeviceNames, orderByDeviceName } from "./name-order.ts";
 export interface Rows {
   readonly list: readonly NetworkEntity[];
   readonly loading: boolean;
+  /** Whether there are more than in the list. */
+  readonly hasMore: boolean;
+  /** The number of all rows, when it is known. */
+  readonly total: number | undefined;
   /** Why the service refused the request. */
   readonly fault: string | undefined;
 }
@@ -23,36 +28,55 @@ export interface RowLoader {
   load(table: TableView, view: ViewState): void;
   /** Loads the same rows again after a delay, because the network changed. */
   reload(): void;
+  /** Loads more, if there are more, until this many are there. */
+  want(count: number): void;
 }
 
-const FIRST_PAGE_ROWS = 200;
-const PAGE_ROWS = 10_000;
+/** More are not loaded: 100,000 hosts are 50 MB. */
+export const MAX_ROWS = 100_000;
+/** As many as are loaded at a time; the service has no pages with more than 10,000, and then sends the whole list. */
+const STEPS = [200, 2000, 10_000] as const;
 const RELOAD_DELAY_MS = 1500;
 /** A longer list is not loaded again after a change. Its visible rows still show the changed network. */
 const MAX_ROWS_TO_RELOAD = 20_000;
-const NO_ROWS: Rows = { list: [], loading: true, fault: undefined };
+const NO_ROWS: Rows = { list: [], loading: true, hasMore: false, total: undefined, fault: undefined };
+
+interface Request {
+  readonly table: TableView;
+  readonly query: Query;
+}
 
 export function createRowLoader(client: Client, nameOf: DeviceNames): RowLoader {
   const rows = signal(NO_ROWS);
-  let current: { readonly table: TableView; readonly query: Query } | undefined;
+  let current: Request | undefined;
+  let wanted = 0;
   let request = new AbortController();
 
+  const run = async ({ table, query }: Request, aborted: AbortSignal) => {
+    const limit = STEPS.find((step) => step >= wanted) ?? MAX_ROWS;
+    const list = await loadRows(client, table, query, limit, aborted);
+    const isFull = list.length >= limit;
+    // The numbers of devices and links are moderate: the page has all of them in memory anyway.
+    const total = isFull && table === "hosts" ? await countHosts(client, query, aborted) : undefined;
+    const hasMore = isFull && (total === undefined || total > list.length);
+    const loadsMore = hasMore && limit < MAX_ROWS && (table !== "hosts" || wanted > limit);
+    const shown = hasMore ? list : orderByDeviceName(list, String(query.sort ?? ""), nameOf);
+    if (!loadsMore || shown.length > rows.peek().list.length)
+      rows.value = { list: shown, loading: loadsMore, hasMore, total, fault: undefined };
+    if (!loadsMore) return;
+    if (table !== "hosts") wanted = MAX_ROWS;
+    start();
+  };
   const start = () => {
     if (!current) return;
     request.abort();
     request = new AbortController();
     const { signal: aborted } = request;
-    const { table, query } = current;
     rows.value = { ...rows.peek(), loading: true };
-    const onPage = (list: readonly NetworkEntity[], done: boolean) => {
-      if (!done && rows.peek().list.length > list.length) return;
-      const shown = done ? orderByDeviceName(list, String(query.sort ?? ""), nameOf) : list;
-      rows.value = { list: shown, loading: !done, fault: undefined };
-    };
-    loadPages(client, table, query, onPage, aborted).catch((error: unknown) => {
+    run(current, aborted).catch((error: unknown) => {
       if (aborted.aborted) return;
       const fault = error instanceof ClientError ? error.detail : String(error);
-      rows.value = { list: [], loading: false, fault };
+      rows.value = { ...NO_ROWS, loading: false, fault };
     });
   };
   const startLater = throttle(RELOAD_DELAY_MS, start);
@@ -62,11 +86,18 @@ export function createRowLoader(client: Client, nameOf: DeviceNames): RowLoader 
     load(table, view) {
       if (current?.table !== table) rows.value = NO_ROWS;
       current = { table, query: queryOf(view) };
+      wanted = 0;
       start();
     },
     reload() {
       const { list, loading, fault } = rows.peek();
+      wanted = Math.max(wanted, list.length);
       if (list.length <= MAX_ROWS_TO_RELOAD && !loading && fault === undefined) startLater();
+    },
+    want(count) {
+      const { list, loading, hasMore } = rows.peek();
+      wanted = Math.max(wanted, Math.min(count, MAX_ROWS));
+      if (hasMore && !loading && wanted > list.length) start();
     },
   };
 }
@@ -77,42 +108,56 @@ const queryOf = ({ filter, sort, at }: ViewState): Query => ({
   ...(at !== undefined && { at }),
 });
 
-async function loadPages(
+async function countHosts(client: Client, query: Query, signal: AbortSignal): Promise<number> {
+  return (await client.hostCounts({ ...query, sort: undefined }, { signal })).total;
+}
+
+/** At most `limit`, parsed in slices. */
+async function loadRows(
   client: Client,
   table: TableView,
   query: Query,
-  onPage: (list: readonly NetworkEntity[], done: boolean) => void,
+  limit: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<NetworkEntity[]> {
   const list: NetworkEntity[] = [];
-  let cursor: string | undefined;
-  do {
-    const limit = cursor === undefined ? FIRST_PAGE_ROWS : PAGE_ROWS;
-    const page = await loadPage(client, table, { ...query, limit, cursor }, signal);
-    for (const entity of page.entities) list.push(entity);
-    cursor = page.next;
-    onPage(list, cursor === undefined);
-  } while (cursor !== undefined);
+  const slices = new Slices();
+  const limited = limit < MAX_ROWS ? { ...query, limit } : query;
+  for await (const batch of await streamRows(client, table, limited, signal)) {
+    for (const entity of batch) list.push(entity);
+    // Leaving the loop closes the connection.
+    if (list.length >= limit) break;
+    await slices.pause();
+  }
+  signal.throwIfAborted();
+  return list.slice(0, limit);
 }
 
-interface Page {
-  readonly entities: NetworkEntity[];
-  readonly next: string | undefined;
-}
-
-async function loadPage(client: Client, table: TableView, query: Query, signal: AbortSignal): Promise<Page> {
+async function streamRows(
+  client: Client,
+  table: TableView,
+  query: Query,
+  signal: AbortSignal,
+): Promise<AsyncIterable<NetworkEntity[]>> {
   switch (table) {
     case "devices": {
-      const { items, next } = await client.list(table, query, { signal });
-      return { entities: items.map((value) => ({ resource: table, value })), next };
+      const { batches } = await client.stream(table, query, { signal });
+      return mapBatches(batches, (value) => ({ resource: table, value }));
     }
     case "links": {
-      const { items, next } = await client.list(table, query, { signal });
-      return { entities: items.map((value) => ({ resource: table, value })), next };
+      const { batches } = await client.stream(table, query, { signal });
+      return mapBatches(batches, (value) => ({ resource: table, value }));
     }
     case "hosts": {
-      const { items, next } = await client.list(table, query, { signal });
-      return { entities: items.map((value) => ({ resource: table, value })), next };
+      const { batches } = await client.stream(table, query, { signal });
+      return mapBatches(batches, (value) => ({ resource: table, value }));
     }
   }
+}
+
+async function* mapBatches<T, U>(
+  batches: AsyncIterable<T[]>,
+  convert: (value: T) => U,
+): AsyncGenerator<U[], void, void> {
+  for await (const batch of batches) yield batch.map(convert);
 }

@@ -11,7 +11,7 @@ import { readNetwork, useStore } from "../store.ts";
 import { EXAMPLES } from "./columns.ts";
 import { formatFilter, parseFilter } from "./filter.ts";
 import { Grid } from "./grid.tsx";
-import { createRowLoader, type Rows } from "./rows.ts";
+import { createRowLoader, MAX_ROWS, type Rows } from "./rows.ts";
 
 export function Table() {
   const store = useStore();
@@ -46,7 +46,12 @@ export function Table() {
           <p class="fault" id="filter-fault" role="alert" hidden={loader.rows.value.fault === undefined}>
             {loader.rows.value.fault}
           </p>
-          <Grid key={lastTable.current} table={lastTable.current} rows={loader.rows.value} />
+          <Grid
+            key={lastTable.current}
+            table={lastTable.current}
+            rows={loader.rows.value}
+            want={loader.want}
+          />
         </>
       )}
     </div>
@@ -105,8 +110,12 @@ function QuickFilter({ label, name, value }: QuickFilterProps) {
 }
 
 /** No count while it is unknown: before the first rows, and after a refusal. */
-function rowCountText({ list, loading, fault }: Rows): string {
+function rowCountText({ list, loading, hasMore, total, fault }: Rows): string {
   if (list.length === 0 && loading) return "Loading…";
   if (list.length === 0 && fault !== undefined) return "";
-  return `${formatCount(list.length, "row")}${loading ? ", loading…" : ""}`;
+  if (!hasMore) return `${formatCount(list.length, "row")}${loading ? ", loading…" : ""}`;
+  const shown = list.length.toLocaleString("en");
+  const counts = total === undefined ? `${shown} rows` : `${shown} of ${formatCount(total, "row")}`;
+  if (list.length >= MAX_ROWS) return `The first ${counts}. Filter or sort to see others.`;
+  return `${counts}, ${loading ? "loading…" : "more when you scroll"}`;
 }
