@@ -16,6 +16,10 @@ const PATHS = {
   soundOn: "M2 6h3l4-3v10l-4-3H2zM11.5 5.5a4 4 0 0 1 0 5M13 3a7 7 0 0 1 0 10",
   soundOff: "M2 6h3l4-3v10l-4-3H2zM11.5 6l3 4M14.5 6l-3 4",
   wall: "M1.5 3h13v8h-13zM8 11v2.5M5 13.5h6",
+  play: "M4 2.5v11l9-5.5Z",
+  pause: "M5 3v10M11 3v10",
+  previous: "M12 3 6 8l6 5ZM4 3v10",
+  next: "M4 3l6 5-6 5ZM12 3v10",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
 } as const;
 
