@@ -68,7 +68,7 @@ test.skipIf(!hasChromium)("a host that moves is counted at its new device, loade
 test.skipIf(!hasChromium)("hosts of the past and the ends of a path are loaded by their ids", async () => {
   const [from, to] = ["02:00:00:00:00:03/None", "02:00:00:00:02:03/None"];
   await tab.goto(`/?path=hosts:${from}&path=hosts:${to}&at=1`);
-  await panel().getByText("2 hops").waitFor();
+  await panel().getByText("of 4 hops").waitFor();
   const queries = requests.filter((query) => query.includes("at=1"));
   expect(queries.toSorted()).toEqual(["?at=1&count=device", `?id=${from}&at=1`, `?id=${to}&at=1`]);
 });

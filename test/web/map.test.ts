@@ -39,7 +39,8 @@ test.skipIf(!hasChromium)("the start page shows the map with the whole network",
   await eventually("the network to be drawn", async () => {
     const drawn = await measureDrawnPixels(tab);
     expect(drawn.share).toBeGreaterThan(0.002);
-    expect(drawn.cells).toBeGreaterThan(12);
+    // Two rows of devices, as wide as the map.
+    expect(drawn.cells).toBeGreaterThan(7);
     expect(drawn.redShare).toBeLessThan(0.0001);
   });
   await tab.page.locator('.status[data-level="live"]').waitFor();
@@ -150,15 +151,23 @@ test.skipIf(!hasChromium)(
 );
 
 test.skipIf(!hasChromium)("a device that is removed and added again moves no other device", async () => {
+  file.write({ inactiveLinks: ["spine1-leaf2"] });
   await tab.goto("/");
-  await tab.page.getByText("6 devices, 8 cables (1 inactive), 8 hosts").waitFor();
-  const before = await screenshotMap(tab);
+  const whole = "6 devices, 8 cables (1 inactive), 8 hosts";
+  await tab.page.getByText(whole).waitFor();
   file.write({ inactiveLinks: ["spine1-leaf2"], removedDevices: [deviceId(14)] });
   await tab.page.getByText("5 devices, 6 cables (1 inactive), 6 hosts").waitFor();
   file.write({ inactiveLinks: ["spine1-leaf2"] });
-  await tab.page.getByText("6 devices, 8 cables (1 inactive), 8 hosts").waitFor();
-  const changedShare = async () => changedPixelShare(tab, before, await screenshotMap(tab));
+  await tab.page.getByText(whole).waitFor();
+  // A new browser computes the positions from the network alone, as they were before. In both, the names of ports, which
+  // are loaded later, appear in time.
+  const otherTab = await openTab(service);
+  await otherTab.goto("/");
+  await otherTab.page.getByText(whole).waitFor();
+  const changedShare = async () =>
+    changedPixelShare(tab, await screenshotMap(otherTab), await screenshotMap(tab));
   await until(async () => (await changedShare()) < 0.0005, { what: "the same image" });
+  await otherTab.close();
 });
 
 test.skipIf(!hasChromium)(

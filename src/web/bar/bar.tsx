@@ -8,6 +8,7 @@ import { ExportMenu } from "./export-menu.tsx";
 import { FilterMenu } from "./filter-menu.tsx";
 import { MetricMenu } from "./metric-menu.tsx";
 import { PathBox } from "./path-box.tsx";
+import { ProblemsButton } from "./problems-button.tsx";
 import { SearchBox } from "./search-box.tsx";
 import { Status } from "./status.tsx";
 import { Tabs } from "./tabs.tsx";
@@ -29,6 +30,7 @@ export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
         <ChangesButton />
         <ViewsMenu />
         <ExportMenu map={map} />
+        <ProblemsButton />
         <Status />
       </div>
     </header>

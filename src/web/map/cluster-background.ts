@@ -8,6 +8,7 @@ import type { Projection } from "./projection.ts";
 
 /** The space around the devices of a cluster, in map units. */
 const PADDING = { x: 44, top: 44, bottom: 46 } as const;
+const NAME_GAP_PX = 7;
 /** A narrower rectangle has no name. */
 const MIN_NAMED_WIDTH_PX = 70;
 
@@ -45,7 +46,10 @@ export function drawClusterBackgrounds(
     const isOutside = left > width || left + clusterWidth < 0 || top > height || top < -30;
     if (clusterWidth < MIN_NAMED_WIDTH_PX || isOutside) continue;
     const name = truncateText(context, cluster.name, clusterWidth - 16);
-    context.fillText(name, left + 9, top + 7);
+    // Above the rectangle where the first row of devices leaves no space in it.
+    const space = PADDING.top * projection.scale - projection.radiusPx;
+    const isInside = space > fontSize + NAME_GAP_PX * 2;
+    context.fillText(name, left + 9, isInside ? top + NAME_GAP_PX : top - fontSize - 3);
   }
 }
 

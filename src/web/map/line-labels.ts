@@ -41,7 +41,9 @@ export function drawLineLabels(
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.strokeStyle = palette.background;
-  context.lineWidth = 3;
+  // Wide enough that the line does not show between the words.
+  context.lineWidth = 6;
+  context.lineJoin = "round";
   const [start, end] = [
     projection.toMap({ x: 0, y: projection.height }),
     projection.toMap({ x: projection.width, y: 0 }),
@@ -62,10 +64,14 @@ export function drawLineLabels(
     context.fillText(text, x, y);
     return true;
   };
-  for (const { bundle, points, emphasis } of items) {
+  const isClose = projection.spacingPx >= PORT_SPACING_PX;
+  const inView: BundleItem[] = [];
+  for (const item of items) if (!isOutside(item.points, view)) inView.push(item);
+  // In the same order at all times, so that a cable that returns moves no text of another. Close up there are few.
+  if (isClose) inView.sort(byEnds);
+  for (const { bundle, points, emphasis } of inView) {
     const { a, b, cables } = bundle;
     const color = emphasis.selected || emphasis.onPath ? palette.text : palette.muted;
-    if (isOutside(points, view)) continue;
     const length = lengthOf(points);
     const value = overlayValue(overlay, bundle);
     const count = cables.length > 1 ? `×${cables.length}` : "";
@@ -73,7 +79,7 @@ export function drawLineLabels(
       overlay && value !== undefined ? [overlayText(overlay, value), count].join(" ").trim() : count;
     const middle = pointAt(points, length / 2);
     if (text !== "") draw(text, middle.x, middle.y, palette.text);
-    if (projection.spacingPx < PORT_SPACING_PX || emphasis.highlighted === false) continue;
+    if (!isClose || emphasis.highlighted === false) continue;
     const gap = (projection.radiusPx + PORT_GAP_PX) / projection.scale;
     for (const [device, distance] of [
       [a, gap],
@@ -94,6 +100,9 @@ export function drawLineLabels(
   }
   return drawn;
 }
+
+const byEnds = ({ bundle: p }: BundleItem, { bundle: q }: BundleItem): number =>
+  (p.a === q.a ? p.b < q.b : p.a < q.a) ? -1 : 1;
 
 /** `eth1 10G`; of a bundle the first port, with `…`. */
 function portText(

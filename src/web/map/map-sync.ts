@@ -4,6 +4,7 @@
  */
 import type { Signal } from "@preact/signals";
 import type { Arrangement, GroupBox } from "../../model/map-view.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
 import { dragHandler } from "../arrange/arrange-keys.ts";
 import { PictureLoader } from "../arrange/picture.ts";
 import type { DriftList } from "../drift.ts";
@@ -19,6 +20,7 @@ import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
 import type { PinnedPositions } from "./layout-client.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
+import { problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
@@ -31,6 +33,9 @@ export interface MapInput {
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
   readonly path: LoadedPath | undefined;
+  /** The problem that is marked, and how often the reader went to one. */
+  readonly problem?: NetworkProblem | undefined;
+  readonly problemVisits?: number;
   /** Values on links. */
   readonly overlay?: LinkOverlay | undefined;
   readonly arrangement: Arrangement;
@@ -54,6 +59,8 @@ export class MapSync {
   #highlightsKey = "";
   #contentKey = "";
   #cameraKey = "";
+  /** The moment of the ports. */
+  #portsAt: string | undefined;
   /** What happens to the camera when pins have moved the device that its place is relative to. */
   #afterLayout: "save" | "restore" | undefined;
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
@@ -91,7 +98,7 @@ export class MapSync {
   update(input: MapInput): void {
     const previous = this.#input;
     this.#input = input;
-    const { state, network, comparison, drift, overlay } = input;
+    const { state, network, comparison, drift, overlay, problem } = input;
     if (!isMapShown(input) || !network) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey) {
@@ -101,14 +108,22 @@ export class MapSync {
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
     const filters = [types, states, sources, around, hops, path, layer];
     const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
-    const contentKey = JSON.stringify([highlightsKey, expanded, network.version]);
-    const isSame = previous?.network === network && previous.drift === drift && previous.path === input.path;
+    // They are not loaded again at each step of a play: names and speeds of ports seldom change.
+    if (!state.play) this.#portsAt = state.at;
+    const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
     const { pinned, arrangement } = input;
+    const isSame =
+      previous?.network === network &&
+      previous.drift === drift &&
+      previous.path === input.path &&
+      previous.problem === problem;
+    const isVisited = previous?.problemVisits !== input.problemVisits;
     const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
     this.#picture.show(arrangement.background);
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
-    if (contentKey === this.#contentKey && isSame && previous.overlay === overlay && isArrangedAlike) return;
+    const isDrawnAlike = isSame && previous.overlay === overlay && isArrangedAlike;
+    if (contentKey === this.#contentKey && isDrawnAlike && !isVisited) return;
     this.#contentKey = contentKey;
     // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
     const dependsOnNetwork =
@@ -117,16 +132,15 @@ export class MapSync {
       this.#highlights = createHighlights(
         network,
         state,
-        comparison?.marks ?? layerMarks(layer, network, drift),
+        problemMarks(problem) ?? comparison?.marks ?? layerMarks(layer, network, drift),
         state.path && input.path && pathUnion(network, input.path),
       );
     this.#highlightsKey = highlightsKey;
-    const { at } = state;
     this.map.show({
       network,
       highlights: this.#highlights,
       expanded: new Set(expanded),
-      at,
+      at: this.#portsAt,
       overlay,
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
@@ -169,15 +183,15 @@ export class MapSync {
   }
 
   /**
-   * Moves the camera once to each new neighbourhood, path or selection, as soon as its devices have a position. The camera
+   * Moves the camera once to each new neighbourhood, path, problem or selection, as soon as its devices have a position. The camera
    * of the address wins when the page is opened.
    */
   #bringIntoView(): void {
     if (!this.#input?.network) return;
-    const { state, network } = this.#input;
+    const { state, network, problem, problemVisits } = this.#input;
     const { around, hops, path, camera, selected, expanded } = state;
     const opensWithCamera = this.#fittedKey === undefined && camera !== undefined;
-    const fittedKey = JSON.stringify([around, hops, path]);
+    const fittedKey = JSON.stringify([around, hops, path, problem?.id, problemVisits]);
     const selectionKey = JSON.stringify([selected, expanded.length]);
     if (opensWithCamera) {
       if (this.map.savedCamera() === undefined) return;
@@ -192,6 +206,13 @@ export class MapSync {
         : [...network.devices.keys()].filter((id) => this.#highlights?.isVisible(id));
       if (!this.map.fitDevices(devices)) return;
     }
+    const isPlaced = problem?.devices.some((id) => network.devices.has(id));
+    if (
+      isPlaced &&
+      fittedKey !== this.#fittedKey &&
+      !this.map.bringDevicesIntoView(problem?.devices ?? [], false)
+    )
+      return;
     this.#fittedKey = fittedKey;
     if (selectionKey === this.#selectionKey) return;
     const isKnown = selected !== undefined && network[selected.kind].has(selected.id);

@@ -6,22 +6,22 @@ import { ArrangeBox, ArrangeButton } from "../arrange/arrange-box.tsx";
 import { onArrangeKey } from "../arrange/arrange-keys.ts";
 import { Popover } from "../bar/popover.tsx";
 import { Button } from "../button.tsx";
+import { focusPanel } from "../focus.ts";
 import { Icon, type IconName } from "../icon.tsx";
-import { formatCount } from "../names.ts";
+import { entityName, formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
-import { LAYER_TITLES, type Layer } from "../state.ts";
-import { useNetwork, usePlannedNetwork, useStore } from "../store.ts";
+import { type EntityRef, LAYER_TITLES, type Layer } from "../state.ts";
+import { type Store, useNetwork, usePlannedNetwork, useStore } from "../store.ts";
 import { HoverCard } from "./hover-card.tsx";
 import type { Hovered } from "./interaction.ts";
 import { Legend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
+import { handleMapKey, type KeyActions, ZOOM_IN, ZOOM_OUT } from "./map-keys.ts";
 import { isMapShown, MapSync } from "./map-sync.ts";
 import { OverlayLegend } from "./overlay-legend.tsx";
 
-const ZOOM_IN = 0.6;
-const ZOOM_OUT = 1.7;
 const MAP_NAME =
-  "Network map. Arrow keys move, plus and minus zoom, 0 shows all. The tables have the same content.";
+  "Network map. Arrow keys move, plus and minus zoom, 0 shows all. Shift and an arrow key select the next device, Enter opens it, Escape closes it. The tables have the same content.";
 const ARRANGE_NAME =
   "Network map. Arrow keys move the selected device, P pins or unpins it, U undoes. Plus and minus zoom.";
 
@@ -40,6 +40,8 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     drift: store.drift.value,
     overlay: store.overlay.value,
     path: store.path.value,
+    problem: store.problems.chosen.value,
+    problemVisits: store.problems.visits.value,
     arrangement: store.arranging.shown.value,
     pinned: store.arranging.pinned.value,
     arrangementKey: store.arranging.key.value,
@@ -85,7 +87,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         aria-describedby="map-summary"
         onKeyDown={(event) =>
           onArrangeKey(event, store, map.current) ||
-          onKeyDown(event, map.current, () => store.pick(undefined))
+          (map.current && handleMapKey(event, map.current, keyActions(store)))
         }
       >
         <div class="map" aria-hidden="true" ref={element}>
@@ -97,6 +99,9 @@ export function MapView({ workerUrl, map }: MapViewProps) {
       </div>
       <p class="map-summary" id="map-summary">
         {isMapShown(input) && observed && summarize(observed)}
+      </p>
+      <p class="for-screen-readers" aria-live="polite">
+        {isMapShown(input) && selectionText(observed, input.state.selected)}
       </p>
       <div class="map-tools" role="toolbar" aria-label="Map">
         <Button label="Zoom in" icon="plus" onClick={() => map.current?.zoom(ZOOM_IN)} />
@@ -132,24 +137,11 @@ function LayerButton({ layer, icon }: LayerButtonProps) {
   return <Button label={LAYER_TITLES[layer]} icon={icon} pressed={pressed} onClick={toggle} />;
 }
 
-function onKeyDown(event: KeyboardEvent, map: NetworkMap | null, clearSelection: () => void): void {
-  if (event.ctrlKey || event.metaKey || event.altKey || !map) return;
-  const keys: Readonly<Record<string, () => void>> = {
-    ArrowLeft: () => map.pan(-1, 0),
-    ArrowRight: () => map.pan(1, 0),
-    ArrowUp: () => map.pan(0, 1),
-    ArrowDown: () => map.pan(0, -1),
-    "+": () => map.zoom(ZOOM_IN),
-    "=": () => map.zoom(ZOOM_IN),
-    "-": () => map.zoom(ZOOM_OUT),
-    "0": () => map.fitAll(),
-    Escape: clearSelection,
-  };
-  const run = keys[event.key];
-  if (!run) return;
-  event.preventDefault();
-  run();
-}
+const keyActions = (store: Store): KeyActions => ({
+  selected: store.state.peek().selected,
+  select: (ref) => store.pick(ref),
+  open: focusPanel,
+});
 
 function summarize(network: Network): string {
   const down = count(network.devices.values(), (device) => !device.available);
@@ -159,6 +151,16 @@ function summarize(network: Network): string {
     formatCount(network.cables.size, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
     formatCount(network.openedHosts.total, "host"),
   ].join(", ");
+}
+
+/** What a screen reader reads out when the selection moves. */
+function selectionText(network: Network | undefined, selected: EntityRef | undefined): string {
+  if (!network || !selected) return "";
+  const name = entityName(network, selected);
+  const device = selected.kind === "devices" ? network.devices.get(selected.id) : undefined;
+  if (!device) return `${name} selected`;
+  const cables = formatCount(network.cablesOf(device.id).length, "cable");
+  return `${name} selected, ${device.available ? "up" : "down"}, ${cables}, ${formatCount(network.hostCount(device.id), "host")}`;
 }
 
 function count<T>(values: Iterable<T>, matches: (value: T) => boolean): number {

@@ -28,6 +28,7 @@ import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
 import { createLayoutClient, type PinnedPositions } from "./layout-client.ts";
 import { drawFrame, type MapPicture } from "./map-drawing.ts";
+import { nextDevice } from "./next-device.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
 import type { CameraPosition, MapPoint } from "./projection.ts";
@@ -131,6 +132,11 @@ export class NetworkMap {
    */
   bringIntoView(ref: EntityRef, closeUp: boolean): boolean {
     const devices = this.#content ? devicesOf(this.#content.network, ref) : [];
+    return this.bringDevicesIntoView(devices, closeUp);
+  }
+
+  /** The same for several devices together. */
+  bringDevicesIntoView(devices: readonly string[], closeUp: boolean): boolean {
     const positions = devices.flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
     const { width, height, x, y, spacingPx } = this.#camera.projection();
@@ -176,6 +182,20 @@ export class NetworkMap {
   /** Whether all devices are where the layout and the pins put them. */
   get isLaidOut(): boolean {
     return this.#layout.isUpToDate();
+  }
+
+  /** The device beside the selected entity in the direction; without a selection the device nearest the centre. */
+  deviceTowards(selected: EntityRef | undefined, direction: MapPoint): string | undefined {
+    const { network } = this.#content ?? {};
+    const placed = this.#devices.devices;
+    const from = selected && network && devicesOf(network, selected).flatMap((id) => placed.get(id) ?? [])[0];
+    if (!from || !network) return this.savedCamera()?.device;
+    // From a link or host first to its device.
+    if (selected.kind !== "devices") return from.device.id;
+    const neighbours = new Set(
+      network.cablesOf(from.device.id).flatMap(({ from: a, to: b }) => [a.device, b.device]),
+    );
+    return nextDevice(from, placed.values(), (id) => neighbours.has(id), direction);
   }
 
   setCamera(camera: Camera): void {

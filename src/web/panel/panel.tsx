@@ -2,35 +2,52 @@
  * The panel at the right: the selected entity, the path, the comparison and the recent changes. Its scroll position
  * stays while the network changes, and returns to the top when another entity or moment is shown.
  */
+import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../button.tsx";
+import { closeOnEscape, PANEL_ID } from "../focus.ts";
 import { LAYER_TITLES } from "../state.ts";
 import { useStore } from "../store.ts";
-import { ComparisonList, RecentChanges } from "./change-list.tsx";
+import { RecentChanges } from "./change-list.tsx";
+import { ComparisonPanel } from "./comparison.tsx";
 import { Details } from "./details.tsx";
-import { PanelHeading, Section } from "./elements.tsx";
+import { PanelHeading } from "./elements.tsx";
 import { LayerList } from "./layer-list.tsx";
 import { PathSteps } from "./path-steps.tsx";
 
 export function Panel() {
   const { state, network, comparison, go } = useStore();
   const { selected, path, compare, changes, at, around, expanded, layer } = state.value;
+  /** On a phone, where the panel is a sheet at the bottom. */
+  const isTall = useSignal(false);
   const body = useRef<HTMLDivElement>(null);
-  const compared = compare === undefined ? undefined : comparison.value;
-  const shownLayer = compared ? undefined : layer;
+  const isComparing = compare !== undefined;
+  const shownLayer = isComparing ? undefined : layer;
   const hasContent =
-    selected !== undefined ||
-    path !== undefined ||
-    changes ||
-    compared !== undefined ||
-    shownLayer !== undefined;
+    selected !== undefined || path !== undefined || changes || isComparing || shownLayer !== undefined;
   const open = hasContent && network.value !== undefined;
   const shown = JSON.stringify([selected, path, compare, changes, at, around, expanded]);
   useLayoutEffect(() => {
     if (selected && body.current) body.current.scrollTop = 0;
   }, [shown]);
   return (
-    <aside class="panel" aria-label="Details" hidden={!open}>
+    <aside
+      class={isTall.value ? "panel tall" : "panel"}
+      id={PANEL_ID}
+      aria-label="Details"
+      tabIndex={-1}
+      hidden={!open}
+      onKeyDown={closeOnEscape}
+    >
+      <button
+        type="button"
+        class="sheet-grip"
+        aria-expanded={isTall.value}
+        aria-label="Larger details"
+        onClick={() => {
+          isTall.value = !isTall.value;
+        }}
+      />
       <div class="panel-body" ref={body}>
         {open && path && (
           <>
@@ -41,11 +58,7 @@ export function Panel() {
           </>
         )}
         {open && selected && <Details key={`${selected.kind} ${selected.id}`} entityRef={selected} />}
-        {open && compared && (
-          <Section title="What differs">
-            <ComparisonList comparison={compared} />
-          </Section>
-        )}
+        {open && isComparing && <ComparisonPanel comparison={comparison.value} />}
         {open && shownLayer && (
           <>
             <PanelHeading title={LAYER_TITLES[shownLayer]}>

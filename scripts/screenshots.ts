@@ -1,0 +1,96 @@
+/**
+ * Makes the images of docs/map.md: the page on the simulated network, whose changes are the same in every run, at a fixed
+ * revision where the view has a past. `npm run screenshots [FOLDER]`. Needs chromium. Fails if an image is too large.
+ */
+import { join, resolve } from "node:path";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { launchChromium } from "../test/web/chromium.ts";
+import { startDemoService } from "../test/web/demo-service.ts";
+
+const folder = resolve(process.argv[2] ?? join(import.meta.dir, "../docs/images"));
+const MAX_BYTES = 150_000;
+/** The revision that is shown: late enough for something to be down. */
+const REVISION = 30;
+
+const WIDE = { viewport: { width: 1280, height: 800 }, colorScheme: "dark" } as const;
+const LIGHT = { ...WIDE, colorScheme: "light" } as const;
+const PHONE = {
+  viewport: { width: 390, height: 844 },
+  colorScheme: "dark",
+  hasTouch: true,
+  isMobile: true,
+} as const;
+
+const service = await startDemoService("devices=50,hosts=300,churn=2");
+const authorization = `Basic ${btoa(`${service.user.username}:${service.user.password}`)}`;
+const browser = await launchChromium();
+
+async function get(path: string): Promise<Response> {
+  const response = await fetch(service.url + path, { headers: { authorization } });
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return response;
+}
+
+/** The device with this name, as `devices:ID`. */
+async function device(name: string): Promise<string> {
+  const { devices } = await (await get(`/controller/v1/devices?annotations.name=${name}`)).json();
+  return `devices:${devices[0].id}`;
+}
+
+async function shoot(
+  name: string,
+  options: BrowserContextOptions,
+  path: string,
+  prepare: (page: Page) => Promise<void>,
+): Promise<void> {
+  const context = await browser.newContext({
+    httpCredentials: service.user,
+    reducedMotion: "reduce",
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(180_000);
+  await page.goto(service.url + path);
+  await page.locator('[data-drawn="true"]').waitFor();
+  await page.locator(".bars rect").first().waitFor();
+  await prepare(page);
+  const file = join(folder, `${name}.png`);
+  await page.screenshot({ path: file });
+  const { size } = Bun.file(file);
+  console.log(`${file} ${size} bytes`);
+  if (size > MAX_BYTES) throw new Error(`${file} has more than ${MAX_BYTES} bytes`);
+  await context.close();
+}
+
+const shown = (selector: string) => (page: Page) => page.locator(selector).first().waitFor();
+
+async function hoverCentre(page: Page): Promise<void> {
+  await page.waitForFunction(
+    () => Number(document.querySelector<HTMLElement>(".map")?.dataset.lineTexts) > 4,
+  );
+  const box = await page.locator(".map").boundingBox();
+  if (!box) throw new Error("no map");
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.locator(".hover-card").waitFor();
+}
+
+try {
+  while (Number((await get("/controller/v1/topology")).headers.get("gazetteer-revision")) < REVISION) {
+    await Bun.sleep(200);
+  }
+  const [core, leaf, far] = [
+    await device("lon1-core2"),
+    await device("lon1-leaf3"),
+    await device("fra1-acc4"),
+  ];
+  const at = `at=${REVISION}&span=15min`;
+  await shoot("map", WIDE, `/?selected=${core}&${at}`, shown(".panel table.ports"));
+  const spine = (await device("lon1-spine1")).slice("devices:".length);
+  await shoot("cables", LIGHT, `/?camera=60,-60,260,${spine}&${at}`, hoverCentre);
+  await shoot("path", WIDE, `/?path=${leaf}&path=${far}&${at}`, shown(".panel .way li"));
+  await shoot("changes", LIGHT, "/?changes=1&span=15min", shown(".changes li"));
+  await shoot("phone", PHONE, `/?selected=${core}&${at}`, shown(".panel table.ports"));
+} finally {
+  await browser.close();
+  await service.stop();
+}

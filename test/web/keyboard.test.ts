@@ -1,0 +1,135 @@
+/** The page without a pointer: every part is reached by Tab, and the map, the panel and the boxes work with keys. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { needs } from "../support/needs.ts";
+import { type Service, startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { audit } from "./audit.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
+import { createNetworkFile, deviceId } from "./network-file.ts";
+
+const hasChromium = needs("chromium");
+const file = createNetworkFile();
+let service: Service;
+let tab: BrowserTab;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  file.write();
+  service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
+  tab = await openTab(service);
+});
+afterAll(async () => {
+  await tab?.close();
+  file.remove();
+});
+
+const press = (key: string) => tab.page.keyboard.press(key);
+const selected = () => new URL(tab.page.url()).searchParams.get("selected");
+const camera = () => new URL(tab.page.url()).searchParams.get("camera");
+/** What has the focus, as a screen reader names it. */
+const focused = () =>
+  tab.page.evaluate(() => {
+    const { activeElement: element } = document;
+    return (
+      element?.getAttribute("aria-label") ?? element?.getAttribute("title") ?? element?.textContent ?? ""
+    );
+  });
+
+async function tabTo(name: string): Promise<string[]> {
+  const passed: string[] = [];
+  for (let i = 0; i < 60; i++) {
+    await press("Tab");
+    passed.push(await focused());
+    if (passed.at(-1)?.startsWith(name)) return passed;
+  }
+  throw new Error(`${name} is not reached: ${passed.join(", ")}`);
+}
+
+test.skipIf(!hasChromium)("Tab reaches every part of the page, and each has a name", async () => {
+  await tab.goto("/");
+  const passed = await tabTo("Moment shown");
+  for (const part of ["Find", "Map", "Devices", "Path", "Filter", "Recent changes", "Export", "Network map"])
+    expect(passed.some((name) => name.startsWith(part))).toBe(true);
+  for (const part of ["Zoom in", "Zoom out", "Show all", "Not as planned", "Legend"])
+    expect(passed).toContain(part);
+  expect(passed).not.toContain("");
+});
+
+test.skipIf(!hasChromium)("arrows move the map, plus and minus zoom", async () => {
+  await tab.goto("/");
+  await tabTo("Network map");
+  const cameras = new Set<string | null>([camera()]);
+  for (const key of ["+", "ArrowRight", "ArrowDown", "-"]) {
+    await press(key);
+    await until(() => !cameras.has(camera()), { what: `the camera after ${key}` });
+    cameras.add(camera());
+  }
+});
+
+test.skipIf(!hasChromium)(
+  "Shift and arrows walk from device to device along cables; Enter opens, Escape closes and leads back",
+  async () => {
+    await tab.goto(`/?selected=devices:${deviceId(1)}`);
+    await tabTo("Network map");
+    const visited = [selected()];
+    for (const key of ["Shift+ArrowDown", "Shift+ArrowUp"]) {
+      await press(key);
+      await until(() => selected() !== visited.at(-1), { what: `the selection after ${key}` });
+      visited.push(selected());
+    }
+    const [, leaf, spine] = visited.map((ref) => ref?.slice("devices:".length));
+    const { links } = await (await service.fetch(`/controller/v1/links?device=${leaf}`)).json();
+    const neighbours = links.map(({ dst }: { readonly dst: { readonly device: string } }) => dst.device);
+    expect(neighbours).toContain(deviceId(1));
+    expect(neighbours).toContain(spine);
+    await eventually("the selection to be read out", async () =>
+      expect(await tab.page.locator(".stage [aria-live]").textContent()).toMatch(
+        /^spine\d selected, up, \d cables/,
+      ),
+    );
+    await press("Enter");
+    expect(await focused()).toBe("Details");
+    await press("Tab");
+    await press("Escape");
+    await until(() => selected() === null, { what: "the panel to be closed" });
+    expect(await focused()).toStartWith("Network map");
+  },
+);
+
+test.skipIf(!hasChromium)("without a selection, the first device is the one nearest the centre", async () => {
+  await tab.goto("/");
+  await tabTo("Network map");
+  await press("Shift+ArrowLeft");
+  await waitForUrlPart(tab, "selected=devices:");
+  await press("Escape");
+  await until(() => selected() === null, { what: "the selection to be cleared" });
+});
+
+test.skipIf(!hasChromium)("boxes of the bar open and close with keys, and a filter can be set", async () => {
+  await tab.goto("/");
+  for (const name of ["Path", "Filter", "Export and share"]) {
+    await tabTo(name);
+    await press("Enter");
+    await tab.page.getByRole("group", { name }).waitFor();
+    await press("Tab");
+    await press("Escape");
+    await tab.page.getByRole("group", { name }).waitFor({ state: "hidden" });
+    expect(await focused()).toBe(name);
+  }
+  await tab.goto("/");
+  await tabTo("Filter");
+  await press("Enter");
+  await press("Tab");
+  await press("Space");
+  await waitForUrlPart(tab, "type=");
+});
+
+test.skipIf(!hasChromium)("axe-core finds nothing on the map with a device that keys selected", async () => {
+  for (const colorScheme of ["dark", "light"] as const) {
+    await tab.page.emulateMedia({ colorScheme });
+    await tab.goto(`/?selected=devices:${deviceId(1)}`);
+    await tab.page.locator(".panel table.ports").first().waitFor();
+    expect(await audit(tab)).toEqual([]);
+  }
+  expect(tab.errors).toEqual([]);
+});
