@@ -13,7 +13,7 @@ const startDemo = (devices: number, hosts: number): Promise<Service> =>
 
 for (const [devices, hosts, detail] of [
   [50, 300, "devices"],
-  [1000, 5000, "devices"],
+  [1000, 5000, "clusters"],
   [10_000, 100_000, "clusters"],
 ] as const) {
   test.skipIf(!hasChromium)(
