@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<NetworkProblem>[] = [
   { title: "SINCE", cell: ({ since }) => since },
   { title: "DEVICES CUT OFF", cell: ({ cutOff }) => cutOff.deviceCount },
   { title: "HOSTS CUT OFF", cell: ({ cutOff }) => cutOff.hostCount },
-  { title: "PROBLEM", cell: ({ text }) => text },
+  { title: "PROBLEM", cell: ({ text }) => text, maxWidth: 400 },
 ];
 
 export const problemsCommand: Command = {

@@ -30,6 +30,10 @@ describe("tables", () => {
     expect(table([{ name: { a: 1 } }])).toContain('{"a":1}');
     const line = table([{ name: "x".repeat(1000), state: "up" }]).split("\n")[1] ?? "";
     expect(line).toBe(`${"x".repeat(63)}…  up`);
+    const wide = renderTable([1], [{ title: "TEXT", cell: () => "x".repeat(1000), maxWidth: 400 }], {
+      colour: false,
+    });
+    expect(wide).toBe(`TEXT\n${"x".repeat(399)}…\n`);
   });
 
   test("colour does not change the alignment", () => {

@@ -7,6 +7,8 @@
 export interface Column<Row> {
   readonly title: string;
   cell(row: Row): unknown;
+  /** Default 64: for a column of sentences, such as the last one. */
+  readonly maxWidth?: number;
   /** The style of a cell, by its text. */
   readonly styles?: Readonly<Record<string, TextStyle>>;
 }
@@ -63,7 +65,7 @@ export function createTableWriter<Row>(
   let isFirst = headers;
   return {
     render(rows) {
-      const cells = rows.map((row) => columns.map((column) => formatCell(column.cell(row))));
+      const cells = rows.map((row) => columns.map((column) => formatCell(column.cell(row), column.maxWidth)));
       for (const line of cells) {
         for (const [i, text] of line.entries()) widths[i] = Math.max(widths[i] ?? 0, Bun.stringWidth(text));
       }
@@ -83,8 +85,9 @@ export const renderTable = <Row>(
   options: TableOptions,
 ): string => createTableWriter(columns, options).render(rows);
 
-/** Any value as one line, escaped and at most MAX_CELL_WIDTH wide. */
-export const formatCell = (value: unknown): string => truncate(escapeControlCharacters(formatValue(value)));
+/** Any value as one line, escaped and at most `maxWidth` wide. */
+export const formatCell = (value: unknown, maxWidth = MAX_CELL_WIDTH): string =>
+  truncate(escapeControlCharacters(formatValue(value)), maxWidth);
 
 function formatValue(value: unknown): string {
   if (value === undefined || value === null || value === "") return "-";
@@ -93,13 +96,13 @@ function formatValue(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-function truncate(text: string): string {
-  if (Bun.stringWidth(text) <= MAX_CELL_WIDTH) return text;
+function truncate(text: string, maxWidth: number): string {
+  if (Bun.stringWidth(text) <= maxWidth) return text;
   let result = "";
   let width = 0;
   for (const { segment } of new Intl.Segmenter().segment(text)) {
     width += Bun.stringWidth(segment);
-    if (width >= MAX_CELL_WIDTH) break;
+    if (width >= maxWidth) break;
     result += segment;
   }
   return `${result}…`;

@@ -58,9 +58,6 @@ export type GroupBox = Type.Static<typeof GroupBox>;
 
 const Background = Type.Object(
   {
-    coastline: Type.Optional(
-      Type.Boolean({ description: "The coastlines of the world, for devices with locations." }),
-    ),
     picture: Type.Optional(
       Type.String({
         maxLength: 512 * 1024,

@@ -1,4 +1,5 @@
-/** The shell of the page: the bar, the map or a table, the panel, the time line and the notices. */
+/** The shell of the page: the bar, the problems, the map or a table, the panel, the time line and the notices. */
+import { useComputed } from "@preact/signals";
 import { render } from "preact";
 import { useRef } from "preact/hooks";
 import { createClient } from "../client/client.ts";
@@ -9,6 +10,9 @@ import type { NetworkMap } from "./map/map.ts";
 import { MapView } from "./map/map-view.tsx";
 import { Notices } from "./notices.tsx";
 import { Panel } from "./panel/panel.tsx";
+import { ProblemAnnouncer } from "./problems/announcer.tsx";
+import { Problems } from "./problems/problems.tsx";
+import { WallBar } from "./problems/wall.tsx";
 import { createStore, type Store, StoreContext } from "./store.ts";
 import { startSync } from "./sync.ts";
 import { Table } from "./table/table.tsx";
@@ -22,21 +26,24 @@ export function startApp(root: HTMLElement, workerUrl: string): void {
 
 function App({ store, workerUrl }: { readonly store: Store; readonly workerUrl: string }) {
   const map = useRef<NetworkMap>(null);
+  const wall = useComputed(() => store.state.value.wall);
   return (
     <StoreContext.Provider value={store}>
       <a class="skip" href="#main">
         Skip to the content
       </a>
-      <Bar map={map} />
+      {wall.value ? <WallBar /> : <Bar map={map} />}
+      <Problems />
       <main id="main" class="main" tabIndex={-1}>
         <MapView workerUrl={workerUrl} map={map} />
         <Table />
         <Chips />
         <EmptyState />
       </main>
-      <Panel />
-      <Timeline />
+      {!wall.value && <Panel />}
+      {!wall.value && <Timeline />}
       <Notices />
+      <ProblemAnnouncer />
     </StoreContext.Provider>
   );
 }

@@ -11,6 +11,12 @@ export interface Navigation {
   adjust(patch: Partial<ViewState>): void;
 }
 
+/** Before the text of a view in the fragment of an address. */
+export const VIEW_FRAGMENT = "#view=";
+
+/** A view from a link stays in the address while it is shown. */
+const viewFragment = (): string => (location.hash.startsWith(VIEW_FRAGMENT) ? location.hash : "");
+
 export function createNavigation(): Navigation {
   const state = signal(parseState(location.search));
   addEventListener("popstate", () => {
@@ -20,13 +26,14 @@ export function createNavigation(): Navigation {
     state,
     go(patch) {
       const next = { ...state.peek(), ...patch };
-      const address = formatState(next);
-      if (address !== location.pathname + location.search) history.pushState(null, "", address);
+      const address = formatState(next) + viewFragment();
+      if (address !== location.pathname + location.search + viewFragment())
+        history.pushState(null, "", address);
       state.value = next;
     },
     adjust(patch) {
       const next = { ...state.peek(), ...patch };
-      history.replaceState(null, "", formatState(next));
+      history.replaceState(null, "", formatState(next) + viewFragment());
       state.value = next;
     },
   };

@@ -1,11 +1,13 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { PROBLEM_SEVERITIES } from "../model/problem-kinds.ts";
 import {
   DEFAULT_STATE,
   type EntityRef,
   formatState,
   LAYERS,
   parseState,
+  SPEEDS,
   VIEWS,
   type ViewState,
 } from "./state.ts";
@@ -46,17 +48,29 @@ test("parsing the address of a state returns that state", () => {
       expanded: fc.array(text),
       at: fc.option(moment, { nil: undefined }),
       compare: fc.option(moment, { nil: undefined }),
+      play: fc.boolean(),
+      speed: fc.constantFrom(...SPEEDS),
       span: fc.constantFrom("15min", "1h", "30d"),
       changes: fc.boolean(),
+      problems: fc.boolean(),
+      severities: fc.subarray([...PROBLEM_SEVERITIES]),
+      acknowledged: fc.boolean(),
+      problem: fc.option(text, { nil: undefined }),
+      wall: fc.boolean(),
       filter: fc.oneof(fc.constant(""), text),
       sort: fc.oneof(fc.constant(""), text),
+      saved: fc.option(fc.string({ minLength: 1 }), { nil: undefined }),
       camera: fc.option(
         fc.record({ device: text, dx: number, dy: number, span: fc.constantFrom(0.01, 84, 1600) }),
         { nil: undefined },
       ),
     })
-    // Hops are written only together with a neighbourhood.
-    .map((one) => (one.around === undefined ? { ...one, hops: 1 } : one));
+    // Hops are written only together with a neighbourhood, and only the past is played.
+    .map((one) => ({
+      ...one,
+      hops: one.around === undefined ? 1 : one.hops,
+      play: one.play && one.at !== undefined,
+    }));
   fc.assert(fc.property(state, (one) => expect(read(formatState(one))).toEqual(one)));
 });
 

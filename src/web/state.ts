@@ -2,6 +2,8 @@
  * The view state: everything that decides what the page shows, as one value that is written to the address of the page
  * and parsed from it. The same address shows the same view. Defaults are left out, so that addresses stay short.
  */
+import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../model/problem-kinds.ts";
+
 export const VIEWS = ["map", "devices", "links", "hosts"] as const;
 export type View = (typeof VIEWS)[number];
 export type TableView = Exclude<View, "map">;
@@ -22,6 +24,10 @@ export const SPAN_MS = {
 } as const;
 export type TimeSpan = keyof typeof SPAN_MS;
 const SPAN_NAMES = ["15min", "1h", "6h", "1d", "7d", "30d"] as const satisfies readonly TimeSpan[];
+
+/** How many seconds of the past are played in one second. */
+export const SPEEDS = [1, 10, 60, 600] as const;
+export type Speed = (typeof SPEEDS)[number];
 
 /** What the map marks, and what the panel then lists: what differs from the plan, or what has conflicting claims. */
 export const LAYERS = ["drift", "conflicts"] as const;
@@ -61,14 +67,27 @@ export interface ViewState {
   readonly at: string | undefined;
   /** The earlier moment of a comparison. */
   readonly compare: string | undefined;
+  /** Whether the moment that is shown moves on, and how fast. */
+  readonly play: boolean;
+  readonly speed: Speed;
   /** The range of the time line. */
   readonly span: TimeSpan;
   /** Whether the panel lists recent changes. */
   readonly changes: boolean;
+  /** Whether the problems are listed, of which severities (empty is all), and whether with the acknowledged ones. */
+  readonly problems: boolean;
+  readonly severities: readonly ProblemSeverity[];
+  readonly acknowledged: boolean;
+  /** The id of the problem that the map marks. */
+  readonly problem: string | undefined;
+  /** Map, problems and clock without bars, for a screen on a wall. */
+  readonly wall: boolean;
   /** The filter of a table, and the field it is sorted by, with `-` for descending. */
   readonly filter: string;
   readonly sort: string;
   readonly camera: Camera | undefined;
+  /** The name of the saved view whose arrangement the map shows. */
+  readonly saved: string | undefined;
 }
 
 export const DEFAULT_STATE: ViewState = {
@@ -85,11 +104,19 @@ export const DEFAULT_STATE: ViewState = {
   expanded: [],
   at: undefined,
   compare: undefined,
+  play: false,
+  speed: 60,
   span: "1h",
   changes: false,
+  problems: false,
+  severities: [],
+  acknowledged: false,
+  problem: undefined,
+  wall: false,
   filter: "",
   sort: "",
   camera: undefined,
+  saved: undefined,
 };
 
 export const MAX_HOPS = 9;
@@ -125,14 +152,22 @@ export function formatState(state: ViewState): string {
   for (const device of state.expanded) append("hosts", device);
   append("at", state.at);
   append("compare", state.compare);
+  if (state.play && state.at !== undefined) append("play", "1");
+  if (state.speed !== DEFAULT_STATE.speed) append("speed", String(state.speed));
   if (state.span !== DEFAULT_STATE.span) append("span", state.span);
   if (state.changes) append("changes", "1");
+  if (state.problems) append("problems", "1");
+  append("severity", state.severities.join(","));
+  if (state.acknowledged) append("acknowledged", "1");
+  append("problem", state.problem);
+  if (state.wall) append("wall", "1");
   append("filter", state.filter);
   append("sort", state.sort);
   if (state.camera) {
     const { device, dx, dy, span } = state.camera;
     append("camera", [dx, dy, span, device].join(","));
   }
+  append("saved", state.saved);
   const text = query.toString();
   // A query may contain these characters, and ids stay readable with them.
   return text === "" ? "/" : `/?${text.replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
@@ -159,11 +194,19 @@ export function parseState(search: string): ViewState {
     expanded: query.getAll("hosts"),
     at: parseMoment(query.get("at")),
     compare: parseMoment(query.get("compare")),
+    play: query.get("play") === "1" && parseMoment(query.get("at")) !== undefined,
+    speed: SPEEDS.find((speed) => String(speed) === query.get("speed")) ?? DEFAULT_STATE.speed,
     span: SPAN_NAMES.find((span) => span === query.get("span")) ?? DEFAULT_STATE.span,
     changes: query.get("changes") === "1",
+    problems: query.get("problems") === "1",
+    severities: PROBLEM_SEVERITIES.filter((severity) => list("severity").includes(severity)),
+    acknowledged: query.get("acknowledged") === "1",
+    problem: text("problem"),
+    wall: query.get("wall") === "1",
     filter: query.get("filter") ?? "",
     sort: query.get("sort") ?? "",
     camera: parseCamera(query.get("camera")),
+    saved: text("saved"),
   };
 }
 

@@ -9,7 +9,9 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
+import type { RevisionTime } from "../client/types.ts";
 import type { MapSettings } from "../model/map-settings.ts";
+import { type Arranging, createArranging } from "./arrange/arranging.ts";
 import type { ChangeGroup } from "./change-groups.ts";
 import { type DriftList, missingEntities } from "./drift.ts";
 import type { Comparison } from "./history.ts";
@@ -18,6 +20,7 @@ import type { Network } from "./network.ts";
 import type { LinkOverlay } from "./overlay.ts";
 import { type OverlayResult, overlayOf } from "./overlay.ts";
 import type { LoadedPath } from "./path.ts";
+import { createProblemStore, type ProblemStore } from "./problems/problem-store.ts";
 import type { EntityRef } from "./state.ts";
 
 export interface Notice {
@@ -27,9 +30,13 @@ export interface Notice {
 
 export interface Store extends Navigation {
   readonly client: Client;
+  /** Where the user puts devices, boxes and a picture, and the saved views. */
+  readonly arranging: Arranging;
   readonly live: Signal<Network | undefined>;
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
   readonly past: Signal<Network | undefined>;
+  /** The revision and time of the past network. */
+  readonly pastMoment: Signal<RevisionTime | undefined>;
   readonly comparison: Signal<Comparison | undefined>;
   /** What is not as planned. Undefined when the page does not need it, or before it is loaded. */
   readonly drift: Signal<DriftList | undefined>;
@@ -53,6 +60,7 @@ export interface Store extends Navigation {
   readonly path: Signal<LoadedPath | undefined>;
   /** Why the paths are not there, as the service states it. */
   readonly pathFault: Signal<string | undefined>;
+  readonly problems: ProblemStore;
   /** The first end of a path, while the user picks the second. */
   readonly pathStart: ReadonlySignal<EntityRef | undefined>;
   /** Why the requested past or comparison is not shown, as the service states it. */
@@ -80,13 +88,16 @@ export function createStore(client: Client): Store {
   const drift = signal<DriftList | undefined>(undefined);
   const network = computed(() => comparison.value?.network ?? past.value ?? live.value);
   const networkVersion = signal(0);
+  const settings = signal<MapSettings | undefined>(undefined);
   const overlayResult = signal<OverlayResult | undefined>(undefined);
   let lastNoticeId = 0;
   return {
     ...navigation,
     client,
+    arranging: createArranging(navigation, settings),
     live,
     past,
+    pastMoment: signal<RevisionTime | undefined>(undefined),
     comparison,
     drift,
     plannedNetwork: computed(() => {
@@ -97,7 +108,7 @@ export function createStore(client: Client): Store {
     }),
     network,
     networkVersion,
-    settings: signal<MapSettings | undefined>(undefined),
+    settings,
     overlayResult,
     overlay: overlayOf(navigation.state, overlayResult),
     connection: signal<ConnectionState>({ state: "connecting" }),
@@ -105,13 +116,15 @@ export function createStore(client: Client): Store {
     recentChanges: signal<readonly ChangeGroup[]>([]),
     path: signal<LoadedPath | undefined>(undefined),
     pathFault: signal<string | undefined>(undefined),
+    problems: createProblemStore(navigation.state),
     pathStart,
     problem: signal<string | undefined>(undefined),
     loading: signal(false),
     notices,
     pick(ref) {
       const start = pathStart.peek();
-      if (!start || !ref) return navigation.go({ selected: ref });
+      if (!ref) return navigation.go({ selected: undefined, problem: undefined });
+      if (!start) return navigation.go({ selected: ref });
       pathStart.value = undefined;
       navigation.go({ path: [start, ref], selected: undefined, view: "map" });
     },

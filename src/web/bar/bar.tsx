@@ -1,5 +1,6 @@
 /** The bar at the top: search, the tabs of the views, and the buttons that open lists and menus. */
 import type { RefObject } from "preact";
+import { ViewsMenu } from "../arrange/views-menu.tsx";
 import { Button } from "../button.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
@@ -7,6 +8,7 @@ import { ExportMenu } from "./export-menu.tsx";
 import { FilterMenu } from "./filter-menu.tsx";
 import { MetricMenu } from "./metric-menu.tsx";
 import { PathBox } from "./path-box.tsx";
+import { ProblemsButton } from "./problems-button.tsx";
 import { SearchBox } from "./search-box.tsx";
 import { Status } from "./status.tsx";
 import { Tabs } from "./tabs.tsx";
@@ -26,7 +28,9 @@ export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
         <FilterMenu />
         <MetricMenu />
         <ChangesButton />
+        <ViewsMenu />
         <ExportMenu map={map} />
+        <ProblemsButton />
         <Status />
       </div>
     </header>

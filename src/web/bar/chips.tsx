@@ -1,10 +1,12 @@
 /** One chip for each condition that narrows the view, with a button that removes the condition. */
 import type { ComponentChildren } from "preact";
+import { OpenedViewChip } from "../arrange/opened-view-chip.tsx";
 import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
 import { entityName, formatType } from "../names.ts";
 import { pathCountText } from "../panel/path-steps.tsx";
 import { pathEndName } from "../path.ts";
+import { chosenText } from "../problems/problem-target.ts";
 import { isRevision, LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { stateTitle } from "./filter-menu.tsx";
@@ -18,9 +20,9 @@ interface ChipData {
 }
 
 export function Chips() {
-  const { state, pathStart, path: loadedPath } = useStore();
+  const { state, pathStart, path: loadedPath, problems } = useStore();
   const network = useNetwork();
-  const { types, states, sources, around, path, at, compare, view, layer, metric } = state.value;
+  const { types, states, sources, around, path, at, compare, view, layer, metric, problem } = state.value;
   const chips: ChipData[] = [];
   if (compare !== undefined) {
     const to = at === undefined ? "now" : formatMoment(at);
@@ -31,6 +33,8 @@ export function Chips() {
     if (states.length > 0) chips.push({ text: states.map(stateTitle).join(", "), undo: { states: [] } });
     if (sources.length > 0) chips.push({ text: `From ${sources.join(", ")}`, undo: { sources: [] } });
     if (layer !== undefined) chips.push({ text: LAYER_TITLES[layer], undo: { layer: undefined } });
+    if (problem !== undefined)
+      chips.push({ text: chosenText(problems, network), undo: { problem: undefined } });
     if (metric !== undefined) chips.push({ text: `${metric} on links`, undo: { metric: undefined } });
     if (around !== undefined) {
       const { hops } = state.value;
@@ -52,6 +56,7 @@ export function Chips() {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are not fields of a form
     <div class="chips" role="group" aria-label="What narrows this view">
       {pathStart.value && <PathStartChip name={entityName(network, pathStart.value)} />}
+      <OpenedViewChip />
       {chips.map((chip) => (
         <Chip key={Object.keys(chip.undo)[0]} {...chip} />
       ))}

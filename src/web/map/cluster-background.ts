@@ -53,7 +53,7 @@ export function drawClusterBackgrounds(
   }
 }
 
-function truncateText(context: CanvasRenderingContext2D, text: string, maxWidth: number): string {
+export function truncateText(context: CanvasRenderingContext2D, text: string, maxWidth: number): string {
   if (context.measureText(text).width <= maxWidth) return text;
   let end = text.length;
   while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > maxWidth) end--;

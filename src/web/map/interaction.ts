@@ -21,7 +21,7 @@ export interface InteractionHandlers {
   onDoubleClick(ref: EntityRef): void;
   onHover(hovered: Hovered | undefined): void;
   /** The device is dragged to the point, in map units; `ended` with the last one. Absent: drags move the map. */
-  onDeviceDrag?(device: string, point: MapPoint, ended: boolean): void;
+  onDeviceDrag?: ((device: string, point: MapPoint, ended: boolean) => void) | undefined;
 }
 
 interface MapParts {

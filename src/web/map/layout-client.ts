@@ -28,6 +28,8 @@ export interface LayoutClient {
   readonly routes: ReadonlyMap<string, Float64Array>;
   /** Requests a layout of what the network has and the layout has not. Pinned devices are where the map says. */
   update(network: Network, pinned?: PinnedPositions): void;
+  /** Whether the positions are those of the last update. */
+  isUpToDate(): boolean;
 }
 
 export const routeKey = (a: string, b: string): string => (a < b ? `${a}|${b}` : `${b}|${a}`);
@@ -120,7 +122,7 @@ export function createLayoutClient(
     else if (network !== sentVersion?.[0] || network.version !== sentVersion[1] || pinned !== sentPinned)
       send(network, pinned);
   };
-  return { positions, routes, update };
+  return { positions, routes, update, isUpToDate: () => !isBusy };
 }
 
 function flatten(pinned: PinnedPositions, diff: NetworkDiff): number[] {

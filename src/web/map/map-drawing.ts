@@ -3,8 +3,11 @@ import { drawClusterBackgrounds } from "./cluster-background.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
 import type { DeviceScene } from "./device-scene.ts";
 import type { GlRenderer } from "./gl-renderer.ts";
+import { drawGroupBoxes, type GroupShape } from "./group-boxes.ts";
 import { drawLabels, type Label } from "./label-draw.ts";
+import type { PinnedPositions } from "./layout-client.ts";
 import { drawLineLabels } from "./line-labels.ts";
+import { drawPinMarks } from "./pin-marks.ts";
 import type { PortFacts } from "./port-facts.ts";
 import type { Projection } from "./projection.ts";
 import type { SceneInput } from "./scene-input.ts";
@@ -28,6 +31,8 @@ export interface Frame {
   readonly hovered: string | undefined;
   readonly ports: PortFacts;
   readonly picture: MapPicture | undefined;
+  readonly groups: readonly GroupShape[];
+  readonly pinned: PinnedPositions | undefined;
 }
 
 interface FrameLayers {
@@ -45,6 +50,7 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   // A cluster has a card while one of its devices is visible.
   const visible = showsClusters ? [] : [...clusters.cards.values()].map(({ cluster }) => cluster);
   drawClusterBackgrounds(background, visible, projection, palette);
+  drawGroupBoxes(background, frame.groups, projection, palette);
   renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
   const context = contextOf(layers.labels, projection);
   const occupied = drawLabels(context, frame.labels, projection, palette, {
@@ -52,6 +58,7 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
     hostCount: (node) => network.hostCount(node),
   });
   if (showsClusters) return 0;
+  drawPinMarks(context, frame.pinned?.keys() ?? [], devices.devices, projection, palette);
   return drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
     overlay,
     port: (device, port) => frame.ports.get(device, port),

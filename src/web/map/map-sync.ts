@@ -3,6 +3,10 @@
  * map itself is imperative; Preact never renders inside it.
  */
 import type { Signal } from "@preact/signals";
+import type { Arrangement, GroupBox } from "../../model/map-view.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import { dragHandler } from "../arrange/arrange-keys.ts";
+import { PictureLoader } from "../arrange/picture.ts";
 import type { DriftList } from "../drift.ts";
 import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
@@ -14,10 +18,14 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
+import type { PinnedPositions } from "./layout-client.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
+import { problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
+
+const NO_GROUPS: readonly GroupBox[] = [];
 
 export interface MapInput {
   readonly state: ViewState;
@@ -25,8 +33,15 @@ export interface MapInput {
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
   readonly path: LoadedPath | undefined;
+  /** The problem that is marked, and how often the reader went to one. */
+  readonly problem?: NetworkProblem | undefined;
+  readonly problemVisits?: number;
   /** Values on links. */
   readonly overlay?: LinkOverlay | undefined;
+  readonly arrangement: Arrangement;
+  readonly pinned: PinnedPositions;
+  /** Whose arrangement it is. */
+  readonly arrangementKey: string;
 }
 
 interface MapSyncOptions {
@@ -38,11 +53,16 @@ interface MapSyncOptions {
 export class MapSync {
   readonly map: NetworkMap;
   readonly #store: Store;
+  readonly #picture = new PictureLoader((picture) => this.map.setPicture(picture));
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
   #highlightsKey = "";
   #contentKey = "";
   #cameraKey = "";
+  /** The moment of the ports. */
+  #portsAt: string | undefined;
+  /** What happens to the camera when pins have moved the device that its place is relative to. */
+  #afterLayout: "save" | "restore" | undefined;
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
   /** The neighbourhood or path, and the selection, that were last brought into view. */
   #fittedKey: string | undefined;
@@ -50,17 +70,23 @@ export class MapSync {
 
   constructor(store: Store, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
+    const onDeviceDrag = dragHandler(store.arranging);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
       onPick: (ref, bundle) => store.pick(bundle ? this.#nextOfBundle(bundle) : ref),
       onDoubleClick: ({ kind, id }) => kind === "devices" && this.#toggleHosts(id),
+      get onDeviceDrag() {
+        return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
+      },
       onHover: (next) => {
         hovered.value = next;
       },
       onCameraMoved: () => {
         hovered.value = undefined;
+        this.#afterLayout = undefined;
         this.#saveCameraLater();
       },
       onUpdated: () => {
+        this.#followPins();
         this.#bringIntoView();
         this.map.loadPortsInView();
       },
@@ -72,7 +98,7 @@ export class MapSync {
   update(input: MapInput): void {
     const previous = this.#input;
     this.#input = input;
-    const { state, network, comparison, drift, overlay } = input;
+    const { state, network, comparison, drift, overlay, problem } = input;
     if (!isMapShown(input) || !network) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey) {
@@ -82,9 +108,22 @@ export class MapSync {
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
     const filters = [types, states, sources, around, hops, path, layer];
     const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
-    const contentKey = JSON.stringify([highlightsKey, expanded, network.version]);
-    const isSame = previous?.network === network && previous.drift === drift && previous.path === input.path;
-    if (contentKey === this.#contentKey && isSame && previous.overlay === overlay) return;
+    // They are not loaded again at each step of a play: names and speeds of ports seldom change.
+    if (!state.play) this.#portsAt = state.at;
+    const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
+    const { pinned, arrangement } = input;
+    const isSame =
+      previous?.network === network &&
+      previous.drift === drift &&
+      previous.path === input.path &&
+      previous.problem === problem;
+    const isVisited = previous?.problemVisits !== input.problemVisits;
+    const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
+    this.#picture.show(arrangement.background);
+    if (previous && previous.pinned !== pinned)
+      this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
+    const isDrawnAlike = isSame && previous.overlay === overlay && isArrangedAlike;
+    if (contentKey === this.#contentKey && isDrawnAlike && !isVisited) return;
     this.#contentKey = contentKey;
     // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
     const dependsOnNetwork =
@@ -93,12 +132,19 @@ export class MapSync {
       this.#highlights = createHighlights(
         network,
         state,
-        comparison?.marks ?? layerMarks(layer, network, drift),
+        problemMarks(problem) ?? comparison?.marks ?? layerMarks(layer, network, drift),
         state.path && input.path && pathUnion(network, input.path),
       );
     this.#highlightsKey = highlightsKey;
-    const { at } = state;
-    this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded), at, overlay });
+    this.map.show({
+      network,
+      highlights: this.#highlights,
+      expanded: new Set(expanded),
+      at: this.#portsAt,
+      overlay,
+      pinned,
+      groups: arrangement.groups ?? NO_GROUPS,
+    });
     this.#bringIntoView();
   }
 
@@ -116,6 +162,15 @@ export class MapSync {
     this.#store.go({ expanded: expanded.includes(device) ? others : [...others, device] });
   }
 
+  /** The camera stays where it is for a pin of the user, and goes to that of the address for another arrangement. */
+  #followPins(): void {
+    if (!this.#afterLayout || !this.map.isLaidOut) return;
+    const camera = this.#store.state.peek().camera;
+    if (this.#afterLayout === "save") this.#saveCameraLater();
+    else if (camera) this.map.setCamera(camera);
+    this.#afterLayout = undefined;
+  }
+
   #saveCameraLater(): void {
     clearTimeout(this.#cameraTimer);
     this.#cameraTimer = setTimeout(() => {
@@ -128,15 +183,15 @@ export class MapSync {
   }
 
   /**
-   * Moves the camera once to each new neighbourhood, path or selection, as soon as its devices have a position. The camera
+   * Moves the camera once to each new neighbourhood, path, problem or selection, as soon as its devices have a position. The camera
    * of the address wins when the page is opened.
    */
   #bringIntoView(): void {
     if (!this.#input?.network) return;
-    const { state, network } = this.#input;
+    const { state, network, problem, problemVisits } = this.#input;
     const { around, hops, path, camera, selected, expanded } = state;
     const opensWithCamera = this.#fittedKey === undefined && camera !== undefined;
-    const fittedKey = JSON.stringify([around, hops, path]);
+    const fittedKey = JSON.stringify([around, hops, path, problem?.id, problemVisits]);
     const selectionKey = JSON.stringify([selected, expanded.length]);
     if (opensWithCamera) {
       if (this.map.savedCamera() === undefined) return;
@@ -151,6 +206,13 @@ export class MapSync {
         : [...network.devices.keys()].filter((id) => this.#highlights?.isVisible(id));
       if (!this.map.fitDevices(devices)) return;
     }
+    const isPlaced = problem?.devices.some((id) => network.devices.has(id));
+    if (
+      isPlaced &&
+      fittedKey !== this.#fittedKey &&
+      !this.map.bringDevicesIntoView(problem?.devices ?? [], false)
+    )
+      return;
     this.#fittedKey = fittedKey;
     if (selectionKey === this.#selectionKey) return;
     const isKnown = selected !== undefined && network[selected.kind].has(selected.id);

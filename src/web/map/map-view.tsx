@@ -2,6 +2,8 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { ArrangeBox, ArrangeButton } from "../arrange/arrange-box.tsx";
+import { onArrangeKey } from "../arrange/arrange-keys.ts";
 import { Popover } from "../bar/popover.tsx";
 import { Button } from "../button.tsx";
 import { focusPanel } from "../focus.ts";
@@ -18,8 +20,10 @@ import { handleMapKey, type KeyActions, ZOOM_IN, ZOOM_OUT } from "./map-keys.ts"
 import { isMapShown, MapSync } from "./map-sync.ts";
 import { OverlayLegend } from "./overlay-legend.tsx";
 
-const KEYS =
-  "Arrow keys move, plus and minus zoom, 0 shows all. Shift and an arrow key select the next device, Enter opens it, Escape closes it. The tables have the same content.";
+const MAP_NAME =
+  "Network map. Arrow keys move, plus and minus zoom, 0 shows all. Shift and an arrow key select the next device, Enter opens it, Escape closes it. The tables have the same content.";
+const ARRANGE_NAME =
+  "Network map. Arrow keys move the selected device, P pins or unpins it, U undoes. Plus and minus zoom.";
 
 interface MapViewProps {
   readonly workerUrl: string;
@@ -36,6 +40,11 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     drift: store.drift.value,
     overlay: store.overlay.value,
     path: store.path.value,
+    problem: store.problems.chosen.value,
+    problemVisits: store.problems.visits.value,
+    arrangement: store.arranging.shown.value,
+    pinned: store.arranging.pinned.value,
+    arrangementKey: store.arranging.key.value,
   };
   const observed = useNetwork();
   const drawn = useSignal(false);
@@ -74,9 +83,12 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         tabIndex={0}
         role="application"
         aria-roledescription="map"
-        aria-label={`Network map. ${KEYS}`}
+        aria-label={store.arranging.isOn.value ? ARRANGE_NAME : MAP_NAME}
         aria-describedby="map-summary"
-        onKeyDown={(event) => map.current && handleMapKey(event, map.current, keyActions(store))}
+        onKeyDown={(event) =>
+          onArrangeKey(event, store, map.current) ||
+          (map.current && handleMapKey(event, map.current, keyActions(store)))
+        }
       >
         <div class="map" aria-hidden="true" ref={element}>
           <canvas class="map-layer" ref={background} />
@@ -97,6 +109,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         <Button label="Show all" icon="fit" onClick={() => map.current?.fitAll()} />
         <LayerButton layer="drift" icon="drift" />
         <LayerButton layer="conflicts" icon="conflict" />
+        <ArrangeButton />
         <Popover label="Legend" buttonLabel="Legend" face={<Icon name="legend" />}>
           {() => (
             <>
@@ -106,6 +119,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
           )}
         </Popover>
       </div>
+      <ArrangeBox map={map} />
     </div>
   );
 }

@@ -7,6 +7,7 @@
  * encoded so far, `data-updates` the number of updates, `data-items` the number of items that there are.
  */
 import type { Client } from "../../client/client.ts";
+import type { GroupBox } from "../../model/map-view.ts";
 import type { Network } from "../network.ts";
 import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
@@ -20,11 +21,12 @@ import { boundsOf } from "./clusters.ts";
 import { DeviceScene } from "./device-scene.ts";
 import { composePng } from "./export-png.ts";
 import { GlRenderer } from "./gl-renderer.ts";
+import { type GroupShape, groupShapes } from "./group-boxes.ts";
 import type { Highlights } from "./highlights.ts";
 import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
 import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
-import { createLayoutClient } from "./layout-client.ts";
+import { createLayoutClient, type PinnedPositions } from "./layout-client.ts";
 import { drawFrame, type MapPicture } from "./map-drawing.ts";
 import { nextDevice } from "./next-device.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
@@ -41,6 +43,10 @@ export interface MapContent {
   /** The moment of the network; undefined is now. */
   readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
+  /** Devices that stay where they were put. */
+  readonly pinned: PinnedPositions;
+  /** Boxes behind devices. */
+  readonly groups: readonly GroupBox[];
 }
 
 export interface MapHandlers extends InteractionHandlers {
@@ -86,6 +92,7 @@ export class NetworkMap {
   #input: SceneInput | undefined;
   #clusterLabels: readonly Label[] = [];
   #picture: MapPicture | undefined;
+  #groups: readonly GroupShape[] = [];
   /** The camera of the address, until the device that it refers to has a position. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
@@ -115,7 +122,7 @@ export class NetworkMap {
 
   show(content: MapContent): void {
     this.#content = content;
-    this.#layout.update(content.network);
+    this.#layout.update(content.network, content.pinned);
     this.#update.request();
   }
 
@@ -125,6 +132,11 @@ export class NetworkMap {
    */
   bringIntoView(ref: EntityRef, closeUp: boolean): boolean {
     const devices = this.#content ? devicesOf(this.#content.network, ref) : [];
+    return this.bringDevicesIntoView(devices, closeUp);
+  }
+
+  /** The same for several devices together. */
+  bringDevicesIntoView(devices: readonly string[], closeUp: boolean): boolean {
     const positions = devices.flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
     const { width, height, x, y, spacingPx } = this.#camera.projection();
@@ -145,8 +157,12 @@ export class NetworkMap {
   }
 
   fitAll(): void {
-    const positions = [...this.#devices.devices.values()].map(({ position }) => position);
-    if (this.#isPlaced) this.#camera.animateTo(this.#fitted(positions));
+    if (this.#isPlaced) this.#camera.animateTo(this.#camera.fitted(this.extent()));
+  }
+
+  /** Of all devices that are drawn, y upwards. */
+  extent(): Bounds {
+    return widened(boundsOf([...this.#devices.devices.values()].map(({ position }) => position)));
   }
 
   zoom(factor: number): void {
@@ -156,6 +172,16 @@ export class NetworkMap {
   /** In tenths of the visible part, y upwards. */
   pan(dx: number, dy: number): void {
     this.#camera.panShare(dx / 10, dy / 10);
+  }
+
+  /** In map units, y upwards. Undefined before the device is laid out. */
+  positionOf(device: string): MapPoint | undefined {
+    return this.#layout.positions.get(device);
+  }
+
+  /** Whether all devices are where the layout and the pins put them. */
+  get isLaidOut(): boolean {
+    return this.#layout.isUpToDate();
   }
 
   /** The device beside the selected entity in the direction; without a selection the device nearest the centre. */
@@ -208,10 +234,12 @@ export class NetworkMap {
     yield* this.#deviceLabels.update(this.#devices, changes, input);
     if (changes.clusters.size > 0 || changes.clusterShapes.size > 0)
       this.#clusterLabels = clusterLabels(this.#clusters.cards, palette, highlights.markWord);
+    this.#groups = yield* groupShapes(content.groups, network, positions);
     this.#input = input;
     const { dataset } = this.#layers.element;
     dataset.encoded = String(this.#encoded());
     dataset.updates = String(Number(dataset.updates ?? 0) + 1);
+    dataset.groups = String(this.#groups.length);
     dataset.items = String(this.#devices.scene.nodes.size + this.#devices.scene.edges.size);
     this.#placeCamera();
     this.#handlers.onUpdated();
@@ -289,6 +317,8 @@ export class NetworkMap {
       hovered: this.#interaction.hoveredNode,
       ports: this.ports,
       picture: this.#picture,
+      groups: this.#groups,
+      pinned: this.#content?.pinned,
     });
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";

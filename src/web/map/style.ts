@@ -8,7 +8,9 @@ import type { Device, DriftState } from "../../model/entity.ts";
 import type { Palette } from "./palette.ts";
 
 export type ChangeMark = "added" | "removed" | "updated";
-export type Mark = ChangeMark | DriftState | "conflict";
+/** What a problem is about, and what it cuts off. */
+export type ProblemMark = "problem" | "cut-off";
+export type Mark = ChangeMark | DriftState | "conflict" | ProblemMark;
 
 export interface NodeStyle {
   /** One of `SHAPES`. */
@@ -75,8 +77,8 @@ function shapeOf(type: string): Shape {
 
 export function deviceStyle(device: Device, emphasis: Emphasis, palette: Palette): NodeStyle {
   const shape = SHAPES[shapeOf(device.type)];
-  const ring = emphasis.selected ? 2 : emphasis.onPath ? 1 : 0;
-  const dashed = emphasis.mark === "missing" ? 1 : 0;
+  const ring = emphasis.selected || emphasis.mark === "problem" ? 2 : emphasis.onPath ? 1 : 0;
+  const dashed = emphasis.mark === "missing" || emphasis.mark === "cut-off" ? 1 : 0;
   return { shape, ring, dashed, ...symbolAndColours(device, emphasis, palette) };
 }
 
@@ -98,6 +100,10 @@ function markedStyle(mark: Mark, palette: Palette): Pick<NodeStyle, "symbol" | "
       return { symbol: unequal, color: palette.differs, fill: palette.differsFill };
     case "conflict":
       return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
+    case "problem":
+      return { symbol: exclamation, color: palette.down, fill: palette.downFill };
+    case "cut-off":
+      return { symbol: minus, color: palette.warning, fill: palette.warningFill };
   }
 }
 
@@ -107,7 +113,9 @@ function symbolAndColours(
   palette: Palette,
 ): Pick<NodeStyle, "symbol" | "color" | "fill"> {
   const { none, cross, exclamation } = SYMBOLS;
-  if (mark) return markedStyle(mark, palette);
+  // The cross of a device that is down says more than that there is a problem.
+  const isDownProblem = !device.available && (mark === "problem" || mark === "cut-off");
+  if (mark && !isDownProblem) return markedStyle(mark, palette);
   // An alarm is never dimmed: what is down must be seen whatever is filtered.
   if (!device.available) return { symbol: cross, color: palette.down, fill: palette.downFill };
   if (hasConflict(device)) {

@@ -1,5 +1,6 @@
 /** The facts of one device, its buttons and its ports. */
 import type { Device } from "../../model/entity.ts";
+import { UnpinButton } from "../arrange/unpin-button.tsx";
 import { Button } from "../button.tsx";
 import { missingPorts } from "../drift.ts";
 import { formatCount, formatType } from "../names.ts";
@@ -87,6 +88,7 @@ function DeviceButtons({ id }: { readonly id: string }) {
     <div class="actions">
       {hosts > 0 && <Button label={formatCount(hosts, "host")} pressed={isExpanded} onClick={toggleHosts} />}
       <Button label="Neighbourhood" pressed={isCentre} onClick={toggleNeighbourhood} />
+      <UnpinButton device={id} />
       <Button label="Path from here" onClick={() => startPath({ kind: "devices", id })} />
       {hosts > 0 && <Button label="Hosts table" onClick={showHosts} />}
     </div>

@@ -8,9 +8,10 @@ import { Button } from "../button.tsx";
 import { closeOnEscape, PANEL_ID } from "../focus.ts";
 import { LAYER_TITLES } from "../state.ts";
 import { useStore } from "../store.ts";
-import { ComparisonList, RecentChanges } from "./change-list.tsx";
+import { RecentChanges } from "./change-list.tsx";
+import { ComparisonPanel } from "./comparison.tsx";
 import { Details } from "./details.tsx";
-import { PanelHeading, Section } from "./elements.tsx";
+import { PanelHeading } from "./elements.tsx";
 import { LayerList } from "./layer-list.tsx";
 import { PathSteps } from "./path-steps.tsx";
 
@@ -20,14 +21,10 @@ export function Panel() {
   /** On a phone, where the panel is a sheet at the bottom. */
   const isTall = useSignal(false);
   const body = useRef<HTMLDivElement>(null);
-  const compared = compare === undefined ? undefined : comparison.value;
-  const shownLayer = compared ? undefined : layer;
+  const isComparing = compare !== undefined;
+  const shownLayer = isComparing ? undefined : layer;
   const hasContent =
-    selected !== undefined ||
-    path !== undefined ||
-    changes ||
-    compared !== undefined ||
-    shownLayer !== undefined;
+    selected !== undefined || path !== undefined || changes || isComparing || shownLayer !== undefined;
   const open = hasContent && network.value !== undefined;
   const shown = JSON.stringify([selected, path, compare, changes, at, around, expanded]);
   useLayoutEffect(() => {
@@ -61,11 +58,7 @@ export function Panel() {
           </>
         )}
         {open && selected && <Details key={`${selected.kind} ${selected.id}`} entityRef={selected} />}
-        {open && compared && (
-          <Section title="What differs">
-            <ComparisonList comparison={compared} />
-          </Section>
-        )}
+        {open && isComparing && <ComparisonPanel comparison={comparison.value} />}
         {open && shownLayer && (
           <>
             <PanelHeading title={LAYER_TITLES[shownLayer]}>

@@ -1,0 +1,134 @@
+/**
+ * The arrangement that the map shows, and its changes. Without an opened view it is the user's own, which the browser
+ * keeps. An opened view shows that of the view; changes are a draft until they are saved, and the user's own stays as it is.
+ */
+import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { MapSettings } from "../../model/map-settings.ts";
+import type { Arrangement, MapView } from "../../model/map-view.ts";
+import type { PinnedPositions } from "../map/layout-client.ts";
+import type { Navigation } from "../navigation.ts";
+import { throttle } from "../throttle.ts";
+import { ARRANGEMENT_KEY, keepArrangement, readArrangement } from "./kept.ts";
+import { createSavedViews, type SavedViews } from "./saved-views.ts";
+
+export type ViewOrigin = "browser" | "configuration" | "link";
+
+export interface OpenedView {
+  readonly view: MapView;
+  readonly origin: ViewOrigin;
+}
+
+export interface Arranging {
+  /** Whether drags and arrow keys move devices. */
+  readonly isOn: Signal<boolean>;
+  readonly shown: ReadonlySignal<Arrangement>;
+  /** By device id, y upwards, for the layout. */
+  readonly pinned: ReadonlySignal<PinnedPositions>;
+  readonly opened: ReadonlySignal<OpenedView | undefined>;
+  /** The opened view by origin and name, or that there is none. */
+  readonly key: ReadonlySignal<string>;
+  /** The opened view has changes that are not saved. */
+  readonly isDraft: ReadonlySignal<boolean>;
+  readonly canUndo: ReadonlySignal<boolean>;
+  /** The browser did not keep the last change. */
+  readonly isLost: ReadonlySignal<boolean>;
+  readonly views: SavedViews;
+  /** The view of a link that was opened. */
+  readonly linked: Signal<MapView | undefined>;
+  /** Changes of the same `step` in a row are undone together. */
+  change(next: Arrangement, step?: string): void;
+  undo(): void;
+  /** Forgets the changes of the opened view. */
+  dropDraft(): void;
+}
+
+const MAX_UNDO = 100;
+const KEEP_INTERVAL_MS = 250;
+const OWN = "own";
+
+interface Edits {
+  /** What was changed: OWN, or the origin and name of a view. */
+  readonly of: string;
+  readonly before: readonly Arrangement[];
+  readonly now: Arrangement | undefined;
+  readonly step: string | undefined;
+}
+
+const NO_EDITS: Edits = { of: OWN, before: [], now: undefined, step: undefined };
+
+export function createArranging(
+  { state }: Navigation,
+  settings: ReadonlySignal<MapSettings | undefined>,
+): Arranging {
+  const own = signal(readArrangement());
+  const isLost = signal(false);
+  const linked = signal<MapView | undefined>(undefined);
+  const views = createSavedViews();
+  const edits = signal(NO_EDITS);
+  const opened = computed((): OpenedView | undefined => {
+    if (linked.value) return { view: linked.value, origin: "link" };
+    const { saved } = state.value;
+    if (saved === undefined) return undefined;
+    const ofBrowser = views.list.value.find(({ name }) => name === saved);
+    if (ofBrowser) return { view: ofBrowser, origin: "browser" };
+    const configured = settings.value?.views.find(({ name }) => name === saved);
+    return configured && { view: configured, origin: "configuration" };
+  });
+  const key = computed(() => (opened.value ? `${opened.value.origin} ${opened.value.view.name}` : OWN));
+  const current = computed(() =>
+    edits.value.of === key.value ? edits.value : { ...NO_EDITS, of: key.value },
+  );
+  const saved = computed(() => (opened.value ? opened.value.view.arrangement : own.value));
+  const shown = computed(() => (opened.value ? current.value.now : undefined) ?? saved.value ?? NOTHING);
+  const pins = computed(() => shown.value.pins);
+
+  let kept = own.peek();
+  const keep = () => {
+    if (kept === own.peek()) return;
+    kept = own.peek();
+    isLost.value = !keepArrangement(kept);
+  };
+  const keepSoon = throttle(KEEP_INTERVAL_MS, keep);
+  effect(() => {
+    if (own.value !== kept) keepSoon();
+  });
+  addEventListener("pagehide", keep);
+  // Another tab of the same browser.
+  window.addEventListener("storage", (event) => {
+    if (event.key !== ARRANGEMENT_KEY) return;
+    kept = readArrangement();
+    own.value = kept;
+  });
+
+  const set = (now: Arrangement, before: readonly Arrangement[], step: string | undefined) => {
+    if (!opened.peek()) own.value = now;
+    edits.value = { of: key.peek(), before, now, step };
+  };
+  return {
+    isOn: signal(false),
+    shown,
+    pinned: computed(() => new Map(pins.value?.map(({ device, x, y }) => [device, { x, y: -y }]))),
+    opened,
+    key,
+    isDraft: computed(() => opened.value !== undefined && current.value.before.length > 0),
+    canUndo: computed(() => current.value.before.length > 0),
+    isLost,
+    views,
+    linked,
+    change(next, step) {
+      const { before, step: last } = current.peek();
+      const continues = step !== undefined && step === last && before.length > 0;
+      set(next, continues ? before : [...before, shown.peek()].slice(-MAX_UNDO), step);
+    },
+    undo() {
+      const { before } = current.peek();
+      const last = before.at(-1);
+      if (last) set(last, before.slice(0, -1), undefined);
+    },
+    dropDraft() {
+      edits.value = NO_EDITS;
+    },
+  };
+}
+
+const NOTHING: Arrangement = {};

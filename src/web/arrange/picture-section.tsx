@@ -1,0 +1,88 @@
+/** The background picture of the arrangement: a file of the user, its place and its size. */
+import type { RefObject } from "preact";
+import { useId } from "preact/hooks";
+import type { Background } from "../../model/map-view.ts";
+import { Button } from "../button.tsx";
+import type { NetworkMap } from "../map/map.ts";
+import { useStore } from "../store.ts";
+import { setBackground } from "./arrangement.ts";
+import { readPicture } from "./picture.ts";
+
+const LIMIT = 1_000_000;
+
+export function PictureSection({ map }: { readonly map: RefObject<NetworkMap | null> }) {
+  const store = useStore();
+  const { arranging } = store;
+  const id = useId();
+  const { background } = arranging.shown.value;
+  const set = (next: Background | undefined, step?: string) =>
+    arranging.change(setBackground(arranging.shown.peek(), next), step);
+  const read = async (file: Blob | undefined) => {
+    const extent = map.current?.extent();
+    if (!file || !extent) return;
+    const checked = await readPicture(file);
+    if (!checked.ok) return store.notify(checked.message);
+    const { picture, ratio } = checked.value;
+    const width = Math.round(extent.right - extent.left);
+    const height = Math.max(1, Math.round(width * ratio));
+    const y = Math.round(-(extent.top + extent.bottom) / 2 - height / 2);
+    set({ picture, x: Math.round(extent.left), y, width, height });
+  };
+  return (
+    <section>
+      <h3>Background picture</h3>
+      <div class="stack">
+        <label for={id}>Picture file (PNG, JPEG, WebP); it stays in this browser</label>
+        <input
+          id={id}
+          type="file"
+          accept="image/png,image/jpeg,image/webp"
+          onChange={(event) => void read(event.currentTarget.files?.[0])}
+        />
+      </div>
+      {background?.picture !== undefined && (
+        <>
+          <Place background={background} set={set} />
+          <Button label="Remove the picture" onClick={() => set(undefined)} />
+        </>
+      )}
+    </section>
+  );
+}
+
+interface PlaceProps {
+  readonly background: Background;
+  readonly set: (next: Background, step: string) => void;
+}
+
+function Place({ background, set }: PlaceProps) {
+  const { x = 0, y = 0, width = 1, height = 1 } = background;
+  const field = (label: string, value: number, min: number, next: (value: number) => Partial<Background>) => (
+    <label key={label}>
+      {label}
+      <input
+        type="number"
+        step={10}
+        min={min}
+        max={LIMIT}
+        value={value}
+        onChange={({ currentTarget: { value: text } }) => {
+          const number = Number(text);
+          if (text !== "" && number >= min && number <= LIMIT)
+            set({ ...background, ...next(number) }, `picture ${label}`);
+        }}
+      />
+    </label>
+  );
+  return (
+    <div class="fields">
+      {field("Left", x, -LIMIT, (value) => ({ x: value }))}
+      {field("Top", y, -LIMIT, (value) => ({ y: value }))}
+      {field("Width", width, 1, (value) => ({
+        width: value,
+        // The picture keeps its shape.
+        height: Math.min(LIMIT, Math.max(1, Math.round((height * value) / width))),
+      }))}
+    </div>
+  );
+}

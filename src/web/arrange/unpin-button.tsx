@@ -1,0 +1,17 @@
+/** In the panel of a device that was pinned: says so, and unpins it. */
+import { Button } from "../button.tsx";
+import { useStore } from "../store.ts";
+import { pinOf, unpinDevice } from "./arrangement.ts";
+
+export function UnpinButton({ device }: { readonly device: string }) {
+  const { arranging } = useStore();
+  const arrangement = arranging.shown.value;
+  if (!pinOf(arrangement, device)) return null;
+  return (
+    <Button
+      label="Pinned"
+      pressed={true}
+      onClick={() => arranging.change(unpinDevice(arrangement, device))}
+    />
+  );
+}

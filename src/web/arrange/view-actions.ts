@@ -1,0 +1,53 @@
+/** What the user does with views: opens, closes and saves them. */
+import type { MapView } from "../../model/map-view.ts";
+import { formatState, parseState } from "../state.ts";
+import type { Store } from "../store.ts";
+import type { Checked } from "./checked-view.ts";
+
+/** What the page shows now, as a view. */
+export function currentView({ state, arranging }: Store, name: string): MapView {
+  const query = formatState({ ...state.value, saved: undefined }).replace(/^\/\??/, "");
+  const arrangement = arranging.shown.value;
+  return { name, state: query, ...(Object.keys(arrangement).length > 0 && { arrangement }) };
+}
+
+export function openView({ arranging, go }: Store, { name, state }: MapView): void {
+  forgetLink(arranging);
+  arranging.dropDraft();
+  go({ ...parseState(state), saved: name });
+}
+
+/** Returns to the user's own arrangement. The rest of the page stays as it is. */
+export function closeView({ arranging, go }: Store): void {
+  forgetLink(arranging);
+  arranging.dropDraft();
+  go({ saved: undefined });
+}
+
+/** Saves what the page shows, and opens it. */
+export function saveView(store: Store, name: string): Checked<MapView> {
+  const checked = store.arranging.views.save(currentView(store, name));
+  if (checked.ok) {
+    forgetLink(store.arranging);
+    store.arranging.dropDraft();
+    store.go({ saved: name });
+  }
+  return checked;
+}
+
+export function renameView(store: Store, from: string, to: string): Checked<MapView> {
+  const checked = store.arranging.views.rename(from, to);
+  if (checked.ok && store.state.peek().saved === from) store.adjust({ saved: to });
+  return checked;
+}
+
+export function deleteView(store: Store, name: string): void {
+  store.arranging.views.remove(name);
+  if (store.state.peek().saved === name) closeView(store);
+}
+
+function forgetLink({ linked }: Store["arranging"]): void {
+  if (!linked.peek()) return;
+  history.replaceState(null, "", location.pathname + location.search);
+  linked.value = undefined;
+}

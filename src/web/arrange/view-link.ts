@@ -1,0 +1,75 @@
+/**
+ * A view as the fragment of an address: JSON, compressed, in the characters of base64url. A fragment is never sent to the
+ * service. What arrives this way may be from anybody: it is bounded before and after decompression, and checked. A link
+ * carries no picture: a small one could be made to need any amount of memory.
+ */
+import type { MapView } from "../../model/map-view.ts";
+import { VIEW_FRAGMENT } from "../navigation.ts";
+import { type Checked, checkView } from "./checked-view.ts";
+
+/** Of the fragment, in characters. Longer addresses do not survive mail and chat programs. */
+export const MAX_LINK = 32 * 1024;
+/** Of the JSON, in bytes. */
+const MAX_JSON = 1024 * 1024;
+
+export async function encodeViewLink(view: MapView): Promise<Checked<string>> {
+  const { background: _, ...rest } = view.arrangement ?? {};
+  const json = JSON.stringify(
+    Object.keys(rest).length > 0 ? { ...view, arrangement: rest } : { name: view.name, state: view.state },
+  );
+  const stream = new Blob([json]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const fragment = VIEW_FRAGMENT + toBase64Url(new Uint8Array(await new Response(stream).arrayBuffer()));
+  if (fragment.length <= MAX_LINK) return { ok: true, value: fragment };
+  const size = Math.ceil(fragment.length / 1024);
+  return {
+    ok: false,
+    message: `The link would have ${size} kB, and at most ${MAX_LINK / 1024} kB are possible. Unpin some devices, or put the view into the configuration.`,
+  };
+}
+
+export async function decodeViewLink(fragment: string): Promise<Checked<MapView>> {
+  if (fragment.length > MAX_LINK) return { ok: false, message: `it has more than ${MAX_LINK / 1024} kB` };
+  const json = await inflate(fragment.slice(VIEW_FRAGMENT.length));
+  if (json === undefined) return { ok: false, message: "it is damaged" };
+  const checked = checkView(json);
+  if (checked.ok && checked.value.arrangement?.background)
+    return { ok: false, message: "a link cannot have a background" };
+  return checked;
+}
+
+/** Undefined if it is not compressed JSON, or too much of it. */
+async function inflate(text: string): Promise<unknown> {
+  try {
+    const stream = new Blob([fromBase64Url(text)])
+      .stream()
+      .pipeThrough(new DecompressionStream("deflate-raw"));
+    const reader = stream.getReader();
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    let json = "";
+    let size = 0;
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      if (size > MAX_JSON) {
+        void reader.cancel();
+        return undefined;
+      }
+      json += decoder.decode(value, { stream: true });
+    }
+    return JSON.parse(json + decoder.decode());
+  } catch {
+    return undefined;
+  }
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+const fromBase64Url = (text: string) =>
+  Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) =>
+    character.charCodeAt(0),
+  );

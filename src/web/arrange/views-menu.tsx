@@ -1,0 +1,204 @@
+/** The menu of saved views: those of the browser and those of the configuration; saving, sharing and printing. */
+import { useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
+import type { MapView } from "../../model/map-view.ts";
+import { Popover } from "../bar/popover.tsx";
+import { Button } from "../button.tsx";
+import { copyText } from "../clipboard.ts";
+import { Icon } from "../icon.tsx";
+import { useStore } from "../store.ts";
+import { checkView } from "./checked-view.ts";
+import { currentView, deleteView, openView, renameView, saveView } from "./view-actions.ts";
+import { encodeViewLink } from "./view-link.ts";
+import { printView } from "./view-yaml.ts";
+
+export function ViewsMenu() {
+  return (
+    <Popover label="Views" buttonLabel="Views" face={<Icon name="bookmark" />}>
+      {(close) => (
+        <div class="views-menu">
+          <BrowserViews close={close} />
+          <ConfiguredViews close={close} />
+          <CurrentView />
+        </div>
+      )}
+    </Popover>
+  );
+}
+
+interface ListProps {
+  readonly close: () => void;
+}
+
+function BrowserViews({ close }: ListProps) {
+  const views = useStore().arranging.views.list.value;
+  return (
+    <section>
+      <h3>In this browser</h3>
+      {views.length === 0 && <p class="muted">None yet.</p>}
+      <ul class="plain">
+        {views.map((view) => (
+          <ViewRow key={view.name} view={view} close={close} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function ViewRow({ view, close }: ListProps & { readonly view: MapView }) {
+  const store = useStore();
+  const renaming = useSignal(false);
+  const { name } = view;
+  if (renaming.value)
+    return (
+      <li class="entry">
+        <NameForm
+          label={`New name of ${name}`}
+          button="Rename"
+          initial={name}
+          submit={(next) => {
+            const checked = renameView(store, name, next);
+            if (checked.ok) renaming.value = false;
+            return checked.ok ? "" : checked.message;
+          }}
+        />
+      </li>
+    );
+  return (
+    <li class="entry">
+      <OpenButton view={view} close={close} />
+      <Button
+        label={`Rename ${name}`}
+        onClick={() => {
+          renaming.value = true;
+        }}
+      />
+      <Button label={`Delete ${name}`} icon="close" onClick={() => deleteView(store, name)} />
+    </li>
+  );
+}
+
+function ConfiguredViews({ close }: ListProps) {
+  const views = useStore().settings.value?.views ?? [];
+  if (views.length === 0) return null;
+  return (
+    <section>
+      <h3>From the configuration</h3>
+      <ul class="plain">
+        {views.map((view) => (
+          <li key={view.name} class="entry">
+            <OpenButton view={view} close={close} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function OpenButton({ view, close }: ListProps & { readonly view: MapView }) {
+  const store = useStore();
+  const open = () => {
+    close();
+    openView(store, view);
+  };
+  return <Button class="menu-item" label={view.name} onClick={open} />;
+}
+
+/** What the page shows: saves, shares or prints it. */
+function CurrentView() {
+  const store = useStore();
+  const printed = useSignal<string | undefined>(undefined);
+  const id = useId();
+  const name = store.arranging.opened.value?.view.name ?? "";
+  const nameOrDefault = name || "My view";
+  const share = async () => {
+    const view = currentView(store, nameOrDefault);
+    const link = await encodeViewLink(view);
+    if (!link.ok) return store.notify(link.message);
+    const what = view.arrangement?.background ? "the link, without the picture" : "the link";
+    return copyText(store, `${location.origin}/${link.value}`, what);
+  };
+  return (
+    <section>
+      <h3>What the page shows now</h3>
+      <NameForm
+        label="Name of the view"
+        button="Save"
+        initial={name}
+        submit={(next) => {
+          const checked = saveView(store, next);
+          if (checked.ok) store.notify(`Saved the view ${next} in this browser`);
+          return checked.ok ? "" : checked.message;
+        }}
+      />
+      <div class="actions">
+        <Button label="Copy link with arrangement" onClick={() => void share()} />
+        <Button
+          label="Show for the configuration"
+          pressed={printed.value !== undefined}
+          onClick={() => {
+            printed.value =
+              printed.value === undefined ? printView(currentView(store, nameOrDefault)) : undefined;
+          }}
+        />
+      </div>
+      {printed.value !== undefined && (
+        <div class="stack">
+          <label for={id}>Section for the configuration file of the service</label>
+          <textarea id={id} readOnly rows={8} value={printed.value} />
+          <Button
+            label="Copy section"
+            onClick={() => void copyText(store, printed.peek() ?? "", "the section")}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+interface NameFormProps {
+  readonly label: string;
+  readonly button: string;
+  readonly initial: string;
+  /** Returns why the name is not possible, or nothing. */
+  readonly submit: (name: string) => string;
+}
+
+function NameForm({ label, button, initial, submit }: NameFormProps) {
+  const id = useId();
+  const text = useSignal(initial);
+  const fault = useSignal("");
+  const run = () => {
+    const name = text.peek().trim();
+    const checked = checkView({ name, state: "" });
+    fault.value = checked.ok ? submit(name) : checked.message;
+  };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run();
+      }}
+    >
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="text"
+        maxLength={100}
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+      />
+      {fault.value !== "" && (
+        <p class="error-text" role="alert">
+          {fault.value}
+        </p>
+      )}
+      <button type="submit" class="text-button">
+        {button}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,68 @@
+/**
+ * The problems that the reader has acknowledged, kept in the browser and shared by its windows. An entry is the id of a
+ * problem and its `since`: a problem that was gone and is back has another `since`, so that it is shown again.
+ */
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import { loadText, saveText } from "../storage.ts";
+
+const STORAGE_KEY = "gazetteer.acknowledged";
+/** Beyond this number the oldest entries are dropped. About 100 bytes each. */
+export const MAX_ACKNOWLEDGED = 5000;
+
+type Identity = Pick<NetworkProblem, "id" | "since">;
+/** `since` by id, the oldest entry first. */
+type Entries = ReadonlyMap<string, string>;
+
+export interface Acknowledged {
+  readonly entries: ReadonlySignal<Entries>;
+  /** Subscribes the caller. */
+  has(problem: Identity): boolean;
+  set(problems: readonly Identity[], acknowledged: boolean): void;
+}
+
+export function createAcknowledged(): Acknowledged {
+  const entries = signal(parseEntries(loadText(STORAGE_KEY)));
+  addEventListener("storage", (event) => {
+    if (event instanceof StorageEvent && event.key === STORAGE_KEY)
+      entries.value = parseEntries(event.newValue ?? undefined);
+  });
+  return {
+    entries,
+    has: ({ id, since }) => entries.value.get(id) === since,
+    set(problems, acknowledged) {
+      entries.value = changedEntries(entries.peek(), problems, acknowledged);
+      saveText(STORAGE_KEY, JSON.stringify([...entries.peek()]));
+    },
+  };
+}
+
+export function changedEntries(
+  entries: Entries,
+  problems: readonly Identity[],
+  acknowledged: boolean,
+): Entries {
+  const next = new Map(entries);
+  for (const { id, since } of problems) {
+    next.delete(id);
+    if (acknowledged) next.set(id, since);
+  }
+  for (const id of next.keys()) {
+    if (next.size <= MAX_ACKNOWLEDGED) break;
+    next.delete(id);
+  }
+  return next;
+}
+
+/** Ignores what it cannot parse: another version of the page may have written it. */
+export function parseEntries(text: string | undefined): Entries {
+  try {
+    const value: unknown = JSON.parse(text ?? "[]");
+    return new Map(Array.isArray(value) ? value.filter(isEntry).slice(-MAX_ACKNOWLEDGED) : []);
+  } catch {
+    return new Map();
+  }
+}
+
+const isEntry = (value: unknown): value is [string, string] =>
+  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "string");

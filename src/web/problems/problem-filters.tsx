@@ -1,0 +1,44 @@
+/** The buttons that choose which problems the list shows: severities, and the acknowledged ones. */
+import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
+import { useStore } from "../store.ts";
+import { countSeverities } from "./problem-groups.ts";
+import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
+
+export function ProblemFilters() {
+  const { state, go, problems } = useStore();
+  const { severities, acknowledged } = state.value;
+  const all = problems.shown.value.problems;
+  const counts = countSeverities(all);
+  const acknowledgedCount = all.filter((problem) => problems.acknowledged.has(problem)).length;
+  const toggle = (severity: ProblemSeverity) =>
+    go({
+      severities: PROBLEM_SEVERITIES.filter((one) => severities.includes(one) !== (one === severity)),
+    });
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are buttons
+    <div class="problem-filters" role="group" aria-label="Which problems are shown">
+      {PROBLEM_SEVERITIES.map((severity) => (
+        <button
+          key={severity}
+          type="button"
+          class="text-button"
+          aria-pressed={severities.includes(severity)}
+          onClick={() => toggle(severity)}
+        >
+          <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />
+          {SEVERITY_SIGNS[severity].title}
+          <span class="count">{counts[severity].toLocaleString("en")}</span>
+        </button>
+      ))}
+      <button
+        type="button"
+        class="text-button"
+        aria-pressed={acknowledged}
+        onClick={() => go({ acknowledged: !acknowledged })}
+      >
+        With acknowledged
+        <span class="count">{acknowledgedCount.toLocaleString("en")}</span>
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+/**
+ * The problems of the page: those of now, which the title and the bar always count, those of the moment that is shown,
+ * which the list has, and which of them are acknowledged. `sync-problems.ts` writes the lists.
+ */
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
+import type { ViewState } from "../state.ts";
+import { type Acknowledged, createAcknowledged } from "./acknowledged.ts";
+import { type AlarmSound, createAlarmSound } from "./alarm-sound.ts";
+
+export interface ProblemList {
+  /** Worst first. */
+  readonly problems: readonly NetworkProblem[];
+  /** Old: the service cannot be read now. `loading`: it was not read yet. */
+  readonly state: "loading" | "current" | "old";
+  /** When the page received it. */
+  readonly receivedMs?: number;
+  /** Why it is old. */
+  readonly reason?: string;
+}
+
+export interface ProblemSummary {
+  readonly count: number;
+  readonly worst: ProblemSeverity | undefined;
+}
+
+export interface ProblemStore {
+  readonly live: Signal<ProblemList>;
+  /** Of `state.at`. */
+  readonly past: Signal<ProblemList | undefined>;
+  /** What the list shows. */
+  readonly shown: ReadonlySignal<ProblemList>;
+  /** The problem that the map marks. Undefined also when it is not in the list that is shown. */
+  readonly chosen: ReadonlySignal<NetworkProblem | undefined>;
+  /** Rises when the reader goes to a problem, also to the chosen one again. */
+  readonly visits: Signal<number>;
+  readonly acknowledged: Acknowledged;
+  /** What is not acknowledged now. */
+  readonly open: ReadonlySignal<ProblemSummary>;
+  readonly sound: AlarmSound;
+}
+
+const LOADING: ProblemList = { problems: [], state: "loading" };
+
+export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemStore {
+  const live = signal(LOADING);
+  const past = signal<ProblemList | undefined>(undefined);
+  const acknowledged = createAcknowledged();
+  const at = computed(() => state.value.at);
+  const shown = computed(() => (at.value === undefined ? live.value : (past.value ?? LOADING)));
+  const chosenId = computed(() => state.value.problem);
+  return {
+    live,
+    past,
+    shown,
+    chosen: computed(() => shown.value.problems.find(({ id }) => id === chosenId.value)),
+    visits: signal(0),
+    acknowledged,
+    open: computed(() => summarize(live.value.problems.filter((problem) => !acknowledged.has(problem)))),
+    sound: createAlarmSound(),
+  };
+}
+
+function summarize(problems: readonly NetworkProblem[]): ProblemSummary {
+  const worst = PROBLEM_SEVERITIES.find((severity) => problems.some((one) => one.severity === severity));
+  return { count: problems.length, worst };
+}

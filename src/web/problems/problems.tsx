@@ -1,0 +1,176 @@
+/**
+ * The list of problems beside the map, worst first, of now or of the moment that is shown. It stays while the reader goes
+ * from one problem to the next. The arrow keys move between problems, Enter leads to one.
+ */
+import { useSignal } from "@preact/signals";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import { Button } from "../button.tsx";
+import { formatFullTime } from "../format-time.ts";
+import { formatCount } from "../names.ts";
+import { PanelHeading } from "../panel/elements.tsx";
+import { useStore } from "../store.ts";
+import { ProblemFilters } from "./problem-filters.tsx";
+import { groupProblems, type KindGroup, MORE_OF_KIND, type SeverityGroup } from "./problem-groups.ts";
+import { ProblemItem } from "./problem-item.tsx";
+import type { ProblemList } from "./problem-store.ts";
+import { KIND_SIGNS, ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
+import { SoundButton } from "./sound-button.tsx";
+import { enterWall } from "./wall.tsx";
+
+export function Problems() {
+  const store = useStore();
+  const { problems, wall } = store.state.value;
+  const open = problems || wall;
+  return (
+    <aside class="problems" aria-label="Problems" hidden={!open}>
+      {open && (
+        <div class="panel-body">
+          <PanelHeading title="Problems">
+            {!wall && (
+              <>
+                <SoundButton />
+                <Button label="Wall mode" icon="wall" onClick={() => enterWall(store)} />
+                <Button
+                  label="Close problems"
+                  icon="close"
+                  onClick={() => store.go({ problems: false, problem: undefined })}
+                />
+              </>
+            )}
+          </PanelHeading>
+          <ListState list={store.problems.shown.value} />
+          <ProblemFilters />
+          <ProblemGroups />
+        </div>
+      )}
+    </aside>
+  );
+}
+
+function ListState({ list: { state, receivedMs, reason } }: { readonly list: ProblemList }) {
+  const { at } = useStore().state.value;
+  if (state === "loading") return <p class="muted">Loading…</p>;
+  if (state === "current")
+    return at === undefined ? null : <p class="note">These were the problems at the time that is shown.</p>;
+  const when = receivedMs === undefined ? "" : `This list is old, of ${formatFullTime(receivedMs)}. `;
+  return <p class="note bad old-list">{`${when}The service cannot be read: ${reason}`}</p>;
+}
+
+function ProblemGroups() {
+  const { state, problems } = useStore();
+  const { acknowledged, shown } = problems;
+  const more = useSignal<ReadonlyMap<string, number>>(new Map());
+  const list = useRef<HTMLDivElement>(null);
+  /** The position in the list that gets the focus, after the problem that had it has disappeared. */
+  const nextFocus = useRef<number | undefined>(undefined);
+  useLayoutEffect(() => {
+    const index = nextFocus.current;
+    nextFocus.current = undefined;
+    if (index === undefined || list.current?.contains(document.activeElement)) return;
+    const links = linksIn(list.current);
+    (links[Math.min(index, links.length - 1)] ?? list.current)?.focus();
+  });
+  const groups = groupProblems(shown.value.problems, state.value, (one) => acknowledged.has(one), more.value);
+  const acknowledge = (some: readonly NetworkProblem[], on: boolean) => {
+    const item = document.activeElement?.closest(".problem, .severity");
+    const link = item?.querySelector<HTMLElement>(".problem-link");
+    nextFocus.current = link ? linksIn(list.current).indexOf(link) : undefined;
+    acknowledged.set(some, on);
+  };
+  const showMore = ({ key }: KindGroup) => {
+    more.value = new Map(more.value).set(key, (more.value.get(key) ?? 0) + MORE_OF_KIND);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys move the focus between the links inside
+    <div
+      ref={list}
+      tabIndex={-1}
+      class="problem-groups"
+      onKeyDown={(event) => moveFocus(event, list.current)}
+    >
+      {groups.length === 0 && shown.value.state !== "loading" && <p class="muted">{noneText(shown.value)}</p>}
+      {groups.map((group) => (
+        <Severity
+          key={group.severity}
+          group={group}
+          isAcknowledged={(one) => acknowledged.has(one)}
+          onAcknowledge={acknowledge}
+          onMore={showMore}
+        />
+      ))}
+    </div>
+  );
+}
+
+const noneText = ({ problems }: ProblemList): string =>
+  problems.length === 0
+    ? "No problems."
+    : `None of ${formatCount(problems.length, "problem")} is to be shown: acknowledged, or of another severity.`;
+
+interface SeverityProps {
+  readonly group: SeverityGroup;
+  readonly isAcknowledged: (problem: NetworkProblem) => boolean;
+  readonly onAcknowledge: (problems: readonly NetworkProblem[], acknowledged: boolean) => void;
+  readonly onMore: (group: KindGroup) => void;
+}
+
+function Severity({ group, isAcknowledged, onAcknowledge, onMore }: SeverityProps) {
+  const { severity, problems, kinds } = group;
+  const sign = SEVERITY_SIGNS[severity];
+  const waiting = problems.filter((problem) => !isAcknowledged(problem));
+  return (
+    <section class="severity" aria-label={sign.title}>
+      <h3>
+        <ProblemSign sign={sign} severity={severity} />
+        {sign.title}
+        <span class="count">{problems.length.toLocaleString("en")}</span>
+        {waiting.length > 1 && (
+          <button type="button" class="text-button" onClick={() => onAcknowledge(waiting, true)}>
+            {`Acknowledge all ${waiting.length.toLocaleString("en")}`}
+          </button>
+        )}
+      </h3>
+      <ol>
+        {kinds.map((kind) => (
+          <>
+            {kind.shown.map((problem) => (
+              <ProblemItem
+                key={problem.id}
+                problem={problem}
+                onAcknowledge={(one, on) => onAcknowledge([one], on)}
+              />
+            ))}
+            {kind.rest > 0 && (
+              <li key={kind.key} class="more">
+                <button type="button" class="text-button" onClick={() => onMore(kind)}>
+                  {`${KIND_SIGNS[kind.kind].title}: and ${kind.rest.toLocaleString("en")} more`}
+                </button>
+              </li>
+            )}
+          </>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const linksIn = (list: HTMLElement | null): HTMLElement[] => [
+  ...(list?.querySelectorAll<HTMLElement>(".problem-link") ?? []),
+];
+
+function moveFocus(event: KeyboardEvent, list: HTMLElement | null): void {
+  const links = linksIn(list);
+  const active = document.activeElement;
+  const current = active instanceof HTMLElement ? links.indexOf(active) : -1;
+  const targets: Readonly<Record<string, number>> = {
+    ArrowDown: current + 1,
+    ArrowUp: current - 1,
+    Home: 0,
+    End: links.length - 1,
+  };
+  const target = targets[event.key];
+  if (current < 0 || target === undefined) return;
+  event.preventDefault();
+  links[target]?.focus();
+}

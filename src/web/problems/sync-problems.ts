@@ -1,0 +1,101 @@
+/**
+ * Keeps the lists of problems up to date. The list of now comes over a stream while the page is visible. A hidden page
+ * polls instead, because a browser opens only six connections to one address, and all its windows share them.
+ */
+import { computed, effect, signal } from "@preact/signals";
+import { type Client, ClientError, type ConnectionState } from "../../client/client.ts";
+import { systemClock } from "../../lib/clock.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import type { Store } from "../store.ts";
+import { throttle } from "../throttle.ts";
+import type { ProblemList } from "./problem-store.ts";
+
+/** The list is shown at most this often while it changes. */
+const PUBLISH_INTERVAL_MS = 200;
+const POLL_INTERVAL_MS = 10_000;
+/** After an error that the client does not try again. */
+const RETRY_MS = 10_000;
+
+export function syncProblems({ client, state, problems }: Store): void {
+  const { live, past } = problems;
+  const isHidden = signal(document.hidden);
+  document.addEventListener("visibilitychange", () => {
+    isHidden.value = document.hidden;
+  });
+  effect(() => {
+    const end = new AbortController();
+    let newest = live.peek();
+    const publish = throttle(PUBLISH_INTERVAL_MS, () => {
+      if (!end.signal.aborted) live.value = newest;
+    });
+    const reader: Reader = {
+      client,
+      signal: end.signal,
+      received(list) {
+        newest = currentList(list);
+        publish();
+      },
+      failed(reason) {
+        newest = { ...newest, state: "old", reason };
+        publish();
+      },
+    };
+    void (isHidden.value ? poll(reader) : follow(reader));
+    return () => end.abort();
+  });
+
+  const at = computed(() => state.value.at);
+  effect(() => {
+    past.value = undefined;
+    if (at.value === undefined) return;
+    const end = new AbortController();
+    void client.problems({ at: at.value }, { signal: end.signal }).then(
+      (result) => {
+        if (!end.signal.aborted) past.value = currentList(result.problems);
+      },
+      (error) => {
+        if (!end.signal.aborted) past.value = { problems: [], state: "old", reason: reasonOf(error) };
+      },
+    );
+    return () => end.abort();
+  });
+}
+
+const currentList = (problems: readonly NetworkProblem[]): ProblemList => ({
+  problems,
+  state: "current",
+  receivedMs: Date.now(),
+});
+
+interface Reader {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  received(problems: readonly NetworkProblem[]): void;
+  failed(reason: string): void;
+}
+
+async function follow({ client, signal, received, failed }: Reader): Promise<void> {
+  const onState = (connection: ConnectionState) => {
+    if (connection.state === "reconnecting") failed(connection.reason);
+  };
+  while (!signal.aborted) {
+    try {
+      for await (const { problems } of client.watchProblems({}, { signal, onState })) received(problems);
+    } catch (error) {
+      failed(reasonOf(error));
+    }
+    await systemClock.sleep(RETRY_MS, signal);
+  }
+}
+
+async function poll({ client, signal, received, failed }: Reader): Promise<void> {
+  while (!signal.aborted) {
+    await client.problems({}, { signal }).then(
+      ({ problems }) => received(problems),
+      (error) => failed(reasonOf(error)),
+    );
+    await systemClock.sleep(POLL_INTERVAL_MS, signal);
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof ClientError ? error.detail : String(error));

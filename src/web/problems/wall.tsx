@@ -1,0 +1,97 @@
+/**
+ * Wall mode: the map, the problems, a clock and the state of the connection, without bars, in full screen where the browser
+ * allows it. `wall=1` in the address opens it; a browser goes to full screen only after a click.
+ */
+import { useSignal } from "@preact/signals";
+import { useEffect, useLayoutEffect } from "preact/hooks";
+import { PROBLEM_SEVERITIES } from "../../model/problem-kinds.ts";
+import { statusOf } from "../bar/status.tsx";
+import { Button } from "../button.tsx";
+import { formatFullTime } from "../format-time.ts";
+import { type Store, useStore } from "../store.ts";
+import { countSeverities } from "./problem-groups.ts";
+import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
+import { SoundButton } from "./sound-button.tsx";
+
+const CLOCK_INTERVAL_MS = 1000;
+
+/** Called by a click. */
+export function enterWall({ go }: Store): void {
+  go({ wall: true, view: "map", selected: undefined });
+  requestFullScreen();
+}
+
+/** Without full screen, as on some phones, the page fills the window. */
+function requestFullScreen(): void {
+  document.documentElement.requestFullscreen?.().catch(() => {});
+}
+
+export function WallBar() {
+  const store = useStore();
+  const { go, problems } = store;
+  const isFull = useSignal(document.fullscreenElement !== null);
+  useLayoutEffect(() => {
+    const end = new AbortController();
+    const leave = () => go({ wall: false });
+    const onFullScreen = () => {
+      const wasFull = isFull.peek();
+      isFull.value = document.fullscreenElement !== null;
+      if (wasFull && !isFull.peek()) leave();
+    };
+    document.addEventListener("fullscreenchange", onFullScreen, { signal: end.signal });
+    // Before the map, which clears its selection then.
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      leave();
+    };
+    document.addEventListener("keydown", onKeyDown, { signal: end.signal, capture: true });
+    document.body.classList.add("wall");
+    return () => {
+      end.abort();
+      document.body.classList.remove("wall");
+      if (document.fullscreenElement) void document.exitFullscreen();
+    };
+  }, []);
+  const { level, text } = statusOf(store);
+  const counts = countSeverities(
+    problems.live.value.problems.filter((problem) => !problems.acknowledged.has(problem)),
+  );
+  return (
+    <header class="wall-bar">
+      <h1>Gazetteer</h1>
+      <p class="status status-face" data-level={level}>
+        <span class="dot" />
+        <span role="status">{text}</span>
+      </p>
+      <ul class="wall-counts" aria-label="Problems that are not acknowledged">
+        {PROBLEM_SEVERITIES.map((severity) => (
+          <li key={severity} class={counts[severity] === 0 ? "none" : ""}>
+            <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />
+            {`${SEVERITY_SIGNS[severity].title} `}
+            <strong>{counts[severity].toLocaleString("en")}</strong>
+          </li>
+        ))}
+      </ul>
+      <WallClock />
+      <SoundButton />
+      {!isFull.value && <Button label="Full screen" icon="fit" onClick={requestFullScreen} />}
+      <Button label="Leave wall mode" icon="close" onClick={() => go({ wall: false })} />
+    </header>
+  );
+}
+
+function WallClock() {
+  const now = useSignal(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => {
+      now.value = Date.now();
+    }, CLOCK_INTERVAL_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <time class="wall-clock" dateTime={new Date(now.value).toISOString()}>
+      {formatFullTime(now.value)}
+    </time>
+  );
+}

@@ -1,0 +1,391 @@
+/** The user's own arrangement of the map: pins, saved views, links to them, group boxes, a picture, and the exports. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+import { needs } from "../support/needs.ts";
+import { runCommand, type Service, startService } from "../support/service.ts";
+import { audit } from "./audit.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
+import { createNetworkFile, deviceId, MARKUP_NAME } from "./network-file.ts";
+
+const hasChromium = needs("chromium");
+const file = createNetworkFile();
+let service: Service;
+
+/** The racks of devices, and a view in the configuration. */
+function prepareFiles(): void {
+  const path = join(file.folder, "network.json");
+  const network = JSON.parse(readFileSync(path, "utf8"));
+  for (const { id, annotations } of network.devices) annotations.rack = id === deviceId(14) ? "B" : "A";
+  writeFileSync(path, JSON.stringify(network));
+  const pin = { device: deviceId(11), x: 500, y: 400 };
+  const views = [{ name: "Wall", state: "type=SWITCH", arrangement: { pins: [pin] } }];
+  appendFileSync(file.config, `views: ${JSON.stringify(views)}\n`);
+}
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  prepareFiles();
+  service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
+});
+afterAll(() => file.remove());
+
+/** A path from a device to itself: the map has that device at its centre. */
+const centred = (device: string): string => `/?path=devices:${device}&path=devices:${device}`;
+
+interface Pin {
+  readonly device: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+async function keptPins({ page }: BrowserTab): Promise<readonly Pin[]> {
+  const text = await page.evaluate(() => localStorage.getItem("gazetteer.arrangement"));
+  return JSON.parse(text ?? "{}").pins ?? [];
+}
+
+async function centreOf({ page }: BrowserTab): Promise<{ readonly x: number; readonly y: number }> {
+  const box = await page.locator(".map").boundingBox();
+  if (!box) throw new Error("no map");
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+const arrange = ({ page }: BrowserTab) => page.getByRole("button", { name: "Arrange", exact: true }).click();
+const box = ({ page }: BrowserTab) => page.getByRole("region", { name: "Arrange" });
+
+async function drag(tab: BrowserTab, dx: number, dy: number): Promise<void> {
+  const { x, y } = await centreOf(tab);
+  await tab.page.mouse.move(x, y);
+  await tab.page.mouse.down();
+  await tab.page.mouse.move(x + dx / 2, y + dy / 2);
+  await tab.page.mouse.move(x + dx, y + dy);
+  await tab.page.mouse.up();
+}
+
+/** Clicks beside the centre until the device is selected: the layout runs in a worker. */
+async function selectAt(tab: BrowserTab, dx: number, dy: number, device: string): Promise<void> {
+  const { x, y } = await centreOf(tab);
+  await eventually("the device at its new place", async () => {
+    await tab.page.mouse.click(x + dx, y + dy);
+    expect(tab.page.url()).toContain(`selected=devices:${device}`);
+  });
+}
+
+test.skipIf(!hasChromium)(
+  "a dragged device stays where it was put, also after a reload, until it is unpinned",
+  async () => {
+    const leaf = deviceId(12);
+    const tab = await openTab(service);
+    await tab.goto(centred(leaf));
+    await waitForUrlPart(tab, "camera=");
+    // Without the mode a drag moves the map.
+    await arrange(tab);
+    const encoded = async () => Number(await tab.page.locator(".map").getAttribute("data-encoded"));
+    const before = await encoded();
+    await drag(tab, 30, -90);
+    await box(tab).getByText("1 device pinned").waitFor();
+    await selectAt(tab, 30, -90, leaf);
+    // The device and its two lines.
+    expect((await encoded()) - before).toBeGreaterThanOrEqual(3);
+    const place = /leaf2 is pinned at (-?\d+), (-?\d+)\./.exec((await box(tab).textContent()) ?? "");
+    const [, x = 0, y = 0] = place?.map(Number) ?? [];
+    await eventually("the last place in the browser", async () => {
+      const rounded = (await keptPins(tab)).map((pin) => [pin.device, Math.round(pin.x), Math.round(pin.y)]);
+      expect(rounded).toEqual([[leaf, x, y]]);
+    });
+    const pins = await keptPins(tab);
+
+    await tab.page.reload();
+    await tab.page.locator('[data-drawn="true"]').waitFor();
+    await arrange(tab);
+    await box(tab).getByText("1 device pinned").waitFor();
+    expect(await keptPins(tab)).toEqual(pins);
+    // The camera of the address is relative to the device that was moved, and shows the same as before.
+    await tab.page.locator(".map-focus").press("Escape");
+    await selectAt(tab, 30, -90, leaf);
+    expect(tab.errors).toEqual([]);
+
+    await box(tab).getByRole("button", { name: "Unpin all" }).click();
+    await selectAt(tab, 0, 0, leaf);
+    await eventually("no pin in the browser", async () => expect(await keptPins(tab)).toEqual([]));
+    await box(tab).getByRole("button", { name: "Undo" }).click();
+    await eventually("the pin again", async () => expect(await keptPins(tab)).toEqual(pins));
+    await tab.close();
+  },
+);
+
+test.skipIf(!hasChromium)("keys move and pin the selected device, and each step can be undone", async () => {
+  const leaf = deviceId(13);
+  const tab = await openTab(service);
+  await tab.goto(`/?selected=devices:${leaf}`);
+  const map = tab.page.locator(".map-focus");
+  await map.focus();
+  await arrange(tab);
+  await map.focus();
+  await map.press("p");
+  await box(tab).getByText("1 device pinned. leaf3 is pinned at").waitFor();
+  await eventually("the pin", async () => expect(await keptPins(tab)).toHaveLength(1));
+  const [start] = await keptPins(tab);
+  if (!start) throw new Error("no pin");
+  await map.press("ArrowRight");
+  await map.press("ArrowRight");
+  await map.press("Shift+ArrowUp");
+  await eventually("the moved pin", async () =>
+    expect(await keptPins(tab)).toEqual([{ device: leaf, x: start.x + 84, y: start.y - 3 }]),
+  );
+  await map.press("u");
+  await eventually("the first pin", async () => expect(await keptPins(tab)).toEqual([start]));
+  await map.press("p");
+  await box(tab).getByText("0 devices pinned").waitFor();
+  await map.press("Control+z");
+  await box(tab).getByText("1 device pinned").waitFor();
+  // Without the mode the same keys move the map.
+  await box(tab).getByRole("button", { name: "Stop arranging" }).click();
+  await map.press("ArrowRight");
+  await waitForUrlPart(tab, "camera=");
+  expect(await keptPins(tab)).toEqual([start]);
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+const openViews = ({ page }: BrowserTab) => page.getByRole("button", { name: "Views", exact: true }).click();
+const viewsBox = ({ page }: BrowserTab) => page.getByRole("group", { name: "Views" });
+const chip = ({ page }: BrowserTab, text: string) => page.locator(".chip", { hasText: text });
+const clipboard = ({ page }: BrowserTab) => page.evaluate(() => navigator.clipboard.readText());
+
+/** Pins the device where it is. */
+async function pin(tab: BrowserTab, device: string): Promise<void> {
+  await tab.goto(`/?selected=devices:${device}`);
+  await arrange(tab);
+  await box(tab).getByRole("button", { name: /^Pin / }).click();
+  await box(tab).getByText("1 device pinned").waitFor();
+}
+
+test.skipIf(!hasChromium)(
+  "views are saved, opened, renamed and deleted, and those of the configuration are read only",
+  async () => {
+    const tab = await openTab(service);
+    await pin(tab, deviceId(12));
+    await openViews(tab);
+    await viewsBox(tab).getByLabel("Name of the view").fill("Night shift");
+    await viewsBox(tab).getByRole("button", { name: "Save" }).click();
+    await chip(tab, "View: Night shift").waitFor();
+    await waitForUrlPart(tab, "saved=Night+shift");
+    await chip(tab, "View: Night shift").getByRole("button", { name: "Close the view" }).click();
+
+    // That of the configuration has another arrangement, and the user's own stays.
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Wall", exact: true }).click();
+    await chip(tab, "View: Wall, from the configuration").waitFor();
+    await waitForUrlPart(tab, "type=SWITCH");
+    expect((await keptPins(tab)).map(({ device }) => device)).toEqual([deviceId(12)]);
+    await box(tab).getByRole("button", { name: "Unpin all" }).click();
+    await chip(tab, "View: Wall, from the configuration, changed").waitFor();
+    expect((await keptPins(tab)).map(({ device }) => device)).toEqual([deviceId(12)]);
+    await openViews(tab);
+    expect(await viewsBox(tab).getByRole("button", { name: /Wall/ }).count()).toBe(1);
+
+    await viewsBox(tab).getByRole("button", { name: "Rename Night shift" }).click();
+    await viewsBox(tab).getByLabel("New name of Night shift").fill("Day");
+    await viewsBox(tab).getByRole("button", { name: "Rename", exact: true }).click();
+    await viewsBox(tab).getByRole("button", { name: "Day", exact: true }).click();
+    await chip(tab, "View: Day").waitFor();
+    // After a reload the view is open again.
+    await tab.page.reload();
+    await chip(tab, "View: Day").waitFor();
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Delete Day" }).click();
+    await viewsBox(tab).getByText("None yet.").waitFor();
+    expect(await chip(tab, "View: Day").count()).toBe(0);
+    await tab.goto("/?saved=Day");
+    await tab.page.getByText("There is no view Day in this browser or in the configuration.").waitFor();
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);
+
+test.skipIf(!hasChromium)(
+  "a link shows a view in another browser, and keeps nothing there until it is saved",
+  async () => {
+    const tab = await openTab(service);
+    await pin(tab, deviceId(12));
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Copy link with arrangement" }).click();
+    await tab.page.getByText("Copied the link").waitFor();
+    const link = await clipboard(tab);
+    expect(link).toStartWith(`${service.url}/#view=`);
+    await tab.close();
+
+    const other = await openTab(service);
+    await pin(other, deviceId(13));
+    await eventually("the own pin", async () => expect(await keptPins(other)).toHaveLength(1));
+    const own = await keptPins(other);
+    await other.goto(link.slice(service.url.length));
+    await chip(other, "View: My view, from a link").waitFor();
+    await waitForUrlPart(other, `selected=devices:${deviceId(12)}`);
+    await other.page.locator("aside.panel").getByRole("button", { name: "Pinned" }).waitFor();
+    expect(await keptPins(other)).toEqual(own);
+    await other.page.reload();
+    await chip(other, "View: My view, from a link").waitFor();
+    await openViews(other);
+    await viewsBox(other).getByRole("button", { name: "Save" }).click();
+    await waitForUrlPart(other, "saved=My+view");
+    expect(other.page.url()).not.toContain("#");
+    expect(await keptPins(other)).toEqual(own);
+    expect(other.errors).toEqual([]);
+    await other.close();
+  },
+);
+
+const fragmentOf = (text: string): string => `#view=${deflateRawSync(text).toString("base64url")}`;
+const fragmentOfView = (view: object): string =>
+  fragmentOf(JSON.stringify({ name: "x", state: "", ...view }));
+const PICTURE = { picture: "data:image/png;base64,AAAA", x: 0, y: 0, width: 1, height: 1 };
+
+test.skipIf(!hasChromium)("a damaged or hostile link gives a notice and no view", async () => {
+  const tab = await openTab(service);
+  await tab.goto("/?view=devices");
+  for (const [fragment, reason] of [
+    ["#view=%%%", "it is damaged"],
+    ["#view=AAAA", "it is damaged"],
+    [fragmentOf("not JSON"), "it is damaged"],
+    [fragmentOf(`"${"x".repeat(4_000_000)}"`), "it is damaged"],
+    [`#view=${"A".repeat(40_000)}`, "it has more than 32 kB"],
+    [fragmentOfView({ name: "a\u202eb" }), "name must be a name of at most 100 characters in one line"],
+    [fragmentOfView({ state: "javascript:<b>" }), "state must be the query string"],
+    [
+      fragmentOfView({ arrangement: { pins: [{ device: "a", x: 1e9, y: 0 }] } }),
+      "arrangement.pins[0].x must be",
+    ],
+    [fragmentOfView({ script: "x" }), "script unknown key"],
+    [fragmentOfView({ arrangement: { background: PICTURE } }), "a link cannot have a background"],
+  ] as const) {
+    // The same document: a link that is pasted into the address.
+    await tab.page.evaluate((hash) => {
+      location.hash = hash;
+    }, fragment);
+    await tab.page.locator(".notice", { hasText: reason }).first().waitFor();
+    expect(await tab.page.locator(".chip").count()).toBe(0);
+    expect(tab.page.url()).not.toContain("#");
+    await tab.page.locator(".notice").first().waitFor({ state: "detached" });
+  }
+  // Also when the page is opened with it. A notice is there for some seconds only, and the map may need longer.
+  await tab.page.goto(`${service.url}/?view=hosts${fragmentOfView({ script: "x" })}`, {
+    waitUntil: "commit",
+  });
+  await tab.page.locator(".notice", { hasText: "script unknown key" }).waitFor();
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)(
+  "more pins than fit into a link give a message, and the printed section is a configuration",
+  async () => {
+    const tab = await openTab(service);
+    await tab.goto("/?view=devices");
+    const pins = Array.from({ length: 6000 }, (_, i) => ({
+      device: `device ${Math.sin(i)}`,
+      x: Math.round(Math.cos(i) * 1e5) / 10,
+      y: i,
+    }));
+    const groups = [{ name: `${MARKUP_NAME} # "${"$"}{HOME}`, devices: [deviceId(11)] }];
+    await tab.page.evaluate(
+      (text) => localStorage.setItem("gazetteer.arrangement", text),
+      JSON.stringify({ pins, groups }),
+    );
+    await tab.goto("/?view=devices&filter=name%3D%22a+b%22&type=SWITCH");
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Copy link with arrangement" }).click();
+    await tab.page.getByText(/The link would have \d+ kB, and at most 32 kB are possible/).waitFor();
+    await viewsBox(tab).getByLabel("Name of the view").fill(`Racks: "A" & ${MARKUP_NAME}`.slice(0, 100));
+    await viewsBox(tab).getByRole("button", { name: "Save" }).click();
+    await chip(tab, "View: Racks").waitFor();
+    await viewsBox(tab).getByRole("button", { name: "Show for the configuration" }).click();
+    const section = await viewsBox(tab).getByLabel("Section for the configuration file").inputValue();
+    const config = join(file.folder, "printed.yaml");
+    writeFileSync(config, `data: ":memory:"\n${section}`);
+    const { status, stderr } = await runCommand(["check", "--config", config]);
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    const kept = await tab.page.evaluate(() => localStorage.getItem("gazetteer.views"));
+    expect(Bun.YAML.parse(section)).toEqual({ views: JSON.parse(kept ?? "[]") });
+    expect(Bun.YAML.parse(section)).toMatchObject({ views: [{ arrangement: { pins, groups } }] });
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);
+
+const RED_PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
+/** The colour of the lowest layer of the map at its centre. */
+const backgroundColour = ({ page }: BrowserTab) =>
+  page
+    .locator(".map > canvas")
+    .first()
+    .evaluate((canvas) => {
+      if (!(canvas instanceof HTMLCanvasElement)) return [];
+      const { width, height } = canvas;
+      return [...(canvas.getContext("2d")?.getImageData(width / 2, height / 2, 1, 1).data ?? [])];
+    });
+
+test.skipIf(!hasChromium)(
+  "group boxes and a picture are drawn below the devices, and axe finds nothing",
+  async () => {
+    const tab = await openTab(service);
+    const groups = (count: number) => tab.page.locator(`.map[data-groups="${count}"]`).waitFor();
+    await pin(tab, deviceId(12));
+    await box(tab).getByLabel("Box around").selectOption({ label: "each value of rack" });
+    await box(tab).getByRole("button", { name: "Add the box" }).click();
+    await groups(2);
+    await box(tab).getByLabel("Box around").selectOption({ label: "the 1 pinned device" });
+    await box(tab).getByLabel("Title").fill("By hand");
+    await box(tab).getByRole("button", { name: "Add the box" }).click();
+    await groups(3);
+    await box(tab).getByRole("button", { name: "Delete the box rack" }).click();
+    await groups(1);
+    await box(tab).getByText("By hand 1 device").waitFor();
+
+    const pictureFile = { name: "plan.png", mimeType: "image/png", buffer: Buffer.from(RED_PIXEL, "base64") };
+    await box(tab).getByLabel("Picture file").setInputFiles(pictureFile);
+    await eventually("the picture", async () => {
+      const [red = 0, green = 0, blue = 0] = await backgroundColour(tab);
+      expect(red - Math.max(green, blue)).toBeGreaterThan(100);
+    });
+    expect(await audit(tab)).toEqual([]);
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Show for the configuration" }).click();
+    expect(await viewsBox(tab).getByLabel("Section for").inputValue()).toContain('picture: "data:image/');
+    expect(await audit(tab)).toEqual([]);
+    await tab.page.keyboard.press("Escape");
+    await box(tab).getByLabel("Left").fill("100000");
+    await box(tab).getByLabel("Left").press("Enter");
+    await eventually("the picture elsewhere", async () => {
+      const [red = 0, green = 0, blue = 0] = await backgroundColour(tab);
+      expect(red - Math.max(green, blue)).toBeLessThan(60);
+    });
+    await box(tab).getByRole("button", { name: "Remove the picture" }).click();
+    await box(tab).getByLabel("Left").waitFor({ state: "detached" });
+    expect(tab.errors).toEqual([]);
+    expect(tab.externalRequests).toEqual([]);
+    await tab.close();
+  },
+);
+
+test.skipIf(!hasChromium)("the CSV of a table has the filter and the order of the page", async () => {
+  const tab = await openTab(service);
+  await tab.goto("/?view=devices&filter=available%3Dtrue&sort=-id");
+  await tab.page.getByRole("button", { name: "Export and share" }).click();
+  const [download] = await Promise.all([
+    tab.page.waitForEvent("download"),
+    tab.page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  expect(new URL(download.url()).search).toBe("?format=csv&available=true&sort=-id");
+  const rows = readFileSync(await download.path(), "utf8")
+    .trim()
+    .split("\n");
+  expect(rows.slice(1).map((row) => row.split(",")[0])).toEqual(
+    [14, 13, 12, 11, 2, 1].map((n) => deviceId(n)),
+  );
+  await tab.close();
+});

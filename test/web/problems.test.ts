@@ -1,0 +1,392 @@
+/**
+ * The problems on the page: the list, the number in the title and in the bar, the way to a problem on the map, what is
+ * acknowledged, the sound, the past, and wall mode. A file source takes devices down and cuts links.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { needs } from "../support/needs.ts";
+import { type Service, startService } from "../support/service.ts";
+import { audit } from "./audit.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
+import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
+import { MARKUP_NAME } from "./network-file.ts";
+import { startTcpProxy } from "./tcp-proxy.ts";
+
+const hasChromium = needs("chromium");
+const folder = mkdtempSync(join(tmpdir(), "gazetteer-web-"));
+let service: Service;
+
+/** A tree: core, two distribution switches, two leaves below each. The last leaf has a name with markup. */
+const PARENTS: Readonly<Record<string, string | undefined>> = {
+  core: undefined,
+  east: "core",
+  west: "core",
+  e1: "east",
+  e2: "east",
+  w1: "west",
+  w2: "west",
+};
+const nameOf = (id: string): string => (id === "w2" ? MARKUP_NAME : `switch-${id}`);
+
+interface Trouble {
+  /** Devices that are not available. */
+  readonly down?: readonly string[];
+  /** Devices whose link to their parent is gone. */
+  readonly cut?: readonly string[];
+  readonly invalid?: boolean;
+  /** Devices without links, all of them down. */
+  readonly extra?: number;
+}
+
+function write({ down = [], cut = [], invalid = false, extra = 0 }: Trouble = {}): void {
+  const ids = Object.keys(PARENTS);
+  const spare = Array.from({ length: extra }, (_, n) => `spare${n}`);
+  const devices = [
+    ...ids.map((id) => ({ id, available: !down.includes(id), annotations: { name: nameOf(id) } })),
+    ...spare.map((id) => ({ id, available: false })),
+  ];
+  const links = ids.flatMap((id, n) => {
+    const parent = PARENTS[id];
+    if (parent === undefined || cut.includes(id)) return [];
+    const [a, b] = [
+      { device: parent, port: String(n) },
+      { device: id, port: "1" },
+    ];
+    return [
+      { src: a, dst: b, verified: true },
+      { src: b, dst: a, verified: true },
+    ];
+  });
+  const hosts = ["core", "core", "e1", "w1", "w2"].map((elementId, n) => ({
+    mac: `02:00:00:00:00:0${n}`,
+    locations: [{ elementId, port: `${20 + n}` }],
+  }));
+  const text = invalid ? "{" : JSON.stringify({ devices, links, hosts });
+  writeFileSync(join(folder, "network.json"), text);
+}
+
+interface ServedProblem {
+  readonly id: string;
+  readonly since: string;
+}
+
+async function servedProblems(): Promise<ServedProblem[]> {
+  return (await (await service.fetch("/controller/v1/topology/problems")).json()).problems;
+}
+
+/** Writes the file and waits until the service lists exactly the problems with these ids. */
+async function cause(trouble: Trouble, ids: readonly string[]): Promise<void> {
+  write(trouble);
+  await eventually("the problems of the service", async () =>
+    expect((await servedProblems()).map(({ id }) => id)).toEqual([...ids]),
+  );
+}
+
+const EAST_LOST = "link-lost:core/1-east/1";
+const W2_DOWN = "device-unavailable:w2";
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  write();
+  const config = join(folder, "gazetteer.yaml");
+  const sources = [{ type: "file", name: "racks", path: join(folder, "network.json") }];
+  writeFileSync(config, JSON.stringify({ sources }));
+  service = await startService({ args: ["--data", ":memory:", "--config", config] });
+  await eventually("the network", async () => {
+    const { devices } = await (await service.fetch("/controller/v1/devices")).json();
+    expect(devices).toHaveLength(7);
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const listOf = ({ page }: BrowserTab) => page.locator("aside.problems");
+const linksOf = (tab: BrowserTab) => listOf(tab).locator(".problem-link");
+const titleIs = (tab: BrowserTab, title: string) =>
+  eventually(`the title ${title}`, async () => expect(await tab.page.title()).toBe(title));
+
+/** Replaces Web Audio, and counts the tones. */
+async function countTones({ page }: BrowserTab): Promise<() => Promise<number>> {
+  await page.addInitScript(() => {
+    const node = () => ({
+      frequency: { value: 0 },
+      gain: { setValueAtTime: () => {}, exponentialRampToValueAtTime: () => {} },
+      connect: (to: unknown) => to,
+      start: () => {
+        document.documentElement.dataset.tones = String(
+          Number(document.documentElement.dataset.tones ?? 0) + 1,
+        );
+      },
+      stop: () => {},
+    });
+    Object.assign(window, {
+      AudioContext: class {
+        currentTime = 0;
+        destination = {};
+        createOscillator = node;
+        createGain = node;
+        resume = async () => {};
+      },
+    });
+  });
+  return () => page.evaluate(() => Number(document.documentElement.dataset.tones ?? 0));
+}
+
+test.skipIf(!hasChromium)(
+  "problems are counted in the title and the bar, listed worst first, announced, and critical ones sound",
+  async () => {
+    const tab = await openTab(service);
+    const { page } = tab;
+    const tones = await countTones(tab);
+    await tab.goto("/");
+    await page.getByRole("button", { name: "Problems 0 not acknowledged" }).click();
+    await waitForUrlPart(tab, "problems=1");
+    await listOf(tab).getByText("No problems.").waitFor();
+    const plainTitle = await page.title();
+    await listOf(tab).getByRole("button", { name: "Sound on new critical problems" }).click();
+    await eventually("the sound as an example", async () => expect(await tones()).toBe(2));
+    // The device has no devices behind it, and cuts off itself with its host.
+    await cause({ down: ["w2"] }, [W2_DOWN]);
+    await titleIs(tab, "(1) Gazetteer");
+    await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+    await titleIs(tab, "(2) Gazetteer");
+    await page.getByRole("button", { name: "Problems, the worst: Critical 2 not acknowledged" }).waitFor();
+    expect(await linksOf(tab).allTextContents()).toEqual([
+      `Device down ${MARKUP_NAME}`,
+      "Link lost switch-core/1 – switch-east/1",
+    ]);
+    const lost = listOf(tab).locator(".problem", { hasText: "Link lost" });
+    const [, served] = await servedProblems();
+    expect(await lost.locator("time").getAttribute("datetime")).toBe(served?.since ?? "");
+    expect(await lost.locator(".cut-off a").count()).toBe(0);
+    await lost.getByText("Cuts off 3 devices, 1 host").click();
+    await lost.locator(".cut-off a").first().waitFor();
+    expect((await lost.locator(".cut-off a").allTextContents()).toSorted()).toEqual([
+      "switch-e1",
+      "switch-e2",
+      "switch-east",
+    ]);
+    await eventually("an announcement", async () =>
+      expect(await page.locator('[data-announces="problems"]').textContent()).toContain("new problem"),
+    );
+    expect(await tones()).toBe(6);
+    expect(await audit(tab)).toEqual([]);
+    // The sound is remembered, and waits for a click or key.
+    await tab.goto("/?problems=1");
+    await listOf(tab).getByText("Sound starts with the first click or key").waitFor();
+    await page.keyboard.press("Shift");
+    await listOf(tab).getByText("Sound starts with the first click or key").waitFor({ state: "detached" });
+    await cause({}, []);
+    await titleIs(tab, plainTitle);
+    expect(await tones()).toBe(0);
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);
+
+test.skipIf(!hasChromium)("a click or Enter leads to a problem on the map", async () => {
+  await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+  const tab = await openTab(service);
+  const { page } = tab;
+  await tab.goto("/?problems=1");
+  await linksOf(tab).nth(1).waitFor();
+  const before = await screenshotMap(tab);
+  await linksOf(tab).first().focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await waitForUrlPart(tab, `problem=${EAST_LOST}`);
+  expect(page.url()).not.toContain("selected=");
+  await page.getByRole("button", { name: "Undo: Link lost: switch-core/1 – switch-east/1" }).waitFor();
+  expect(await linksOf(tab).nth(1).getAttribute("aria-current")).toBe("true");
+  await eventually("its two devices and what it cuts off to be marked", async () =>
+    expect(await changedPixelShare(tab, before, await screenshotMap(tab))).toBeGreaterThan(0.001),
+  );
+  await linksOf(tab).first().click();
+  await waitForUrlPart(tab, `problem=${W2_DOWN}`);
+  await waitForUrlPart(tab, "selected=devices:w2");
+  await page.locator("aside.panel").getByText(MARKUP_NAME).first().waitFor();
+  // The list is still there, and the problem is brought into view again after the map was moved.
+  await page.locator(".map-focus").focus();
+  for (let n = 0; n < 12; n++) await page.keyboard.press("ArrowLeft");
+  await eventually("the camera in the address", async () => expect(page.url()).toContain("camera="));
+  const away = page.url();
+  await linksOf(tab).first().click();
+  await eventually("another camera", async () => expect(page.url()).not.toBe(away));
+  await page.locator(".map-focus").press("Escape");
+  await eventually("no problem chosen", async () => expect(page.url()).not.toContain("problem="));
+  expect(await page.title()).not.toContain("harmed");
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)(
+  "what is acknowledged stays so after a reload, and not when the problem comes back",
+  async () => {
+    await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+    const tab = await openTab(service);
+    const { page } = tab;
+    await tab.goto("/?problems=1");
+    const acknowledge = listOf(tab).getByRole("button", { name: /^Acknowledged?: Device down/ });
+    await acknowledge.focus();
+    await page.keyboard.press("Enter");
+    await titleIs(tab, "(1) Gazetteer");
+    expect(await linksOf(tab).count()).toBe(1);
+    // The focus goes to the problem that has taken its place.
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Link lost");
+    await tab.goto("/?problems=1");
+    await titleIs(tab, "(1) Gazetteer");
+    expect(await linksOf(tab).allTextContents()).toEqual(["Link lost switch-core/1 – switch-east/1"]);
+    await listOf(tab)
+      .getByRole("button", { name: /^With acknowledged/ })
+      .click();
+    await waitForUrlPart(tab, "acknowledged=1");
+    await linksOf(tab).nth(1).waitFor();
+    expect(await acknowledge.getAttribute("aria-pressed")).toBe("true");
+    await acknowledge.click();
+    await titleIs(tab, "(2) Gazetteer");
+    await acknowledge.click();
+    await titleIs(tab, "(1) Gazetteer");
+    await cause({ cut: ["east"] }, [EAST_LOST]);
+    await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+    await titleIs(tab, "(2) Gazetteer");
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);
+
+test.skipIf(!hasChromium)("the list of a past time, while the title counts the problems of now", async () => {
+  await cause({ down: ["w2"] }, [W2_DOWN]);
+  const response = await service.fetch("/controller/v1/topology");
+  await response.text();
+  const revision = response.headers.get("gazetteer-revision");
+  await cause({}, []);
+  const tab = await openTab(service);
+  await tab.goto(`/?problems=1&at=${revision}`);
+  await listOf(tab).getByText("These were the problems at the time that is shown.").waitFor();
+  expect(await linksOf(tab).allTextContents()).toEqual([`Device down ${MARKUP_NAME}`]);
+  await tab.page.getByRole("button", { name: "Problems 0 not acknowledged" }).waitFor();
+  await linksOf(tab).first().press("Enter");
+  await waitForUrlPart(tab, "selected=devices:w2");
+  expect(tab.page.url()).toContain(`at=${revision}`);
+  await tab.page.getByRole("button", { name: `Undo: As of revision ${revision}` }).click();
+  await listOf(tab).getByText("No problems.").waitFor();
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)("many problems of one kind are bounded, and severities are filtered", async () => {
+  // Beside a table, because the browser draws a map of 500 devices slowly without a graphics card.
+  write({ cut: ["east"], extra: 500, down: ["w2"] });
+  await eventually("the problems", async () => expect(await servedProblems()).toHaveLength(502));
+  const tab = await openTab(service);
+  await tab.goto("/?view=devices&problems=1");
+  await titleIs(tab, "(502) Gazetteer");
+  const more = listOf(tab).getByRole("button", { name: "Device down: and 495 more" });
+  await more.waitFor();
+  expect(await linksOf(tab).count()).toBe(7);
+  await more.click();
+  await listOf(tab).getByRole("button", { name: "Device down: and 445 more" }).waitFor();
+  expect(await linksOf(tab).count()).toBe(57);
+  await listOf(tab)
+    .getByRole("button", { name: /^Warning/ })
+    .click();
+  await waitForUrlPart(tab, "severity=warning");
+  await listOf(tab).getByText("None of 502 problems is to be shown").waitFor();
+  write({ invalid: true });
+  await listOf(tab).getByText("Source stale").waitFor();
+  expect(await linksOf(tab).count()).toBe(1);
+  await linksOf(tab).first().click();
+  await waitForUrlPart(tab, "source=racks");
+  await tab.goto("/?view=devices&problems=1");
+  await listOf(tab).getByRole("button", { name: "Acknowledge all 502" }).click();
+  await titleIs(tab, "(1) Gazetteer");
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)("without the service the list is marked as old; a hidden page polls", async () => {
+  await cause({ cut: ["east"] }, [EAST_LOST]);
+  const proxy = await startTcpProxy(service.url);
+  const tab = await openTab({ url: proxy.url, credentials: service.credentials });
+  const { page } = tab;
+  const requests: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("topology/problems")) requests.push(request.headers().accept ?? "");
+  });
+  await tab.goto("/?view=devices&problems=1");
+  await linksOf(tab).first().waitFor();
+  expect(requests).toEqual(["text/event-stream"]);
+  await proxy.disconnect();
+  await listOf(tab).getByText("This list is old").waitFor();
+  expect(await linksOf(tab).count()).toBe(1);
+  await titleIs(tab, "(1) Gazetteer – not current");
+  await proxy.reconnect();
+  await titleIs(tab, "(1) Gazetteer");
+  expect(await listOf(tab).locator(".old-list").count()).toBe(0);
+  await page.evaluate(() => {
+    Object.defineProperty(document, "hidden", { value: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  });
+  await eventually("a poll", async () => expect(requests.at(-1)).toBe("*/*"));
+  await cause({}, []);
+  await listOf(tab).getByText("No problems.").waitFor();
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)("wall mode: map, problems, clock and state, in full screen", async () => {
+  await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+  const tab = await openTab(service);
+  const { page } = tab;
+  await tab.goto("/?problems=1");
+  const isFull = () => page.evaluate(() => document.fullscreenElement !== null);
+  await listOf(tab).getByRole("button", { name: "Wall mode" }).click();
+  await waitForUrlPart(tab, "wall=1");
+  await eventually("full screen", async () => expect(await isFull()).toBe(true));
+  await page.locator(".wall-bar").getByText("Live").waitFor();
+  await linksOf(tab).nth(1).waitFor();
+  expect(await page.locator("header.bar, .timeline, aside.panel").count()).toBe(0);
+  expect(await page.locator(".wall-counts li").first().textContent()).toBe("Critical 2");
+  const clock = page.locator(".wall-clock");
+  const shown = await clock.getAttribute("datetime");
+  await eventually("the clock to go on", async () =>
+    expect(await clock.getAttribute("datetime")).not.toBe(shown),
+  );
+  const size = await linksOf(tab)
+    .first()
+    .evaluate((link) => Number.parseFloat(getComputedStyle(link).fontSize));
+  expect(size).toBeGreaterThanOrEqual(18);
+  expect(await audit(tab)).toEqual([]);
+  await page.keyboard.press("Escape");
+  await page.locator("header.bar").waitFor();
+  expect(page.url()).not.toContain("wall=1");
+  await eventually("no full screen", async () => expect(await isFull()).toBe(false));
+  // The address alone opens it, without full screen, for which a click is needed.
+  await tab.goto("/?wall=1");
+  await page.getByRole("button", { name: "Full screen" }).click();
+  await eventually("full screen", async () => expect(await isFull()).toBe(true));
+  await page.evaluate(() => document.exitFullscreen());
+  await page.locator("header.bar").waitFor();
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)("the list on a phone and in the light theme", async () => {
+  await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+  const tab = await openTab(service, { viewport: { width: 380, height: 780 }, colorScheme: "light" });
+  await tab.goto("/?problems=1&acknowledged=1");
+  await listOf(tab)
+    .getByRole("button", { name: /^Acknowledge: Link lost/ })
+    .click();
+  await linksOf(tab).first().click();
+  await tab.page.locator("aside.panel").getByText(MARKUP_NAME).first().waitFor();
+  const map = await tab.page.locator("main").boundingBox();
+  expect(map?.height).toBeGreaterThan(80);
+  expect(await tab.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(380);
+  expect(await audit(tab)).toEqual([]);
+  await tab.goto("/?wall=1");
+  await linksOf(tab).first().waitFor();
+  expect(await audit(tab)).toEqual([]);
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
