@@ -12,7 +12,7 @@ const MAX_BYTES = 150_000;
 /** The revision that is shown: late enough for something to be down. */
 const REVISION = 30;
 
-const WIDE = { viewport: { width: 1280, height: 800 }, colorScheme: "dark" } as const;
+const WIDE = { viewport: { width: 1120, height: 700 }, colorScheme: "dark" } as const;
 const LIGHT = { ...WIDE, colorScheme: "light" } as const;
 const PHONE = {
   viewport: { width: 390, height: 844 },
