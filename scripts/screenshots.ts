@@ -27,6 +27,8 @@ const browser = await launchChromium();
 
 async function get(path: string): Promise<Response> {
   const response = await fetch(service.url + path, { headers: { authorization } });
+  // On a busy machine the service sheds load.
+  if (response.status === 503) return Bun.sleep(1000).then(() => get(path));
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response;
 }
