@@ -12,7 +12,7 @@ const MAX_BYTES = 150_000;
 /** The revision that is shown: late enough for something to be down. */
 const REVISION = 30;
 
-const WIDE = { viewport: { width: 1280, height: 800 }, colorScheme: "dark" } as const;
+const WIDE = { viewport: { width: 1120, height: 700 }, colorScheme: "dark" } as const;
 const LIGHT = { ...WIDE, colorScheme: "light" } as const;
 const PHONE = {
   viewport: { width: 390, height: 844 },
@@ -27,6 +27,8 @@ const browser = await launchChromium();
 
 async function get(path: string): Promise<Response> {
   const response = await fetch(service.url + path, { headers: { authorization } });
+  // On a busy machine the service sheds load.
+  if (response.status === 503) return Bun.sleep(1000).then(() => get(path));
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   return response;
 }
