@@ -200,6 +200,16 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Changes: { changes: [{ ...CHANGE, ...NEWEST }], revision: NEWEST.revision },
   Differences: { from: OLDEST, to: NEWEST, changes: [{ ...CHANGE, before: DEVICE }] },
   Timeline: { from: CONNECTED_MS, to: CHANGED_MS + 1, counts: [4, 1], oldest: OLDEST, newest: NEWEST },
+  IncidentSearch: {
+    incident: {
+      from: NEWEST,
+      to: NEWEST,
+      alarms: [{ resource: "devices", id: SECOND, event: "unavailable" }],
+      alarmCount: 1,
+    },
+    searched: NEWEST,
+    complete: false,
+  },
   Hits: { hits: [{ resource: "hosts", value: HOST }], complete: true },
   Counts: { counts: { [FIRST]: 1 }, total: 1 },
   Ndjson: `{"id":"${FIRST}","available":true}\n{"id":"${SECOND}","available":false}\n`,

@@ -132,7 +132,7 @@ export const PATHS: Json = {
     tag: "Topology",
     summary: "The topology",
     description:
-      "Counts as JSON, or the graph in a graph format. `since`, `diff` and `timeline` return another document, with a media type of its own, about devices, ports, links and hosts.",
+      "Counts as JSON, or the graph in a graph format. `since`, `diff`, `timeline` and `incident` return another document, with a media type of its own, about devices, ports, links and hosts.",
   }),
   "/controller/v1/topology/search": searchPath({
     id: "search",

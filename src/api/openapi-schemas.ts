@@ -5,6 +5,7 @@ import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Collection, Device, Host, int64, Link, Port, Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
+import { IncidentSearch } from "../model/incident.ts";
 import { MapSettings, MetricValues } from "../model/map-settings.ts";
 import { NetworkProblem, ProblemCounts } from "../model/network-problem.ts";
 import { PathExplanation } from "../model/path-explanation.ts";
@@ -133,6 +134,7 @@ export const DOCUMENT_SCHEMAS = {
     },
     { $id: "Timeline" },
   ),
+  incident: IncidentSearch,
   count: Type.Object(
     {
       counts: Type.Record(Type.String(), Type.Integer({ description: "The number of hosts." }), {

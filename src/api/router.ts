@@ -34,6 +34,7 @@ import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
 import { countsRepresentation } from "./reads/counts.ts";
 import { explanationRepresentation } from "./reads/explanation.ts";
+import { incidentRepresentation } from "./reads/incident.ts";
 import { itemRepresentation } from "./reads/item.ts";
 import { listRepresentation } from "./reads/list.ts";
 import { pathExplanationRepresentation } from "./reads/path-explanation.ts";
@@ -260,6 +261,8 @@ function* documentRepresentation(
       return yield* diffRepresentation(context, kind, query, contentType);
     case "timeline":
       return timelineRepresentation(context, query, contentType);
+    case "incident":
+      return yield* incidentRepresentation(context, query, query.incident ?? "previous", contentType);
     case "count":
       return yield* countsRepresentation(context, query, contentType);
   }

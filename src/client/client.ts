@@ -9,6 +9,7 @@ import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Cluster, Device, Entities, Host, Link, Port, Topology } from "../model/entity.ts";
 import type { Explanation } from "../model/explanation.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import type { Alarm, Incident, IncidentSearch } from "../model/incident.ts";
 import type { PathExplanation } from "../model/path-explanation.ts";
 import { type Credentials, parseAddress } from "./address.ts";
 import { ClientError, createLocalError } from "./client-error.ts";
@@ -43,6 +44,7 @@ import { type WatchOptions, watch } from "./watch.ts";
 import { type ProblemsResult, type WatchedProblems, watchProblems } from "./watch-problems.ts";
 
 export type {
+  Alarm,
   Change,
   ChangesResult,
   Clock,
@@ -58,6 +60,8 @@ export type {
   Fetch,
   Host,
   HostCounts,
+  Incident,
+  IncidentSearch,
   Link,
   ListResult,
   PathExplanation,
@@ -165,6 +169,13 @@ export interface Client {
     interval?: { readonly from?: string | Date; readonly to?: string | Date },
     options?: ReadOptions,
   ): Promise<Timeline>;
+
+  /** The nearest incident before or after a revision or time; without `at`, now. */
+  incident(
+    direction: "previous" | "next",
+    at?: RevisionOrTime,
+    options?: ReadOptions,
+  ): Promise<IncidentSearch>;
 
   /** All entities, then every change, for as long as it is iterated. See `WatchEvent`. */
   watch<T extends WatchTarget>(
@@ -320,6 +331,7 @@ export function createClient(options: ClientOptions): Client {
         options,
       ),
     timeline: (buckets, interval, options) => read("/topology", { ...interval, timeline: buckets }, options),
+    incident: (direction, at, options) => read("/topology", { incident: direction, at }, options),
     watch: (target, query = {}, options = {}) => {
       // Each watch has its own reference: every watch must detect a new log, not only the first that reconnects.
       const log: LogReference = { id: lastListLogId };

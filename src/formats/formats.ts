@@ -147,7 +147,7 @@ export const formatsOf = (resource: Resource): readonly Format[] =>
   FORMATS.filter((format) => format.resources.includes(resource));
 
 /** The query parameters that select a JSON document about a resource in place of the resource itself. */
-export type DocumentParameter = "since" | "diff" | "timeline" | "count";
+export type DocumentParameter = "since" | "diff" | "timeline" | "incident" | "count";
 
 /** Such a document has a media type of its own, so that `application/json` of a path always has one shape. */
 export interface DocumentFormat<P extends string = DocumentParameter> extends Format {
@@ -182,6 +182,13 @@ export const DOCUMENT_FORMATS: readonly DocumentFormat[] = [
     "timeline",
     ["topology"],
     "The number of changes in equal spans of time",
+  ),
+  documentOf(
+    "incident",
+    "incident=previous",
+    "incident",
+    ["topology"],
+    "The incident before or after a moment: devices and links that went down, within seconds of each other",
   ),
   documentOf("count", "count=device", "counts", ["hosts"], "How many hosts are located at each device"),
 ];

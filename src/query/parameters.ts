@@ -11,6 +11,7 @@ import { MAX_CURSOR_CHARS } from "./cursor.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
 import { conflictFilter, driftFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
+import { DIRECTIONS } from "./incidents.ts";
 import type { QueryParameter } from "./parameter.ts";
 import {
   ANY_DRIFT,
@@ -296,6 +297,15 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     description: `How many changes there were, in this many equal spans of time (1 to ${MAX_TIMELINE_SPANS}).`,
     schema: { type: "integer", minimum: 1, maximum: MAX_TIMELINE_SPANS },
     handle: setField("timeline", (parameter) => parseInteger(parameter, 1, MAX_TIMELINE_SPANS)),
+  },
+  incident: {
+    on: ["topology"],
+    description: "The incident before or after the moment of `at`, by default now.",
+    schema: { $id: "IncidentDirection", enum: DIRECTIONS },
+    handle: setField("incident", ({ name, value }) => {
+      const direction = DIRECTIONS.find((known) => known === value);
+      return direction ?? badParameter(name, `is ${quote(value)}; it must be ${DIRECTIONS.join(" or ")}.`);
+    }),
   },
   from: {
     on: ["topology"],

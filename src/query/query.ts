@@ -2,8 +2,10 @@
  * A parsed query: the parameters of a read, validated as far as that is possible without the network. `at`, `since`,
  * `diff` and `cursor` stay text here, because whether they exist depends on the history.
  */
+
 import type { DriftState } from "../model/entity.ts";
 import type { Filter } from "./filter.ts";
+import type { Direction } from "./incidents.ts";
 import type { QueryParameter } from "./parameter.ts";
 import type { ProblemFilter } from "./problems/problem-filter.ts";
 
@@ -43,6 +45,7 @@ export interface Query {
   readonly count: "device" | undefined;
   readonly explain: boolean;
   readonly timeline: number | undefined;
+  readonly incident: Direction | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
   /** The same for two queries exactly when all parameters but `limit`, `cursor` and `min-revision` are the same. */
@@ -75,6 +78,7 @@ export class QueryBuilder implements Query {
   count: "device" | undefined = undefined;
   explain = false;
   timeline: number | undefined = undefined;
+  incident: Direction | undefined = undefined;
   from: string | undefined = undefined;
   to: string | undefined = undefined;
   fingerprint = "";

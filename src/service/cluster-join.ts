@@ -13,7 +13,7 @@ import { withoutPauses } from "../lib/steps.ts";
 import { sealKey } from "../log/jetstream/identity.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
 import { type EncodedMessage, encodeBase, encodeBatch } from "../log/jetstream/messages.ts";
-import { encodePosition } from "../log/jetstream/position.ts";
+import { encodePosition, firstPosition, type Link } from "../log/jetstream/position.ts";
 import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
 import { StreamError } from "../log/jetstream/stream-error.ts";
 import { changeIdentity, moveLog } from "../log/log-file.ts";
@@ -76,24 +76,25 @@ async function publishLog(config: Config, local: RetryingLog, engine: Engine) {
       "log",
       `the cluster ${name} has a log already; give another cluster.name, or start this node in it without its history`,
     );
-  const position = { created: info.created, sequence: 1, holders: {} };
   try {
     const { oldest, oldestTime } = local.stats();
     const secret = readSecret(config);
     const identity = { log: local.id, key: sealKey(secret, local.signingKey) };
-    const snapshot = oldest > 0 ? local.snapshotAtOrBefore(oldest) : undefined;
-    if (snapshot) {
-      const snapshots = new ClusterSnapshots(engine, snapshotsOptions(config.cluster, secret), systemClock);
-      await snapshots.write({ ...identity, position }, snapshot);
-    }
     const base = encodeBase(
       { ...identity, revision: oldest, time: oldestTime },
       local.signingKey,
       randomUUID(),
     );
+    const position = firstPosition(info.created, base.signature);
+    const snapshot = oldest > 0 ? local.snapshotAtOrBefore(oldest) : undefined;
+    if (snapshot) {
+      const snapshots = new ClusterSnapshots(engine, snapshotsOptions(config.cluster, secret), systemClock);
+      await snapshots.write({ ...identity, position }, snapshot);
+    }
     const { stored } = await stream.publish(base, 0);
     if (!stored) throw new StartupError("log", `a node of the cluster ${name} is running; stop it first`);
-    return { ...position, sequence: await publishBatches(stream, local, oldest) };
+    const last = await publishBatches(stream, local, oldest, { sequence: 1, signature: base.signature });
+    return { ...position, sequence: last.sequence, links: [last] };
   } catch (error) {
     // Was empty, and is of no use with a part of the log.
     if (!(error instanceof StartupError)) await stream.delete().catch(() => {});
@@ -101,18 +102,26 @@ async function publishLog(config: Config, local: RetryingLog, engine: Engine) {
   }
 }
 
-/** Returns the sequence of the last message. */
-async function publishBatches(stream: LogStream, local: RetryingLog, oldest: number): Promise<number> {
+/** After `base`. Returns the last message. */
+async function publishBatches(
+  stream: LogStream,
+  local: RetryingLog,
+  oldest: number,
+  base: Link,
+): Promise<Link> {
   const writer = { log: local.id, key: local.signingKey, node: "join" };
-  let last = 1;
+  let last = base;
   let inFlight: Promise<void>[] = [];
   const publish = async (message: EncodedMessage, expected: number) => {
     const { stored } = await stream.publish(message, expected);
     if (!stored) throw new StreamError("unanswered", "another node writes to the stream; stop it first");
   };
   for (const batch of withoutPauses(local.read(oldest))) {
-    for (const message of await encodeBatch(batch, writer, randomUUID(), stream.maxPayload))
-      inFlight.push(publish(message, last++));
+    const { signature } = last;
+    for (const message of await encodeBatch(batch, writer, randomUUID(), signature, stream.maxPayload)) {
+      inFlight.push(publish(message, last.sequence));
+      last = { sequence: last.sequence + 1, signature: message.signature };
+    }
     if (inFlight.length < MAX_IN_FLIGHT) continue;
     await Promise.all(inFlight);
     inFlight = [];

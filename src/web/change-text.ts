@@ -71,7 +71,12 @@ const plain = (text: string, many = text): Description => ({ text, many, tone: "
 const good = (text: string, many = text): Description => ({ text, many, tone: "good" });
 const bad = (text: string, many = text): Description => ({ text, many, tone: "bad" });
 
+/** When the availability of a device last changed. Alone, it has changed back. */
+const AVAILABILITY_TIMES = ["lastUpdate", "humanReadableLastUpdate"];
+
 function changedFields(changed: readonly string[]): string {
+  if (changed.length > 0 && changed.every((field) => AVAILABILITY_TIMES.includes(field)))
+    return "went down and came back";
   if (changed.length === 1 && changed[0] === "firstSeen") return "went away and came back";
   return `changed ${changed.join(", ") || "and changed back"}`;
 }

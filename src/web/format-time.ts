@@ -23,6 +23,16 @@ export const formatFullTime = (ms: number): string => FULL.format(ms);
 /** RFC 3339, to the second: the form of a moment in addresses. */
 export const toTimestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
+/** RFC 3339, to the millisecond where there is a part of a second. */
+export const toExactTimestamp = (ms: number): string =>
+  new Date(Math.ceil(ms)).toISOString().replace(".000Z", "Z");
+
+/** `2026-11-16 08:05:30` in the time zone of the reader: as a time is typed. */
+export function formatTyped(ms: number): string {
+  const date = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
+  return date.toISOString().slice(0, 19).replace("T", " ");
+}
+
 /** `3 s`, `5 min`, `2 h`, `4 d`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

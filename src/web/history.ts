@@ -1,10 +1,12 @@
 /** The network as of an earlier moment, and the comparison of two moments. */
 import type { Client, EntityDiff } from "../client/client.ts";
+import type { RevisionTime } from "../client/types.ts";
 import { cableId } from "../model/cable.ts";
 import { loadNetwork } from "./load-network.ts";
 import type { MapMarks } from "./map/highlights.ts";
 import type { ChangeMark } from "./map/style.ts";
 import type { Collection, Network } from "./network.ts";
+import { isRevision } from "./state.ts";
 
 export const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<Network> =>
   (await loadNetwork(client, at, signal)).network;
@@ -16,35 +18,54 @@ export interface Comparison {
   readonly network: Network;
   readonly marks: MapMarks;
   readonly differences: readonly NetworkDifference[];
-  readonly from: number;
-  readonly to: number;
+  /** The earlier and the later moment. */
+  readonly from: RevisionTime;
+  readonly to: RevisionTime;
 }
 
+/** `base` is the network at `to`. The moments may be in any order: the result is from the earlier to the later one. */
 export async function loadComparison(
   client: Client,
   from: string,
   to: string | undefined,
-  later: Network,
+  base: Network,
   signal: AbortSignal,
 ): Promise<Comparison> {
   const end = to === undefined ? undefined : parseMoment(to);
   const diff = await client.diff("topology", parseMoment(from), end, {}, { signal });
-  const differences = diff.changes.filter(isNetworkDifference).filter(isVisible);
-  const removed = differences.filter(({ event }) => event === "removed");
-  const removedHosts = removed.flatMap(({ resource, value }) => (resource === "hosts" ? [value] : []));
-  const network = later.withHosts(new Map(removedHosts.map((host) => [host.id, host])));
-  for (const change of removed) if (change.resource !== "hosts") network.set(change);
-  return { network, differences, marks: marksOf(differences), from: diff.from.time, to: diff.to.time };
+  const found = diff.changes.filter(isNetworkDifference).filter(isVisible);
+  const isBackwards = diff.from.revision > diff.to.revision;
+  const differences = isBackwards ? found.map(reverse) : found;
+  const [first, last] = isBackwards ? [diff.to, diff.from] : [diff.from, diff.to];
+  const hosts = differences.flatMap(({ resource, value }) => (resource === "hosts" ? [value] : []));
+  const network = base.withHosts(new Map(hosts.map((host) => [host.id, host])));
+  // Also what was added and updated: the base may be the earlier network.
+  for (const change of differences) if (change.resource !== "hosts") network.set(change);
+  return { network, differences, marks: marksOf(differences), from: first, to: last };
 }
 
-const isNetworkDifference = (change: EntityDiff): change is NetworkDifference => change.resource !== "ports";
+export const isNetworkDifference = (change: EntityDiff): change is NetworkDifference =>
+  change.resource !== "ports";
 
 /** An entity that changed and changed back between the two moments looks the same at both. */
 const isVisible = (change: NetworkDifference): boolean =>
   change.event !== "updated" || change.changed.length > 0;
 
+/** The same difference in the other direction of time. */
+function reverse(change: NetworkDifference): NetworkDifference {
+  if (change.event !== "updated") return { ...change, event: change.event === "added" ? "removed" : "added" };
+  switch (change.resource) {
+    case "devices":
+      return { ...change, value: change.before, before: change.value };
+    case "links":
+      return { ...change, value: change.before, before: change.value };
+    case "hosts":
+      return { ...change, value: change.before, before: change.value };
+  }
+}
+
 /** A number is a revision; any other text is a timestamp. */
-const parseMoment = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
+export const parseMoment = (text: string): number | string => (isRevision(text) ? Number(text) : text);
 
 /** A changed host marks its device as updated, because the map draws hosts on demand only. */
 export function marksOf(differences: readonly NetworkDifference[]): MapMarks {

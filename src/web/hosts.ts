@@ -48,6 +48,13 @@ export interface HostChange {
   readonly changed?: readonly string[];
 }
 
+/** Between two moments of the past. */
+export interface HostDifference {
+  readonly event: "added" | "updated" | "removed";
+  readonly value: Host;
+  readonly before?: Host;
+}
+
 interface OpenedGroup {
   readonly group: HostGroup;
   state: "loading" | "complete" | "partial";
@@ -64,7 +71,7 @@ export class Hosts {
   /** Of all opened groups, by id. */
   readonly opened = new Map<string, Host>();
   /** The moment of a past network, as the interface takes it. */
-  readonly at: string | undefined;
+  at: string | undefined;
   /** Rises with every change. */
   version = 0;
   /** Some hosts moved from an unknown place: the counts must be loaded again. */
@@ -164,6 +171,21 @@ export class Hosts {
     this.#keepChanged(change.value);
     for (const { state, changes } of this.#groups.values()) if (state === "loading") changes.push(change);
     this.#applyToOpened(change);
+  }
+
+  /** Becomes the hosts of another moment of the past, later or earlier. What is being loaded is loaded again by its caller. */
+  moveTo(at: string, revision: number, differences: readonly HostDifference[]): void {
+    this.at = at;
+    this.revision = revision;
+    this.#countsRevision = revision;
+    this.#changed.clear();
+    if (differences.length > 0) this.version++;
+    for (const { event, value, before } of differences) {
+      if (event !== "added") this.#addToCounts(before ?? value, -1);
+      if (event !== "removed") this.#addToCounts(value, 1);
+      if (event === "removed" || !this.#isOpen(value)) this.#remove(value.id);
+      else this.#set(value);
+    }
   }
 
   #keepChanged(host: Host): void {

@@ -13,6 +13,10 @@ const PATHS = {
   conflict: "M8 2 15 14H1ZM8 7v3M8 12v.01",
   gauge: "M2 12a6 6 0 1 1 12 0M8 12l3-4",
   path: "M3.5 5a1.5 1.5 0 1 0-.01 0ZM12.5 14a1.5 1.5 0 1 0-.01 0ZM5 3.5h4a2.5 2.5 0 0 1 0 5H7a2 2 0 0 0 0 4h4",
+  play: "M4 2.5v11l9-5.5Z",
+  pause: "M5 3v10M11 3v10",
+  previous: "M12 3 6 8l6 5ZM4 3v10",
+  next: "M4 3l6 5-6 5ZM12 3v10",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
 } as const;
 

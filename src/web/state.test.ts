@@ -6,6 +6,7 @@ import {
   formatState,
   LAYERS,
   parseState,
+  SPEEDS,
   VIEWS,
   type ViewState,
 } from "./state.ts";
@@ -46,6 +47,8 @@ test("parsing the address of a state returns that state", () => {
       expanded: fc.array(text),
       at: fc.option(moment, { nil: undefined }),
       compare: fc.option(moment, { nil: undefined }),
+      play: fc.boolean(),
+      speed: fc.constantFrom(...SPEEDS),
       span: fc.constantFrom("15min", "1h", "30d"),
       changes: fc.boolean(),
       filter: fc.oneof(fc.constant(""), text),
@@ -55,8 +58,12 @@ test("parsing the address of a state returns that state", () => {
         { nil: undefined },
       ),
     })
-    // Hops are written only together with a neighbourhood.
-    .map((one) => (one.around === undefined ? { ...one, hops: 1 } : one));
+    // Hops are written only together with a neighbourhood, and only the past is played.
+    .map((one) => ({
+      ...one,
+      hops: one.around === undefined ? 1 : one.hops,
+      play: one.play && one.at !== undefined,
+    }));
   fc.assert(fc.property(state, (one) => expect(read(formatState(one))).toEqual(one)));
 });
 

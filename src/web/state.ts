@@ -23,6 +23,10 @@ export const SPAN_MS = {
 export type TimeSpan = keyof typeof SPAN_MS;
 const SPAN_NAMES = ["15min", "1h", "6h", "1d", "7d", "30d"] as const satisfies readonly TimeSpan[];
 
+/** How many seconds of the past are played in one second. */
+export const SPEEDS = [1, 10, 60, 600] as const;
+export type Speed = (typeof SPEEDS)[number];
+
 /** What the map marks, and what the panel then lists: what differs from the plan, or what has conflicting claims. */
 export const LAYERS = ["drift", "conflicts"] as const;
 export type Layer = (typeof LAYERS)[number];
@@ -61,6 +65,9 @@ export interface ViewState {
   readonly at: string | undefined;
   /** The earlier moment of a comparison. */
   readonly compare: string | undefined;
+  /** Whether the moment that is shown moves on, and how fast. */
+  readonly play: boolean;
+  readonly speed: Speed;
   /** The range of the time line. */
   readonly span: TimeSpan;
   /** Whether the panel lists recent changes. */
@@ -85,6 +92,8 @@ export const DEFAULT_STATE: ViewState = {
   expanded: [],
   at: undefined,
   compare: undefined,
+  play: false,
+  speed: 60,
   span: "1h",
   changes: false,
   filter: "",
@@ -125,6 +134,8 @@ export function formatState(state: ViewState): string {
   for (const device of state.expanded) append("hosts", device);
   append("at", state.at);
   append("compare", state.compare);
+  if (state.play && state.at !== undefined) append("play", "1");
+  if (state.speed !== DEFAULT_STATE.speed) append("speed", String(state.speed));
   if (state.span !== DEFAULT_STATE.span) append("span", state.span);
   if (state.changes) append("changes", "1");
   append("filter", state.filter);
@@ -159,6 +170,8 @@ export function parseState(search: string): ViewState {
     expanded: query.getAll("hosts"),
     at: parseMoment(query.get("at")),
     compare: parseMoment(query.get("compare")),
+    play: query.get("play") === "1" && parseMoment(query.get("at")) !== undefined,
+    speed: SPEEDS.find((speed) => String(speed) === query.get("speed")) ?? DEFAULT_STATE.speed,
     span: SPAN_NAMES.find((span) => span === query.get("span")) ?? DEFAULT_STATE.span,
     changes: query.get("changes") === "1",
     filter: query.get("filter") ?? "",

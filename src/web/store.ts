@@ -9,6 +9,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../client/client.ts";
+import type { RevisionTime } from "../client/types.ts";
 import type { MapSettings } from "../model/map-settings.ts";
 import type { ChangeGroup } from "./change-groups.ts";
 import { type DriftList, missingEntities } from "./drift.ts";
@@ -30,6 +31,8 @@ export interface Store extends Navigation {
   readonly live: Signal<Network | undefined>;
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
   readonly past: Signal<Network | undefined>;
+  /** The revision and time of the past network. */
+  readonly pastMoment: Signal<RevisionTime | undefined>;
   readonly comparison: Signal<Comparison | undefined>;
   /** What is not as planned. Undefined when the page does not need it, or before it is loaded. */
   readonly drift: Signal<DriftList | undefined>;
@@ -87,6 +90,7 @@ export function createStore(client: Client): Store {
     client,
     live,
     past,
+    pastMoment: signal<RevisionTime | undefined>(undefined),
     comparison,
     drift,
     plannedNetwork: computed(() => {

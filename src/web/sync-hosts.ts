@@ -58,9 +58,12 @@ async function loadGroup(store: Store, hosts: Hosts, group: HostGroup, signal: A
   while (!signal.aborted) {
     try {
       // The list must not be older than what the stream has already changed.
-      const moment = hosts.at === undefined ? { "min-revision": hosts.revision } : { at: hosts.at };
+      const moment: { at?: string; "min-revision"?: number } =
+        hosts.at === undefined ? { "min-revision": hosts.revision } : { at: hosts.at };
       const { items, next } = await store.client.list("hosts", { ...group.query, ...moment }, { signal });
       if (signal.aborted) return;
+      // Another moment is shown meanwhile.
+      if (moment.at !== hosts.at) continue;
       hosts.setLoaded(group.key, items, next === undefined);
       store.networkVersion.value++;
       return;

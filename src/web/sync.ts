@@ -1,19 +1,20 @@
 /**
- * Keeps the store up to date: follows the live network, loads the past network and the comparison that the address asks
- * for, and polls the readiness of the service. Runs until the page is closed.
+ * Keeps the store up to date: follows the live network, starts what loads the rest, and polls the readiness of
+ * the service. Runs until the page is closed.
  */
-import { batch, computed, effect, untracked } from "@preact/signals";
+import { batch, computed, effect } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
-import { loadComparison, loadNetworkAt } from "./history.ts";
 import { watchNetwork } from "./live.ts";
 import { syncSettings } from "./settings.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
+import { syncHistory } from "./sync-history.ts";
 import { syncHosts } from "./sync-hosts.ts";
 import { syncOverlay } from "./sync-overlay.ts";
 import { syncPath } from "./sync-path.ts";
 import { throttle } from "./throttle.ts";
+import { syncPlay } from "./timeline/sync-play.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
 const MAX_RECEIVED = 1000;
@@ -32,6 +33,7 @@ export function startSync(store: Store): void {
   syncPath(store);
   const reloadHistory = syncHistory(store);
   syncLive(store, reloadHistory);
+  syncPlay(store);
 }
 
 function syncReadiness(store: Store): void {
@@ -49,54 +51,6 @@ function syncReadiness(store: Store): void {
   });
   void load();
   setInterval(() => void load(), READINESS_INTERVAL_MS);
-}
-
-/** Returns a function that loads the past network and the comparison again. */
-function syncHistory(store: Store): () => void {
-  const { client, state, live, past, comparison, problem, loading } = store;
-  let request = new AbortController();
-
-  async function load(): Promise<void> {
-    request.abort();
-    request = new AbortController();
-    const { signal } = request;
-    const { at, compare } = state.peek();
-    problem.value = undefined;
-    if (at === undefined && compare === undefined) {
-      batch(() => {
-        past.value = undefined;
-        comparison.value = undefined;
-        loading.value = false;
-      });
-      return;
-    }
-    loading.value = true;
-    try {
-      const then = at === undefined ? undefined : await loadNetworkAt(client, at, signal);
-      const base = then ?? live.peek();
-      const compared =
-        compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
-      if (signal.aborted) return;
-      batch(() => {
-        past.value = then;
-        comparison.value = compared;
-        loading.value = false;
-      });
-    } catch (error) {
-      if (signal.aborted) return;
-      batch(() => {
-        problem.value = error instanceof ClientError ? error.detail : String(error);
-        loading.value = false;
-      });
-    }
-  }
-
-  const moments = computed(() => `${state.value.at} ${state.value.compare}`);
-  effect(() => {
-    void moments.value;
-    if (live.value) untracked(() => void load());
-  });
-  return () => void load();
 }
 
 function syncLive(store: Store, reloadHistory: () => void): void {

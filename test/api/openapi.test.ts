@@ -165,6 +165,7 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   count: { good: ["device"], bad: "x" },
   diff: { good: ["0..1", "1.."], bad: "x" },
   timeline: { good: ["5"], bad: "0" },
+  incident: { good: ["previous", "next"], bad: "last" },
   from: { good: ["2026-11-15T01:00:00Z&timeline=2"], bad: "x&timeline=2" },
   to: { good: ["2026-11-16T01:00:00Z&timeline=2"], bad: "x&timeline=2" },
   "min-revision": { good: ["0", "1"], bad: "x" },

@@ -82,7 +82,7 @@ export class Consumer {
           for (const [, id] of lines.map((line) => /^id: ?(\d+)$/.exec(line) ?? [])) {
             if (id === undefined) continue;
             if (Number(id) < highest)
-              observed.fault(`${name}: revision ${id} after ${highest} on a connection`);
+              observed.loss(`${name}: revision ${id} after ${highest} on a connection`);
             highest = Number(id);
           }
           controller.enqueue(chunk);

@@ -99,9 +99,9 @@ function checkChanges(node: ChaosNode, body: string, observed: Observed): void {
     const shown = byRevision
       .get(revision)
       ?.map(({ event, resource, value }) => ({ type: event, resource, value }));
-    if (!shown) observed.fault(`revision ${revision}, which a consumer was sent, is missing on ${node.name}`);
+    if (!shown) observed.loss(`revision ${revision}, which a consumer was sent, is missing on ${node.name}`);
     else if (Bun.hash.wyhash(contentOf(shown)) !== hash)
-      observed.fault(`revision ${revision} on ${node.name} is not what a consumer was sent`);
+      observed.loss(`revision ${revision} on ${node.name} is not what a consumer was sent`);
   }
 }
 
@@ -112,6 +112,6 @@ async function checkBodies(node: ChaosNode, observed: Observed): Promise<void> {
     const [path, revision] = key.split("@");
     const { status, body } = await read(node, `${path}?at=${revision}`);
     if (status !== 200 || Bun.hash.wyhash(body) !== hash)
-      observed.fault(`${path} of revision ${revision} on ${node.name} is not what it was: status ${status}`);
+      observed.loss(`${path} of revision ${revision} on ${node.name} is not what it was: status ${status}`);
   }
 }

@@ -27,6 +27,8 @@ export type Disturbance = Action & {
 export interface Plan {
   readonly seed: number;
   readonly durationMs: number;
+  /** Whether ways between engine servers are disturbed: then the engine loses what it has acknowledged (docs/cluster.md). */
+  readonly hasRoutes: boolean;
   /** Of the bucket; undefined: as the nodes make it. */
   readonly leaseTtlMs: number | undefined;
   readonly disturbances: readonly Disturbance[];
@@ -55,18 +57,21 @@ const ACTIONS: readonly Action[] = [
   { on: "connections", what: "stall" },
   { on: "connections", what: "lose-answer" },
   { on: "connections", what: "lose-answer" },
+];
+const ROUTE_ACTIONS: readonly Action[] = [
   { on: "routes", what: "cut" },
   { on: "routes", what: "stall" },
 ];
 
 const ON_SERVERS: readonly Action["on"][] = ["server", "routes"];
 
-export function makePlan(seed: number, durationMs: number): Plan {
+export function makePlan(seed: number, durationMs: number, hasRoutes = false): Plan {
   const random = createRandom(seed);
+  const actions = hasRoutes ? [...ACTIONS, ...ROUTE_ACTIONS] : ACTIONS;
   const leaseTtlMs = random.below(2) === 0 ? SHORT_LEASE_MS : undefined;
   const disturbances: Disturbance[] = [];
   for (let atMs = FIRST_MS; ; atMs += 500 + random.below(MAX_GAP_MS)) {
-    const action = pick(random, ACTIONS);
+    const action = pick(random, actions);
     const targets = targetsOf(random, action);
     const longest =
       targets.length > 1 && ON_SERVERS.includes(action.on) ? MAX_WITHOUT_QUORUM_MS : MAX_LASTS_MS;
@@ -76,7 +81,7 @@ export function makePlan(seed: number, durationMs: number): Plan {
     const others = disturbances.filter((each) => each.atMs + each.lastsMs > atMs);
     if (isAllowed(disturbance, others)) disturbances.push(disturbance);
   }
-  return { seed, durationMs, leaseTtlMs, disturbances };
+  return { seed, durationMs, hasRoutes, leaseTtlMs, disturbances };
 }
 
 export const describeDisturbance = ({ on, what, targets, lastsMs }: Disturbance): string =>

@@ -75,7 +75,7 @@ export class Reader {
       const revision = Number(response.headers.get("gazetteer-revision"));
       this.#observed.onBody(path, revision, body, where);
       if (revision < this.#revision)
-        this.#observed.fault(`${where}: ${path}: revision ${revision} after ${this.#revision}`);
+        this.#observed.loss(`${where}: ${path}: revision ${revision} after ${this.#revision}`);
       this.#revision = revision;
     } catch (error) {
       if (isSame()) this.#observed.fault(`${where}: ${path}: ${error}`);

@@ -25,7 +25,7 @@ const SHOWN_UNSETTLED = 5;
 
 /** Rejects with the faults, the events, and the ends of the nodes' logs. */
 export async function runChaos(plan: Plan): Promise<void> {
-  const observed = new Observed();
+  const observed = new Observed(plan.hasRoutes);
   await using lab = await buildLab(observed);
   const disturber = new Disturber(lab, observed);
   try {
@@ -70,10 +70,11 @@ async function runIn(lab: Lab, plan: Plan, disturber: Disturber, observed: Obser
   if (switches.rivalChanges > 0)
     observed.fault(`switches accepted ${switches.rivalChanges} changes of a controller beside their master`);
   await checkHistory(nodes, observed);
-  const { faults, ...counts } = await checkStream(lab);
+  const { faults, losses, ...counts } = await checkStream(lab);
   for (const fault of faults) observed.fault(fault);
+  for (const loss of losses) observed.loss(loss);
   if (counts.lastRevision < observed.highestRevision)
-    observed.fault(`the log ends at ${counts.lastRevision}; ${observed.highestRevision} was shown`);
+    observed.loss(`the log ends at ${counts.lastRevision}; ${observed.highestRevision} was shown`);
   const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
   console.log(
     `log: ${JSON.stringify(counts)}; generations of switches: ${switches.takeovers}; changes: ${churn.networks.map(({ count }) => count).join(" and ")}; ` +
@@ -99,9 +100,14 @@ function consumersOf({ nodes }: Lab, observed: Observed): Consumer[] {
   ];
 }
 
-function reportOf({ seed, durationMs }: Plan, observed: Observed, { events }: Disturber, lab: Lab): string {
+function reportOf(
+  { seed, durationMs, hasRoutes }: Plan,
+  observed: Observed,
+  { events }: Disturber,
+  lab: Lab,
+): string {
   return [
-    `${observed.faults.length} faults; to run it again: npm run chaos -- --minutes ${durationMs / 60_000} --seed ${seed}`,
+    `${observed.faults.length} faults; to run it again: npm run chaos -- --minutes ${durationMs / 60_000} --seed ${seed}${hasRoutes ? " --routes" : ""}`,
     ...observed.faults,
     "events:",
     ...events,

@@ -6,7 +6,8 @@
 import { BatchAssembler } from "../../src/log/jetstream/batch-assembler.ts";
 import { openIdentity } from "../../src/log/jetstream/identity.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
-import { readMessage, type StreamMessage } from "../../src/log/jetstream/messages.ts";
+import { readMessage, type StreamMessage, signatureIn } from "../../src/log/jetstream/messages.ts";
+import { firstPosition } from "../../src/log/jetstream/position.ts";
 import type { Batch, LogEntry } from "../../src/log/log.ts";
 import { connectEngine } from "../../src/nats/engine.ts";
 import { clusterNames } from "../../src/nats/names.ts";
@@ -15,8 +16,13 @@ import { type ChurnedSource, FIELDS, isChurned, SOURCES, sourceOf } from "./chur
 import { CLUSTER, type Lab } from "./lab.ts";
 import { SERVERS } from "./plan.ts";
 
+/** Messages before one that is no part of the log. */
+const SHOWN_BEFORE = 3;
+
 export interface StreamFindings {
   readonly faults: readonly string[];
+  /** Messages of writers that had applied something else than the stream has. */
+  readonly losses: readonly string[];
   readonly messages: number;
   readonly batches: number;
   readonly takeovers: number;
@@ -53,11 +59,14 @@ function assemblerFrom(message: StreamMessage): BatchAssembler | undefined {
   const read = readMessage(message);
   if (read.type !== "base") return undefined;
   const secret = readSecret({ cluster: { name: CLUSTER } });
-  return new BatchAssembler(openIdentity(secret, read.base), read.base.revision);
+  const position = firstPosition("", signatureIn(message));
+  return new BatchAssembler(openIdentity(secret, read.base), read.base.revision, position);
 }
 
 export async function checkStream(lab: Lab): Promise<StreamFindings> {
   const faults: string[] = [];
+  const losses: string[] = [];
+  const recent: string[] = [];
   const holders = new Map<string, string>();
   const values = new Map<string, string>();
   const takeovers: string[] = [];
@@ -70,7 +79,11 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
       holders.set(source, writer);
     }
     if (!batch && source === undefined && message.sequence > 1)
-      faults.push(`message ${message.sequence} is no part of the log: ${headersOf(message)}`);
+      losses.push(
+        `message ${message.sequence} is no part of the log: ${headersOf(message)}; before it: ${recent.join("; ")}`,
+      );
+    recent.push(`${message.sequence}: ${headersOf(message)}`);
+    if (recent.length > SHOWN_BEFORE) recent.shift();
     if (!batch) continue;
     batches++;
     lastRevision = batch.revision;
@@ -90,7 +103,7 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
         values.set(key, value);
       }
   }
-  return { faults, messages, batches, takeovers: takeovers.length, lastRevision };
+  return { faults, losses, messages, batches, takeovers: takeovers.length, lastRevision };
 }
 
 /** A writer that was not where it thought shows itself by a message that the nodes ignore. */

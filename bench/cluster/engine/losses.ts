@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { DiscardPolicy, JetStreamApiError, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers } from "@nats-io/transport-node";
+import { routes } from "./routes.ts";
 import { type Client, retry, type Server, startServers, version } from "./servers.ts";
 
 const STREAM = { name: "LOG", subjects: ["log"] };
@@ -301,6 +302,9 @@ const CASES: Readonly<Record<string, () => Promise<string>>> = {
   silent,
   leases: () => leases(StorageType.File),
   "leases-memory": () => leases(StorageType.Memory),
+  routes: () => routes({ seconds: 150, disturbances: ["stall", "stall", "cut", "kill", "pause"] }),
+  "routes-only": () => routes({ seconds: 150, disturbances: ["stall", "cut"] }),
+  "no-routes": () => routes({ seconds: 150, disturbances: ["kill", "pause"] }),
 };
 
 const names = process.argv.slice(2);

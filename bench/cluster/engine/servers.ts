@@ -63,18 +63,32 @@ export interface Servers extends AsyncDisposable {
   readonly folder: string;
 }
 
-/** `storeOf`: the folder of each server's data; `jetstream`: more of that section. */
-export async function startServers(
-  count: number,
-  options: { readonly storeOf?: (n: number) => string; readonly jetstream?: string } = {},
-): Promise<Servers> {
+export interface ServersOptions {
+  /** The folder of each server's data. */
+  readonly storeOf?: (n: number) => string;
+  /** More of that section. */
+  readonly jetstream?: string;
+  /** The port at which one server reaches the other, which listens at `port`. */
+  readonly routeVia?: (from: number, to: number, port: number) => Promise<number>;
+}
+
+export async function startServers(count: number, options: ServersOptions = {}): Promise<Servers> {
   const folder = mkdtempSync("/tmp/nats-losses-");
   const ports = await freePorts(2 * count);
-  const routes = ports.slice(count).map((port) => `nats://127.0.0.1:${port}`);
+  const { routeVia } = options;
+  const routesOf = async (from: number): Promise<string[]> => {
+    const others = ports.slice(count).map((port, to) => ({ port, to }));
+    const used = routeVia ? others.filter(({ to }) => to !== from) : others;
+    const reached = await Promise.all(used.map(({ port, to }) => routeVia?.(from, to, port) ?? port));
+    return reached.map((port) => `nats://127.0.0.1:${port}`);
+  };
+  const routes = await Promise.all(Array.from({ length: count }, (_, n) => routesOf(n)));
+  // Of an address that others cannot use, they learn no other way.
+  const advertise = routeVia ? ', advertise: "127.0.0.1:1", no_advertise: true' : "";
   const all = Array.from({ length: count }, (_, n) => {
     const store = options.storeOf?.(n) ?? join(folder, `data${n}`);
     mkdirSync(store, { recursive: true });
-    const cluster = `cluster { name: c, listen: "127.0.0.1:${ports[count + n]}", routes: ${JSON.stringify(routes)} }`;
+    const cluster = `cluster { name: c, listen: "127.0.0.1:${ports[count + n]}", routes: ${JSON.stringify(routes[n])}${advertise} }`;
     const config = join(folder, `${n}.conf`);
     writeFileSync(
       config,

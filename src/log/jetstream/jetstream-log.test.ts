@@ -1,6 +1,7 @@
 /** The log of a cluster on a stream that is not one of a server: what it stores, and what it makes of an engine that errs. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { headers } from "@nats-io/transport-node";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { ManualClock, systemClock } from "../../lib/clock.ts";
@@ -10,7 +11,7 @@ import { openRetryingLog } from "../retrying-log.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
 import { LogStream } from "./log-stream.ts";
 import { encodeBatch, encodeTakeover, type StreamMessage } from "./messages.ts";
-import { decodePosition } from "./position.ts";
+import { decodePosition, firstPosition } from "./position.ts";
 
 const created = "2026-01-01T00:00:00Z";
 const retry = { clock: systemClock, logger: silentLogger };
@@ -18,7 +19,17 @@ const unused = (): never => {
   throw new EngineError("unreachable", "not used in this test");
 };
 
-/** A stream with these messages, without NATS. */
+const base = { sequence: 1, headers: headers(), data: new Uint8Array(0) };
+base.headers.set("Gazetteer-Signature", "base");
+const position = firstPosition(created, "base");
+
+const asMessage = ({ headers, data }: Pick<StreamMessage, "headers" | "data">, sequence: number) => ({
+  sequence,
+  headers,
+  data,
+});
+
+/** A stream with these messages after its base, without NATS. */
 function streamOf(messages: readonly StreamMessage[]): LogStream {
   const engine = {
     get connection() {
@@ -45,6 +56,7 @@ function streamOf(messages: readonly StreamMessage[]): LogStream {
     replicas: 1,
     followers: [],
   });
+  stream.message = async (wanted) => [base, ...messages].find(({ sequence }) => sequence === wanted);
   stream.follow = async function* (_, signal) {
     yield* messages;
     await aborted(signal);
@@ -64,12 +76,12 @@ test("the place of a batch is not stored before the batch, also when the log is 
   };
   const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
   const writer = { log: local.id, key: local.signingKey, node: "other" };
-  const encoded = await encodeBatch({ revision: 1, time: 1, entries }, writer, "batch", 1 << 20);
+  const encoded = await encodeBatch({ revision: 1, time: 1, entries }, writer, "batch", "base", 1 << 20);
   const log = new JetStreamLog({
     local,
     stream: streamOf(encoded.map(({ headers, data }) => ({ sequence: 2, headers, data }))),
     node: "this",
-    position: { created, sequence: 1, holders: {} },
+    position,
     ...retry,
   });
   log.onArrival(() => void log.take().catch(() => {}));
@@ -85,20 +97,19 @@ test("the place of a batch is not stored before the batch, also when the log is 
 test("messages that the engine skips are read: a takeover among them ends the right to write for a source", async () => {
   const local = openRetryingLog(":memory:", retry);
   const writer = { log: local.id, key: local.signingKey, node: "other" };
-  const asMessage = ({ headers, data }: Pick<StreamMessage, "headers" | "data">, sequence: number) => ({
-    sequence,
-    headers,
-    data,
-  });
-  const takeover = asMessage(encodeTakeover("a", writer, "first", 1), 2);
-  const last = asMessage(encodeTakeover("b", writer, "second", 2), 3);
-  const stream = streamOf([last]);
-  stream.message = async (sequence) => (sequence === takeover.sequence ? takeover : undefined);
+  const first = encodeTakeover("a", writer, "first", "base");
+  const takeover = asMessage(first, 2);
+  const last = asMessage(encodeTakeover("b", writer, "second", first.signature), 3);
+  const stream = streamOf([takeover, last]);
+  stream.follow = async function* (_, signal) {
+    yield last;
+    await aborted(signal);
+  };
   const log = new JetStreamLog({
     local,
     stream,
     node: "this",
-    position: { created, sequence: 1, holders: { a: "this" } },
+    position: { ...position, holders: { a: "this" } },
     ...retry,
   });
   const arrived = Promise.withResolvers<void>();
@@ -124,7 +135,7 @@ test("what was refused for a message that the engine lost is published again", a
     local,
     stream,
     node: "this",
-    position: { created, sequence: 1, holders: {} },
+    position,
     clock,
     logger: silentLogger,
   });

@@ -14,34 +14,26 @@ import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import { within } from "../../lib/within.ts";
 import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
 import { Arrivals } from "./arrivals.ts";
-import { closed, untilPublished } from "./attempts.ts";
+import { closed } from "./attempts.ts";
 import { BatchAssembler } from "./batch-assembler.ts";
+import { ChainCheck } from "./chain-check.ts";
 import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
-import {
-  type EncodedMessage,
-  encodeBatch,
-  encodeTakeover,
-  encodeTurn,
-  type StreamMessage,
-  type Writer,
-} from "./messages.ts";
+import { encodeBatch, encodeTakeover, encodeTurn, type StreamMessage, type Writer } from "./messages.ts";
 import { encodePosition, type Position, UNUSABLE_COPY, WORTHLESS_COPY } from "./position.ts";
+import { Publisher } from "./publisher.ts";
 import type { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
 import { Turns } from "./turns.ts";
 
-/** Before a log that has a gap is loaded again, where that was done just now: somebody may write a snapshot meanwhile. */
-const GAP_PAUSE_MS = 10_000;
+/** Before a log is loaded again, where that was done just now: somebody may write a snapshot meanwhile. */
+const LOAD_AGAIN_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
-/** Newer servers refuse because of a message that is not stored yet. When that is lost, it does not arrive. */
-const REFUSED_WAIT_MS = 5_000;
 
 export interface JetStreamLogOptions {
   readonly local: RetryingLog;
@@ -71,6 +63,8 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** Sequence of the last takeover of each source that was applied since the start. */
   readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
+  readonly #chain: ChainCheck;
+  readonly #publisher: Publisher;
   readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
@@ -104,9 +98,20 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#sequence = position.sequence;
     this.#holders = new Map(Object.entries(position.holders));
     const { newest } = local.stats();
-    this.#assembler = new BatchAssembler(local, newest);
+    this.#assembler = new BatchAssembler(local, newest, position);
+    const closing = this.#closing.signal;
+    const chain = new ChainCheck({
+      stream,
+      clock,
+      links: () => this.#assembler.links,
+      onDiverged: (error) => void this.#block(error).catch(() => {}),
+      signal: closing,
+    });
+    this.#chain = chain;
+    const { health } = this;
+    this.#publisher = new Publisher({ stream, arrivals: this.#arrivals, chain, health, clock, closing });
     this.#monitor = new StreamMonitor(
-      { stream, connection: stream.engine, health: this.health, clock, created: position.created },
+      { stream, connection: stream.engine, health, clock, chain, created: position.created },
       {
         applied: () => this.#sequence,
         arrived: () => this.#lastArrived,
@@ -175,6 +180,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       created: this.#monitor.created,
       // A batch whose parts are incomplete is read again after a restart.
       sequence: this.#assembler.pendingSince ?? this.#sequence,
+      links: [...this.#assembler.links],
       holders: Object.fromEntries(this.#holders),
     };
   }
@@ -197,15 +203,16 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   async append(batch: Batch, source?: string): Promise<void> {
     await this.#untilReached();
     await this.#turns.untilOwn(this.#arrivals, this.#closing.signal);
-    const messages = await encodeBatch(batch, this.#writer, randomUUID(), this.stream.maxPayload);
     const expected = this.#sequence;
-    if (!this.#arrivals.isEmpty) throw await this.#overtaken();
+    const { signature } = this.#assembler.last;
+    const messages = await encodeBatch(batch, this.#writer, randomUUID(), signature, this.stream.maxPayload);
+    if (!this.#arrivals.isEmpty || this.#sequence !== expected) throw await this.#overtaken();
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
-    if (!(await this.#publish(messages, expected))) throw await this.#overtaken();
+    if (!(await this.#publisher.publishAll(messages, expected))) throw await this.#overtaken();
     this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
-    this.#assembler.skip(batch.revision);
+    this.#assembler.skip(batch.revision, messages, expected);
     this.#turns.onAppended(this.node);
     this.#arrivals.drop(this.#sequence);
     await this.#store(batch);
@@ -213,8 +220,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   async #store(batch: Batch): Promise<void> {
     this.#isStoring = true;
-    await this.#local.store(batch, encodePosition(this.position));
+    await this.#local.store(batch, this.#isCopyUsable ? encodePosition(this.position) : UNUSABLE_COPY);
     this.#isStoring = false;
+    this.#arrivals.wake();
   }
 
   /**
@@ -227,18 +235,22 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
     const isEnding = () => signal.aborted || this.#closing.signal.aborted;
-    while (!isEnding()) {
+    for (;;) {
+      // Until then the sequence is that of a message which is not applied.
+      await this.#arrivals.until(() => !this.#isStoring || isEnding(), signal);
+      if (isEnding()) return false;
       // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
       const expected = this.#sequence;
       if (!isEntitled()) return false;
-      const message = encodeTakeover(source, this.#writer, randomUUID(), expected);
-      const outcome = await this.#untilPublished(() => this.stream.publish(message, expected), signal);
+      const message = encodeTakeover(source, this.#writer, randomUUID(), this.#assembler.last.signature);
+      const outcome = await this.#publisher.publish(message, expected, signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
       const isReached = () => this.#sequence >= awaited || isEnding();
-      await (outcome.stored ? this.#arrivals.until(isReached, signal) : this.#awaitOther(isReached, signal));
+      await (outcome.stored
+        ? this.#arrivals.until(isReached, signal)
+        : this.#publisher.awaitOther(isReached, signal));
       if (outcome.stored) return this.#sequence >= awaited && this.holds(source);
     }
-    return false;
   }
 
   get #writer(): Writer {
@@ -256,43 +268,6 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     if (this.#closing.signal.aborted) throw closed();
   }
 
-  /** Whether the stream has the messages after `expected`. Tries again until that is known. */
-  async #publish(messages: readonly EncodedMessage[], expected: number): Promise<boolean> {
-    const attempt = async () => {
-      const outcomes = await Promise.all(
-        messages.map((message, i) => this.stream.publish(message, expected + i)),
-      );
-      const areStored = outcomes.every((each, i) => each.stored && each.sequence === expected + 1 + i);
-      return areStored ? "stored" : "refused";
-    };
-    const { signal } = this.#closing;
-    const decided = () =>
-      this.#arrivals.beginWith(messages) === undefined ? undefined : ("arrived" as const);
-    for (;;) {
-      if ((await this.#untilPublished(attempt, signal, decided)) === "stored") return true;
-      // Refused: another message is at its place, or an earlier attempt was stored after all.
-      await this.#awaitOther(() => decided() !== undefined, signal);
-      const hasArrived = this.#arrivals.beginWith(messages);
-      if (hasArrived !== undefined) return hasArrived;
-      if (signal.aborted) throw closed();
-    }
-  }
-
-  #awaitOther(isThere: () => boolean, signal: AbortSignal): Promise<void> {
-    return within(this.#clock, REFUSED_WAIT_MS, signal, (limited) => this.#arrivals.until(isThere, limited));
-  }
-
-  /** Rejects when this log is closed, too. */
-  #untilPublished<Result>(
-    attempt: () => Promise<Result>,
-    signal: AbortSignal,
-    decided?: () => Result | undefined,
-  ): Promise<Result> {
-    const ended = AbortSignal.any([signal, this.#closing.signal]);
-    const parts = { health: this.health, clock: this.#clock, arrivals: this.#arrivals };
-    return untilPublished(parts, attempt, ended, decided);
-  }
-
   async take(): Promise<Batch | undefined> {
     for (;;) {
       const message = this.#blocked.signal.aborted ? undefined : this.#arrivals.shift();
@@ -307,6 +282,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         await this.#block(accepted.error);
         return undefined;
       }
+      if (accepted?.type === "unlinked") await this.#checkOwn();
       if (accepted?.type === "batch") this.#positionBefore = before;
       if (accepted?.type === "takeover") {
         this.#holders.set(accepted.source, accepted.node);
@@ -323,14 +299,23 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     }
   }
 
+  /** Somebody has applied something else than this node. The message means nothing, unless this node is wrong. */
+  async #checkOwn(): Promise<void> {
+    this.#chain.contradict();
+    await this.#publisher.untilSure(this.#blocked.signal).catch((error) => {
+      if (!(error instanceof LogError)) throw error;
+    });
+  }
+
   async #block(error: StreamError): Promise<void> {
+    if (this.#blocked.signal.aborted) return;
     this.#blocked.abort();
     this.#monitor.block(error);
     this.#arrivals.wake();
-    if (error.condition !== "gap") return;
+    if (error.condition === "newer") return;
     this.#isCopyUsable = false;
     await this.#local.storePosition(this.#isFresh ? WORTHLESS_COPY : UNUSABLE_COPY);
-    void this.#loseAfter(this.#isFresh ? GAP_PAUSE_MS : 0);
+    void this.#loseAfter(this.#isFresh ? LOAD_AGAIN_PAUSE_MS : 0);
   }
 
   async #loseAfter(ms: number): Promise<void> {
@@ -381,6 +366,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     const ended = AbortSignal.any([signal, this.#closing.signal, this.lost, this.#blocked.signal]);
     const last = await this.#monitor.lastSequence(ended);
     while (this.#sequence < last && !ended.aborted) await this.#arrivals.next(ended);
+    await this.#publisher.untilSure(ended).catch((error) => {
+      if (!(error instanceof LogError)) throw error;
+    });
     this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 

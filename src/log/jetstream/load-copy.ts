@@ -5,9 +5,9 @@ import { filesOfLog, IN_MEMORY, type LogIdentity } from "../log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { openIdentity } from "./identity.ts";
 import type { StreamInfo } from "./log-stream.ts";
-import { type Base, FORMAT, isSigned, readMessage } from "./messages.ts";
+import { type Base, FORMAT, isSigned, readMessage, signatureIn } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
-import { encodePosition, type Position } from "./position.ts";
+import { encodePosition, firstPosition, type Position } from "./position.ts";
 import { DamagedSnapshotError } from "./snapshot-pages.ts";
 import type { StoredSnapshot } from "./snapshots.ts";
 import { StreamError } from "./stream-error.ts";
@@ -51,7 +51,7 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
   if (base?.revision === 0)
     return {
       local: open(openIdentity(secret, base)),
-      position: { created: info.created, sequence: 1, holders: {} },
+      position: firstPosition(info.created, base.signature),
     };
   throw failure instanceof DamagedSnapshotError || failure === undefined
     ? noSnapshot(snapshots.hasForeign)
@@ -75,12 +75,16 @@ async function load(
 }
 
 /** The first message; undefined when it is purged, and every snapshot says the same. */
-async function readBase({ stream, secret }: OpenOptions, info: StreamInfo): Promise<Base | undefined> {
+async function readBase(
+  { stream, secret }: OpenOptions,
+  info: StreamInfo,
+): Promise<(Base & { readonly signature: string }) | undefined> {
   const first = info.firstSequence > 1 ? undefined : await stream.message(1);
   if (!first) return undefined;
   const read = readMessage(first);
-  if (read.type === "base" && isSigned(first, openIdentity(secret, read.base).signingKey)) return read.base;
-  if (read.type === "newer") throw otherVersion();
+  if (read.type === "base" && isSigned(first, openIdentity(secret, read.base).signingKey))
+    return { ...read.base, signature: signatureIn(first) };
+  if (read.type === "newer" || read.type === "older") throw otherVersion();
   throw new LogError(
     "unreadable",
     "the stream of the cluster does not begin as a log does; give another cluster.name",

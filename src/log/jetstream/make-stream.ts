@@ -11,7 +11,7 @@ import type { LoadedCopy } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { encodeBase } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
-import { encodePosition } from "./position.ts";
+import { encodePosition, firstPosition } from "./position.ts";
 
 /** An empty log. Where another node was first, that one's. */
 export async function beginLog({ stream, secret, clock }: OpenOptions): Promise<void> {
@@ -29,11 +29,11 @@ export async function beginFromCopy(
   const { stream, snapshots, secret, newestState, path, clock, logger } = options;
   const identity = { id: newLogId(), signingKey: local.signingKey };
   const names = { log: identity.id, key: sealKey(secret, identity.signingKey) };
-  const position = { created, sequence: 1, holders: {} };
   const state = newestState(local);
   const { revision, time } = state;
-  if (revision > 0 && !(await snapshots.write({ ...names, position }, state))) return undefined;
   const base = encodeBase({ ...names, revision, time }, identity.signingKey, randomUUID());
+  const position = firstPosition(created, base.signature);
+  if (revision > 0 && !(await snapshots.write({ ...names, position }, state))) return undefined;
   const { stored } = await stream.publish(base, 0);
   if (!stored) return undefined;
   const former = local.id;

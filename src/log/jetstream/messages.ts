@@ -8,8 +8,12 @@
  * - `turn`: this node wants to append, and the others wait for it (`turns.ts`).
  *
  * Every message names its log: a stream that was deleted and made again is another log. Every message is signed with the key
- * of the log, which only nodes have, so that nobody else who may publish can write into it. A takeover or turn counts at
- * one place of the stream, or for a while, so that it cannot be repeated. Everything else is foreign and means nothing.
+ * of the log, which only nodes have, so that nobody else who may publish can write into it. Everything else is foreign and
+ * means nothing.
+ *
+ * Batches and takeovers are a chain: each has the signature of the message before it that its writer has applied, and counts
+ * after that one only (`batch-assembler.ts`). So none can be repeated, and none is accepted of a writer that has applied
+ * something else than the stream has now. A turn changes nothing, counts for a while, and is no part of the chain.
  *
  * Every message has the number of its format. All headers of ours are signed, in any format, so that a node recognises a
  * message of a newer version as one of its log, and stops there instead of misreading it.
@@ -29,7 +33,7 @@ const LENGTH_BYTES = 4;
 const MAX_TURN_DELAY = 1_000;
 
 /** Of messages and snapshots. A version that writes what this one would misread has a larger one. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 const PREFIX = "Gazetteer-";
 const FORMAT_HEADER = "Gazetteer-Format";
@@ -43,11 +47,13 @@ const SOURCE = "Gazetteer-Source";
 const LOG = "Gazetteer-Log";
 const KEY = "Gazetteer-Key";
 const AFTER = "Gazetteer-After";
+const PREVIOUS = "Gazetteer-Previous";
 const SIGNATURE = "Gazetteer-Signature";
 
 export interface EncodedMessage {
   /** The same for each attempt to publish it. */
   readonly id: string;
+  readonly signature: string;
   readonly headers: MsgHdrs;
   readonly data: Uint8Array;
 }
@@ -70,10 +76,17 @@ export interface StreamMessage {
 export type ReadMessage =
   | { readonly type: "base"; readonly base: Base }
   | { readonly type: "part"; readonly part: BatchPartMessage }
-  | { readonly type: "takeover"; readonly log: string; readonly source: string; readonly node: string }
+  | {
+      readonly type: "takeover";
+      readonly log: string;
+      readonly source: string;
+      readonly node: string;
+      readonly previous: string;
+    }
   | { readonly type: "turn"; readonly log: string; readonly node: string }
   /** Of a version that this one cannot read. */
   | { readonly type: "newer"; readonly format: number }
+  | { readonly type: "older" }
   | { readonly type: "foreign" };
 
 export interface Base {
@@ -94,14 +107,17 @@ export interface BatchPartMessage {
   /** From 0 to `parts - 1`. */
   readonly part: number;
   readonly parts: number;
+  /** Of the first part: the last message that was applied before; of others: the part before. */
+  readonly previous: string;
   readonly data: Uint8Array;
 }
 
-/** The messages of a batch, none with a payload over `maxBytes`. */
+/** The messages of a batch, none with a payload over `maxBytes`. `previous` is the signature of the message before them. */
 export async function encodeBatch(
   { revision, time, entries }: Batch,
   { log, key, node }: Writer,
   batchId: string,
+  previous: string,
   maxBytes: number,
 ): Promise<EncodedMessage[]> {
   const blocks: Uint8Array[] = [];
@@ -125,6 +141,7 @@ export async function encodeBatch(
       [PART]: `${part}/${parts}`,
       [REVISION]: String(revision),
       [TIME]: String(time),
+      [PREVIOUS]: messages.at(-1)?.signature ?? previous,
     };
     const data = payload.subarray(part * maxBytes, (part + 1) * maxBytes);
     messages.push(encodeSigned(key, `${batchId}.${part}`, values, data));
@@ -146,12 +163,12 @@ export const encodeBase = (base: Base, key: Uint8Array, id: string): EncodedMess
     new Uint8Array(0),
   );
 
-/** `after` is the sequence of the message before it. */
+/** `previous` is the signature of the message before it. */
 export const encodeTakeover = (
   source: string,
   { log, key, node }: Writer,
   id: string,
-  after: number,
+  previous: string,
 ): EncodedMessage =>
   encodeSigned(
     key,
@@ -161,7 +178,7 @@ export const encodeTakeover = (
       [LOG]: log,
       [SOURCE]: encodeURIComponent(source),
       [NODE]: node,
-      [AFTER]: String(after),
+      [PREVIOUS]: previous,
     },
     new Uint8Array(0),
   );
@@ -183,8 +200,9 @@ export function encodeSigned(
   data: Uint8Array,
 ): EncodedMessage {
   const result = headersOf({ [FORMAT_HEADER]: String(FORMAT), ...values });
-  result.set(SIGNATURE, signatureOf(key, signedParts(result, data)).toString("base64url"));
-  return { id, headers: result, data };
+  const signature = signatureOf(key, signedParts(result, data)).toString("base64url");
+  result.set(SIGNATURE, signature);
+  return { id, signature, headers: result, data };
 }
 
 /** All of our headers, also those that this version does not know. */
@@ -200,6 +218,9 @@ export function isSigned({ headers, data }: StreamMessage, key: Uint8Array): boo
   return isSignatureOf(key, signedParts(headers, data), given);
 }
 
+/** By which the next message names it; empty where it has none. */
+export const signatureIn = ({ headers }: StreamMessage): string => headers?.get(SIGNATURE) ?? "";
+
 /** The id under which a message was published; empty where it has none. */
 export const messageId = ({ headers }: StreamMessage): string => headers?.get("Nats-Msg-Id") ?? "";
 
@@ -209,17 +230,15 @@ export function readMessage({ sequence, headers, data }: StreamMessage): ReadMes
   const text = (name: string): string => headers?.get(name) ?? "";
   const format = integer(text(FORMAT_HEADER)) ?? 0;
   if (format > FORMAT) return { type: "newer", format };
-  if (format < FORMAT) return { type: "foreign" };
+  if (format < FORMAT) return { type: format > 0 ? "older" : "foreign" };
   const revision = integer(text(REVISION));
   const time = integer(text(TIME));
-  if (
-    type === "takeover" &&
-    text(SOURCE) !== "" &&
-    text(NODE) !== "" &&
-    integer(text(AFTER)) === sequence - 1
-  ) {
+  const previous = text(PREVIOUS);
+  if (type === "takeover" && text(SOURCE) !== "" && text(NODE) !== "") {
     const source = decodeSource(text(SOURCE));
-    return source === undefined ? { type: "foreign" } : { type, log: text(LOG), source, node: text(NODE) };
+    return source === undefined
+      ? { type: "foreign" }
+      : { type, log: text(LOG), source, node: text(NODE), previous };
   }
   const after = integer(text(AFTER));
   if (type === "turn" && after !== undefined && sequence - after <= MAX_TURN_DELAY)
@@ -232,7 +251,17 @@ export function readMessage({ sequence, headers, data }: StreamMessage): ReadMes
     return { type: "foreign" };
   return {
     type: "part",
-    part: { log: text(LOG), node: text(NODE), batch: text(BATCH), revision, time, part, parts, data },
+    part: {
+      log: text(LOG),
+      node: text(NODE),
+      batch: text(BATCH),
+      revision,
+      time,
+      part,
+      parts,
+      previous,
+      data,
+    },
   };
 }
 

@@ -2,15 +2,32 @@
 import Type from "typebox";
 import { Value } from "typebox/value";
 
+/** A message of the chain, where this node has applied it. */
+export const Link = Type.Object({
+  sequence: Type.Integer({ minimum: 1 }),
+  signature: Type.String({ minLength: 1 }),
+});
+export type Link = Type.Static<typeof Link>;
+
 export const Position = Type.Object({
   /** When the stream was created: another stream of the same name has other messages. */
   created: Type.String(),
   /** Of the last message that is applied. */
   sequence: Type.Integer({ minimum: 0 }),
+  /** The last ones that are a part of the log; the oldest first. */
+  links: Type.Array(Link, { minItems: 1 }),
   /** The node that runs each source, by the takeovers so far. */
   holders: Type.Record(Type.String(), Type.String()),
 });
 export type Position = Type.Static<typeof Position>;
+
+/** After the base, which has this signature. */
+export const firstPosition = (created: string, signature: string): Position => ({
+  created,
+  sequence: 1,
+  links: [{ sequence: 1, signature }],
+  holders: {},
+});
 
 /** In place of a position: the copy cannot be gone on from. It is kept elsewhere, or has nothing that the stream has not. */
 export const UNUSABLE_COPY = "null";

@@ -43,6 +43,8 @@ const Facts = Type.Object({
   graphTime: Type.Integer({ minimum: 0 }),
   versions: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
 });
+/** Of any version. */
+const OtherFacts = Type.Object({ format: Type.Integer() });
 export type ClusterSnapshotFacts = Type.Static<typeof Facts>;
 
 export interface StoredSnapshot {
@@ -179,6 +181,7 @@ export class ClusterSnapshots {
     const signed = info.metadata?.snapshot ?? "";
     const facts = readSignedText(this.#key, bucket, signed);
     if (Value.Check(Facts, facts)) return { facts, signed, bytes: info.size, place: info.name };
+    if (Value.Check(OtherFacts, facts) && facts.format !== FORMAT) return undefined;
     if (this.#counted.get(info.name) !== info.nuid) foreign.count("snapshots");
     this.#counted.set(info.name, info.nuid);
     return undefined;

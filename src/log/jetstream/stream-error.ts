@@ -7,7 +7,8 @@
  * - `deleted`: there is no stream of this name.
  * - `replaced`: the stream of this name is another one than before.
  * - `passed`: the stream no longer has messages that this node lacks.
- * - `gap`: the stream has a later revision than the next one, so that this node lacks changes.
+ * - `gap`: the stream lacks messages on which a later one is built, so that this node lacks changes.
+ * - `diverged`: the stream has other messages than this node has applied.
  * - `newer`: the stream has messages of a newer version, which this one cannot read.
  * - `slow`: this node is far behind the stream.
  * - `truncated`: the stream lacks messages that it has acknowledged.
@@ -21,6 +22,7 @@ export const STREAM_CONDITIONS = [
   "replaced",
   "passed",
   "gap",
+  "diverged",
   "newer",
   "slow",
   "truncated",

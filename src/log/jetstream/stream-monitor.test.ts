@@ -41,7 +41,14 @@ function monitored() {
     return isAnswered ? info : new Promise<StreamInfo>(() => {});
   };
   const monitor = new StreamMonitor(
-    { stream: { info: read }, connection, health, clock, created: "then" },
+    {
+      stream: { info: read },
+      connection,
+      health,
+      clock,
+      chain: { check: async () => {}, suspect() {} },
+      created: "then",
+    },
     {
       applied: () => applied,
       arrived: () => applied,

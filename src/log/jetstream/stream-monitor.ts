@@ -6,6 +6,7 @@
 import { orAborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Engine } from "../../nats/engine.ts";
+import type { ChainCheck } from "./chain-check.ts";
 import type { LogStream } from "./log-stream.ts";
 import { StreamError } from "./stream-error.ts";
 import type { StreamHealth } from "./stream-health.ts";
@@ -27,6 +28,7 @@ interface Monitored {
   readonly connection: Pick<Engine, "isConnected" | "onConnection">;
   readonly health: StreamHealth;
   readonly clock: Clock;
+  readonly chain: Pick<ChainCheck, "check" | "suspect">;
   /** When the stream was created that this node follows. */
   readonly created: string;
 }
@@ -73,10 +75,11 @@ export class StreamMonitor {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { connection } = this.#monitored;
+    const { connection, chain } = this.#monitored;
     let changed = new AbortController();
     const unlisten = connection.onConnection(() => {
       changed.abort();
+      chain.suspect();
       // What was sent to a connection that broke is lost.
       if (connection.isConnected) this.#progress.followAgain();
     });
@@ -140,6 +143,7 @@ export class StreamMonitor {
 
   onTrouble(error: unknown): void {
     if (!(error instanceof StreamError)) throw error;
+    this.#monitored.chain.suspect();
     this.#monitored.health.report("follow", error);
     if (error.condition === "replaced" || error.condition === "passed") this.lose();
   }
@@ -148,7 +152,8 @@ export class StreamMonitor {
   async check(): Promise<void> {
     const { applied, arrived } = this.#progress;
     const before = applied();
-    const { created, firstSequence, lastSequence } = await this.#monitored.stream.info();
+    const info = await this.#monitored.stream.info();
+    const { created, firstSequence, lastSequence } = info;
     if (created !== this.created)
       throw new StreamError("replaced", "the stream was deleted and made again: this node opens the new one");
     if (firstSequence > arrived() + 1)
@@ -160,6 +165,7 @@ export class StreamMonitor {
         "truncated",
         `NATS has lost messages: the stream ends at ${lastSequence}, this node has ${before}; delete the stream and restart this node, which makes another one from its copy`,
       );
+    if (lastSequence >= before) await this.#monitored.chain.check(info);
   }
 
   /** That of the stream now. Tries again until it answers; 0 when `signal` aborts before. */

@@ -43,6 +43,8 @@ export class MapSync {
   #highlightsKey = "";
   #contentKey = "";
   #cameraKey = "";
+  /** The moment of the ports. */
+  #portsAt: string | undefined;
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
   /** The neighbourhood or path, and the selection, that were last brought into view. */
   #fittedKey: string | undefined;
@@ -82,7 +84,9 @@ export class MapSync {
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
     const filters = [types, states, sources, around, hops, path, layer];
     const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
-    const contentKey = JSON.stringify([highlightsKey, expanded, network.version]);
+    // They are not loaded again at each step of a play: names and speeds of ports seldom change.
+    if (!state.play) this.#portsAt = state.at;
+    const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
     const isSame = previous?.network === network && previous.drift === drift && previous.path === input.path;
     if (contentKey === this.#contentKey && isSame && previous.overlay === overlay) return;
     this.#contentKey = contentKey;
@@ -97,7 +101,7 @@ export class MapSync {
         state.path && input.path && pathUnion(network, input.path),
       );
     this.#highlightsKey = highlightsKey;
-    const { at } = state;
+    const at = this.#portsAt;
     this.map.show({ network, highlights: this.#highlights, expanded: new Set(expanded), at, overlay });
     this.#bringIntoView();
   }

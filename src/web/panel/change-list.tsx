@@ -1,14 +1,11 @@
-/** Lists of changes: the recent ones, those between two moments, and those of one entity. */
+/** Lists of changes: the recent ones, and those of one entity. */
 import type { ChangeGroup } from "../change-groups.ts";
 import { type ChangeText, describeChange, type EntityChange } from "../change-text.ts";
 import { formatShortTime, toTimestamp } from "../format-time.ts";
-import type { Comparison } from "../history.ts";
 import { formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { EntityLink } from "./elements.tsx";
-
-const MAX_SHOWN = 200;
 
 export function RecentChanges() {
   const groups = useStore().recentChanges.value;
@@ -47,21 +44,6 @@ function GroupItem({ group: { key, changes, count, title, time } }: { readonly g
   );
 }
 
-export function ComparisonList({ comparison }: { readonly comparison: Comparison }) {
-  const { network, differences } = comparison;
-  if (differences.length === 0) return <p class="muted">Nothing differs between these two moments.</p>;
-  const items = distinctItems(network, differences);
-  const count = (event: string) => differences.filter((change) => change.event === event).length;
-  const rest = items.length - MAX_SHOWN;
-  return (
-    <div>
-      <p>{`${count("added")} added, ${count("removed")} removed, ${count("updated")} changed`}</p>
-      <ChangeItems items={items.slice(0, MAX_SHOWN)} class="history" />
-      {rest > 0 && <p class="muted">{`and ${formatCount(rest, "other")}`}</p>}
-    </div>
-  );
-}
-
 export function EntityChanges({ changes }: { readonly changes: readonly TimedChange[] }) {
   const network = useNetwork();
   if (!network) return null;
@@ -80,16 +62,6 @@ interface ChangeItem {
 function toItem(network: Network, change: TimedChange): ChangeItem {
   const text = describeChange(network, change);
   return { key: `${change.revision} ${text.subject} ${text.text}`, change: text, timeMs: change.time };
-}
-
-/** Both directions of a cable in one revision are one item. */
-function distinctItems(network: Network, changes: readonly TimedChange[]): ChangeItem[] {
-  const items = new Map<string, ChangeItem>();
-  for (const change of changes) {
-    const item = toItem(network, change);
-    if (!items.has(item.key)) items.set(item.key, item);
-  }
-  return [...items.values()];
 }
 
 interface ChangeItemsProps {

@@ -6,9 +6,10 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../button.tsx";
 import { LAYER_TITLES } from "../state.ts";
 import { useStore } from "../store.ts";
-import { ComparisonList, RecentChanges } from "./change-list.tsx";
+import { RecentChanges } from "./change-list.tsx";
+import { ComparisonPanel } from "./comparison.tsx";
 import { Details } from "./details.tsx";
-import { PanelHeading, Section } from "./elements.tsx";
+import { PanelHeading } from "./elements.tsx";
 import { LayerList } from "./layer-list.tsx";
 import { PathSteps } from "./path-steps.tsx";
 
@@ -16,14 +17,10 @@ export function Panel() {
   const { state, network, comparison, go } = useStore();
   const { selected, path, compare, changes, at, around, expanded, layer } = state.value;
   const body = useRef<HTMLDivElement>(null);
-  const compared = compare === undefined ? undefined : comparison.value;
-  const shownLayer = compared ? undefined : layer;
+  const isComparing = compare !== undefined;
+  const shownLayer = isComparing ? undefined : layer;
   const hasContent =
-    selected !== undefined ||
-    path !== undefined ||
-    changes ||
-    compared !== undefined ||
-    shownLayer !== undefined;
+    selected !== undefined || path !== undefined || changes || isComparing || shownLayer !== undefined;
   const open = hasContent && network.value !== undefined;
   const shown = JSON.stringify([selected, path, compare, changes, at, around, expanded]);
   useLayoutEffect(() => {
@@ -41,11 +38,7 @@ export function Panel() {
           </>
         )}
         {open && selected && <Details key={`${selected.kind} ${selected.id}`} entityRef={selected} />}
-        {open && compared && (
-          <Section title="What differs">
-            <ComparisonList comparison={compared} />
-          </Section>
-        )}
+        {open && isComparing && <ComparisonPanel comparison={comparison.value} />}
         {open && shownLayer && (
           <>
             <PanelHeading title={LAYER_TITLES[shownLayer]}>

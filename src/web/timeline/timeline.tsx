@@ -1,11 +1,12 @@
 /**
  * The time line: how many changes there were when, and a handle at the moment that is shown. Its right end is now. With
- * a second handle the page compares two moments.
+ * a second handle the page compares two moments. Beside it are the buttons that play the past and jump between incidents.
  */
 import { Button } from "../button.tsx";
 import { toTimestamp } from "../format-time.ts";
 import { SPAN_MS, type TimeSpan } from "../state.ts";
 import { useStore } from "../store.ts";
+import { handlePlayKey, PlayControls, usePlayActions } from "./play-controls.tsx";
 import { Track } from "./track.tsx";
 import { rangeOf, useTimeline } from "./use-timeline.ts";
 
@@ -24,13 +25,20 @@ export function Timeline() {
   const data = useTimeline(span);
   const toggleCompare = () => {
     if (compare !== undefined) return go({ compare: undefined });
-    if (at !== undefined) return go({ compare: at, at: undefined });
+    if (at !== undefined) return go({ compare: at, at: undefined, play: false });
     const { fromMs, toMs, oldestMs } = rangeOf(data.peek());
     go({ compare: toTimestamp(Math.max(oldestMs, toMs - (toMs - fromMs) / 6)) });
   };
+  const actions = usePlayActions(data);
   const isPast = at !== undefined || compare !== undefined;
   return (
-    <footer class={isPast ? "timeline in-past" : "timeline"} role="contentinfo" aria-label="Time line">
+    <footer
+      class={isPast ? "timeline in-past" : "timeline"}
+      role="contentinfo"
+      aria-label="Time line"
+      onKeyDown={(event) => handlePlayKey(event, actions)}
+    >
+      <PlayControls actions={actions} />
       <SpanSelect />
       <Track data={data} />
       <Button
@@ -42,7 +50,7 @@ export function Timeline() {
         label="Now"
         class="text-button now"
         disabled={!isPast}
-        onClick={() => go({ at: undefined, compare: undefined })}
+        onClick={() => go({ at: undefined, compare: undefined, play: false })}
       />
     </footer>
   );

@@ -40,7 +40,10 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
   const move = (name: HandleName, ms: number, isStep: boolean) => {
     const { fromMs, toMs } = rangeOf(data.peek());
     const isNow = name === "at" && toMs - ms < (toMs - fromMs) * NOW_SHARE;
-    const patch: Partial<ViewState> = { [name]: isNow ? undefined : toTimestamp(ms) };
+    const patch: Partial<ViewState> = {
+      [name]: isNow ? undefined : toTimestamp(ms),
+      ...(isNow && { play: false }),
+    };
     if (isStep) go(patch);
     else adjust(patch);
   };

@@ -35,7 +35,8 @@ export const positionOf = (ms: number, { fromMs, toMs }: TimeRange): number =>
 
 /** The nearest moment of which there is history. */
 export const clampToHistory = (ms: number, { oldestMs, toMs }: TimeRange): number =>
-  Math.min(toMs, Math.max(oldestMs, ms));
+  // A moment in an address has whole seconds: the first one in the history.
+  Math.min(toMs, Math.max(Math.ceil(oldestMs / 1000) * 1000, ms));
 
 /** Undefined until it is loaded. */
 export function useTimeline(span: TimeSpan): ReadonlySignal<TimelineData | undefined> {

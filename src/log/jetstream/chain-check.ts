@@ -1,0 +1,109 @@
+/**
+ * Checks that the stream still has the messages that this node has applied. NATS can replace messages that it has delivered and
+ * even acknowledged (docs/cluster.md), and neither a sequence nor a revision shows that: only the signatures of messages do.
+ *
+ * There is a doubt when the connection was lost or is there again, when another server leads the stream, when it did not
+ * answer, and when somebody has applied something else. While there is one, this node publishes nothing. What no check has seen
+ * is still no danger for other nodes, which accept only what follows the messages that the stream has.
+ */
+import type { Clock } from "../../lib/clock.ts";
+import type { LogStream, StreamInfo } from "./log-stream.ts";
+import { signatureIn } from "./messages.ts";
+import type { Link } from "./position.ts";
+import { StreamError } from "./stream-error.ts";
+
+/** What a leader says that is about to be replaced is not believed at once. */
+const SECOND_LOOK_MS = 500;
+
+export interface ChainCheckOptions {
+  readonly stream: Pick<LogStream, "info" | "message">;
+  readonly clock: Clock;
+  /** The last messages of the log that this node has applied; the oldest first. */
+  readonly links: () => readonly Link[];
+  readonly onDiverged: (error: StreamError) => void;
+  readonly signal: AbortSignal;
+}
+
+export class ChainCheck {
+  readonly #options: ChainCheckOptions;
+  #doubts = 1;
+  /** As many doubts are removed. */
+  #removed = 0;
+  #isContradicted = false;
+  #leader: string | undefined;
+  /** Up to here, without a doubt. */
+  #checkedTo = 0;
+
+  constructor(options: ChainCheckOptions) {
+    this.#options = options;
+  }
+
+  get isSure(): boolean {
+    return this.#removed === this.#doubts;
+  }
+
+  suspect(): void {
+    this.#doubts++;
+  }
+
+  /** Somebody has applied something else than this node. */
+  contradict(): void {
+    this.#isContradicted = true;
+    this.suspect();
+  }
+
+  /** Resolves when there is no doubt. Rejects with `StreamError` when that is not known, or this node has diverged. */
+  async ensure(): Promise<void> {
+    const { stream, links } = this.#options;
+    while (!this.isSure) {
+      const last = links().at(-1)?.sequence ?? 0;
+      const info = await stream.info();
+      if (info.lastSequence < last)
+        throw new StreamError("unanswered", `the leader of the stream does not have message ${last} yet`);
+      await this.check(info);
+    }
+  }
+
+  /** All messages that are remembered when there is a doubt, else those that came since. */
+  async check({ leader, firstSequence, lastSequence }: StreamInfo): Promise<void> {
+    if (leader !== this.#leader) this.suspect();
+    this.#leader = leader;
+    const { isSure } = this;
+    const doubts = this.#doubts;
+    const first = isSure ? Math.max(firstSequence, this.#checkedTo + 1) : firstSequence;
+    const links = this.#options
+      .links()
+      .filter(({ sequence }) => sequence >= first && sequence <= lastSequence);
+    const other = await this.#replaced(links);
+    if (other) {
+      const error = new StreamError(
+        "diverged",
+        `NATS has replaced message ${other.sequence}, which this node has applied: it loads the log again`,
+      );
+      this.#options.onDiverged(error);
+      throw error;
+    }
+    this.#checkedTo = links.at(-1)?.sequence ?? this.#checkedTo;
+    if (doubts === this.#doubts) this.#isContradicted = false;
+    this.#removed = doubts;
+  }
+
+  /** One of these messages that the stream does not have. */
+  async #replaced(links: readonly Link[]): Promise<Link | undefined> {
+    const { clock, signal } = this.#options;
+    const others = await this.#others(links);
+    if (others.length === 0) return undefined;
+    await clock.sleep(SECOND_LOOK_MS, signal);
+    return (await this.#others(others))[0];
+  }
+
+  async #others(links: readonly Link[]): Promise<Link[]> {
+    const { stream } = this.#options;
+    const stored = await Promise.all(links.map(({ sequence }) => stream.message(sequence)));
+    return links.filter(({ signature }, i) => {
+      const message = stored[i];
+      // One that was deleted may be missing everywhere but in this copy.
+      return message ? signatureIn(message) !== signature : this.#isContradicted;
+    });
+  }
+}

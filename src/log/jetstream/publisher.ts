@@ -1,0 +1,86 @@
+/**
+ * Publishes at an expected place of the stream, and finds out whether that was done: by the answer, or by what arrives. Nothing
+ * is published while it is in doubt that the stream has what this node has applied.
+ */
+import type { Clock } from "../../lib/clock.ts";
+import { within } from "../../lib/within.ts";
+import type { Arrivals } from "./arrivals.ts";
+import { closed, untilPublished } from "./attempts.ts";
+import type { ChainCheck } from "./chain-check.ts";
+import type { LogStream, PublishOutcome } from "./log-stream.ts";
+import type { EncodedMessage } from "./messages.ts";
+import type { StreamHealth } from "./stream-health.ts";
+
+/** Newer servers refuse because of a message that is not stored yet. When that is lost, it does not arrive. */
+const REFUSED_WAIT_MS = 5_000;
+
+export interface PublisherParts {
+  readonly stream: LogStream;
+  readonly arrivals: Arrivals;
+  readonly chain: ChainCheck;
+  readonly health: StreamHealth;
+  readonly clock: Clock;
+  /** Aborts when the log is closed. */
+  readonly closing: AbortSignal;
+}
+
+export class Publisher {
+  readonly #parts: PublisherParts;
+
+  constructor(parts: PublisherParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the stream has the messages after `expected`. Tries again until that is known. */
+  async publishAll(messages: readonly EncodedMessage[], expected: number): Promise<boolean> {
+    const { stream, arrivals, closing } = this.#parts;
+    const attempt = async () => {
+      const outcomes = await Promise.all(messages.map((message, i) => stream.publish(message, expected + i)));
+      const areStored = outcomes.every((each, i) => each.stored && each.sequence === expected + 1 + i);
+      return areStored ? "stored" : "refused";
+    };
+    const decided = () => (arrivals.beginWith(messages) === undefined ? undefined : ("arrived" as const));
+    for (;;) {
+      if ((await this.#untilAnswered(attempt, closing, decided)) === "stored") return true;
+      // Refused: another message is at its place, or an earlier attempt was stored after all.
+      await this.awaitOther(() => decided() !== undefined, closing);
+      const hasArrived = arrivals.beginWith(messages);
+      if (hasArrived !== undefined) return hasArrived;
+      if (closing.aborted) throw closed();
+    }
+  }
+
+  publish(message: EncodedMessage, expected: number, signal: AbortSignal): Promise<PublishOutcome> {
+    return this.#untilAnswered(() => this.#parts.stream.publish(message, expected), signal);
+  }
+
+  /** What was refused is not published again before the message arrives for which it was, but for a lost one. */
+  awaitOther(isThere: () => boolean, signal: AbortSignal): Promise<void> {
+    const { arrivals, clock } = this.#parts;
+    return within(clock, REFUSED_WAIT_MS, signal, (limited) => arrivals.until(isThere, limited));
+  }
+
+  /** Resolves when the stream is known to have what this node has applied. Rejects when the log is closed. */
+  async untilSure(signal: AbortSignal): Promise<void> {
+    await this.#untilAnswered(async () => {}, signal);
+  }
+
+  /** Rejects when the log is closed, too. */
+  #untilAnswered<Result>(
+    attempt: () => Promise<Result>,
+    signal: AbortSignal,
+    decided?: () => Result | undefined,
+  ): Promise<Result> {
+    const { chain, closing } = this.#parts;
+    const sureAttempt = async () => {
+      if (!chain.isSure) await chain.ensure();
+      try {
+        return await attempt();
+      } catch (error) {
+        chain.suspect();
+        throw error;
+      }
+    };
+    return untilPublished(this.#parts, sureAttempt, AbortSignal.any([signal, closing]), decided);
+  }
+}

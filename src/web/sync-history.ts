@@ -1,0 +1,55 @@
+/**
+ * Loads the past network and the comparison of the address. A request is aborted when the address names another moment
+ * before it has ended. A short way from the moment that is shown to the next one costs the differences alone.
+ */
+import { batch, computed, effect, untracked } from "@preact/signals";
+import { ClientError } from "../client/client.ts";
+import { loadComparison } from "./history.ts";
+import { loadPast, type Past } from "./past.ts";
+import type { Store } from "./store.ts";
+
+/** Returns a function that loads them again. */
+export function syncHistory(store: Store): () => void {
+  const { client, state, live, past, pastMoment, comparison, problem, loading } = store;
+  let request = new AbortController();
+  let shown: Past | undefined;
+
+  async function load(): Promise<void> {
+    request.abort();
+    request = new AbortController();
+    const { signal } = request;
+    const { at, compare } = state.peek();
+    problem.value = undefined;
+    loading.value = at !== undefined || compare !== undefined;
+    try {
+      const next = at === undefined ? undefined : await loadPast(client, at, shown, signal);
+      if (signal.aborted) return;
+      shown = next;
+      const base = shown?.network ?? live.peek();
+      const compared =
+        compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
+      if (signal.aborted) return;
+      batch(() => {
+        past.value = shown?.network;
+        pastMoment.value = shown?.moment;
+        comparison.value = compared;
+        loading.value = false;
+        // A network that moved to another moment is the same object.
+        store.networkVersion.value++;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      batch(() => {
+        problem.value = error instanceof ClientError ? error.detail : String(error);
+        loading.value = false;
+      });
+    }
+  }
+
+  const moments = computed(() => `${state.value.at} ${state.value.compare}`);
+  effect(() => {
+    void moments.value;
+    if (live.value) untracked(() => void load());
+  });
+  return () => void load();
+}
