@@ -257,8 +257,7 @@ export function createClient(options: ClientOptions): Client {
     const response = await api.send(`/${collection}`, { ...query, format: "ndjson" }, { signal });
     lastListLogId = logIdOf(response);
     const revision = response.headers.get("gazetteer-revision");
-    if (revision === null)
-      throw createLocalError("protocol", "the list has no revision; is this a Gazetteer service?");
+    if (revision === null) throw createLocalError("protocol", "the list has no revision");
     return { revision: Number(revision), batches: readLines(api.readChunks(response, signal)) };
   }
 
