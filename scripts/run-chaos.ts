@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { endWithRunner } from "./end-with-runner.ts";
 import { installPeers } from "./peers.ts";
 
 const { values } = parseArgs({
@@ -33,5 +34,6 @@ const child = Bun.spawn(
     stdio: ["ignore", "inherit", "inherit"],
   },
 );
+endWithRunner(child);
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
 process.exit(await child.exited);

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { endWithRunner } from "../end-with-runner.ts";
 
 const SEARCH_PATH = `${process.env.PATH ?? ""}:/usr/sbin:/usr/local/sbin`;
 const START_TIMEOUT_MS = 60_000;
@@ -42,10 +43,12 @@ ${count > 1 ? cluster : ""}
     writeFileSync(join(path, "nats.conf"), config);
     const output = Bun.file(join(path, "output.txt"));
     // Not of the terminal's process group: Ctrl-C stops the nodes first.
-    return Bun.spawn([binary, "-c", join(path, "nats.conf")], {
+    const child = Bun.spawn([binary, "-c", join(path, "nats.conf")], {
       stdio: ["ignore", output, output],
       detached: true,
     });
+    endWithRunner(child);
+    return child;
   });
   const stop = async () => {
     for (const child of children) child.kill();

@@ -1,5 +1,6 @@
-/** A node of a cluster as a child process: the real command. */
+/** A node of a cluster as a child process: the real command. It ends with the runner. */
 import { join } from "node:path";
+import { endWithRunner } from "../end-with-runner.ts";
 
 const GAZETTEER = join(import.meta.dir, "../../bin/gazetteer");
 const LISTENING_LINE = /^listening on (https?:\/\/\S+)\/controller\/v1$/m;
@@ -49,6 +50,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       detached: true,
     },
   );
+  endWithRunner(child);
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     await child.exited;

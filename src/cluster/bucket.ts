@@ -79,31 +79,41 @@ export class TtlBucket {
 export const isOtherRevision = (error: unknown): boolean =>
   error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
 
+/** Called with an entry that is no value of the bucket. */
+export type OnMalformed = (entry: KvEntry) => void;
+
 /** Undefined for an entry that was deleted, and for what is no value of the schema. */
 export function entryReader<Schema extends Type.TSchema>(
   schema: Schema,
-): (entry: KvEntry) => Type.Static<Schema> | undefined {
+): (entry: KvEntry, onMalformed?: OnMalformed) => Type.Static<Schema> | undefined {
   const compiled = Compile(schema);
-  return (entry) => {
+  return (entry, onMalformed) => {
     if (entry.operation !== "PUT") return undefined;
-    try {
-      const value: unknown = entry.json();
-      return compiled.Check(value) ? value : undefined;
-    } catch {
-      return undefined;
-    }
+    const value = parse(entry);
+    if (compiled.Check(value)) return value;
+    onMalformed?.(entry);
+    return undefined;
   };
 }
 
+/** Undefined for what is no JSON. */
+function parse(entry: KvEntry): unknown {
+  try {
+    return entry.json();
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * The entries there are now, by single reads: each has a time-out. Reading them by a consumer was
+ * The entries there are now, in the order they were written, by single reads: each has a time-out. Reading them by a consumer was
  * seen to hang once, for an unknown reason.
  */
 export async function readEntries(bucket: TtlBucket): Promise<KvEntry[]> {
   const { kv } = await bucket.open();
   const keys = await bucket.keys();
   const entries = await Promise.all(keys.map((key) => kv.get(key)));
-  return entries.filter((entry) => entry !== null);
+  return entries.filter((entry) => entry !== null).sort((a, b) => a.revision - b.revision);
 }
 
 /** Every entry, and every change from then on, until `signal` aborts. Begins again after `pauseMs` when it is interrupted. */

@@ -6,6 +6,7 @@
  *   up by its own clock, before NATS removes it.
  * - Who waits for a lease watches the bucket, and tries to make it once it is deleted or was not renewed for a TTL. What
  *   decides is always the write by revision, never what was watched.
+ * - A node that is started again takes the leases of its own run before, and of no other: two nodes may have one name.
  * - A lease alone protects nothing: a paused node does not know that it has lost one. The log refuses its writes, because
  *   the new holder has taken over there.
  */
@@ -17,6 +18,7 @@ import type { Engine } from "../nats/engine.ts";
 import {
   entryReader,
   isOtherRevision,
+  type OnMalformed,
   type OpenBucket,
   readEntries,
   TtlBucket,
@@ -24,12 +26,12 @@ import {
 } from "./bucket.ts";
 
 /** Of a bucket that is made now. A bucket with another TTL has another pace. */
-const TTL_MS = 16_000;
-const renewAfterMs = (ttlMs: number): number => ttlMs / 8;
-const retryAfterMs = (ttlMs: number): number => ttlMs / 32;
+export const TTL_MS = 16_000;
+export const renewAfterMs = (ttlMs: number): number => ttlMs / 8;
+export const retryAfterMs = (ttlMs: number): number => ttlMs / 32;
 /** The clocks of this machine and of the server may run at slightly different speeds. */
-const marginMs = (ttlMs: number): number => ttlMs / 32;
-const attemptTimeoutMs = (ttlMs: number): number => Math.max(250, ttlMs / 16);
+export const marginMs = (ttlMs: number): number => ttlMs / 32;
+export const attemptTimeoutMs = (ttlMs: number): number => Math.max(250, ttlMs / 16);
 
 const LeaseValue = Type.Object({
   source: Type.String(),
@@ -48,9 +50,12 @@ export interface LeasesOptions {
   readonly bucket: string;
   readonly replicas: number;
   readonly node: string;
+  /** The run of this node before this one, which has ended: its leases are taken without waiting. */
+  readonly previousNode?: string | undefined;
   readonly nodeName: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly onMalformed: OnMalformed;
 }
 
 /** All leases, by source: what is shown to people. Rejects when NATS cannot be used now. */
@@ -112,9 +117,9 @@ export class Leases {
 
   /** Watches the bucket until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, onMalformed } = this.#options;
     const onEntry: Parameters<typeof watchBucket>[1] = (entry, ttlMs) => {
-      const lease = readLease(entry);
+      const lease = readLease(entry, onMalformed);
       if (!lease) {
         this.#seen.delete(entry.key);
         this.#wake();
@@ -156,7 +161,7 @@ export class Leases {
   }
 
   async #tryToAcquire(source: string): Promise<Lease | undefined> {
-    const { clock, node, nodeName } = this.#options;
+    const { clock, node, previousNode, nodeName } = this.#options;
     const bucket = await this.#bucket.open();
     const key = keyOf(source);
     const value = JSON.stringify({ source, node, nodeName } satisfies LeaseValue);
@@ -168,13 +173,15 @@ export class Leases {
       if (!isOtherRevision(error)) throw error;
       const entry = await bucket.kv.get(key);
       const lease = entry && readLease(entry);
-      if (lease && lease.node !== node) {
+      if (entry?.operation === "PUT" && !lease) throw new Error("in its place is something else");
+      const isOwn = lease && (lease.node === node || lease.node === previousNode);
+      if (lease && !isOwn) {
         const now = clock.monotonic();
         const tryAt = Math.max(this.#seen.get(key)?.tryAt ?? 0, now + retryAfterMs(bucket.ttlMs));
         this.#seen.set(key, { lease, tryAt, goneAt: now + bucket.ttlMs });
       }
-      if (lease?.node !== node) return undefined;
-      // An earlier attempt whose answer was lost.
+      if (!isOwn) return undefined;
+      // Of the run before, or an earlier attempt whose answer was lost.
       sentAt = clock.monotonic();
       revision = await bucket.kv.update(key, value, entry?.revision ?? 0);
     }

@@ -2,7 +2,7 @@
 import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
 import type { Engine } from "../nats/engine.ts";
-import { entryReader, readEntries, TtlBucket } from "./bucket.ts";
+import { entryReader, type OnMalformed, readEntries, TtlBucket } from "./bucket.ts";
 
 const TTL_MS = 16_000;
 const WRITE_INTERVAL_MS = 2_000;
@@ -29,6 +29,7 @@ export interface NodesOptions {
   readonly engine: Engine;
   readonly bucket: string;
   readonly replicas: number;
+  readonly onMalformed?: OnMalformed;
 }
 
 const bucketOf = ({ engine, bucket, replicas }: NodesOptions): TtlBucket =>
@@ -59,7 +60,8 @@ export async function announceNode(
 
 /** Those that have written within the TTL, by name. Rejects when NATS cannot be used now. */
 export async function readNodes(options: NodesOptions): Promise<NodeStatus[]> {
-  const nodes = (await readEntries(bucketOf(options))).flatMap((entry) => readStatus(entry) ?? []);
+  const entries = await readEntries(bucketOf(options));
+  const nodes = entries.flatMap((entry) => readStatus(entry, options.onMalformed) ?? []);
   return nodes.sort((a, b) =>
     a.nodeName < b.nodeName ? -1 : a.nodeName > b.nodeName ? 1 : a.node < b.node ? -1 : 1,
   );

@@ -110,10 +110,13 @@ async function exchange(
   }
   const read = readSignedText(key, answerTo(value.nonce), text);
   if (read !== undefined) return read;
-  throw new RequestError(
+  throw otherSecret();
+}
+
+export const otherSecret = (): RequestError =>
+  new RequestError(
     "the nodes of the cluster have another secret; give the cluster.secretFile that they have",
   );
-}
 
 const unexpected = (read: unknown): RequestError =>
   new RequestError(`an unexpected answer: ${JSON.stringify(read)}; the nodes may have another version`);

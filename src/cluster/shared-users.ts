@@ -18,7 +18,7 @@ import type { Logger } from "../lib/logger.ts";
 import { replaceFile } from "../lib/replace-file.ts";
 import type { Engine } from "../nats/engine.ts";
 import type { ClusterSecret } from "../nats/sealed.ts";
-import { isOtherRevision, TtlBucket, watchBucket } from "./bucket.ts";
+import { isOtherRevision, type OnMalformed, TtlBucket, watchBucket } from "./bucket.ts";
 
 const KEY = "users";
 /** Users stay until they are removed. */
@@ -49,6 +49,8 @@ export interface SharedUsersOptions {
   readonly copyPath: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Also for what is sealed with another secret. */
+  readonly onMalformed: OnMalformed;
 }
 
 export class SharedUsers {
@@ -122,8 +124,10 @@ export class SharedUsers {
   }
 
   #onEntry(entry: KvEntry): void {
+    const isSet = entry.operation === "PUT";
+    const read = isSet && entry.key === KEY ? this.#open(entry.value) : undefined;
+    if (isSet && !read) this.#options.onMalformed(entry);
     if (entry.key !== KEY) return;
-    const read = entry.operation === "PUT" ? this.#open(entry.value) : undefined;
     if (read && read.version > (this.#known?.version ?? 0)) this.#apply(read, entry.value);
     // Deleted, replaced by something else, or an old one: what is known is written again.
     else if (!read || !this.#known || !isEqual(read.users, this.#known.users)) this.#shouldWrite = true;

@@ -1,11 +1,38 @@
 /** Counts what a node finds in NATS beside the log that no node of its cluster has written. It is ignored. */
 
-type ForeignPlace = "requests" | "channels" | "snapshots";
+type BucketPlace = "leases" | "nodes" | "users";
+type ForeignPlace = "requests" | "channels" | "snapshots" | BucketPlace;
+
+/** An entry of a bucket. */
+interface Written {
+  readonly created: Date;
+  readonly revision: number;
+}
 
 export class ForeignMessages {
-  readonly counts: Record<ForeignPlace, number> = { requests: 0, channels: 0, snapshots: 0 };
+  readonly counts: Record<ForeignPlace, number> = {
+    requests: 0,
+    channels: 0,
+    snapshots: 0,
+    leases: 0,
+    nodes: 0,
+    users: 0,
+  };
+  readonly #newest = new Map<BucketPlace, Written>();
 
   count(place: ForeignPlace): void {
     this.counts[place]++;
   }
+
+  /** An entry that is read several times is counted once. */
+  countEntry(place: BucketPlace, entry: Written): void {
+    const newest = this.#newest.get(place);
+    if (newest && !isLater(entry, newest)) return;
+    this.#newest.set(place, entry);
+    this.count(place);
+  }
 }
+
+/** A bucket that was made again has smaller revisions. */
+const isLater = (a: Written, b: Written): boolean =>
+  a.created > b.created || (a.created.getTime() === b.created.getTime() && a.revision > b.revision);

@@ -2,26 +2,41 @@
  * What the command line does with a cluster, over NATS, whether or not a node runs on this machine. Rejects with
  * `EngineError` when NATS cannot be reached, and with `RequestError` when the cluster cannot do it.
  */
-import { type ClusterAnswer, type ClusterRequest, RequestError, sendRequest } from "../cluster/requests.ts";
+import {
+  type ClusterAnswer,
+  type ClusterRequest,
+  otherSecret,
+  RequestError,
+  sendRequest,
+} from "../cluster/requests.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
+import { hasOtherSecret } from "../log/jetstream/check-secret.ts";
+import { LogStream } from "../log/jetstream/log-stream.ts";
+import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
 import { StreamError } from "../log/jetstream/stream-error.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { connectEngine, type Engine } from "../nats/engine.ts";
-import { engineOptions, nameOfMachine, readSecret, requestsOf } from "./cluster.ts";
+import { clusterNames } from "../nats/names.ts";
+import { engineOptions, nameOfMachine, readSecret, requestsOf, snapshotsOptions } from "./cluster.ts";
 import { readClusterOverview } from "./cluster-overview.ts";
 import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
 import { createEntries, mergeSettingsOf } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 
 export async function readOverview(config: Config): Promise<ClusterOverview> {
+  const { cluster } = config;
+  const secret = readSecret(config);
   try {
-    return await withEngine(config, (engine) =>
-      readClusterOverview(engine, config.cluster, readSecret(config), systemClock),
-    );
+    return await withEngine(config, async (engine) => {
+      const stream = new LogStream(engine, { ...clusterNames(cluster.name), replicas: cluster.replicas });
+      const snapshots = new ClusterSnapshots(engine, snapshotsOptions(cluster, secret), systemClock);
+      if (await hasOtherSecret(stream, snapshots, secret)) throw otherSecret();
+      return readClusterOverview(engine, cluster, secret, systemClock);
+    });
   } catch (error) {
     if (!(error instanceof StreamError)) throw error;
     const isMissing = error.condition === "deleted";

@@ -37,12 +37,13 @@ export interface ClusterNodeParts {
 
 /** Where the nodes of a cluster are listed. */
 export const nodesOf = (
-  { engine, names }: Pick<Cluster, "engine" | "names">,
+  { engine, names, foreign }: Pick<Cluster, "engine" | "names" | "foreign">,
   replicas: number,
 ): NodesOptions => ({
   engine,
   bucket: names.nodes,
   replicas,
+  onMalformed: (entry) => foreign.countEntry("nodes", entry),
 });
 
 export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSignal): Promise<void> {

@@ -8,9 +8,11 @@ import { LogStream, type StreamInfo } from "../log/jetstream/log-stream.ts";
 import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Engine } from "../nats/engine.ts";
+import { ForeignMessages } from "../nats/foreign-messages.ts";
 import { clusterNames } from "../nats/names.ts";
 import type { ClusterSecret } from "../nats/sealed.ts";
-import { snapshotsOptions } from "./cluster.ts";
+import { type Cluster, snapshotsOptions } from "./cluster.ts";
+import { nodesOf } from "./cluster-node.ts";
 
 /** For all who look within this time, NATS is read once. */
 const MAX_AGE_MS = 1_000;
@@ -21,13 +23,13 @@ export async function readClusterOverview(
   { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
   secret: ClusterSecret,
   clock: Clock,
+  foreign = new ForeignMessages(),
 ): Promise<ClusterOverview> {
   const names = clusterNames(name);
-  const bucket = { engine, replicas };
   const info = await new LogStream(engine, { ...names, replicas }).info();
   const [nodes, leases, snapshots] = await Promise.all([
-    readNodes({ ...bucket, bucket: names.nodes }),
-    readLeases({ ...bucket, bucket: names.leases }),
+    readNodes(nodesOf({ engine, names, foreign }, replicas)),
+    readLeases({ engine, replicas, bucket: names.leases }),
     new ClusterSnapshots(engine, snapshotsOptions({ name, replicas }, secret), clock).list(info.created),
   ]);
   return {
@@ -64,9 +66,8 @@ const serversOf = ({ leader, followers }: StreamInfo): Servers => [
 
 /** For a node that runs: what cannot be read is a field of the result, and many readers are one. */
 export function createOverviewReader(
-  engine: Engine,
+  { engine, secret, foreign }: Pick<Cluster, "engine" | "secret" | "foreign">,
   { cluster }: Pick<Config, "cluster">,
-  secret: ClusterSecret,
   clock: Clock,
 ): () => Promise<ClusterOverview> {
   let readAt = Number.NEGATIVE_INFINITY;
@@ -75,7 +76,7 @@ export function createOverviewReader(
     const now = clock.monotonic();
     if (last && now - readAt < MAX_AGE_MS) return last;
     readAt = now;
-    last = readClusterOverview(engine, cluster, secret, clock).catch((error: unknown) => ({
+    last = readClusterOverview(engine, cluster, secret, clock, foreign).catch((error: unknown) => ({
       name: cluster.name,
       nodes: [],
       leases: [],

@@ -1,7 +1,6 @@
 /**
  * What a node has of its cluster: the connection to NATS, the shared log, the secret, and the name of this run of the node.
  */
-import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -27,6 +26,7 @@ import { type ClusterNames, clusterNames } from "../nats/names.ts";
 import { ClusterSecret } from "../nats/sealed.ts";
 import { restoreView } from "../view/restore.ts";
 import { snapshotOf } from "../view/view.ts";
+import { newRun, replaceRun } from "./node-runs.ts";
 import { StartupError } from "./startup-error.ts";
 
 export interface Cluster {
@@ -57,7 +57,7 @@ export async function openCluster(
   const { name, replicas } = config.cluster;
   const names = clusterNames(name);
   const nodeName = config.cluster.node ?? nameOfMachine();
-  const node = `${nodeName}.${randomBytes(4).toString("hex")}`;
+  const node = newRun(nodeName);
   const secret = readSecret(config);
   // In an attempt to connect, a missing file would look like a server that cannot be reached.
   if (config.cluster.credentialsFile !== undefined)
@@ -84,9 +84,11 @@ export async function openCluster(
       bucket: names.leases,
       replicas,
       node,
+      previousNode: dataDir === undefined ? undefined : await replaceRun(dataDir, name, node, logger),
       nodeName,
       clock,
       logger,
+      onMalformed: (entry) => foreign.countEntry("leases", entry),
     });
     return { engine, names, log, leases, snapshots, secret, foreign, nodeName, node };
   } catch (error) {

@@ -323,7 +323,7 @@ async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promis
 async function overviewReader({ store: { cluster }, config, clock }: Parts) {
   if (!cluster) return undefined;
   const { createOverviewReader } = await import("./cluster-overview.ts");
-  return createOverviewReader(cluster.engine, config, cluster.secret, clock);
+  return createOverviewReader(cluster, config, clock);
 }
 
 const formatUrl = ({ host, tls }: Config, port: number) =>

@@ -28,6 +28,7 @@ export async function shareUsers(
     copyPath: dataDir === undefined ? undefined : join(dataDir, `cluster-${name}.users`),
     clock,
     logger,
+    onMalformed: (entry) => cluster.foreign.countEntry("users", entry),
   });
   await shared.load();
   users.share(shared);

@@ -73,7 +73,7 @@ export class Committer {
   #mustStore = false;
   #remerging: Promise<void> | undefined;
   #isTakingForeign = false;
-  /** Whether another node merges by changed rules now. `UNMERGED` is then its own to remove. */
+  /** Whether another node merges by changed rules now: it has set `UNMERGED`, and removes it once it has merged by all rules. */
   #isMergingElsewhere = false;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
@@ -363,11 +363,20 @@ export class Committer {
       const prepared = await scheduler.run(owner, view.indexAndPrepare(batch));
       this.#publish(batch, prepared);
       const settings = batch.entries.filter(({ kind }) => kind === "settings");
-      const unmerged = settings.find(({ id }) => id === UNMERGED);
-      if (unmerged) this.#isMergingElsewhere = unmerged.after !== null;
-      if (settings.length > 0) this.#rebaseRules();
+      if (settings.length > 0) this.#onForeignSettings(settings);
       await scheduler.run(owner, view.tidyIndexes());
     }
+  }
+
+  #onForeignSettings(settings: readonly LogEntry[]): void {
+    const { rules, isUnmerged } = this.#stored;
+    const isMergingHere = isUnmerged && !this.#isMergingElsewhere;
+    const unmerged = settings.find(({ id }) => id === UNMERGED);
+    if (unmerged) this.#isMergingElsewhere = unmerged.after !== null;
+    this.#rebaseRules();
+    // Its node may end before it has merged by them.
+    if (isMergingHere && rules)
+      this.#outdated = unionOf(this.#outdated, outdatedBy(rules, MergeRules.read(this.view)));
   }
 
   /** The entities that `source` claims, both shown and held back. */

@@ -102,10 +102,39 @@ test("a source that no node has any more is stale on the others, and live again 
   await until(async () => (await claim()) === "live", { what: "the live claim on b" });
 });
 
+test("a node that was killed runs its source again at once, and another one with its name never takes it", async () => {
+  // A lease that nobody could wait for.
+  const cluster = await clusterOf("again", 600_000);
+  await using a = new ServiceNode(cluster, "a");
+  await using twin = new ServiceNode(cluster, "a");
+  for (const node of [a, twin]) {
+    node.configure(["site"]);
+    node.writeNetwork("site", [device(1)]);
+    await node.start();
+  }
+  await a.untilSource("site", "synced");
+  await twin.untilSource("site", "standby");
+  for (const [node, status] of [
+    [twin, "standby"],
+    [a, "synced"],
+  ] as const) {
+    await node.kill();
+    await node.start();
+    await node.untilSource("site", status, 30_000);
+  }
+  await twin.untilSource("site", "standby");
+  const written = await messagesOf(cluster);
+  // Each run of `a` that holds it has a name of its own; there are no others.
+  const runs = written.filter(({ type }) => type === "takeover").map(({ node }) => node);
+  expect(new Set(runs).size).toBe(2);
+  expect(runs).toHaveLength(2);
+});
+
 describe("two nodes with the same source", () => {
   test("one runs it, the other is ready and on standby; when the first is killed, it moves with the real lease", async () => {
     // The bucket is made by the nodes.
-    const { a, b } = await startPair({ nats, name: "killed", replicas: 1 });
+    const cluster = { nats, name: "killed", replicas: 1 };
+    const { a, b } = await startPair(cluster);
     await using _a = a;
     await using _b = b;
     expect(await b.readiness()).toMatchObject({
@@ -118,8 +147,13 @@ describe("two nodes with the same source", () => {
     const before = await b.sameAs(a);
     expect(before.here).toEqual(before.there);
     const { revision } = await b.readiness();
+    const killedAt = Date.now();
     await a.kill();
     await b.untilSource("site", "synced", 40_000);
+    // How long it may take is asserted in src/cluster/leases.test.ts.
+    const takeover = (await messagesOf(cluster)).findLast(({ type }) => type === "takeover");
+    expect(takeover?.node).toStartWith("b.");
+    console.log(`taken over ${(takeover?.time ?? 0) - killedAt} ms after the kill`);
     const after = await b.readiness();
     expect(after.status).toBe("ready");
     expect(after.revision).toBeGreaterThan(revision);

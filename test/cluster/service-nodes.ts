@@ -143,6 +143,8 @@ export interface WrittenMessage {
   readonly type: string;
   /** The run of the node that has written it. */
   readonly node: string;
+  /** When NATS has stored it, epoch milliseconds. */
+  readonly time: number;
 }
 
 /** What the log of the cluster has, in order. */
@@ -152,9 +154,9 @@ export async function messagesOf(cluster: TestCluster): Promise<WrittenMessage[]
   const { state } = await engine.manager.streams.info(stream);
   const messages: WrittenMessage[] = [];
   for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
-    const header = (await engine.manager.streams.getMessage(stream, { seq: sequence }))?.header;
-    const [type = "", node = ""] = [header?.get("Gazetteer-Type"), header?.get("Gazetteer-Node")];
-    messages.push({ sequence, type, node });
+    const message = await engine.manager.streams.getMessage(stream, { seq: sequence });
+    const [type = "", node = ""] = ["Type", "Node"].map((name) => message?.header.get(`Gazetteer-${name}`));
+    messages.push({ sequence, type, node, time: message?.time.getTime() ?? 0 });
   }
   return messages;
 }

@@ -1,6 +1,7 @@
 /** Several nodes append to one log: one order, the same view everywhere, and nothing twice. */
 import { describe, expect, test } from "bun:test";
 import { createLogger } from "../../src/lib/logger.ts";
+import type { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
@@ -12,6 +13,16 @@ import { expectSame, writer } from "./writing.ts";
 const logger = createLogger(() => "error");
 const never = new AbortController().signal;
 const device = (id: number) => ({ id: `of:${id.toString(16).padStart(16, "0")}` });
+
+/** The next `count` messages are published, those after them once `ready` resolves. */
+function pauseAfter(count: number, stream: LogStream, ready: Promise<void>): void {
+  const publish = stream.publish.bind(stream);
+  let left = count;
+  stream.publish = async (...message) => {
+    if (left-- <= 0) await ready;
+    return publish(...message);
+  };
+}
 
 describe("two nodes", () => {
   test("append at the same time: both have all batches in the same order, with the same values", async () => {
@@ -76,13 +87,8 @@ describe("two nodes", () => {
         await a.log.takeOver(name, never);
         await new ClaimIngest(a.committer, name, logger).replace({ devices: hardware(`of ${name}`) });
       }
-      const { stream } = a.log;
-      const publish = stream.publish.bind(stream);
       // A batch has 500 of them: node-a ends after the first.
-      stream.publish = (...message) => {
-        stream.publish = () => new Promise(() => {});
-        return publish(...message);
-      };
+      pauseAfter(1, a.log.stream, new Promise(() => {}));
       // Rejects where the node is closed before the second.
       a.committer.setSettings(observed(["b", "a"])).catch(() => {});
       await until(() => b.committer.view.has("settings", "unmerged"), { what: "the first batch" });
@@ -101,6 +107,36 @@ describe("two nodes", () => {
     const shown = [...storedBy(b.committer.view)].filter(([key]) => key.startsWith("devices"));
     expect(shown).toHaveLength(1_201);
     expect(shown.filter(([, text]) => text.includes('"of a"'))).toHaveLength(1);
+  });
+
+  test("two nodes change the order at once and one ends: the other merges by both before it says that all is merged", async () => {
+    await using nats = await startNatsServers();
+    const sources = ["a", "b", "c"];
+    const observed = (names: readonly string[]) => ({ ...observedSources(names), identity: [] });
+    await using a = await openNode(nats, "node-a", { sources });
+    for (const name of sources) {
+      await a.log.takeOver(name, never);
+      const devices = Array.from({ length: 1_200 }, (_, n) => ({ ...device(n), hw: `of ${name}` }));
+      await new ClaimIngest(a.committer, name, logger).replace({ devices });
+    }
+    const resumed = Promise.withResolvers<void>();
+    // Of three batches with 500 devices: the second one has devices that node-b does not come to.
+    pauseAfter(2, a.log.stream, resumed.promise);
+    const before = a.committer.view.revision;
+    const merged = a.committer.setSettings(observed(["b", "a", "c"]));
+    {
+      await using b = await openNode(nats, "node-b", { sources });
+      await until(() => b.committer.view.revision === before + 2, { what: "two batches of node-a" });
+      pauseAfter(1, b.log.stream, new Promise(() => {}));
+      b.committer.setSettings(observed(["c", "b", "a"])).catch(() => {});
+      await until(() => b.committer.view.revision === before + 3, { what: "one batch of node-b" });
+    }
+    resumed.resolve();
+    await merged;
+    const { view } = a.committer;
+    expect(view.has("settings", "unmerged")).toBe(false);
+    const shown = [...storedBy(view)].filter(([key]) => key.startsWith("devices"));
+    expect(shown.filter(([, text]) => text.includes('"of c"'))).toHaveLength(1_200);
   });
 
   test("a takeover that was decided before another node's is refused", async () => {

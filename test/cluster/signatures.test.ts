@@ -4,11 +4,15 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Objm } from "@nats-io/obj";
 import type { Msg } from "@nats-io/transport-node";
+import { systemClock } from "../../src/lib/clock.ts";
+import { hasOtherSecret } from "../../src/log/jetstream/check-secret.ts";
+import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
+import { ForeignMessages } from "../../src/nats/foreign-messages.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { signText } from "../../src/nats/signed.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { runCommand } from "../support/service.ts";
-import { type LogNode, NAMES, openNode } from "./log-nodes.ts";
+import { type LogNode, NAMES, openNode, SECRET } from "./log-nodes.ts";
 import { deviceId, ServiceNode, shortenLeases, testEngine } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
@@ -75,7 +79,26 @@ test("a request that is sent again or not signed changes nothing; another secret
   const refused = await command("apply");
   expect(refused).toMatchObject({ status: 1, stdout: "" });
   expect(refused.stderr).toContain("have another secret; give the cluster.secretFile that they have");
+  expect(await command("status")).toEqual(refused);
 }, 120_000);
+
+test("another secret is recognised also when the first message is purged", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a");
+  const write = await writer(a);
+  const isOther = (secret: ClusterSecret) => {
+    const options = { bucket: NAMES.snapshots, replicas: 1, secret, foreign: new ForeignMessages() };
+    return hasOtherSecret(a.log.stream, new ClusterSnapshots(a.engine, options, systemClock), secret);
+  };
+  const other = new ClusterSecret(Buffer.from("another secret than theirs"));
+  await write(0, 20);
+  expect([await isOther(SECRET), await isOther(other)]).toEqual([false, true]);
+  await a.snapshots.publish();
+  await write(20, 30);
+  await a.snapshots.publish();
+  expect((await a.log.stream.info()).firstSequence).toBeGreaterThan(1);
+  expect([await isOther(SECRET), await isOther(other)]).toEqual([false, true]);
+});
 
 /** Writes an object in place of a snapshot. */
 async function replace(node: LogNode, name: string, metadata: Record<string, string>, content: Uint8Array) {

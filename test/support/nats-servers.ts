@@ -8,6 +8,7 @@ import { afterAll } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { endWithRunner } from "../../scripts/end-with-runner.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 import { until } from "./until.ts";
@@ -36,6 +37,8 @@ export interface NatsServersOptions {
 export interface NatsServer {
   readonly url: string;
   readonly port: number;
+  /** Undefined while it does not run. */
+  readonly pid: number | undefined;
   /** All proxies between this server and others. */
   readonly routes: readonly TcpProxy[];
   start(): Promise<void>;
@@ -135,6 +138,10 @@ class NatsProcess implements NatsServer {
     this.#output = output;
   }
 
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   async start(): Promise<void> {
     const log = Bun.file(this.#output);
     const child = Bun.spawn(
@@ -143,6 +150,7 @@ class NatsProcess implements NatsServer {
         stdio: ["ignore", log, log],
       },
     );
+    endWithRunner(child);
     running.add(child);
     this.#child = child;
     await until(() => accepts(this.port), { what: `the NATS server on port ${this.port}` });

@@ -5,6 +5,7 @@
  */
 import { afterAll } from "bun:test";
 import { join } from "node:path";
+import { endWithRunner } from "../../scripts/end-with-runner.ts";
 import { until } from "./until.ts";
 
 export const GAZETTEER = join(import.meta.dir, "..", "..", "bin", "gazetteer");
@@ -78,6 +79,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     stdio: ["ignore", "pipe", "pipe"],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
   });
+  endWithRunner(child);
   running.add(child);
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);

@@ -8,6 +8,10 @@ const SIGNING_KEY = "signing key";
 export const sealKey = (secret: ClusterSecret, signingKey: Uint8Array): string =>
   Buffer.from(secret.seal(SIGNING_KEY, signingKey)).toString("base64");
 
+/** Whether the key was sealed with this secret. */
+export const isSealedWith = (secret: ClusterSecret, { key }: { readonly key: string }): boolean =>
+  secret.open(SIGNING_KEY, Buffer.from(key, "base64")) !== undefined;
+
 /** Throws `LogError` when it was sealed with another secret. */
 export function openIdentity(
   secret: ClusterSecret,
