@@ -62,7 +62,7 @@ describe("two nodes", () => {
     await fromA.apply([{ op: "set", kind: "devices", claim: device(1) }]);
     await b.log.takeOver("a", never);
     const { revision } = b.committer.view;
-    expect(fromA.apply([{ op: "set", kind: "devices", claim: device(2) }])).rejects.toMatchObject({
+    await expect(fromA.apply([{ op: "set", kind: "devices", claim: device(2) }])).rejects.toMatchObject({
       code: "not-holder",
     });
     const fromB = new ClaimIngest(b.committer, "a", logger);

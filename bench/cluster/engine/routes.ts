@@ -14,6 +14,7 @@ const PUBLISH_TIMEOUT_MS = 3_000;
 /** A consumer whose leader is gone says nothing of it. */
 const FOLLOW_AGAIN_MS = 6_000;
 const SETTLE_MS = 15_000;
+const READ_MS = 30_000;
 const SHOWN = 5;
 
 export interface RouteOptions {
@@ -166,9 +167,12 @@ async function read({ js, manager }: Client): Promise<Map<number, string>> {
   const consumer = await retry(() => js.consumers.get(STREAM.name, { deliver_policy: DeliverPolicy.All }));
   if (state.messages === 0) return stored;
   const messages = await consumer.consume({ max_messages: 1_000 });
+  // A stream may lack its last messages.
+  const timer = setTimeout(() => messages.stop(), READ_MS);
   for await (const message of messages) {
     stored.set(message.seq, message.string());
     if (message.seq >= state.last_seq) break;
   }
+  clearTimeout(timer);
   return stored;
 }

@@ -236,8 +236,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   ): Promise<boolean> {
     const isEnding = () => signal.aborted || this.#closing.signal.aborted;
     for (;;) {
-      // Until then the sequence is that of a message which is not applied.
-      await this.#arrivals.until(() => !this.#isStoring || isEnding(), signal);
+      // Until then the sequence is that of a message which is not applied. The next one may begin before this goes on.
+      while (this.#isStoring && !isEnding())
+        await this.#arrivals.until(() => !this.#isStoring || isEnding(), signal);
       if (isEnding()) return false;
       // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
       const expected = this.#sequence;
