@@ -93,7 +93,8 @@ export class SnapshotPublisher {
 
   async #isDue(): Promise<boolean> {
     const { log } = this.#cluster;
-    if (log.lost.aborted || log.health.staleSince !== undefined) return false;
+    if (log.lost.aborted || log.blocked.aborted || log.isInDoubt || log.health.staleSince !== undefined)
+      return false;
     const [info, [newest]] = await Promise.all([log.stream.info(), this.#ownSnapshots()]);
     const since = messagesSince(info, newest);
     if (this.#isFull) return since > 0;

@@ -3,6 +3,7 @@
  * then refuses whatever the node before it still writes.
  */
 import type { Lease, Leases } from "../cluster/leases.ts";
+import { aborted } from "../lib/aborted.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
 import { LogError } from "../log/log.ts";
@@ -31,10 +32,17 @@ export class SourceLeases {
     onWait: () => void = () => {},
   ): Promise<RunPermit | undefined> {
     while (!signal.aborted) {
+      const { blocked } = this.#log;
+      if (blocked.aborted) {
+        // A node that can write nothing would only keep the source from those that can.
+        onWait();
+        await aborted(signal);
+        return undefined;
+      }
       const lease = await this.#leases.acquire(source, signal, onWait);
       if (!lease) return undefined;
       const revoked = new AbortController();
-      const lost = AbortSignal.any([lease.ended, revoked.signal]);
+      const lost = AbortSignal.any([lease.ended, revoked.signal, blocked]);
       if (await this.#takeOver(source, lease, AbortSignal.any([signal, lost]))) {
         this.#permits.set(source, revoked);
         return { lost, release: () => lease.release() };

@@ -22,6 +22,12 @@ import { type StreamCondition, StreamError } from "./stream-error.ts";
 /** So many of the last ones are remembered, and compared with the stream. */
 const MAX_LINKS = 16;
 
+/** What the messages that were accepted so far amount to. */
+export interface Applied extends Pick<Position, "sequence" | "links" | "holders"> {
+  /** Of the last batch. */
+  readonly revision: number;
+}
+
 export type Accepted =
   /** Neither this message nor anything after it can be applied. */
   | { readonly type: "unusable"; readonly error: StreamError }
@@ -38,6 +44,12 @@ export class BatchAssembler {
   #revision: number;
   /** The last messages that were accepted, of a batch its last part; never empty. */
   #links: readonly Link[];
+  /** The last messages, accepted or not: where one that means nothing is replaced, another one is missed. */
+  #seen: readonly Link[] = [];
+  /** The node that runs each source, by the takeovers so far. */
+  readonly holders: Map<string, string>;
+  /** Before the last batch. */
+  #before: Applied | undefined;
   #parts: { readonly part: BatchPartMessage; readonly link: Link }[] = [];
   /** Of the last message, accepted or not. */
   #sequence: number;
@@ -45,21 +57,34 @@ export class BatchAssembler {
   #hasHole = false;
 
   /** `revision` is that of the last batch that is applied. */
-  constructor(log: LogIdentity, revision: number, { sequence, links }: Pick<Position, "sequence" | "links">) {
+  constructor(log: LogIdentity, revision: number, position: Omit<Applied, "revision">) {
     this.#log = log;
     this.#revision = revision;
-    this.#sequence = sequence;
-    this.#links = links;
+    this.#sequence = position.sequence;
+    this.#links = position.links;
+    this.holders = new Map(Object.entries(position.holders));
   }
 
-  /** That of the last batch. */
-  get revision(): number {
-    return this.#revision;
+  /** What follows the last message that was accepted is read again by whoever goes on from here. */
+  get applied(): Applied {
+    return {
+      revision: this.#revision,
+      sequence: this.last.sequence,
+      links: [...this.#links],
+      holders: Object.fromEntries(this.holders),
+    };
   }
 
-  /** The last messages of the log that this node has applied; the oldest first. */
-  get links(): readonly Link[] {
-    return this.#links;
+  /** For the last batch, or the one before it. */
+  appliedAt(revision: number): Applied | undefined {
+    if (revision === this.#revision) return this.applied;
+    return this.#before?.revision === revision ? this.#before : undefined;
+  }
+
+  /** The last messages that this node has read, and that it has applied, in the order of the stream. */
+  get remembered(): readonly Link[] {
+    const all = new Map([...this.#links, ...this.#seen].map((link) => [link.sequence, link]));
+    return [...all.values()].sort((a, b) => a.sequence - b.sequence);
   }
 
   /** The message that the next one must follow. */
@@ -69,19 +94,12 @@ export class BatchAssembler {
     return last;
   }
 
-  /** The sequence before the first part of a batch that is incomplete; undefined when there is none. */
-  get pendingSince(): number | undefined {
-    const [first] = this.#parts;
-    return first && first.link.sequence - 1;
-  }
-
   /** This revision was appended by this node itself: these messages, after the one with the sequence `after`. */
   skip(revision: number, messages: readonly EncodedMessage[], after: number): void {
-    this.#revision = revision;
     this.#parts = [];
     this.#sequence = after + messages.length;
     const last = messages.at(-1);
-    if (last) this.#accept({ sequence: this.#sequence, signature: last.signature });
+    if (last) this.#acceptBatch(revision, { sequence: this.#sequence, signature: last.signature });
   }
 
   async accept(message: StreamMessage): Promise<Accepted | undefined> {
@@ -92,6 +110,7 @@ export class BatchAssembler {
       this.#parts = [];
     }
     this.#sequence = link.sequence;
+    this.#seen = [...this.#seen, link].slice(-MAX_LINKS);
     const read = readMessage(message);
     const isOurs = isSigned(message, signingKey);
     if (isOurs && read.type === "part" && read.part.log === id) return this.#acceptPart(read.part, link);
@@ -101,6 +120,7 @@ export class BatchAssembler {
     if (isOurs && read.type === "takeover" && read.log === id) {
       if (read.previous !== this.last.signature) return this.#unlinked(link);
       this.#accept(link);
+      this.holders.set(read.source, read.node);
       return read;
     }
     // Of the base, only the first message counts, and it was read when the log was opened.
@@ -123,16 +143,24 @@ export class BatchAssembler {
     if (this.#parts.length < part.parts) return undefined;
     const parts = this.#parts;
     this.#parts = [];
-    if (part.revision !== this.#revision + 1) return this.#reject();
+    // It follows what is applied here, so its writer had more there: this copy is not what its position says.
+    if (part.revision > this.#revision + 1)
+      return unusable("gap", `revision ${part.revision} follows revision ${this.#revision} of this node`);
+    if (part.revision <= this.#revision) return this.#reject();
     try {
       const data = parts.length === 1 ? part.data : Buffer.concat(parts.map((each) => each.part.data));
       const entries = await decodePayload(data);
-      this.#revision = part.revision;
-      this.#accept(link);
+      this.#acceptBatch(part.revision, link);
       return { type: "batch", batch: { revision: part.revision, time: part.time, entries }, node: part.node };
     } catch {
       return this.#reject();
     }
+  }
+
+  #acceptBatch(revision: number, link: Link): void {
+    this.#before = this.applied;
+    this.#revision = revision;
+    this.#accept(link);
   }
 
   #accept(link: Link): void {

@@ -18,7 +18,7 @@ import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } fr
 import type { RetryingLog } from "../retrying-log.ts";
 import { Arrivals } from "./arrivals.ts";
 import { closed } from "./attempts.ts";
-import { BatchAssembler } from "./batch-assembler.ts";
+import { type Applied, BatchAssembler } from "./batch-assembler.ts";
 import { ChainCheck } from "./chain-check.ts";
 import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
@@ -59,7 +59,6 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   readonly #local: RetryingLog;
   readonly #clock: Clock;
   readonly #monitor: StreamMonitor;
-  readonly #holders: Map<string, string>;
   /** Sequence of the last takeover of each source that was applied since the start. */
   readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
@@ -75,8 +74,6 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   #overtakenAppends = 0;
   /** Whether `#sequence` is that of a batch which the copy may lack. */
   #isStoring = false;
-  /** Before the last batch. */
-  #positionBefore: Position | undefined;
   /** One attempt to follow the stream. */
   #following = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
@@ -96,14 +93,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#isFresh = isFresh;
     this.#turns = new Turns(node, clock);
     this.#sequence = position.sequence;
-    this.#holders = new Map(Object.entries(position.holders));
     const { newest } = local.stats();
     this.#assembler = new BatchAssembler(local, newest, position);
     const closing = this.#closing.signal;
     const chain = new ChainCheck({
       stream,
       clock,
-      links: () => this.#assembler.links,
+      links: () => this.#assembler.remembered,
       onDiverged: (error) => void this.#block(error).catch(() => {}),
       signal: closing,
     });
@@ -160,7 +156,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   /** The node that runs a source, by what is applied of the log. */
   holderOf(source: string): string | undefined {
-    return this.#holders.get(source);
+    return this.#assembler.holders.get(source);
   }
 
   holds(source: string): boolean {
@@ -176,19 +172,27 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   get position(): Position {
-    return {
-      created: this.#monitor.created,
-      // A batch whose parts are incomplete is read again after a restart.
-      sequence: this.#assembler.pendingSince ?? this.#sequence,
-      links: [...this.#assembler.links],
-      holders: Object.fromEntries(this.#holders),
-    };
+    return this.#positionOf(this.#assembler.applied);
   }
 
   /** The position with which a snapshot of `revision` belongs: the last one, or the one before it. */
   positionAt(revision: number): Position | undefined {
-    if (revision === this.#assembler.revision) return this.position;
-    return revision === this.#assembler.revision - 1 ? this.#positionBefore : undefined;
+    const applied = this.#assembler.appliedAt(revision);
+    return applied && this.#positionOf(applied);
+  }
+
+  #positionOf({ sequence, links, holders }: Applied): Position {
+    return { created: this.#monitor.created, sequence, links, holders };
+  }
+
+  /** Whether the stream may have other messages than those that this node has applied. */
+  get isInDoubt(): boolean {
+    return !this.#chain.isSure;
+  }
+
+  /** Aborts when this node can apply nothing more, and so write nothing more. */
+  get blocked(): AbortSignal {
+    return this.#blocked.signal;
   }
 
   /** Begins to follow the stream. */
@@ -210,7 +214,6 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     if (source !== undefined && !this.holds(source))
       throw new LogError("not-holder", `another node runs the source ${source}`);
     if (!(await this.#publisher.publishAll(messages, expected))) throw await this.#overtaken();
-    this.#positionBefore = this.position;
     this.#sequence = expected + messages.length;
     this.#assembler.skip(batch.revision, messages, expected);
     this.#turns.onAppended(this.node);
@@ -234,7 +237,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     signal: AbortSignal,
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
-    const isEnding = () => signal.aborted || this.#closing.signal.aborted;
+    const isEnding = () => signal.aborted || this.#closing.signal.aborted || this.#blocked.signal.aborted;
     for (;;) {
       // Until then the sequence is that of a message which is not applied. The next one may begin before this goes on.
       while (this.#isStoring && !isEnding())
@@ -246,7 +249,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       const message = encodeTakeover(source, this.#writer, randomUUID(), this.#assembler.last.signature);
       const outcome = await this.#publisher.publish(message, expected, signal);
       const awaited = outcome.stored ? outcome.sequence : expected + 1;
-      const isReached = () => this.#sequence >= awaited || isEnding();
+      const isReached = () => (this.#sequence >= awaited && !this.#isStoring) || isEnding();
       await (outcome.stored
         ? this.#arrivals.until(isReached, signal)
         : this.#publisher.awaitOther(isReached, signal));
@@ -273,7 +276,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     for (;;) {
       const message = this.#blocked.signal.aborted ? undefined : this.#arrivals.shift();
       if (!message) return undefined;
-      const [before, sequence] = [this.position, this.#sequence];
+      const sequence = this.#sequence;
       this.#sequence = message.sequence;
       this.#isStoring = true;
       const accepted = await this.#assembler.accept(message);
@@ -284,11 +287,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         return undefined;
       }
       if (accepted?.type === "unlinked") await this.#checkOwn();
-      if (accepted?.type === "batch") this.#positionBefore = before;
-      if (accepted?.type === "takeover") {
-        this.#holders.set(accepted.source, accepted.node);
-        this.#takeovers.set(accepted.source, message.sequence);
-      }
+      if (accepted?.type === "takeover") this.#takeovers.set(accepted.source, message.sequence);
       if (accepted?.type === "turn") this.#turns.onWanted(accepted.node);
       if (accepted?.type === "batch") {
         this.#turns.onAppended(accepted.node);
@@ -315,8 +314,12 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#arrivals.wake();
     if (error.condition === "newer") return;
     this.#isCopyUsable = false;
-    await this.#local.storePosition(this.#isFresh ? WORTHLESS_COPY : UNUSABLE_COPY);
-    void this.#loseAfter(this.#isFresh ? LOAD_AGAIN_PAUSE_MS : 0);
+    try {
+      await this.#local.storePosition(this.#isFresh ? WORTHLESS_COPY : UNUSABLE_COPY);
+    } finally {
+      // Also with a full disk: the next attempt finds the same.
+      void this.#loseAfter(this.#isFresh ? LOAD_AGAIN_PAUSE_MS : 0);
+    }
   }
 
   async #loseAfter(ms: number): Promise<void> {
@@ -367,9 +370,11 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     const ended = AbortSignal.any([signal, this.#closing.signal, this.lost, this.#blocked.signal]);
     const last = await this.#monitor.lastSequence(ended);
     while (this.#sequence < last && !ended.aborted) await this.#arrivals.next(ended);
-    await this.#publisher.untilSure(ended).catch((error) => {
-      if (!(error instanceof LogError)) throw error;
-    });
+    // A stream that has lost its end says nothing about what this node has: it serves what it has.
+    if (last >= this.#sequence)
+      await this.#publisher.untilSure(ended).catch((error) => {
+        if (!(error instanceof LogError)) throw error;
+      });
     this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 

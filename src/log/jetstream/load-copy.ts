@@ -34,6 +34,13 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
       failure ??= otherVersion();
       continue;
     }
+    const replaced = await replacedLink(options, snapshot.facts.position, info);
+    if (replaced !== undefined) {
+      const { revision } = snapshot.facts;
+      const why = `NATS has replaced message ${replaced} of its log`;
+      logger.warn("a snapshot of the cluster's log cannot be used", { revision, why });
+      continue;
+    }
     const local = open(openIdentity(secret, snapshot.facts));
     try {
       await load(local, snapshot, options);
@@ -56,6 +63,19 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
   throw failure instanceof DamagedSnapshotError || failure === undefined
     ? noSnapshot(snapshots.hasForeign)
     : failure;
+}
+
+/** The sequence of a message that the stream has and the snapshot has otherwise: its node had diverged. */
+async function replacedLink(
+  { stream }: OpenOptions,
+  { links }: Position,
+  { firstSequence }: StreamInfo,
+): Promise<number | undefined> {
+  for (const { sequence, signature } of links.filter((link) => link.sequence >= firstSequence)) {
+    const stored = await stream.message(sequence);
+    if (stored && signatureIn(stored) !== signature) return sequence;
+  }
+  return undefined;
 }
 
 async function load(
