@@ -1,7 +1,8 @@
 /**
  * A connection between two nodes over NATS, with many byte channels. Messages are numbered, and each is signed with the key of
- * the trunk for its direction: those of others, and those that somebody sends again, are counted and ignored. When one is missing, or nothing arrives for a while, the trunk ends with all its channels, on both sides; what
- * was on its way is lost, as with a connection that breaks.
+ * the trunk for its direction: those of others, and those that somebody sends again, are counted and ignored. When one is
+ * missing, or nothing arrives for a while, the trunk ends with all its channels, on both sides; what was on its way is lost, as
+ * with a connection that breaks.
  */
 import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { ByteChannel, ByteHandler } from "../lib/byte-channel.ts";

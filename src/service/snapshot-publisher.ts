@@ -77,6 +77,8 @@ export class SnapshotPublisher {
     const position = log.positionAt(state.revision);
     if (!position) throw new Error(`revision ${state.revision} has no place in the stream`);
     const snapshot = await scheduler.run(OWNER, snapshotOf(state));
+    // Whoever loads it could not go on from what NATS has replaced.
+    await log.ensureApplied();
     const identity = { log: log.id, key: sealKey(secret, log.signingKey), position };
     if (!(await snapshots.write(identity, snapshot))) return;
     this.#logger.info("wrote a snapshot for the cluster", { revision: snapshot.revision });
@@ -93,8 +95,7 @@ export class SnapshotPublisher {
 
   async #isDue(): Promise<boolean> {
     const { log } = this.#cluster;
-    if (log.lost.aborted || log.blocked.aborted || log.isInDoubt || log.health.staleSince !== undefined)
-      return false;
+    if (log.lost.aborted || log.blocked.aborted || log.health.staleSince !== undefined) return false;
     const [info, [newest]] = await Promise.all([log.stream.info(), this.#ownSnapshots()]);
     const since = messagesSince(info, newest);
     if (this.#isFull) return since > 0;

@@ -9,13 +9,16 @@ import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
 import { LogError } from "../log/log.ts";
 import type { RunPermit } from "../sources/supervise.ts";
 
+type LeasesOfNodes = Pick<Leases, "acquire" | "holderOf">;
+type TakenOverLog = Pick<JetStreamLog, "takeOver" | "blocked">;
+
 export class SourceLeases {
-  readonly #leases: Leases;
-  readonly #log: JetStreamLog;
+  readonly #leases: LeasesOfNodes;
+  readonly #log: TakenOverLog;
   readonly #logger: Logger;
   readonly #permits = new Map<string, AbortController>();
 
-  constructor(leases: Leases, log: JetStreamLog, logger: Logger) {
+  constructor(leases: LeasesOfNodes, log: TakenOverLog, logger: Logger) {
     this.#leases = leases;
     this.#log = log;
     this.#logger = logger;

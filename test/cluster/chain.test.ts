@@ -7,13 +7,18 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { runToEnd } from "../../src/lib/steps.ts";
+import { sealKey } from "../../src/log/jetstream/identity.ts";
 import { encodeBatch, encodeTakeover } from "../../src/log/jetstream/messages.ts";
 import { encodePosition, type Position } from "../../src/log/jetstream/position.ts";
+import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { openRetryingLog } from "../../src/log/retrying-log.ts";
+import { ForeignMessages } from "../../src/nats/foreign-messages.ts";
+import { snapshotOf } from "../../src/view/view.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
-import { type LogNode, openNode } from "./log-nodes.ts";
+import { type LogNode, NAMES, openNode, SECRET } from "./log-nodes.ts";
 import { device, expectSame, writer } from "./writing.ts";
 
 const OTHER = { kind: "devices" as const, id: device(99).id, before: null, changed: [] };
@@ -124,4 +129,24 @@ test("a node that others write past finds out that it is the one that has diverg
   await a.caughtUp();
   expect(a.log.lost.aborted).toBe(false);
   expect(a.log.health.trouble).toBeUndefined();
+});
+
+test("a new node does not begin with the snapshot of one that had applied what NATS has replaced", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a");
+  const write = await writer(a);
+  await write(0, 3);
+  const { position, id: log, signingKey } = a.log;
+  const last = position.links.at(-1);
+  if (!last) throw new Error("no message");
+  const links = [...position.links.slice(0, -1), { ...last, signature: "replaced" }];
+  const place = { bucket: NAMES.snapshots, replicas: 1, secret: SECRET, foreign: new ForeignMessages() };
+  const snapshots = new ClusterSnapshots(a.engine, place, systemClock);
+  const identity = { log, key: sealKey(SECRET, signingKey), position: { ...position, links } };
+  expect(await snapshots.write(identity, runToEnd(snapshotOf(a.committer.view.capture())))).toBe(true);
+  await write(3, 5);
+  await using b = await openNode(nats, "node-b");
+  await b.caughtUp();
+  expectSame(b, a);
+  expect(b.log.health.trouble).toBeUndefined();
 });

@@ -38,12 +38,35 @@ test("while a batch is read, the state before it belongs to the place before it"
   expect(assembler.appliedAt(0)).toMatchObject({ sequence: 1, holders: {} });
 });
 
-test("messages that mean nothing are compared with the stream too, and read again by whoever goes on from here", async () => {
+test("messages that mean nothing are compared with the stream too, and are covered by a snapshot", async () => {
   const assembler = new BatchAssembler(identity, 0, position);
   const turn = encodeTurn(writer, "turn", 1);
   await assembler.accept(at(2, turn));
-  expect(assembler.remembered.at(-1)).toEqual({ sequence: 2, signature: turn.signature });
-  expect(assembler.applied.sequence).toBe(1);
+  await assembler.accept({ sequence: 3, headers: undefined, data: randomBytes(10) });
+  expect(assembler.applied.sequence).toBe(3);
+  const [, ...ignored] = assembler.remembered;
+  expect(ignored).toEqual([
+    { sequence: 2, signature: turn.signature },
+    { sequence: 3, signature: "" },
+  ]);
+  // Also after a restart.
+  const again = new BatchAssembler(identity, 0, assembler.applied);
+  expect(again.remembered).toEqual(assembler.remembered);
+});
+
+test("parts that wait for others are read again by whoever goes on from here", async () => {
+  const assembler = new BatchAssembler(identity, 0, position);
+  const parts = await encodeBatch({ revision: 1, time: 1, entries: [entry] }, writer, "parts", "base", 10);
+  for (const [i, part] of parts.slice(0, -1).entries()) await assembler.accept(at(2 + i, part));
+  expect(parts.length).toBeGreaterThan(2);
+  expect(assembler.applied).toMatchObject({ revision: 0, sequence: 1 });
+  // Their writer has given them up.
+  const last = 1 + parts.length;
+  await assembler.accept(at(last, encodeTurn(writer, "turn", 1)));
+  expect(assembler.applied).toMatchObject({ revision: 0, sequence: last });
+  expect(assembler.remembered.map(({ sequence }) => sequence)).toEqual(
+    Array.from({ length: last }, (_, i) => i + 1).slice(-17),
+  );
 });
 
 test("a batch that follows what is applied here with a later revision shows that this copy lacks some", async () => {

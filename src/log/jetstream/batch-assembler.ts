@@ -23,7 +23,7 @@ import { type StreamCondition, StreamError } from "./stream-error.ts";
 const MAX_LINKS = 16;
 
 /** What the messages that were accepted so far amount to. */
-export interface Applied extends Pick<Position, "sequence" | "links" | "holders"> {
+export interface Applied extends Omit<Position, "created"> {
   /** Of the last batch. */
   readonly revision: number;
 }
@@ -44,8 +44,10 @@ export class BatchAssembler {
   #revision: number;
   /** The last messages that were accepted, of a batch its last part; never empty. */
   #links: readonly Link[];
-  /** The last messages, accepted or not: where one that means nothing is replaced, another one is missed. */
-  #seen: readonly Link[] = [];
+  /** The last messages that were not: where such a one is replaced, another one is missed. */
+  #ignored: readonly Link[];
+  /** Of the last message that was accepted or ignored; not of parts that wait for others. */
+  #decidedTo: number;
   /** The node that runs each source, by the takeovers so far. */
   readonly holders: Map<string, string>;
   /** Before the last batch. */
@@ -61,16 +63,19 @@ export class BatchAssembler {
     this.#log = log;
     this.#revision = revision;
     this.#sequence = position.sequence;
+    this.#decidedTo = position.sequence;
     this.#links = position.links;
+    this.#ignored = position.ignored;
     this.holders = new Map(Object.entries(position.holders));
   }
 
-  /** What follows the last message that was accepted is read again by whoever goes on from here. */
+  /** Changes at once with each message that is decided about, never while one is read. */
   get applied(): Applied {
     return {
       revision: this.#revision,
-      sequence: this.last.sequence,
+      sequence: this.#decidedTo,
       links: [...this.#links],
+      ignored: [...this.#ignored],
       holders: Object.fromEntries(this.holders),
     };
   }
@@ -81,10 +86,9 @@ export class BatchAssembler {
     return this.#before?.revision === revision ? this.#before : undefined;
   }
 
-  /** The last messages that this node has read, and that it has applied, in the order of the stream. */
+  /** The last messages that this node has decided about, in the order of the stream. */
   get remembered(): readonly Link[] {
-    const all = new Map([...this.#links, ...this.#seen].map((link) => [link.sequence, link]));
-    return [...all.values()].sort((a, b) => a.sequence - b.sequence);
+    return [...this.#links, ...this.#ignored].sort((a, b) => a.sequence - b.sequence);
   }
 
   /** The message that the next one must follow. */
@@ -107,24 +111,28 @@ export class BatchAssembler {
     const link = { sequence: message.sequence, signature: signatureIn(message) };
     if (link.sequence > this.#sequence + 1) {
       this.#hasHole = true;
-      this.#parts = [];
+      this.#giveUpParts();
     }
     this.#sequence = link.sequence;
-    this.#seen = [...this.#seen, link].slice(-MAX_LINKS);
     const read = readMessage(message);
     const isOurs = isSigned(message, signingKey);
     if (isOurs && read.type === "part" && read.part.log === id) return this.#acceptPart(read.part, link);
-    this.#parts = [];
     if (isOurs && read.type === "newer") return unusable("newer", newerVersion(read.format));
-    if (isOurs && read.type === "turn" && read.log === id) return read;
+    this.#giveUpParts();
+    if (isOurs && read.type === "turn" && read.log === id) {
+      this.#ignore(link);
+      return read;
+    }
     if (isOurs && read.type === "takeover" && read.log === id) {
       if (read.previous !== this.last.signature) return this.#unlinked(link);
       this.#accept(link);
       this.holders.set(read.source, read.node);
       return read;
     }
+    this.#ignore(link);
     // Of the base, only the first message counts, and it was read when the log was opened.
-    return read.type === "base" ? undefined : this.#reject();
+    if (read.type !== "base") this.foreign++;
+    return undefined;
   }
 
   async #acceptPart(part: BatchPartMessage, link: Link): Promise<Accepted | undefined> {
@@ -132,28 +140,27 @@ export class BatchAssembler {
     const isNext = before
       ? before.part.batch === part.batch && before.part.part === part.part - 1
       : part.part === 0;
-    if (!before) this.#parts = [];
+    if (!before || !isNext) this.#giveUpParts();
     if (!isNext) {
       // The rest of a batch that was given up.
-      this.#parts = [];
+      this.#ignore(link);
       return undefined;
     }
     if (part.previous !== (before?.link ?? this.last).signature) return this.#unlinked(link);
     this.#parts.push({ part, link });
     if (this.#parts.length < part.parts) return undefined;
-    const parts = this.#parts;
-    this.#parts = [];
     // It follows what is applied here, so its writer had more there: this copy is not what its position says.
     if (part.revision > this.#revision + 1)
       return unusable("gap", `revision ${part.revision} follows revision ${this.#revision} of this node`);
-    if (part.revision <= this.#revision) return this.#reject();
+    if (part.revision <= this.#revision) return this.#rejectParts();
     try {
-      const data = parts.length === 1 ? part.data : Buffer.concat(parts.map((each) => each.part.data));
+      const data = part.parts === 1 ? part.data : Buffer.concat(this.#parts.map((each) => each.part.data));
       const entries = await decodePayload(data);
+      this.#parts = [];
       this.#acceptBatch(part.revision, link);
       return { type: "batch", batch: { revision: part.revision, time: part.time, entries }, node: part.node };
     } catch {
-      return this.#reject();
+      return this.#rejectParts();
     }
   }
 
@@ -165,18 +172,32 @@ export class BatchAssembler {
 
   #accept(link: Link): void {
     this.#links = [...this.#links, link].slice(-MAX_LINKS);
+    this.#decidedTo = link.sequence;
     this.#hasHole = false;
   }
 
-  #unlinked({ sequence }: Link): Accepted {
+  #ignore(link: Link): void {
+    this.#ignored = [...this.#ignored, link].slice(-MAX_LINKS);
+    this.#decidedTo = link.sequence;
+  }
+
+  #giveUpParts(): void {
+    for (const { link } of this.#parts) this.#ignore(link);
     this.#parts = [];
+  }
+
+  #unlinked(link: Link): Accepted {
     if (this.#hasHole)
-      return unusable("gap", `the stream lacks messages between ${this.last.sequence} and ${sequence}`);
+      return unusable("gap", `the stream lacks messages between ${this.last.sequence} and ${link.sequence}`);
+    this.#giveUpParts();
+    this.#ignore(link);
     this.foreign++;
     return { type: "unlinked" };
   }
 
-  #reject(): undefined {
+  /** A batch that is complete and means nothing. */
+  #rejectParts(): undefined {
+    this.#giveUpParts();
     this.foreign++;
     return undefined;
   }

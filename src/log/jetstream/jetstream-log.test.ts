@@ -7,6 +7,7 @@ import { aborted } from "../../lib/aborted.ts";
 import { ManualClock, systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
 import { EngineError } from "../../nats/engine-error.ts";
+import { LogError } from "../log.ts";
 import { openRetryingLog } from "../retrying-log.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
 import { LogStream } from "./log-stream.ts";
@@ -151,5 +152,43 @@ test("what was refused for a message that the engine lost is published again", a
   while (attempts < 4) await Bun.sleep(0);
   stop.abort();
   expect(await takingOver).toBe(false);
+  await log.close();
+});
+
+test("a node whose stream has lost its end is caught up, and shows what it has", async () => {
+  const local = openRetryingLog(":memory:", retry);
+  const links = [...position.links, { sequence: 5, signature: "lost" }];
+  const log = new JetStreamLog({
+    local,
+    stream: streamOf([]),
+    node: "this",
+    position: { ...position, sequence: 5, links },
+    ...retry,
+  });
+  log.start();
+  await log.caughtUp(new AbortController().signal);
+  expect(log.lost.aborted).toBe(false);
+  await log.close();
+});
+
+test("a copy that cannot be marked as unusable, as with a full disk, is given up all the same", async () => {
+  const local = openRetryingLog(":memory:", retry);
+  const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
+  const writer = { log: local.id, key: local.signingKey, node: "other" };
+  // After revision 0, which this node has.
+  const [later] = await encodeBatch({ revision: 2, time: 1, entries }, writer, "batch", "base", 1 << 20);
+  if (!later) throw new Error("no message");
+  local.storePosition = () => Promise.reject(new LogError("write-failed", "the disk is full"));
+  const log = new JetStreamLog({
+    local,
+    stream: streamOf([asMessage(later, 2)]),
+    node: "this",
+    position,
+    ...retry,
+  });
+  log.onArrival(() => void log.take().catch(() => {}));
+  log.start();
+  await aborted(log.lost);
+  expect(log.health.trouble).toMatchObject({ condition: "gap" });
   await log.close();
 });

@@ -181,13 +181,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return applied && this.#positionOf(applied);
   }
 
-  #positionOf({ sequence, links, holders }: Applied): Position {
-    return { created: this.#monitor.created, sequence, links, holders };
+  #positionOf({ revision, ...applied }: Applied): Position {
+    return { created: this.#monitor.created, ...applied };
   }
 
-  /** Whether the stream may have other messages than those that this node has applied. */
-  get isInDoubt(): boolean {
-    return !this.#chain.isSure;
+  /** Resolves when the stream is known to have what this node has applied. Rejects with `StreamError` when it is not. */
+  ensureApplied(): Promise<void> {
+    return this.#chain.ensure();
   }
 
   /** Aborts when this node can apply nothing more, and so write nothing more. */

@@ -68,10 +68,11 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
 /** The sequence of a message that the stream has and the snapshot has otherwise: its node had diverged. */
 async function replacedLink(
   { stream }: OpenOptions,
-  { links }: Position,
+  { links, ignored }: Position,
   { firstSequence }: StreamInfo,
 ): Promise<number | undefined> {
-  for (const { sequence, signature } of links.filter((link) => link.sequence >= firstSequence)) {
+  for (const { sequence, signature } of [...links, ...ignored]) {
+    if (sequence < firstSequence) continue;
     const stored = await stream.message(sequence);
     if (stored && signatureIn(stored) !== signature) return sequence;
   }

@@ -8,14 +8,18 @@ export const Link = Type.Object({
   signature: Type.String({ minLength: 1 }),
 });
 export type Link = Type.Static<typeof Link>;
+/** One that nobody has signed has no signature. */
+const IgnoredLink = Type.Object({ ...Link.properties, signature: Type.String() });
 
 export const Position = Type.Object({
   /** When the stream was created: another stream of the same name has other messages. */
   created: Type.String(),
-  /** Of the last message that is applied. */
+  /** Of the last message that is applied, or means nothing. */
   sequence: Type.Integer({ minimum: 0 }),
   /** The last ones that are a part of the log; the oldest first. */
   links: Type.Array(Link, { minItems: 1 }),
+  /** The last ones that mean nothing, so that another one in place of such a one is noticed. */
+  ignored: Type.Array(IgnoredLink),
   /** The node that runs each source, by the takeovers so far. */
   holders: Type.Record(Type.String(), Type.String()),
 });
@@ -26,6 +30,7 @@ export const firstPosition = (created: string, signature: string): Position => (
   created,
   sequence: 1,
   links: [{ sequence: 1, signature }],
+  ignored: [],
   holders: {},
 });
 

@@ -69,7 +69,7 @@ function monitored() {
       onConnection();
       while (!isNow && clock.sleeping === 0) await Promise.resolve();
     },
-    /** Whether what is asked from now on is answered. */
+    /** Whether requests from now on are answered. */
     answer(isNow: boolean) {
       isAnswered = isNow;
     },
