@@ -51,7 +51,7 @@ test.skipIf(!hasChromium)(
       expect(await changedPixelShare(otherTab, image, otherImage)).toBeLessThan(0.002);
     });
     expect(addressOf(otherTab)).toBe(addressOf(tab));
-    expect(await otherTab.page.locator("select.span").inputValue()).toBe("6h");
+    expect(await otherTab.page.getByLabel("How much of the past to show").inputValue()).toBe("6h");
     expect(
       await otherTab.page
         .getByRole("button", { name: "Conflicting claims", exact: true })

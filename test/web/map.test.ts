@@ -201,7 +201,7 @@ test.skipIf(!hasChromium)(
 async function choose15Minutes(): Promise<void> {
   const [response] = await Promise.all([
     tab.page.waitForResponse((received) => received.url().includes("timeline=")),
-    tab.page.locator("select.span").selectOption("15min"),
+    tab.page.getByLabel("How much of the past to show").selectOption("15min"),
   ]);
   const { from, to } = await response.json();
   expect(to - from).toBeGreaterThan(0);

@@ -15,7 +15,7 @@ export interface Bounds {
 /** The space between what is fitted and the edge of the viewport. */
 const FIT_PADDING_PX = 24;
 /** The spacing at which the camera stops when it fits a single device, and that of the closest zoom. */
-export const CLOSE_UP_SPACING_PX = 96;
+export const CLOSE_UP_SPACING_PX = 144;
 const MAX_SPACING_PX = 900;
 /** The farthest zoom shows the whole map this many times. */
 const MAX_ZOOM_OUT = 1.6;
