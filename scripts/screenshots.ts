@@ -88,7 +88,7 @@ try {
   const at = `at=${REVISION}&span=15min`;
   await shoot("map", WIDE, `/?selected=${core}&${at}`, shown(".panel table.ports"));
   const spine = (await device("lon1-spine1")).slice("devices:".length);
-  await shoot("cables", LIGHT, `/?camera=60,-60,260,${spine}&${at}`, hoverCentre);
+  await shoot("cables", LIGHT, `/?camera=0,0,260,${spine}&${at}`, hoverCentre);
   await shoot("path", WIDE, `/?path=${leaf}&path=${far}&${at}`, shown(".panel .way li"));
   await shoot("changes", LIGHT, "/?changes=1&span=15min", shown(".changes li"));
   await shoot("phone", PHONE, `/?selected=${core}&${at}`, shown(".panel table.ports"));

@@ -23,7 +23,7 @@ export function GroupSection() {
   return (
     <section>
       <h3>Group boxes</h3>
-      <ul class="plain">
+      <ul class="entries">
         {groups.map((group, i) => (
           <GroupRow key={i} group={group} />
         ))}

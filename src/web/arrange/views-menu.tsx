@@ -36,7 +36,7 @@ function BrowserViews({ close }: ListProps) {
     <section>
       <h3>In this browser</h3>
       {views.length === 0 && <p class="muted">None yet.</p>}
-      <ul class="plain">
+      <ul class="entries">
         {views.map((view) => (
           <ViewRow key={view.name} view={view} close={close} />
         ))}
@@ -84,7 +84,7 @@ function ConfiguredViews({ close }: ListProps) {
   return (
     <section>
       <h3>From the configuration</h3>
-      <ul class="plain">
+      <ul class="entries">
         {views.map((view) => (
           <li key={view.name} class="entry">
             <OpenButton view={view} close={close} />
