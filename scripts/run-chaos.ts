@@ -1,6 +1,6 @@
 /**
  * `npm run chaos -- --minutes N --seed S [--routes]`: the chaos test of a cluster for N minutes; a seed repeats the plan of a run.
- * `--routes`: the ways between engine servers are disturbed too.
+ * `--routes`: the ways between engine servers are disturbed too. NATS_SERVER names another nats-server than a current one.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -3,7 +3,7 @@
 // Bun itself. The service needs the dependencies of production only; tests, measurements and tools need all of them.
 // Plain JavaScript without dependencies, because it runs before there are any.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,6 +17,7 @@ const ready = join(modules, ".gazetteer-ready");
 /** Holds the id of the process that installs. Outside of node_modules, which `npm ci` empties. */
 const lock = join(root, ".installing");
 const LOCK_CHECK_MS = 200;
+const REMOVING_MS = 10_000;
 
 /** The folder it is started in may not configure the runtime, set its environment or make it install things. */
 const options = ["--no-env-file", "--config=/dev/null", "--no-install"];
@@ -84,19 +85,26 @@ function takeLock() {
   const holder = Number(existsSync(lock) ? readFileSync(lock, "utf8") : 0);
   // An empty file is one whose process is about to write its id.
   if (holder > 0 && !isRunning(holder)) removeLockOf(holder);
-  else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_CHECK_MS);
+  else pause();
   return false;
 }
 
-/** Another process may have removed it already and have taken the lock: then it is put back. */
+/** One process at a time, which looks again: the lock of a process that runs is never touched. */
 function removeLockOf(holder) {
-  const removed = `${lock}.${process.pid}`;
+  const removing = `${lock}.removing`;
   try {
-    renameSync(lock, removed);
-    if (Number(readFileSync(removed, "utf8")) !== holder) linkSync(removed, lock);
-  } catch {}
-  rmSync(removed, { force: true });
+    writeFileSync(removing, "", { flag: "wx" });
+  } catch {
+    // Removing takes no time: who left this behind was killed.
+    if (Date.now() - changedMs(removing) > REMOVING_MS) rmSync(removing, { force: true });
+    pause();
+    return;
+  }
+  if (existsSync(lock) && Number(readFileSync(lock, "utf8")) === holder) rmSync(lock, { force: true });
+  rmSync(removing, { force: true });
 }
+
+const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_CHECK_MS);
 
 function isRunning(id) {
   try {

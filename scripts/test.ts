@@ -11,6 +11,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { failureReasons } from "./test/failure-reasons.ts";
 import type { SuiteResult } from "./test/run-suite.ts";
 import { formatDuration, runSuites } from "./test/run-suites.ts";
 import { SHARED_MARK } from "./test/shared.ts";
@@ -52,6 +53,7 @@ function printSummary(results: readonly SuiteResult[]): void {
   const skipped = results.flatMap((result) => result.skipped);
   if (skipped.length > 0) console.log(`SKIPPED: ${skipped.length} did not run; see the SKIP lines above`);
   for (const name of skipped.filter((name) => name.includes(SHARED_MARK))) console.log(`skipped: ${name}`);
+  for (const reason of results.flatMap(({ output }) => failureReasons(output))) console.log(`\n${reason}`);
   for (const failure of results.flatMap(({ failures }) => failures)) console.log(`failed: ${failure}`);
 }
 

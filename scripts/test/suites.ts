@@ -44,7 +44,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   },
   "test/chaos": {
     load: 40,
-    peers: [DEBIAN],
+    peers: [DEBIAN, NEWER_NATS],
     reason: "mostly waits for disturbances to end; free ports; temporary folders; asserts content, not time",
   },
   "test/service": {

@@ -24,6 +24,7 @@ import type { EngineError } from "../nats/engine-error.ts";
 import { ForeignMessages } from "../nats/foreign-messages.ts";
 import { type ClusterNames, clusterNames } from "../nats/names.ts";
 import { ClusterSecret } from "../nats/sealed.ts";
+import { losesMessages } from "../nats/server-version.ts";
 import { restoreView } from "../view/restore.ts";
 import { snapshotOf } from "../view/view.ts";
 import { newRun, replaceRun } from "./node-runs.ts";
@@ -90,6 +91,7 @@ export async function openCluster(
       logger,
       onMalformed: (entry) => foreign.countEntry("leases", entry),
     });
+    if (replicas > 1) void engine.reached.then(() => warnOfLosses(engine, logger));
     return { engine, names, log, leases, snapshots, secret, foreign, nodeName, node };
   } catch (error) {
     await engine.close();
@@ -141,6 +143,15 @@ async function reachEngine(
   }
   await engine.close();
   throw failure;
+}
+
+function warnOfLosses({ connection }: Engine, logger: Logger): void {
+  const version = connection.info?.version;
+  if (version !== undefined && losesMessages(version))
+    logger.warn(
+      "this release of NATS can lose changes when its servers fail: use a current one (docs/cluster.md)",
+      { version },
+    );
 }
 
 export const newestState = (log: Log): Snapshot => runToEnd(snapshotOf(restoreView(log).view.capture()));

@@ -133,9 +133,14 @@ export interface Lab extends AsyncDisposable {
 }
 
 /** Nothing of the nodes runs yet. */
-export async function buildLab(observed: Observed): Promise<Lab> {
-  // Clients learn no other addresses than those of the proxies.
-  const nats = await startNatsServers({ servers: SERVERS, areAdvertised: false, areRoutesProxied: true });
+export async function buildLab(observed: Observed, program: string): Promise<Lab> {
+  const nats = await startNatsServers({
+    program,
+    servers: SERVERS,
+    // Clients learn no other addresses than those of the proxies.
+    areAdvertised: false,
+    areRoutesProxied: true,
+  });
   const ports = await freePorts(2 * NODES);
   const nodes = await Promise.all(
     Array.from({ length: NODES }, async (_, n) => {

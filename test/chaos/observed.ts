@@ -21,7 +21,7 @@ export class Observed {
   readonly #isEngineLossy: boolean;
   readonly #began = performance.now();
 
-  /** `isEngineLossy`: whether the engine is disturbed in a way in which it loses what it has acknowledged. */
+  /** `isEngineLossy`: whether the engine loses what it has delivered. */
   constructor(isEngineLossy = false) {
     this.#isEngineLossy = isEngineLossy;
   }

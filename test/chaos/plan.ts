@@ -27,7 +27,7 @@ export type Disturbance = Action & {
 export interface Plan {
   readonly seed: number;
   readonly durationMs: number;
-  /** Whether ways between engine servers are disturbed: then the engine loses what it has acknowledged (docs/cluster.md). */
+  /** Whether ways between engine servers are disturbed. */
   readonly hasRoutes: boolean;
   /** Of the bucket; undefined: as the nodes make it. */
   readonly leaseTtlMs: number | undefined;

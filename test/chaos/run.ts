@@ -23,10 +23,17 @@ const SETTLE_DEADLINE_MS = 240_000;
 /** Many values differ for one reason; what is checked afterwards must be seen, too. */
 const SHOWN_UNSETTLED = 5;
 
+export interface ChaosEngine {
+  /** The nats-server to run. */
+  readonly program: string;
+  /** Whether it loses what it has delivered: then a change that was shown may be missing, but the views are equal at the end. */
+  readonly isLossy: boolean;
+}
+
 /** Rejects with the faults, the events, and the ends of the nodes' logs. */
-export async function runChaos(plan: Plan): Promise<void> {
-  const observed = new Observed(plan.hasRoutes);
-  await using lab = await buildLab(observed);
+export async function runChaos(plan: Plan, engine: ChaosEngine): Promise<void> {
+  const observed = new Observed(engine.isLossy);
+  await using lab = await buildLab(observed, engine.program);
   const disturber = new Disturber(lab, observed);
   try {
     await runIn(lab, plan, disturber, observed);

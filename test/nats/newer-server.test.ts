@@ -1,7 +1,7 @@
 /** The tests of the log on the engine pass with a current release of nats-server too. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { newerServer } from "./newer-server.ts";
+import { newerServer } from "../support/newer-nats-server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const FILES = [

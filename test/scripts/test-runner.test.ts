@@ -108,6 +108,9 @@ test("failures are listed at the end, with their blocks, and files that do not l
     'failed: test/cli/d.test.ts: outer > inner > <a> & "b"',
     "failed: test/cli/e.test.ts: did not run",
   ]);
+  const end = lines.slice(lines.findIndex((line) => line.startsWith("slowest suites: ")));
+  const failed = end.findIndex((line) => line.startsWith("(fail) outer > inner > "));
+  expect(end[failed + 1]).toStartWith("error: expect(received)");
 });
 
 test("a check that fails is a failure with its name", async () => {

@@ -32,6 +32,8 @@ export interface NatsServersOptions {
   readonly areAdvertised?: boolean;
   /** Whether the servers reach each other through proxies only: `NatsServer.routes`. */
   readonly areRoutesProxied?: boolean;
+  /** Another program than NATS_SERVER. */
+  readonly program?: string | undefined;
 }
 
 export interface NatsServer {
@@ -56,10 +58,10 @@ export interface NatsServers extends AsyncDisposable {
   readonly urls: string;
 }
 
-/** Resolves when JetStream is ready: for a cluster, when it has a leader. */
+/** Resolves when JetStream is ready: for a cluster, when it has a leader that reaches all servers. */
 export async function startNatsServers(options: NatsServersOptions = {}): Promise<NatsServers> {
   const { servers: count = 1, config = "", userinfo = "", areAdvertised = true } = options;
-  const { areRoutesProxied = false } = options;
+  const { areRoutesProxied = false, program = NATS_SERVER } = options;
   const folder = temporaryFolder();
   const ports = await freePorts(3 * count);
   const routePorts = ports.slice(count, 2 * count);
@@ -86,10 +88,11 @@ export async function startNatsServers(options: NatsServersOptions = {}): Promis
         `jetstream { store_dir: ${JSON.stringify(store)}, max_mem: 64M, max_file: 4G }\n${cluster}\n${config}\n`,
     );
     const own = proxies.filter(({ from, to }) => from === n || to === n).map(({ proxy }) => proxy);
-    return new NatsProcess(file, output, { port, monitorPort, routes: own }, userinfo);
+    return new NatsProcess({ program, file, output }, { port, monitorPort, routes: own }, userinfo);
   });
   await Promise.all(servers.map((server) => server.start()));
-  if (count > 1) await until(() => hasLeader(servers), { what: "a leader of JetStream" });
+  if (count > 1)
+    await until(() => isWhole(servers), { what: "a leader of JetStream that reaches all servers" });
   return {
     servers,
     urls: servers.map(({ url }) => url).join(","),
@@ -120,13 +123,13 @@ class NatsProcess implements NatsServer {
   readonly port: number;
   readonly monitorPort: number;
   readonly routes: readonly TcpProxy[];
+  readonly #program: string;
   readonly #file: string;
   readonly #output: string;
   #child: Bun.Subprocess | undefined;
 
   constructor(
-    file: string,
-    output: string,
+    { program, file, output }: { readonly program: string; readonly file: string; readonly output: string },
     { port, monitorPort, routes }: Pick<NatsProcess, "port" | "monitorPort" | "routes">,
     userinfo: string,
   ) {
@@ -134,6 +137,7 @@ class NatsProcess implements NatsServer {
     this.port = port;
     this.monitorPort = monitorPort;
     this.routes = routes;
+    this.#program = program;
     this.#file = file;
     this.#output = output;
   }
@@ -145,7 +149,7 @@ class NatsProcess implements NatsServer {
   async start(): Promise<void> {
     const log = Bun.file(this.#output);
     const child = Bun.spawn(
-      [Bun.which(NATS_SERVER, { PATH: SEARCH_PATH }) ?? NATS_SERVER, "-c", this.#file],
+      [Bun.which(this.#program, { PATH: SEARCH_PATH }) ?? this.#program, "-c", this.#file],
       {
         stdio: ["ignore", log, log],
       },
@@ -178,13 +182,22 @@ class NatsProcess implements NatsServer {
   }
 }
 
-async function hasLeader(servers: readonly NatsProcess[]): Promise<boolean> {
+interface MetaCluster {
+  readonly leader?: string;
+  /** The other servers, on the leader only. */
+  readonly replicas?: readonly { readonly current?: boolean; readonly offline?: boolean }[];
+}
+
+async function isWhole(servers: readonly NatsProcess[]): Promise<boolean> {
+  let reached = 0;
   for (const { monitorPort } of servers) {
     const response = await fetch(`http://127.0.0.1:${monitorPort}/jsz`);
-    const { meta_cluster: meta } = (await response.json()) as { meta_cluster?: { leader?: string } };
+    const { meta_cluster: meta } = (await response.json()) as { meta_cluster?: MetaCluster };
     if (!meta?.leader) return false;
+    const others = meta.replicas?.filter(({ current, offline }) => current && !offline) ?? [];
+    reached = Math.max(reached, others.length);
   }
-  return true;
+  return reached === servers.length - 1;
 }
 
 function accepts(port: number): Promise<boolean> {

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
 import { changedPixelShare, measureDrawnPixels, screenshotMap } from "./map-pixels.ts";
 import { createNetworkFile, deviceId, MARKUP_NAME } from "./network-file.ts";
-import { startTcpProxy } from "./tcp-proxy.ts";
 
 const hasChromium = needs("chromium");
 const file = createNetworkFile();
@@ -303,8 +303,8 @@ test.skipIf(!hasChromium)(
 test.skipIf(!hasChromium)(
   "a stale source is named, and a lost connection is restored without a reload",
   async () => {
-    const proxy = await startTcpProxy(service.url);
-    const otherTab = await openTab({ ...service, url: proxy.url });
+    await using proxy = await startTcpProxy(Number(new URL(service.url).port));
+    const otherTab = await openTab({ ...service, url: `http://127.0.0.1:${proxy.port}` });
     const { page } = otherTab;
     try {
       await otherTab.goto("/");
@@ -313,15 +313,14 @@ test.skipIf(!hasChromium)(
       await page.locator(".status button").click();
       await page.locator(".sources .bad", { hasText: "racks" }).waitFor();
       await page.keyboard.press("Escape");
-      await proxy.disconnect();
+      proxy.cut();
       await page.locator('.status[data-level="lost"]').waitFor();
       file.write({ inactiveLinks: ["spine1-leaf1", "spine2-leaf1"] });
-      await proxy.reconnect();
+      proxy.open();
       await page.locator('.status[data-level="live"]').waitFor();
       await page.getByText("(2 inactive)").waitFor();
     } finally {
       await otherTab.close();
-      await proxy.disconnect();
     }
   },
 );

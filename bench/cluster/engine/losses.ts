@@ -5,11 +5,11 @@
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { DiscardPolicy, JetStreamApiError, StorageType } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { headers } from "@nats-io/transport-node";
+import { startTcpProxy } from "../../../test/support/tcp-proxy.ts";
 import { routes } from "./routes.ts";
 import { type Client, retry, type Server, startServers, version } from "./servers.ts";
 
@@ -188,21 +188,8 @@ async function silent(): Promise<string> {
   const server = servers.all[0] ?? raise();
   await using direct = await server.client();
   await retry(() => direct.manager.streams.add(STREAM));
-  const sockets = new Set<Socket>();
-  const proxy = createServer((client) => {
-    const upstream = connect(server.port, "127.0.0.1");
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(from);
-      from.on("error", () => to.destroy());
-      from.pipe(to);
-    }
-  }).listen(0, "127.0.0.1");
-  await new Promise((resolve) => proxy.once("listening", resolve));
-  const address = proxy.address();
-  const cut = await server.client([typeof address === "object" && address ? address.port : 0]);
+  await using proxy = await startTcpProxy(server.port);
+  const cut = await server.client([proxy.port]);
   const seen: number[] = [];
   const messages = await (await cut.js.consumers.get("LOG")).consume({ idle_heartbeat: 2_000 });
   void (async () => {
@@ -212,16 +199,16 @@ async function silent(): Promise<string> {
   await retry(async () => {
     if (seen.length < MESSAGES) throw new Error("not yet");
   });
-  for (const socket of sockets) socket.unpipe();
+  proxy.stall();
   const lost = (await direct.js.publish("log", "lost")).seq;
   await Bun.sleep(500);
-  for (const socket of sockets) socket.destroy();
+  proxy.cut();
+  proxy.open();
   await Bun.sleep(15_000);
   const before = seen.includes(lost);
   await direct.js.publish("log", "next");
   await Bun.sleep(3_000);
   await cut.connection.close();
-  proxy.close();
   return `sent when the connection broke: ${before ? "arrived" : "not arrived"} 15 s after it was back; after the next message: ${seen.includes(lost) ? "arrived" : "not arrived"}`;
 }
 

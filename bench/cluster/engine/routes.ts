@@ -162,10 +162,14 @@ async function disturb(
 }
 
 async function read({ js, manager }: Client): Promise<Map<number, string>> {
-  const { state } = (await retry(() => manager.streams.info(STREAM.name))) ?? {};
   const stored = new Map<number, string>();
   const consumer = await retry(() => js.consumers.get(STREAM.name, { deliver_policy: DeliverPolicy.All }));
-  if (state.messages === 0) return stored;
+  const state = await retry(async () => {
+    const info = await manager.streams.info(STREAM.name);
+    // A server that does not lead the stream yet may say that it is empty.
+    if (info.state.messages === 0) throw new Error("the stream is empty");
+    return info.state;
+  });
   const messages = await consumer.consume({ max_messages: 1_000 });
   // A stream may lack its last messages.
   const timer = setTimeout(() => messages.stop(), READ_MS);

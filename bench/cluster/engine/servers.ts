@@ -92,7 +92,7 @@ export async function startServers(count: number, options: ServersOptions = {}):
     const config = join(folder, `${n}.conf`);
     writeFileSync(
       config,
-      `server_name: n${n}\nlisten: "127.0.0.1:${ports[n]}"\njetstream { store_dir: "${store}" ${options.jetstream ?? ""} }\n${count > 1 ? cluster : ""}\n`,
+      `server_name: n${n}\nlisten: "127.0.0.1:${ports[n]}"\nlog_file: "${config}.log"\njetstream { store_dir: "${store}" ${options.jetstream ?? ""} }\n${count > 1 ? cluster : ""}\n`,
     );
     return new Server(ports[n] ?? 0, config);
   });

@@ -6,8 +6,8 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { printSkip } from "../support/needs.ts";
-import { lockProcesses } from "../support/process-lock.ts";
+import { printSkip } from "./needs.ts";
+import { lockProcesses } from "./process-lock.ts";
 
 const VERSION = "v2.15.2";
 const CACHE = process.env.GAZETTEER_PEERS ?? join(homedir(), ".cache/gazetteer-peers");
