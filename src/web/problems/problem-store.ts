@@ -12,8 +12,11 @@ import { type AlarmSound, createAlarmSound } from "./alarm-sound.ts";
 export interface ProblemList {
   /** Worst first. */
   readonly problems: readonly NetworkProblem[];
-  /** Old: the service cannot be read now. `loading`: it was not read yet. */
-  readonly state: "loading" | "current" | "old";
+  /**
+   * Old: the service cannot be read now. `loading`: it was not read yet. `waiting`: it is read when the play of the past
+   * pauses.
+   */
+  readonly state: "loading" | "waiting" | "current" | "old";
   /** When the page received it. */
   readonly receivedMs?: number;
   /** Why it is old. */
@@ -27,7 +30,7 @@ export interface ProblemSummary {
 
 export interface ProblemStore {
   readonly live: Signal<ProblemList>;
-  /** Of `state.at`. */
+  /** Of `state.at`. Undefined while the past is played. */
   readonly past: Signal<ProblemList | undefined>;
   /** What the list shows. */
   readonly shown: ReadonlySignal<ProblemList>;
@@ -42,13 +45,21 @@ export interface ProblemStore {
 }
 
 const LOADING: ProblemList = { problems: [], state: "loading" };
+const WAITING: ProblemList = { problems: [], state: "waiting" };
+
+/** Whether the service has sent the list. Without, an empty list says nothing about the network. */
+export const isRead = ({ receivedMs }: ProblemList): boolean => receivedMs !== undefined;
 
 export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemStore {
   const live = signal(LOADING);
   const past = signal<ProblemList | undefined>(undefined);
   const acknowledged = createAcknowledged();
   const at = computed(() => state.value.at);
-  const shown = computed(() => (at.value === undefined ? live.value : (past.value ?? LOADING)));
+  const isPlaying = computed(() => state.value.play);
+  const shown = computed(() => {
+    if (at.value === undefined) return live.value;
+    return isPlaying.value ? WAITING : (past.value ?? LOADING);
+  });
   const chosenId = computed(() => state.value.problem);
   return {
     live,

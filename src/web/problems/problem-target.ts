@@ -3,7 +3,7 @@ import type { NetworkProblem } from "../../model/network-problem.ts";
 import { cableName, deviceNameById, entityName } from "../names.ts";
 import type { Network } from "../network.ts";
 import type { EntityRef, ViewState } from "../state.ts";
-import type { ProblemStore } from "./problem-store.ts";
+import { isRead, type ProblemStore } from "./problem-store.ts";
 import { KIND_SIGNS } from "./signs.tsx";
 
 /**
@@ -45,5 +45,5 @@ export function problemName(network: Network | undefined, problem: NetworkProble
 export function chosenText({ chosen, shown }: ProblemStore, network: Network | undefined): string {
   const problem = chosen.value;
   if (problem) return `${KIND_SIGNS[problem.kind].title}: ${problemName(network, problem)}`;
-  return shown.value.state === "loading" ? "A problem" : "A problem that is over";
+  return isRead(shown.value) ? "A problem that is over" : "A problem";
 }
