@@ -36,6 +36,11 @@ export interface ProblemStore {
   readonly shown: ReadonlySignal<ProblemList>;
   /** The problem that the map marks. Undefined also when it is not in the list that is shown. */
   readonly chosen: ReadonlySignal<NetworkProblem | undefined>;
+  /**
+   * Of lost links: what the map draws where they were. Without the acknowledged ones, except the chosen one. Another object
+   * only when there are others.
+   */
+  readonly lost: ReadonlySignal<readonly NetworkProblem[]>;
   /** Rises when the reader goes to a problem, also to the chosen one again. */
   readonly visits: Signal<number>;
   readonly acknowledged: Acknowledged;
@@ -61,11 +66,21 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
     return isPlaying.value ? WAITING : (past.value ?? LOADING);
   });
   const chosenId = computed(() => state.value.problem);
+  let lost: readonly NetworkProblem[] = [];
   return {
     live,
     past,
     shown,
     chosen: computed(() => shown.value.problems.find(({ id }) => id === chosenId.value)),
+    lost: computed(() => {
+      const next = shown.value.problems.filter(
+        (problem) =>
+          problem.kind === "link-lost" && (!acknowledged.has(problem) || problem.id === chosenId.value),
+      );
+      const isSame = next.length === lost.length && next.every(({ id }, i) => id === lost[i]?.id);
+      if (!isSame) lost = next;
+      return lost;
+    }),
     visits: signal(0),
     acknowledged,
     open: computed(() => summarize(live.value.problems.filter((problem) => !acknowledged.has(problem)))),
