@@ -153,7 +153,8 @@ export class MapSync {
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
-    this.#bringIntoView();
+    // After the other components are rendered: a panel that opens takes space from the map.
+    queueMicrotask(() => this.#bringIntoView());
   }
 
   /** The first cable of a bundle, or the one after the selected cable: each click shows another one. */

@@ -144,6 +144,7 @@ export class NetworkMap {
   bringDevicesIntoView(devices: readonly string[], closeUp: boolean): boolean {
     const positions = devices.flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
+    this.#measure();
     const { width, height, x, y, spacingPx } = this.#camera.projection();
     const isVisible = positions.every((position) => {
       const [px, py] = [x(position.x), y(position.y)];
@@ -157,6 +158,7 @@ export class NetworkMap {
   fitDevices(devices: Iterable<string>): boolean {
     const positions = [...devices].flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
+    this.#measure();
     this.#camera.animateTo(this.#fitted(positions));
     return true;
   }
@@ -276,6 +278,12 @@ export class NetworkMap {
 
   #fitted(points: Iterable<MapPoint>): CameraPosition {
     return this.#camera.fitted(widened(boundsOf(points)));
+  }
+
+  /** A panel may have opened since the last frame, and the browser reports the new size only with the next one. */
+  #measure(): void {
+    const { clientWidth: width, clientHeight: height } = this.#layers.element;
+    if (width > 0 && height > 0 && this.#camera.resize(width, height)) this.#requestFrame();
   }
 
   #resize(): void {
