@@ -24,6 +24,13 @@ export async function measureDrawnPixels(tab: BrowserTab): Promise<DrawnPixels> 
   return inBlankPage(tab.page, (page) => page.evaluate(countDrawnPixels, toDataUrl(image)));
 }
 
+/** The number of pixels in a colour such as `#d9a514`, nearly. */
+export async function countPixelsOf(tab: BrowserTab, colour: string): Promise<number> {
+  const image = await screenshotMap(tab);
+  const input = { url: toDataUrl(image), colour };
+  return inBlankPage(tab.page, (page) => page.evaluate(countColour, input));
+}
+
 /** The share of pixels that clearly differ between two images of the same size. */
 export function changedPixelShare({ page }: BrowserTab, before: Buffer, after: Buffer): Promise<number> {
   return inBlankPage(page, (blank) => blank.evaluate(comparePixels, [toDataUrl(before), toDataUrl(after)]));
@@ -61,6 +68,22 @@ async function comparePixels(urls: readonly string[]): Promise<number> {
     if (difference > 120) changed++;
   }
   return changed / (a.length / 4);
+}
+
+/** Runs in the browser, so it uses nothing outside its body. */
+async function countColour({ url, colour }: { url: string; colour: string }): Promise<number> {
+  const image = new Image();
+  image.src = url;
+  await image.decode();
+  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  if (!context) throw new Error("no canvas");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0, 0, image.width, image.height);
+  const wanted = [1, 3, 5].map((start) => Number.parseInt(colour.slice(start, start + 2), 16));
+  let count = 0;
+  for (let i = 0; i < data.length; i += 4)
+    if (wanted.every((channel, j) => Math.abs(channel - (data[i + j] ?? 0)) < 10)) count++;
+  return count;
 }
 
 /** Runs in the browser, so it uses nothing outside its body. */

@@ -18,6 +18,8 @@ interface NetworkChange {
   readonly addedLeaves?: readonly number[];
   /** Such as `spine1-leaf2`: these devices have a second cable. */
   readonly doubleLinks?: readonly string[];
+  /** Such as `spine1-leaf2`: the first cable of these devices is not there. */
+  readonly lostLinks?: readonly string[];
 }
 
 export interface NetworkFile {
@@ -46,6 +48,7 @@ function createNetwork({
   movedHosts = {},
   addedLeaves = [],
   doubleLinks = [],
+  lostLinks = [],
 }: NetworkChange) {
   const leaves = [...LEAVES, ...addedLeaves];
   const devices = [...SPINES, ...leaves]
@@ -70,7 +73,8 @@ function createNetwork({
     leaves.flatMap((leaf, i) => {
       const name = `${deviceName(spine)}-${deviceName(leaf)}`;
       const state = inactiveLinks.includes(name) ? "INACTIVE" : "ACTIVE";
-      return (doubleLinks.includes(name) ? [0, 20] : [0]).flatMap((offset) => {
+      const offsets = [...(lostLinks.includes(name) ? [] : [0]), ...(doubleLinks.includes(name) ? [20] : [])];
+      return offsets.flatMap((offset) => {
         const up = { device: deviceId(spine), port: String(i + 1 + offset) };
         const down = { device: deviceId(leaf), port: String(spine + offset) };
         return [

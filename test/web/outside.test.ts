@@ -7,6 +7,7 @@ import { temporaryFolder } from "../support/folder.ts";
 import { type Service, startService } from "../support/service.ts";
 import { audit } from "./audit.ts";
 import { type BrowserTab, eventually, openTab } from "./browser.ts";
+import { countPixelsOf } from "./map-pixels.ts";
 import { deviceId } from "./network-file.ts";
 
 const HOSTILE_NAME = 'javascript:alert(1)//"><img src=x>\u202E/../@evil.example';
@@ -151,6 +152,53 @@ test("a metric is chosen in the bar, and its values and its failure are shown", 
 
   await page.getByRole("button", { name: "Undo: Utilisation on links" }).click();
   await eventually("no metric in the address", async () => expect(page.url()).not.toContain("metric="));
+});
+
+test("values are drawn on links and explained in the legend; a failure draws nothing, not zero", async () => {
+  const { page } = tab;
+  const lineTextsAre = (count: number) =>
+    eventually(`${count} texts on lines`, async () =>
+      expect(await page.locator(".map").getAttribute("data-line-texts")).toBe(String(count)),
+    );
+  // The steps of a scale to 100 %: zero is the first, 42 the third.
+  const [zero, middle] = ["#4c9be8", "#d9a514"];
+  const isDrawn = (colour: string, drawn: boolean) =>
+    eventually(`${colour} to be ${drawn ? "drawn" : "gone"}`, async () =>
+      expect((await countPixelsOf(tab, colour)) > 20).toBe(drawn),
+    );
+  const report = (value: number) =>
+    prometheus.series.set("utilisation", [{ metric: { instance: deviceId(2), ifName: "2" }, value }]);
+  await tab.goto("/");
+  // The ports at both ends of both lines.
+  await lineTextsAre(4);
+  report(42.54);
+  await tab.goto("/?metric=Utilisation");
+  await isDrawn(middle, true);
+  // One line has a value: the other one has no text and no colour.
+  await lineTextsAre(5);
+  expect(await countPixelsOf(tab, zero)).toBe(0);
+  await page.getByRole("button", { name: "Legend" }).click();
+  const steps = page.getByRole("list", { name: "Colours of Utilisation" }).getByRole("listitem");
+  await steps.first().waitFor();
+  expect(await steps.allTextContents()).toEqual(["from 0%", "from 20%", "from 40%", "from 60%", "from 80%"]);
+
+  prometheus.respond = () => new Response("", { status: 503 });
+  await page.getByRole("alert").filter({ hasText: "Utilisation is not shown" }).waitFor();
+  await steps.first().waitFor({ state: "detached" });
+  await isDrawn(middle, false);
+  expect(await countPixelsOf(tab, zero)).toBe(0);
+  await lineTextsAre(4);
+
+  prometheus.respond = undefined;
+  report(0);
+  await page
+    .getByRole("alert")
+    .filter({ hasText: "Utilisation is not shown" })
+    .waitFor({ state: "detached" });
+  await steps.first().waitFor();
+  await isDrawn(zero, true);
+  await lineTextsAre(5);
+  expect(tab.errors).toEqual([]);
 });
 
 test("a metric without a link, and one that does not exist, are said to be so", async () => {

@@ -220,6 +220,20 @@ test.skipIf(!hasChromium)("a click or Enter leads to a problem on the map", asyn
   await tab.close();
 });
 
+test.skipIf(!hasChromium)("a device that the opening panel would cover is brought into view", async () => {
+  await cause({ down: ["w2"] }, [W2_DOWN]);
+  const tab = await openTab(service);
+  // At the right of the map, as wide as it is without the panel.
+  await tab.goto("/?problems=1&camera=-350,0,700,w2");
+  await linksOf(tab).first().click();
+  await waitForUrlPart(tab, "selected=devices:w2");
+  await eventually("the device in the centre", async () =>
+    expect(new URL(tab.page.url()).searchParams.get("camera")).toMatch(/^0,0,[^,]+,w2$/),
+  );
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
 test.skipIf(!hasChromium)(
   "what is acknowledged stays so after a reload, and not when the problem comes back",
   async () => {

@@ -88,6 +88,36 @@ test.skipIf(!hasChromium)("the past is played at a speed, and only what changes 
   expect(tab.errors).toEqual([]);
 });
 
+test.skipIf(!hasChromium)(
+  "the problems of the past are loaded when the play pauses, and not before",
+  async () => {
+    const problems = tab.page.locator("aside.problems");
+    const ofProblems = () => requests.filter((request) => request.startsWith("topology/problems?at="));
+    await tab.page.clock.install();
+    await tab.goto(`/?problems=1&at=${iso(history.times.deviceDown - 70_000)}`);
+    await problems.getByText("No problems.").waitFor();
+    // A host has moved since.
+    const ofNow = tab.page.getByRole("button", { name: "Problems, the worst: Minor 1 not acknowledged now" });
+    await ofNow.waitFor();
+    await stopClock();
+    requests.length = 0;
+    await button("Play").click();
+    await problems.getByText("The problems are loaded when the play pauses.").waitFor();
+    // No number and no sentence that would be of another moment.
+    expect(await problems.locator(".problem-filters .count").allTextContents()).toEqual(Array(5).fill("–"));
+    expect(await problems.getByText("No problems.").count()).toBe(0);
+    const isDown = () => tab.page.getByText("4 devices (1 down)").isVisible();
+    await playUntil("the device that goes down", isDown);
+    expect(ofProblems()).toEqual([]);
+    await button("Pause").click();
+    await problems.getByText("These were the problems at the time that is shown.").waitFor();
+    expect(await problems.locator(".problem-link").first().textContent()).toBe("Device down leaf1");
+    expect(ofProblems()).toEqual([`topology/problems?at=${parameter("at")}`]);
+    await ofNow.waitFor();
+    expect(tab.errors).toEqual([]);
+  },
+);
+
 test.skipIf(!hasChromium)("hosts that are shown follow the play, forwards and backwards", async () => {
   const at = (ms: number) => `/?at=${iso(ms)}&selected=devices:${leafId(3)}&speed=10`;
   await tab.page.clock.install();
@@ -166,6 +196,8 @@ test.skipIf(!hasChromium)(
     const { revisions } = history;
     await tab.goto("/");
     await tab.page.locator('.status[data-level="live"]').waitFor();
+    // The page opens with the changes of the last ten minutes, which are loaded after it is live.
+    await until(() => requests.includes(`topology?since=${revisions.removed}`), { what: "recent changes" });
     requests.length = 0;
     await button("Previous incident").click();
     await waitForUrlPart(tab, `at=${revisions.removed}`);

@@ -4,7 +4,7 @@ import type { LinkOverlay } from "../overlay.ts";
 import type { Bundle } from "./bundles.ts";
 import { overlayColor, overlayValue } from "./link-overlay.ts";
 import type { Palette } from "./palette.ts";
-import { type EdgeStyle, type Emphasis, lineColor, strokeOf } from "./style.ts";
+import { type EdgeStyle, type Emphasis, LINE_SIGNS, lineColor, strokeOf } from "./style.ts";
 
 interface BundleStyleInput {
   readonly palette: Palette;
@@ -12,7 +12,7 @@ interface BundleStyleInput {
   readonly speedOf: (bundle: Bundle) => number;
 }
 
-const EMPHASISED_WIDTH_PX = 3;
+export const EMPHASISED_WIDTH_PX = 3;
 const OVERLAY_WIDTH_PX = 3;
 
 export function bundleStyle(bundle: Bundle, emphasis: Emphasis, input: BundleStyleInput): EdgeStyle {
@@ -32,7 +32,7 @@ export function bundleStyle(bundle: Bundle, emphasis: Emphasis, input: BundleSty
   const emphasised = emphasis.selected || emphasis.onPath;
   return {
     stroke: strokeOf(line, emphasis.mark),
-    arrow: arrowOf(bundle, emphasis),
+    sign: signOf(bundle, emphasis),
     size: Math.max(
       speedWidth,
       stateWidth,
@@ -55,10 +55,11 @@ export function widthOfSpeed(mbps: number): number {
   return mbps > 0 ? Math.min(4.5, 1.1 + 0.45 * Math.max(0, Math.log10(mbps / 100))) : 1.1;
 }
 
-/** In the direction that works, where a cable has only one. */
-function arrowOf({ a, cables }: Bundle, { mark }: Emphasis): number {
+/** An arrow in the direction that works, where a cable has only one. */
+function signOf({ a, cables }: Bundle, { mark }: Emphasis): number {
   const oneWay = mark === "missing" ? undefined : cables.find((cable) => cable.oneWay && cable.active);
-  return oneWay === undefined ? 0 : oneWay.from.device === a ? 1 : 2;
+  if (!oneWay) return LINE_SIGNS.none;
+  return oneWay.from.device === a ? LINE_SIGNS.along : LINE_SIGNS.against;
 }
 
 /** The emphasis of a bundle is the strongest of its cables. */

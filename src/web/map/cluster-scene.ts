@@ -2,21 +2,25 @@
  * The clusters as the map draws them at a zoom at which devices would be too small: one card a cluster and one line for
  * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to every other.
  */
+import type { Cable } from "../../model/cable.ts";
 import type { Cluster, Clusters } from "./clusters.ts";
-import type { SceneChanges } from "./device-scene.ts";
+import type { DeviceScene, SceneChanges } from "./device-scene.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import { createScene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
+import type { LostLines } from "./lost-lines.ts";
 import { encodeNode } from "./node-program.ts";
 import type { MapPoint } from "./projection.ts";
 import type { BundleItem, SceneInput } from "./scene-input.ts";
-import { CARD, SHAPES, STROKES, SYMBOLS } from "./style.ts";
+import { CARD, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const PREFIX = "cluster ";
 export const clusterNode = (index: number): string => PREFIX + index;
 /** The space around the devices of a cluster that its card may cover, and that between two cards, in map units. */
 const CARD_PADDING = 50;
 const CARD_GAP = 4;
+
+type DrawnLines = Pick<DeviceScene, "bundles" | "lost">;
 
 export interface ClusterCard extends MapPoint {
   readonly cluster: Cluster;
@@ -40,7 +44,7 @@ export class ClusterScene {
   *update(
     input: SceneInput,
     clusters: Clusters,
-    bundles: ReadonlyMap<string, BundleItem>,
+    { bundles, lost }: DrawnLines,
     changes: SceneChanges,
   ): Generator<void, void> {
     const resized = changes.clusterShapes.size > 0;
@@ -50,7 +54,8 @@ export class ClusterScene {
       yield;
       this.#updateCard(index, clusters.byIndex.get(index), input);
     }
-    if (resized || changes.bundles || changes.clusters.size > 0) yield* this.#updateLines(input, bundles);
+    if (resized || changes.lines || changes.clusters.size > 0)
+      yield* this.#updateLines(input, bundles, lost.items);
   }
 
   #updateCard(
@@ -92,19 +97,33 @@ export class ClusterScene {
     this.scene.nodes.set(node, showsDown ? 2 : 1, words);
   }
 
-  /** The width of a line grows with the number of cables; it is dashed if none is active. */
-  *#updateLines(input: SceneInput, bundles: ReadonlyMap<string, BundleItem>): Generator<void, void> {
+  /**
+   * The width of a line grows with the number of cables; it is dashed if none is active, and has a cross if all of them
+   * are lost.
+   */
+  *#updateLines(
+    input: SceneInput,
+    bundles: DrawnLines["bundles"],
+    lost: LostLines["items"],
+  ): Generator<void, void> {
     const totals = new Map<string, { from: string; to: string; cables: number; active: number }>();
-    for (const { bundle, ends } of bundles.values()) {
-      yield;
-      if (ends[0].cluster === ends[1].cluster) continue;
-      const [p, q] = [Math.min(ends[0].cluster, ends[1].cluster), Math.max(ends[0].cluster, ends[1].cluster)];
+    const add = ([start, end]: BundleItem["ends"], cables: readonly Cable[]) => {
+      if (start.cluster === end.cluster) return;
+      const [p, q] = [Math.min(start.cluster, end.cluster), Math.max(start.cluster, end.cluster)];
       const [from, to] = [clusterNode(p), clusterNode(q)];
       const key = `${from} ${to}`;
       const total = totals.get(key) ?? { from, to, cables: 0, active: 0 };
-      total.cables += bundle.cables.length;
-      total.active += bundle.cables.filter((cable) => cable.active).length;
+      total.cables += cables.length;
+      total.active += cables.filter((cable) => cable.active).length;
       totals.set(key, total);
+    };
+    for (const { bundle, ends } of bundles.values()) {
+      yield;
+      add(ends, bundle.cables);
+    }
+    for (const { ends } of lost.values()) {
+      yield;
+      add(ends, []);
     }
     for (const key of this.#lines) if (!totals.has(key)) this.scene.edges.delete(key);
     this.#lines = new Set(totals.keys());
@@ -117,9 +136,9 @@ export class ClusterScene {
       }
       const style = {
         stroke: active > 0 ? STROKES.solid : STROKES.dashed,
-        arrow: 0,
+        sign: cables > 0 ? LINE_SIGNS.none : LINE_SIGNS.cross,
         color: active > 0 ? input.palette.line : input.palette.down,
-        size: Math.min(5, 1.6 + Math.log2(cables)),
+        size: Math.min(5, 1.6 + Math.log2(Math.max(1, cables))),
         fades: false,
       };
       const points = Float64Array.of(start.x, start.y, end.x, end.y);

@@ -12,6 +12,7 @@ import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import { createScene } from "./gl-renderer.ts";
 import { HostScene } from "./host-scene.ts";
 import { WordWriter } from "./instance-layer.ts";
+import { LostLines } from "./lost-lines.ts";
 import { encodeNode } from "./node-program.ts";
 import { linePoints } from "./routes.ts";
 import type { BundleItem, DeviceItem, SceneInput } from "./scene-input.ts";
@@ -24,7 +25,8 @@ export interface SceneChanges {
   /** Clusters with another content, and those of them with another extent or name. */
   readonly clusters: ReadonlySet<number>;
   readonly clusterShapes: ReadonlySet<number>;
-  readonly bundles: boolean;
+  /** Whether lines were added or removed. */
+  readonly lines: boolean;
 }
 
 export class DeviceScene {
@@ -33,6 +35,7 @@ export class DeviceScene {
   readonly bundles = new Map<string, BundleItem>();
   readonly clusters = new Clusters();
   readonly hosts = new HostScene(this.scene);
+  readonly lost = new LostLines(this.scene);
   readonly #known = new Map<string, MapPosition>();
   readonly #groups = new Bundles();
   readonly #writer = new WordWriter();
@@ -57,8 +60,9 @@ export class DeviceScene {
       for (const id of this.clusters.byIndex.get(index)?.deviceIds ?? []) devices.add(id);
     }
     const bundles = yield* this.#updateBundles(input, all || last?.overlay !== input.overlay);
+    const lost = yield* this.lost.update(input, this.devices);
     yield* this.hosts.update(input, this.devices);
-    return { devices, clusters, clusterShapes, bundles };
+    return { devices, clusters, clusterShapes, lines: bundles || lost };
   }
 
   *#updateDevices(

@@ -1,11 +1,11 @@
 /**
  * Draws the lines of cables, one quad for each segment of a line. The stroke shows the state: solid, dashed (inactive or
  * missing), dotted (not verified), double (conflict) or dash-dotted (differs from the plan). An arrow in the middle shows
- * that only one direction works. Widths are in pixels at every zoom. Dashes continue from one segment to the next.
+ * that only one direction works, a cross that the link is lost. Widths are in pixels at every zoom. Dashes continue from one segment to the next.
  */
 import type { WordWriter } from "./instance-layer.ts";
 import { bytes, CAMERA_UNIFORMS, color, float, type QuadProgram } from "./quad-program.ts";
-import { type EdgeStyle, STROKES } from "./style.ts";
+import { type EdgeStyle, LINE_SIGNS, STROKES } from "./style.ts";
 
 const VERTEX_SHADER = /*glsl*/ `#version 300 es
 in vec2 a_start;
@@ -13,7 +13,7 @@ in vec2 a_end;
 // The length of the line before this segment, in map units.
 in float a_before;
 in float a_width;
-// Stroke, arrow, whether the line is more transparent at a low zoom.
+// Stroke, sign, whether the line is more transparent at a low zoom.
 in vec4 a_marks;
 in vec4 a_color;
 ${CAMERA_UNIFORMS}
@@ -24,7 +24,7 @@ flat out float v_length;
 flat out float v_before;
 flat out float v_width;
 flat out float v_stroke;
-flat out float v_arrow;
+flat out float v_sign;
 void main() {
   vec2 start = toPixel(a_start);
   vec2 end = toPixel(a_end);
@@ -45,7 +45,7 @@ void main() {
   v_before = a_before * u_scale;
   v_width = width;
   v_stroke = a_marks.x;
-  v_arrow = a_marks.y;
+  v_sign = a_marks.y;
   v_color = a_color;
   v_color.a *= opacity;
 }`;
@@ -58,7 +58,7 @@ flat in float v_length;
 flat in float v_before;
 flat in float v_width;
 flat in float v_stroke;
-flat in float v_arrow;
+flat in float v_sign;
 uniform float u_pixelRatio;
 out vec4 o_color;
 // The coverage of a pixel at the distance d from the edge of a form; negative is inside.
@@ -76,9 +76,15 @@ void main(void) {
   else if (v_stroke > 2.5) alpha = beyond > 0.0 ? 0.0 : coverage(abs(fromCentre - 1.0 - v_width * 0.5) - 0.65);
   else if (v_stroke > 1.5) alpha = coverage(length(vec2(mod(x, 5.0) - 2.5, fromCentre)) - max(1.0, v_width * 0.6));
   else if (v_stroke > 0.5) alpha *= coverage(abs(mod(x, 9.0) - 4.5) - 2.7);
-  if (v_arrow > 0.5) {
-    // 1 points to the end of the segment, 2 to its start.
-    float middle = (v_pixel.x - v_length * 0.5) * (v_arrow > 1.5 ? -1.0 : 1.0);
+  // The numbers of LINE_SIGNS in style.ts.
+  float fromMiddle = v_pixel.x - v_length * 0.5;
+  if (v_sign > 2.5) {
+    vec2 p = abs(vec2(fromMiddle, v_pixel.y));
+    float cross = max(abs(p.x - p.y) * 0.7071 - 1.1, max(p.x, p.y) - 5.0);
+    // The line ends before the cross, so that the cross is seen as one.
+    alpha = max(p.x < 8.0 ? 0.0 : alpha, coverage(cross));
+  } else if (v_sign > 0.5) {
+    float middle = fromMiddle * (v_sign > 1.5 ? -1.0 : 1.0);
     alpha = max(alpha, coverage(max(abs(middle) - 5.0, fromCentre - (5.0 - middle) * 0.5)));
   }
   alpha *= v_color.a;
@@ -139,7 +145,7 @@ const EDGE_PROGRAM: QuadProgram = {
   fragmentShader: FRAGMENT_SHADER,
 };
 
-/** For solid lines without an arrow, which are most: a renderer in software draws them several times as fast. */
+/** For solid lines without a sign, which are most: a renderer in software draws them several times as fast. */
 const PLAIN_EDGE_PROGRAM: QuadProgram = {
   ...INSTANCE,
   vertexShader: PLAIN_VERTEX_SHADER,
@@ -152,22 +158,22 @@ export const EDGE_PROGRAMS = [EDGE_PROGRAM, PLAIN_EDGE_PROGRAM] as const;
 const MAX_PLAIN_WIDTH = 2.5;
 
 /** Each level of a layer of lines is two: the plain ones, and above them the others. */
-export const edgeLevel = (level: number, { stroke, arrow, size }: EdgeStyle): number =>
-  level * 2 + (stroke === STROKES.solid && arrow === 0 && size <= MAX_PLAIN_WIDTH ? 0 : 1);
+export const edgeLevel = (level: number, { stroke, sign, size }: EdgeStyle): number =>
+  level * 2 + (stroke === STROKES.solid && sign === LINE_SIGNS.none && size <= MAX_PLAIN_WIDTH ? 0 : 1);
 
 export const edgeProgram = (edgeLevel: number): QuadProgram =>
   edgeLevel % 2 === 0 ? PLAIN_EDGE_PROGRAM : EDGE_PROGRAM;
 
-/** `points` are x and y of the corners of the line, flat. The arrow is on the longest segment. */
+/** `points` are x and y of the corners of the line, flat. The sign is on the longest segment. */
 export function encodeEdge(writer: WordWriter, points: Float64Array, style: EdgeStyle): Uint32Array {
   writer.begin();
-  const arrowSegment = style.arrow > 0 ? longestSegment(points) : -1;
+  const signSegment = style.sign > LINE_SIGNS.none ? longestSegment(points) : -1;
   let before = 0;
   for (let i = 0; i + 3 < points.length; i += 2) {
     const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = [points[i], points[i + 1], points[i + 2], points[i + 3]];
     writer
       .floats(x1, y1, x2, y2, before, style.size)
-      .bytes(style.stroke, i === arrowSegment ? style.arrow : 0, style.fades ? 1 : 0)
+      .bytes(style.stroke, i === signSegment ? style.sign : LINE_SIGNS.none, style.fades ? 1 : 0)
       .color(style.color);
     before += Math.hypot(x2 - x1, y2 - y1);
   }

@@ -2,7 +2,6 @@
 
 import { type Label, nodeExtentPx } from "./label-draw.ts";
 import type { MapPoint, Projection } from "./projection.ts";
-import type { BundleItem } from "./scene-input.ts";
 
 /** A pointer within this distance of an element counts as on it. */
 const NODE_TOLERANCE_PX = 4;
@@ -27,17 +26,14 @@ export function nodeAt(
 }
 
 /** The nearest line within the tolerance. */
-export function bundleAt(
-  bundles: Iterable<BundleItem>,
+export function lineAt<T extends { readonly points: Float64Array }>(
+  lines: Iterable<T>,
   projection: Projection,
   pixel: MapPoint,
-): BundleItem | undefined {
+): T | undefined {
   const point = projection.toMap(pixel);
-  let [nearest, nearestDistance]: [BundleItem | undefined, number] = [
-    undefined,
-    LINE_TOLERANCE_PX / projection.scale,
-  ];
-  for (const item of bundles) {
+  let [nearest, nearestDistance]: [T | undefined, number] = [undefined, LINE_TOLERANCE_PX / projection.scale];
+  for (const item of lines) {
     const { points } = item;
     for (let i = 0; i + 3 < points.length; i += 2) {
       const distance = distanceToSegment(point, points, i, nearestDistance);

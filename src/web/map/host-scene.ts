@@ -6,7 +6,7 @@ import { WordWriter } from "./instance-layer.ts";
 import { encodeNode } from "./node-program.ts";
 import type { MapPoint } from "./projection.ts";
 import type { DeviceItem, SceneInput } from "./scene-input.ts";
-import { SHAPES, STROKES, SYMBOLS } from "./style.ts";
+import { LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const MAX_HOSTS_DRAWN = 400;
 /** The first ring of hosts around a device, the distance between rings and that between hosts, in map units. */
@@ -61,7 +61,13 @@ export class HostScene {
       fill: palette.clusterFill,
     };
     this.#scene.nodes.set(node, 1, encodeNode(this.#writer, { x, y, size: HOST_SIZE, ...style }));
-    const line = { stroke: STROKES.solid, arrow: 0, color: palette.dimmed, size: 0.8, fades: false };
+    const line = {
+      stroke: STROKES.solid,
+      sign: LINE_SIGNS.none,
+      color: palette.dimmed,
+      size: 0.8,
+      fades: false,
+    };
     const points = Float64Array.of(x, y, centre.x, centre.y);
     this.#scene.edges.set(node, edgeLevel(0, line), encodeEdge(this.#writer, points, line));
   }

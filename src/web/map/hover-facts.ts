@@ -1,8 +1,11 @@
-/** The five facts that matter about a device, a bundle of cables or a host: the content of the hover card. */
+/** The five facts that matter about a device, a bundle of cables, a lost link or a host: the content of the hover card. */
 import type { Device, Host } from "../../model/entity.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
 import { formatDuration } from "../format-time.ts";
 import { cableName, deviceName, deviceNameById, formatCount, formatType, hostName } from "../names.ts";
 import type { Network } from "../network.ts";
+import { problemName } from "../problems/problem-target.ts";
+import { SEVERITY_SIGNS } from "../problems/signs.tsx";
 import type { Bundle } from "./bundles.ts";
 import type { Hovered } from "./interaction.ts";
 import { formatSpeed, type PortFacts } from "./port-facts.ts";
@@ -13,11 +16,12 @@ export interface HoverFacts {
 }
 
 export function hoverFacts(
-  { ref, bundle }: Hovered,
+  { ref, bundle, lost }: Hovered,
   network: Network,
   ports: PortFacts,
   now: number,
 ): HoverFacts | undefined {
+  if (lost) return lostFacts(lost.problem, network, now);
   if (bundle) return bundleFacts(bundle, network, ports, now);
   const device = ref.kind === "devices" ? network.devices.get(ref.id) : undefined;
   if (device) return deviceFacts(device, network, now);
@@ -73,6 +77,26 @@ function bundleFacts({ a, b, cables }: Bundle, network: Network, ports: PortFact
       ["Ports", names.join(", ") + (cables.length > 2 ? " …" : "")],
       ["Speed", speeds.length === 0 ? "not known" : speeds.join(", ")],
       ["Changed", `${age(changed, now)} ago`],
+    ],
+  };
+}
+
+function lostFacts(problem: NetworkProblem, network: Network, now: number): HoverFacts {
+  const { severity, since, until, cutOff, sources } = problem;
+  const { deviceCount, hostCount } = cutOff;
+  return {
+    title: problemName(network, problem),
+    facts: [
+      ["State", `lost ${age(Date.parse(since), now)} ago`],
+      ["Severity", SEVERITY_SIGNS[severity].title.toLowerCase()],
+      [
+        "Cuts off",
+        deviceCount === 0
+          ? "nothing"
+          : `${formatCount(deviceCount, "device")}, ${formatCount(hostCount, "host")}`,
+      ],
+      ["Sources", sources.join(", ")],
+      ["Listed", until === undefined ? "until it is back" : `for another ${age(now, Date.parse(until))}`],
     ],
   };
 }

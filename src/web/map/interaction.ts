@@ -2,22 +2,28 @@
 import type { EntityRef } from "../state.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapCamera } from "./camera.ts";
-import { bundleAt, nodeAt } from "./hit-test.ts";
+import { lineAt, nodeAt } from "./hit-test.ts";
 import { hostIdOf, isHostNode } from "./host-scene.ts";
 import type { Label } from "./label-draw.ts";
+import type { LostItem } from "./lost-lines.ts";
 import { type DragHandlers, listenToPointers } from "./pointer.ts";
+import type { LostCable } from "./problem-marks.ts";
 import type { MapPoint } from "./projection.ts";
 import type { BundleItem } from "./scene-input.ts";
 
-/** An entity under the pointer, for a line its bundle, and the pixel of the pointer. */
-export interface Hovered extends MapPoint {
+/** What is under the pointer: a device or host, or a line with its bundle, or that of a lost link. */
+export interface MapTarget {
   readonly ref: EntityRef;
-  readonly bundle: Bundle | undefined;
+  readonly bundle?: Bundle;
+  readonly lost?: LostCable;
 }
 
+/** With the pixel of the pointer. */
+export interface Hovered extends MapPoint, MapTarget {}
+
 export interface InteractionHandlers {
-  /** A click; undefined when there is no entity under the pointer. With the bundle of a line. */
-  onPick(ref: EntityRef | undefined, bundle: Bundle | undefined): void;
+  /** A click; undefined when there is nothing under the pointer. */
+  onPick(target: MapTarget | undefined): void;
   onDoubleClick(ref: EntityRef): void;
   onHover(hovered: Hovered | undefined): void;
   /** The device is dragged to the point, in map units; `ended` with the last one. Absent: drags move the map. */
@@ -27,15 +33,15 @@ export interface InteractionHandlers {
 interface MapParts {
   readonly labels: () => readonly Label[];
   readonly bundles: () => Iterable<BundleItem>;
+  readonly lost: () => Iterable<LostItem>;
   readonly showsClusters: () => boolean;
   readonly fitCluster: (node: string) => void;
   readonly requestFrame: () => void;
 }
 
 interface Hit {
-  readonly ref: EntityRef;
-  readonly node: string | undefined;
-  readonly bundle: Bundle | undefined;
+  readonly target: MapTarget;
+  readonly node?: string;
 }
 
 export class MapInteraction {
@@ -81,21 +87,24 @@ export class MapInteraction {
 
   #hitAt(point: MapPoint): Hit | undefined {
     const node = this.#nodeAt(point);
-    if (node !== undefined) return { ref: refOf(node), node, bundle: undefined };
-    const bundle = bundleAt(this.#map.bundles(), this.#camera.projection(), point)?.bundle;
+    if (node !== undefined) return { target: { ref: refOf(node) }, node };
+    const projection = this.#camera.projection();
+    // Above the bundle of the same devices.
+    const lost = lineAt(this.#map.lost(), projection, point)?.lost;
+    if (lost) return { target: { ref: { kind: "links", id: lost.id }, lost } };
+    const bundle = lineAt(this.#map.bundles(), projection, point)?.bundle;
     const link = bundle?.cables[0]?.links[0];
-    return link && { ref: { kind: "links", id: link.id }, node: undefined, bundle };
+    return link && { target: { ref: { kind: "links", id: link.id }, bundle } };
   }
 
   #click(point: MapPoint): void {
     if (this.#map.showsClusters()) {
       const node = this.#nodeAt(point);
-      if (node === undefined) this.#handlers.onPick(undefined, undefined);
+      if (node === undefined) this.#handlers.onPick(undefined);
       else this.#map.fitCluster(node);
       return;
     }
-    const hit = this.#hitAt(point);
-    this.#handlers.onPick(hit?.ref, hit?.bundle);
+    this.#handlers.onPick(this.#hitAt(point)?.target);
   }
 
   #hover(): void {
@@ -109,12 +118,13 @@ export class MapInteraction {
       return;
     }
     const hit = point && this.#hitAt(point);
-    const isSame = hit?.ref.kind === this.#hovered?.ref.kind && hit?.ref.id === this.#hovered?.ref.id;
+    const [next, previous] = [hit?.target.ref, this.#hovered?.target.ref];
+    const isSame = next?.kind === previous?.kind && next?.id === previous?.id;
     const nodeChanged = hit?.node !== this.#hovered?.node;
     this.#hovered = hit;
     if (isSame) return;
     this.#canvas.classList.toggle("pointing", hit !== undefined);
-    this.#handlers.onHover(hit && point && { ref: hit.ref, bundle: hit.bundle, x: point.x, y: point.y });
+    this.#handlers.onHover(hit && point && { ...hit.target, x: point.x, y: point.y });
     if (nodeChanged) this.#map.requestFrame();
   }
 

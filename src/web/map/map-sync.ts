@@ -12,6 +12,7 @@ import type { Comparison } from "../history.ts";
 import type { Network } from "../network.ts";
 import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf, type LoadedPath, pathUnion } from "../path.ts";
+import { goToProblem } from "../problems/problem-target.ts";
 import type { EntityRef, ViewState } from "../state.ts";
 import type { Store } from "../store.ts";
 import type { Bundle } from "./bundles.ts";
@@ -20,7 +21,7 @@ import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
 import type { PinnedPositions } from "./layout-client.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
-import { problemMarks } from "./problem-marks.ts";
+import { lostCables, problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
@@ -36,6 +37,8 @@ export interface MapInput {
   /** The problem that is marked, and how often the reader went to one. */
   readonly problem?: NetworkProblem | undefined;
   readonly problemVisits?: number;
+  /** The problems of links that are drawn where they were. */
+  readonly lost: readonly NetworkProblem[];
   /** Values on links. */
   readonly overlay?: LinkOverlay | undefined;
   readonly arrangement: Arrangement;
@@ -72,7 +75,10 @@ export class MapSync {
     this.#store = store;
     const onDeviceDrag = dragHandler(store.arranging);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
-      onPick: (ref, bundle) => store.pick(bundle ? this.#nextOfBundle(bundle) : ref),
+      onPick: (target) => {
+        if (target?.lost) goToProblem(store, target.lost.problem);
+        else store.pick(target?.bundle ? this.#nextOfBundle(target.bundle) : target?.ref);
+      },
       onDoubleClick: ({ kind, id }) => kind === "devices" && this.#toggleHosts(id),
       get onDeviceDrag() {
         return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
@@ -122,7 +128,8 @@ export class MapSync {
     this.#picture.show(arrangement.background);
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
-    const isDrawnAlike = isSame && previous.overlay === overlay && isArrangedAlike;
+    const isDrawnAlike =
+      isSame && previous.overlay === overlay && previous.lost === input.lost && isArrangedAlike;
     if (contentKey === this.#contentKey && isDrawnAlike && !isVisited) return;
     this.#contentKey = contentKey;
     // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
@@ -142,10 +149,12 @@ export class MapSync {
       expanded: new Set(expanded),
       at: this.#portsAt,
       overlay,
+      lost: lostCables(input.lost, problem),
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
-    this.#bringIntoView();
+    // After the other components are rendered: a panel that opens takes space from the map.
+    queueMicrotask(() => this.#bringIntoView());
   }
 
   /** The first cable of a bundle, or the one after the selected cable: each click shows another one. */

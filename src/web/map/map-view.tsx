@@ -42,6 +42,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     path: store.path.value,
     problem: store.problems.chosen.value,
     problemVisits: store.problems.visits.value,
+    lost: store.problems.lost.value,
     arrangement: store.arranging.shown.value,
     pinned: store.arranging.pinned.value,
     arrangementKey: store.arranging.key.value,

@@ -32,6 +32,7 @@ import { drawFrame, type MapPicture } from "./map-drawing.ts";
 import { nextDevice } from "./next-device.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
+import type { LostCable } from "./problem-marks.ts";
 import type { CameraPosition, MapPoint } from "./projection.ts";
 import type { SceneInput } from "./scene-input.ts";
 import { SlicedWork } from "./sliced-work.ts";
@@ -44,6 +45,8 @@ export interface MapContent {
   /** The moment of the network; undefined is now. */
   readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
+  /** Drawn where they were. The layout does not know them. */
+  readonly lost: readonly LostCable[];
   /** Devices that stay where they were put. */
   readonly pinned: PinnedPositions;
   /** Boxes behind devices. */
@@ -108,6 +111,7 @@ export class NetworkMap {
     this.#interaction = new MapInteraction(layers.graph, this.#camera, handlers, {
       labels: () => this.#labels,
       bundles: () => this.#devices.bundles.values(),
+      lost: () => this.#devices.lost.items.values(),
       showsClusters: () => this.#showsClusters,
       fitCluster: (node) => void this.fitDevices(this.#clusters.cards.get(node)?.cluster.deviceIds ?? []),
       requestFrame: () => this.#requestFrame(),
@@ -140,6 +144,7 @@ export class NetworkMap {
   bringDevicesIntoView(devices: readonly string[], closeUp: boolean): boolean {
     const positions = devices.flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
+    this.#measure();
     const { width, height, x, y, spacingPx } = this.#camera.projection();
     const isVisible = positions.every((position) => {
       const [px, py] = [x(position.x), y(position.y)];
@@ -153,6 +158,7 @@ export class NetworkMap {
   fitDevices(devices: Iterable<string>): boolean {
     const positions = [...devices].flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
+    this.#measure();
     this.#camera.animateTo(this.#fitted(positions));
     return true;
   }
@@ -227,11 +233,12 @@ export class NetworkMap {
     const { positions, routes } = this.#layout;
     if (!content || (positions.size === 0 && content.network.devices.size > 0)) return;
     this.prepare();
-    const { network, highlights, expanded, overlay } = content;
+    const { network, highlights, expanded, overlay, lost } = content;
     const [palette, speedOf] = [currentPalette(), (bundle: Bundle) => this.ports.speedOfBundle(bundle)];
-    const input: SceneInput = { network, positions, routes, highlights, palette, expanded, overlay, speedOf };
+    const shown = { network, highlights, expanded, overlay, lost };
+    const input: SceneInput = { ...shown, positions, routes, palette, speedOf };
     const changes = yield* this.#devices.update(input);
-    yield* this.#clusters.update(input, this.#devices.clusters, this.#devices.bundles, changes);
+    yield* this.#clusters.update(input, this.#devices.clusters, this.#devices, changes);
     yield* this.#deviceLabels.update(this.#devices, changes, input);
     if (changes.clusters.size > 0 || changes.clusterShapes.size > 0)
       this.#clusterLabels = clusterLabels(this.#clusters.cards, palette, highlights.markWord);
@@ -271,6 +278,12 @@ export class NetworkMap {
 
   #fitted(points: Iterable<MapPoint>): CameraPosition {
     return this.#camera.fitted(widened(boundsOf(points)));
+  }
+
+  /** A panel may have opened since the last frame, and the browser reports the new size only with the next one. */
+  #measure(): void {
+    const { clientWidth: width, clientHeight: height } = this.#layers.element;
+    if (width > 0 && height > 0 && this.#camera.resize(width, height)) this.#requestFrame();
   }
 
   #resize(): void {

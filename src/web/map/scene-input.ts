@@ -6,6 +6,7 @@ import type { Bundle } from "./bundles.ts";
 import type { MapPosition } from "./clusters.ts";
 import type { Highlights } from "./highlights.ts";
 import type { Palette } from "./palette.ts";
+import type { LostCable } from "./problem-marks.ts";
 import type { Routes } from "./routes.ts";
 import type { Emphasis } from "./style.ts";
 
@@ -18,6 +19,7 @@ export interface SceneInput {
   /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;
   readonly overlay: LinkOverlay | undefined;
+  readonly lost: readonly LostCable[];
   /** The speed of a bundle in Mb/s; 0 when it is not known. */
   readonly speedOf: (bundle: Bundle) => number;
 }

@@ -28,8 +28,8 @@ export interface NodeStyle {
 export interface EdgeStyle {
   /** One of `STROKES`. */
   readonly stroke: number;
-  /** 1 for an arrow along the line, 2 for one against it. */
-  readonly arrow: number;
+  /** One of `LINE_SIGNS`, in the middle of the line. */
+  readonly sign: number;
   readonly color: string;
   /** The width in pixels. */
   readonly size: number;
@@ -48,6 +48,8 @@ export interface Emphasis {
 
 export const SHAPES = { circle: 0, square: 1, diamond: 2, hexagon: 3, triangle: 4, card: 5 } as const;
 export const SYMBOLS = { none: 0, cross: 1, exclamation: 2, plus: 3, minus: 4, dot: 5, unequal: 6 } as const;
+/** An arrow along the line or against it, and a cross where the line is cut. */
+export const LINE_SIGNS = { none: 0, along: 1, against: 2, cross: 3 } as const;
 export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3, dashDotted: 4 } as const;
 /** Half the width and half the height of a card, in its radius. The shader uses the same numbers. */
 export const CARD = { width: 1.15, height: 0.8 } as const;

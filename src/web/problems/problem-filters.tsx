@@ -2,12 +2,16 @@
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { useStore } from "../store.ts";
 import { countSeverities } from "./problem-groups.ts";
+import { isRead } from "./problem-store.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 
 export function ProblemFilters() {
   const { state, go, problems } = useStore();
   const { severities, acknowledged } = state.value;
-  const all = problems.shown.value.problems;
+  const list = problems.shown.value;
+  const all = list.problems;
+  // A zero would say that there are none.
+  const countText = (count: number) => (isRead(list) ? count.toLocaleString("en") : "–");
   const counts = countSeverities(all);
   const acknowledgedCount = all.filter((problem) => problems.acknowledged.has(problem)).length;
   const toggle = (severity: ProblemSeverity) =>
@@ -27,7 +31,7 @@ export function ProblemFilters() {
         >
           <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />
           {SEVERITY_SIGNS[severity].title}
-          <span class="count">{counts[severity].toLocaleString("en")}</span>
+          <span class="count">{countText(counts[severity])}</span>
         </button>
       ))}
       <button
@@ -37,7 +41,7 @@ export function ProblemFilters() {
         onClick={() => go({ acknowledged: !acknowledged })}
       >
         With acknowledged
-        <span class="count">{acknowledgedCount.toLocaleString("en")}</span>
+        <span class="count">{countText(acknowledgedCount)}</span>
       </button>
     </div>
   );

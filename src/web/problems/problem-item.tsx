@@ -1,11 +1,11 @@
 /** One problem of the list: what and where it is, since when, what it cuts off, and whether it is acknowledged. */
-import { batch, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
 import { deviceNameById, formatCount } from "../names.ts";
 import { EntityLink, Time } from "../panel/elements.tsx";
 import { formatState } from "../state.ts";
 import { useNetwork, useStore } from "../store.ts";
-import { problemName, problemView } from "./problem-target.ts";
+import { goToProblem, problemName, problemView } from "./problem-target.ts";
 import { KIND_SIGNS, ProblemSign } from "./signs.tsx";
 
 interface ProblemItemProps {
@@ -14,12 +14,12 @@ interface ProblemItemProps {
 }
 
 export function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
-  const { state, go, problems } = useStore();
+  const store = useStore();
+  const { state, problems } = store;
   const network = useNetwork();
   const sign = KIND_SIGNS[problem.kind];
   const name = problemName(network, problem);
   const isAcknowledged = problems.acknowledged.has(problem);
-  const view = problemView(problem);
   const word = isAcknowledged ? "Acknowledged" : "Acknowledge";
   return (
     <li class={isAcknowledged ? "problem acknowledged" : "problem"}>
@@ -27,15 +27,12 @@ export function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
       <div class="problem-body">
         <a
           class="problem-link"
-          href={formatState({ ...state.value, ...view })}
+          href={formatState({ ...state.value, ...problemView(problem) })}
           aria-current={state.value.problem === problem.id ? "true" : undefined}
           onClick={(event) => {
             if (event.metaKey || event.ctrlKey || event.shiftKey) return;
             event.preventDefault();
-            batch(() => {
-              go(view);
-              problems.visits.value++;
-            });
+            goToProblem(store, problem);
           }}
         >
           <span class="problem-kind">{sign.title}</span> <strong>{name}</strong>

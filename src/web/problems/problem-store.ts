@@ -12,8 +12,11 @@ import { type AlarmSound, createAlarmSound } from "./alarm-sound.ts";
 export interface ProblemList {
   /** Worst first. */
   readonly problems: readonly NetworkProblem[];
-  /** Old: the service cannot be read now. `loading`: it was not read yet. */
-  readonly state: "loading" | "current" | "old";
+  /**
+   * Old: the service cannot be read now. `loading`: it was not read yet. `waiting`: it is read when the play of the past
+   * pauses.
+   */
+  readonly state: "loading" | "waiting" | "current" | "old";
   /** When the page received it. */
   readonly receivedMs?: number;
   /** Why it is old. */
@@ -27,12 +30,17 @@ export interface ProblemSummary {
 
 export interface ProblemStore {
   readonly live: Signal<ProblemList>;
-  /** Of `state.at`. */
+  /** Of `state.at`. Undefined while the past is played. */
   readonly past: Signal<ProblemList | undefined>;
   /** What the list shows. */
   readonly shown: ReadonlySignal<ProblemList>;
   /** The problem that the map marks. Undefined also when it is not in the list that is shown. */
   readonly chosen: ReadonlySignal<NetworkProblem | undefined>;
+  /**
+   * Of lost links: what the map draws where they were. Without the acknowledged ones, except the chosen one. Another object
+   * only when there are others.
+   */
+  readonly lost: ReadonlySignal<readonly NetworkProblem[]>;
   /** Rises when the reader goes to a problem, also to the chosen one again. */
   readonly visits: Signal<number>;
   readonly acknowledged: Acknowledged;
@@ -42,19 +50,37 @@ export interface ProblemStore {
 }
 
 const LOADING: ProblemList = { problems: [], state: "loading" };
+const WAITING: ProblemList = { problems: [], state: "waiting" };
+
+/** Whether the service has sent the list. Without, an empty list says nothing about the network. */
+export const isRead = ({ receivedMs }: ProblemList): boolean => receivedMs !== undefined;
 
 export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemStore {
   const live = signal(LOADING);
   const past = signal<ProblemList | undefined>(undefined);
   const acknowledged = createAcknowledged();
   const at = computed(() => state.value.at);
-  const shown = computed(() => (at.value === undefined ? live.value : (past.value ?? LOADING)));
+  const isPlaying = computed(() => state.value.play);
+  const shown = computed(() => {
+    if (at.value === undefined) return live.value;
+    return isPlaying.value ? WAITING : (past.value ?? LOADING);
+  });
   const chosenId = computed(() => state.value.problem);
+  let lost: readonly NetworkProblem[] = [];
   return {
     live,
     past,
     shown,
     chosen: computed(() => shown.value.problems.find(({ id }) => id === chosenId.value)),
+    lost: computed(() => {
+      const next = shown.value.problems.filter(
+        (problem) =>
+          problem.kind === "link-lost" && (!acknowledged.has(problem) || problem.id === chosenId.value),
+      );
+      const isSame = next.length === lost.length && next.every(({ id }, i) => id === lost[i]?.id);
+      if (!isSame) lost = next;
+      return lost;
+    }),
     visits: signal(0),
     acknowledged,
     open: computed(() => summarize(live.value.problems.filter((problem) => !acknowledged.has(problem)))),

@@ -1,14 +1,16 @@
 /** Where a problem leads: its name, and the view of the map that shows it. */
+import { batch } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { cableName, deviceNameById, entityName } from "../names.ts";
 import type { Network } from "../network.ts";
 import type { EntityRef, ViewState } from "../state.ts";
-import type { ProblemStore } from "./problem-store.ts";
+import type { Store } from "../store.ts";
+import { isRead, type ProblemStore } from "./problem-store.ts";
 import { KIND_SIGNS } from "./signs.tsx";
 
 /**
- * The map with the entity of the problem selected. A lost link is in no list: its two devices are marked. A port leads to
- * its device, and a stale source to all that it reports.
+ * The map with the entity of the problem selected. A lost link is in no list: its line and its two devices are marked. A
+ * port leads to its device, and a stale source to all that it reports.
  */
 export function problemView(problem: NetworkProblem): Partial<ViewState> {
   const { id, resource, source } = problem;
@@ -22,6 +24,14 @@ export function problemView(problem: NetworkProblem): Partial<ViewState> {
     compare: undefined,
     sources: resource === "sources" && source !== undefined ? [source] : [],
   };
+}
+
+/** Also when it is the chosen one already: the map may have been moved since. */
+export function goToProblem({ go, problems }: Store, problem: NetworkProblem): void {
+  batch(() => {
+    go(problemView(problem));
+    problems.visits.value++;
+  });
 }
 
 function problemEntity({ kind, resource, entity, devices }: NetworkProblem): EntityRef | undefined {
@@ -45,5 +55,5 @@ export function problemName(network: Network | undefined, problem: NetworkProble
 export function chosenText({ chosen, shown }: ProblemStore, network: Network | undefined): string {
   const problem = chosen.value;
   if (problem) return `${KIND_SIGNS[problem.kind].title}: ${problemName(network, problem)}`;
-  return shown.value.state === "loading" ? "A problem" : "A problem that is over";
+  return isRead(shown.value) ? "A problem that is over" : "A problem";
 }

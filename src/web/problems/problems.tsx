@@ -13,7 +13,7 @@ import { useStore } from "../store.ts";
 import { ProblemFilters } from "./problem-filters.tsx";
 import { groupProblems, type KindGroup, MORE_OF_KIND, type SeverityGroup } from "./problem-groups.ts";
 import { ProblemItem } from "./problem-item.tsx";
-import type { ProblemList } from "./problem-store.ts";
+import { isRead, type ProblemList } from "./problem-store.ts";
 import { KIND_SIGNS, ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 import { SoundButton } from "./sound-button.tsx";
 import { enterWall } from "./wall.tsx";
@@ -51,6 +51,8 @@ export function Problems() {
 function ListState({ list: { state, receivedMs, reason } }: { readonly list: ProblemList }) {
   const { at } = useStore().state.value;
   if (state === "loading") return <p class="muted">Loading…</p>;
+  if (state === "waiting")
+    return <p class="note">The past is played. The problems are loaded when the play pauses.</p>;
   if (state === "current")
     return at === undefined ? null : <p class="note">These were the problems at the time that is shown.</p>;
   const when = receivedMs === undefined ? "" : `This list is old, of ${formatFullTime(receivedMs)}. `;
@@ -89,7 +91,7 @@ function ProblemGroups() {
       class="problem-groups"
       onKeyDown={(event) => moveFocus(event, list.current)}
     >
-      {groups.length === 0 && shown.value.state !== "loading" && <p class="muted">{noneText(shown.value)}</p>}
+      {groups.length === 0 && isRead(shown.value) && <p class="muted">{noneText(shown.value)}</p>}
       {groups.map((group) => (
         <Severity
           key={group.severity}

@@ -1,6 +1,7 @@
 /**
  * Keeps the lists of problems up to date. The list of now comes over a stream while the page is visible. A hidden page
- * polls instead, because a browser opens only six connections to one address, and all its windows share them.
+ * polls instead, because a browser opens only six connections to one address, and all its windows share them. The list of
+ * a past time is read when the play of the past pauses: the service computes it anew for each moment.
  */
 import { computed, effect, signal } from "@preact/signals";
 import { type Client, ClientError, type ConnectionState } from "../../client/client.ts";
@@ -44,12 +45,12 @@ export function syncProblems({ client, state, problems }: Store): void {
     return () => end.abort();
   });
 
-  const at = computed(() => state.value.at);
+  const pausedAt = computed(() => (state.value.play ? undefined : state.value.at));
   effect(() => {
     past.value = undefined;
-    if (at.value === undefined) return;
+    if (pausedAt.value === undefined) return;
     const end = new AbortController();
-    void client.problems({ at: at.value }, { signal: end.signal }).then(
+    void client.problems({ at: pausedAt.value }, { signal: end.signal }).then(
       (result) => {
         if (!end.signal.aborted) past.value = currentList(result.problems);
       },

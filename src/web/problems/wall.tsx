@@ -28,15 +28,16 @@ function requestFullScreen(): void {
 
 export function WallBar() {
   const store = useStore();
-  const { go, problems } = store;
+  const { go, problems, state } = store;
+  const isPast = state.value.at !== undefined;
   const isFull = useSignal(document.fullscreenElement !== null);
   useLayoutEffect(() => {
     const end = new AbortController();
     const leave = () => go({ wall: false });
     const onFullScreen = () => {
-      const wasFull = isFull.peek();
       isFull.value = document.fullscreenElement !== null;
-      if (wasFull && !isFull.peek()) leave();
+      // Also when this is the first event: a browser reports entering and leaving together when it draws slowly.
+      if (!isFull.peek()) leave();
     };
     document.addEventListener("fullscreenchange", onFullScreen, { signal: end.signal });
     // Before the map, which clears its selection then.
@@ -64,7 +65,8 @@ export function WallBar() {
         <span class="dot" />
         <span role="status">{text}</span>
       </p>
-      <ul class="wall-counts" aria-label="Problems that are not acknowledged">
+      <ul class="wall-counts" aria-label="Problems of now that are not acknowledged">
+        {isPast && <li>Now:</li>}
         {PROBLEM_SEVERITIES.map((severity) => (
           <li key={severity} class={counts[severity] === 0 ? "none" : ""}>
             <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />

@@ -1,0 +1,126 @@
+/** Links that are gone, on the map: drawn where they were, explained, and away when they are acknowledged or back. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { needs } from "../support/needs.ts";
+import { type Service, startService } from "../support/service.ts";
+import { until } from "../support/until.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
+import { measureDrawnPixels } from "./map-pixels.ts";
+import { createNetworkFile, deviceId } from "./network-file.ts";
+
+const hasChromium = needs("chromium");
+const file = createNetworkFile();
+/** The cable between spine1 and leaf1. */
+const CUT = { lostLinks: ["spine1-leaf1"] };
+const PROBLEM = `link-lost:${deviceId(1)}/1-${deviceId(11)}/1`;
+let service: Service;
+let tab: BrowserTab;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
+  tab = await openTab(service);
+});
+afterAll(async () => {
+  await tab?.close();
+  file.remove();
+});
+
+const itemsAre = (count: number) =>
+  eventually(`${count} devices and lines`, async () =>
+    expect(await tab.page.locator(".map").getAttribute("data-items")).toBe(String(count)),
+  );
+const isRed = async () => (await measureDrawnPixels(tab)).redShare > 0.0001;
+
+/** What the hover card says of the point in the middle of the map. */
+async function factsAtCentre(): Promise<{ readonly text: string; readonly x: number; readonly y: number }> {
+  const box = await tab.page.locator(".map").boundingBox();
+  if (!box) throw new Error("no map");
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  await tab.page.mouse.move(x + 40, y + 40);
+  await tab.page.mouse.move(x, y);
+  const text = await tab.page.locator('.hover-card[data-kind="links"]').textContent();
+  return { text: text ?? "", x, y };
+}
+
+test.skipIf(!hasChromium)("a lost link is drawn where it was until it is acknowledged or back", async () => {
+  const { page } = tab;
+  // A path brings its two devices into view, with nothing but their line between them.
+  await tab.goto(`/?path=devices:${deviceId(1)}&path=devices:${deviceId(11)}`);
+  await waitForUrlPart(tab, "camera=");
+  const camera = new URL(page.url()).searchParams.get("camera") ?? "";
+  await tab.goto(`/?camera=${encodeURIComponent(camera)}`);
+  await itemsAre(6 + 8);
+  expect((await factsAtCentre()).text).toContain("Stateactive");
+  expect(await isRed()).toBe(false);
+
+  file.write(CUT);
+  await page.getByText("6 devices, 7 cables").waitFor();
+  await itemsAre(6 + 7 + 1);
+  // Nothing has moved: the line is at the same point.
+  const { text, x, y } = await until(
+    async () => {
+      const facts = await factsAtCentre();
+      return facts.text.includes("Statelost") ? facts : undefined;
+    },
+    { what: "the card of the lost link", deadlineMs: 60_000 },
+  );
+  expect(text).toContain("spine1/1 – leaf1/1");
+  expect(text).toContain("Cuts offnothing");
+  expect(text).toContain("Sourcesracks");
+  expect(await page.locator(".hover-card dt").count()).toBe(5);
+  expect(await isRed()).toBe(true);
+  await page.mouse.click(x, y);
+  await waitForUrlPart(tab, `problem=${PROBLEM}`);
+  await page.getByRole("button", { name: "Undo: Link lost: spine1/1 – leaf1/1" }).click();
+
+  // What the reader knows of is not drawn, except while it is the chosen problem.
+  await page.getByRole("button", { name: /^Problems/ }).click();
+  await page.getByRole("button", { name: /^Acknowledge: Link lost/ }).click();
+  await itemsAre(6 + 7);
+  expect(await isRed()).toBe(false);
+  await page.getByRole("button", { name: /^With acknowledged/ }).click();
+  await page.locator(".problem-link").click();
+  await itemsAre(6 + 7 + 1);
+  await page.getByRole("button", { name: /^Acknowledged: Link lost/ }).click();
+  await page.getByRole("button", { name: "Close problems" }).click();
+  await itemsAre(6 + 7 + 1);
+
+  file.write();
+  await page.getByText("6 devices, 8 cables").waitFor();
+  await itemsAre(6 + 8);
+  expect(await isRed()).toBe(false);
+  expect(tab.errors).toEqual([]);
+});
+
+test.skipIf(!hasChromium)(
+  "one of two cables that is lost is drawn beside the other, and in the past",
+  async () => {
+    const { page } = tab;
+    await tab.goto("/");
+    file.write({ doubleLinks: CUT.lostLinks });
+    await page.getByText("6 devices, 9 cables").waitFor();
+    await itemsAre(6 + 8);
+    const revisionNow = async () => {
+      const response = await service.fetch("/controller/v1/topology");
+      await response.text();
+      return response.headers.get("gazetteer-revision") ?? "";
+    };
+    const before = await revisionNow();
+    file.write({ doubleLinks: CUT.lostLinks, ...CUT });
+    await page.getByText("6 devices, 8 cables").waitFor();
+    await itemsAre(6 + 8 + 1);
+    const lost = await revisionNow();
+    file.write({ doubleLinks: CUT.lostLinks });
+    await page.getByText("6 devices, 9 cables").waitFor();
+    await itemsAre(6 + 8);
+
+    await tab.goto(`/?at=${lost}`);
+    await page.getByText("6 devices, 8 cables").waitFor();
+    await itemsAre(6 + 8 + 1);
+    // A comparison draws the removed cable itself.
+    await tab.goto(`/?at=${lost}&compare=${before}`);
+    await page.locator("aside.panel").getByText("1 link removed").waitFor();
+    await itemsAre(6 + 8);
+    expect(tab.errors).toEqual([]);
+  },
+);
