@@ -21,7 +21,15 @@ export interface LayoutRequest {
   readonly isLast: boolean;
 }
 
-/** What the browser kept of an earlier visit. Sent before the first request. */
+/** Starts a layout of its own: without the devices and positions of the requests before. */
+export interface LayoutStart {
+  /** What the browser kept of an earlier visit, or nothing. */
+  readonly start: string;
+  /** Whether the positions are to be kept for the next visit. */
+  readonly isKept: boolean;
+}
+
+/** What the browser is to keep. */
 export interface SavedLayout {
   readonly saved: string;
 }

@@ -2,8 +2,11 @@
  * The positions of devices and the routes of links, computed by the layout worker. Only differences of the network go to
  * the worker and only differences of the layout come back; both are handled in slices of a few milliseconds. At most one
  * request is in flight; the next one uses the newest network. Positions are kept in the browser for the next visit.
+ *
+ * Positions that were computed from a part of the network are not kept: the network that replaces it has a layout of its
+ * own, as if the page had been opened with it.
  */
-import type { LayoutRequest, LayoutResponse, SavedLayout } from "../layout/messages.ts";
+import type { LayoutRequest, LayoutResponse, LayoutStart, SavedLayout } from "../layout/messages.ts";
 import { NetworkDiff } from "../layout/network-diff.ts";
 import { runInSlices } from "../layout/slices.ts";
 import type { Network } from "../network.ts";
@@ -30,6 +33,8 @@ export interface LayoutClient {
   update(network: Network, pinned?: PinnedPositions): void;
   /** Whether the positions are those of the last update. */
   isUpToDate(): boolean;
+  /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
+  isPartial(): boolean;
 }
 
 export const routeKey = (a: string, b: string): string => (a < b ? `${a}|${b}` : `${b}|${a}`);
@@ -46,7 +51,7 @@ export function createLayoutClient(
   const worker = new Worker(workerUrl, { type: "module" });
   const positions = new Map<string, MapPosition>();
   const routes = new Map<string, Float64Array>();
-  const diff = new NetworkDiff();
+  let diff = new NetworkDiff();
   let removedRoutes: string[] = [];
   let isBusy = false;
   let pending: { readonly network: Network; readonly pinned: PinnedPositions } | undefined;
@@ -55,10 +60,18 @@ export function createLayoutClient(
 
   const idOf = (number: number | undefined) => diff.ids[number ?? -1] ?? "";
   const saved = readSaved();
-  if (saved) worker.postMessage({ saved } satisfies SavedLayout);
+  let isPartial = true;
+  const startLayout = (network: Network) => {
+    diff = new NetworkDiff();
+    sentPinned = NONE_PINNED;
+    removedRoutes.push(...routes.keys());
+    routes.clear();
+    worker.postMessage({ start: saved ?? "", isKept: !network.isPartial } satisfies LayoutStart);
+  };
 
   const send = (network: Network, pinned: PinnedPositions) => {
     isBusy = true;
+    if (!sentVersion || (sentVersion[0].isPartial && network !== sentVersion[0])) startLayout(network);
     let isEmpty = true;
     sentVersion = [network, network.version];
     const post = (part: Omit<LayoutRequest, "isLast">, isLast: boolean) => {
@@ -112,6 +125,7 @@ export function createLayoutClient(
       }
     };
     runInSlices(apply(), () => {
+      isPartial = sentVersion?.[0].isPartial ?? true;
       onLayout({ devices, routes: changedRoutes });
       if (data.isLast) finish();
     });
@@ -122,7 +136,7 @@ export function createLayoutClient(
     else if (network !== sentVersion?.[0] || network.version !== sentVersion[1] || pinned !== sentPinned)
       send(network, pinned);
   };
-  return { positions, routes, update, isUpToDate: () => !isBusy };
+  return { positions, routes, update, isUpToDate: () => !isBusy, isPartial: () => isPartial };
 }
 
 function flatten(pinned: PinnedPositions, diff: NetworkDiff): number[] {

@@ -97,6 +97,8 @@ export class NetworkMap {
   /** The camera of the address, until the device that it refers to has a position. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
+  /** The camera shows the whole network, or what the address says, until it is moved or all of the network is there. */
+  #followsLayout = true;
   readonly #interaction: MapInteraction;
   #frame = 0;
 
@@ -262,8 +264,11 @@ export class NetworkMap {
     const all = boundsOf([...this.#devices.clusters.byIndex.values()].flatMap(cornersOf));
     this.#camera.setBounds(widened(all));
     const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
-    if (!wanted && this.#isPlaced) return;
-    this.#requestedCamera = undefined;
+    if (!wanted && this.#isPlaced && !this.#followsLayout) return;
+    if (!this.#layout.isPartial()) {
+      this.#requestedCamera = undefined;
+      this.#followsLayout = false;
+    }
     this.#isPlaced = true;
     this.#camera.place(wanted ?? this.#camera.fitted(widened(all)));
     this.#requestFrame();
@@ -282,6 +287,7 @@ export class NetworkMap {
 
   #onCameraMoved(): void {
     this.#requestedCamera = undefined;
+    this.#followsLayout = false;
     this.#requestFrame();
     this.#handlers.onCameraMoved();
   }
