@@ -341,6 +341,8 @@ test.skipIf(!hasChromium)(
     const tab = await openTab(service);
     const groups = (count: number) => tab.page.locator(`.map[data-groups="${count}"]`).waitFor();
     await pin(tab, deviceId(12));
+    for (const section of ["Group boxes", "Background picture"])
+      await box(tab).getByRole("heading", { name: section }).click();
     await box(tab).getByLabel("Box around").selectOption({ label: "each value of rack" });
     await box(tab).getByRole("button", { name: "Add the box" }).click();
     await groups(2);
@@ -359,6 +361,15 @@ test.skipIf(!hasChromium)(
       expect(red - Math.max(green, blue)).toBeGreaterThan(100);
     });
     expect(await audit(tab)).toEqual([]);
+    await tab.page.getByRole("button", { name: "Export and share" }).click();
+    const [download] = await Promise.all([
+      tab.page.waitForEvent("download"),
+      tab.page.getByRole("button", { name: "Download SVG" }).click(),
+    ]);
+    const svg = readFileSync(await download.path(), "utf8");
+    expect(svg).toContain(">By hand</text>");
+    expect(svg).toContain('href="data:image/');
+    expect(svg).toContain("6 devices");
     await openViews(tab);
     await viewsBox(tab).getByRole("button", { name: "Show for the configuration" }).click();
     expect(await viewsBox(tab).getByLabel("Section for").inputValue()).toContain('picture: "data:image/');

@@ -3,6 +3,7 @@
  * them, and sends only differences. Coordinates are those of the renderer: y is upwards.
  */
 import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
+import type { Drawing } from "../../formats/svg.ts";
 
 export interface NumberedNode {
   readonly number: number;
@@ -46,4 +47,13 @@ export interface LayoutResponse {
   readonly points: Float64Array<ArrayBuffer>;
   /** Whether this is all of the update. */
   readonly isLast: boolean;
+}
+
+/** Not a part of the layout: a drawing also takes long, and what it needs is in the worker. */
+export interface DrawingRequest {
+  readonly drawing: Drawing;
+}
+
+export interface DrawingResponse {
+  readonly svg: string;
 }

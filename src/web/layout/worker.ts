@@ -1,6 +1,14 @@
 /** The layout worker: computes positions and routes outside the main thread, so that a layout does not block the page. */
+import { drawNetwork } from "../../formats/svg.ts";
 import { LayoutState } from "./layout-state.ts";
-import type { LayoutRequest, LayoutResponse, LayoutStart, SavedLayout } from "./messages.ts";
+import type {
+  DrawingRequest,
+  DrawingResponse,
+  LayoutRequest,
+  LayoutResponse,
+  LayoutStart,
+  SavedLayout,
+} from "./messages.ts";
 
 /** Positions are saved when they have not changed for this long. */
 const SAVE_PAUSE_MS = 1000;
@@ -9,7 +17,11 @@ let state = new LayoutState();
 let isKept = true;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 
-addEventListener("message", ({ data }: MessageEvent<LayoutRequest | LayoutStart>) => {
+addEventListener("message", ({ data }: MessageEvent<LayoutRequest | LayoutStart | DrawingRequest>) => {
+  if ("drawing" in data) {
+    postMessage({ svg: [...drawNetwork(data.drawing)].join("") } satisfies DrawingResponse);
+    return;
+  }
   if ("start" in data) {
     clearTimeout(saveTimer);
     state = new LayoutState();

@@ -8,7 +8,7 @@
  * those in view, `data-instances` in all.
  */
 import type { Client } from "../../client/client.ts";
-import type { GroupBox } from "../../model/map-view.ts";
+import type { Background, GroupBox } from "../../model/map-view.ts";
 import type { Network } from "../network.ts";
 import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
@@ -21,6 +21,7 @@ import { ClusterScene } from "./cluster-scene.ts";
 import { boundsOf } from "./clusters.ts";
 import { DeviceScene } from "./device-scene.ts";
 import { composePng } from "./export-png.ts";
+import { createDrawing, type DrawingFacts } from "./export-svg.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import { type GroupShape, groupShapes } from "./group-boxes.ts";
 import type { Highlights } from "./highlights.ts";
@@ -222,6 +223,13 @@ export class NetworkMap {
     this.#draw();
     const { background, graph, labels } = this.#layers;
     return composePng([background, graph, labels], currentPalette().background);
+  }
+
+  /** What is drawn of the network, as the user has arranged it. */
+  async exportSvg(network: Network, background: Background | undefined, facts: DrawingFacts): Promise<Blob> {
+    const { devices } = this.#devices;
+    const drawing = createDrawing({ network, devices, groups: this.#groups, background }, facts);
+    return new Blob([await this.#layout.draw(drawing)], { type: "image/svg+xml" });
   }
 
   *#updateScene(): Generator<void, void> {
