@@ -78,6 +78,17 @@ async function selectAt(tab: BrowserTab, dx: number, dy: number, name: string): 
   await tab.page.locator("aside.panel").getByRole("heading", { name }).waitFor();
 }
 
+/**
+ * How far the camera of the address is from what is shown, in pixels, after the device at the centre was dragged by 30 and
+ * -90: a camera that is relative to that device is written again when the device has moved.
+ */
+async function staleness({ page }: BrowserTab, dragged: string): Promise<number> {
+  const [dx, dy, span, device] = (new URL(page.url()).searchParams.get("camera") ?? "").split(",");
+  const { width = 0, height = 0 } = (await page.locator(".map").boundingBox()) ?? {};
+  const scale = Math.min(width, height) / Number(span);
+  return device === dragged ? Math.hypot(Number(dx) * scale + 30, Number(dy) * scale + 90) : 0;
+}
+
 test.skipIf(!hasChromium)(
   "a dragged device stays where it was put, also after a reload, until it is unpinned",
   async () => {
@@ -101,13 +112,16 @@ test.skipIf(!hasChromium)(
       expect(rounded).toEqual([[leaf, x, y]]);
     });
     const pins = await keptPins(tab);
+    await eventually("the camera in the address", async () =>
+      expect(await staleness(tab, leaf)).toBeLessThan(3),
+    );
 
     await tab.page.reload();
     await tab.page.locator('[data-drawn="true"]').waitFor();
     await arrange(tab);
     await box(tab).getByText("1 device pinned").waitFor();
     expect(await keptPins(tab)).toEqual(pins);
-    // The camera of the address is relative to the device that was moved, and shows the same as before.
+    // The page shows the same as before.
     await tab.page.locator(".map-focus").press("Escape");
     await selectAt(tab, 30, -90, "leaf2");
     expect(tab.errors).toEqual([]);
