@@ -28,8 +28,9 @@ export interface LiveHandlers {
 export type NetworkChange = EntityChange & { readonly revision: number; readonly time: number };
 
 const RETRY_MS = 3000;
-/** How often a partial network is loaded again. */
-const PARTIAL_INTERVAL_MS = 1000;
+/** The pause before a partial network is loaded again: at least this long, and longer where loading takes long. */
+const MIN_PARTIAL_PAUSE_MS = 1000;
+const PARTIAL_PAUSE_FACTOR = 4;
 /** A source that has not reported after this long, and does not say why, is not waited for. */
 const MAX_PARTIAL_MS = 60_000;
 /** The counts of hosts are loaded again at most this often. */
@@ -47,9 +48,11 @@ export async function watchNetwork(
     try {
       mayBePartial &&= performance.now() - start < MAX_PARTIAL_MS && (await isStarting(client, signal));
       handlers.onConnection({ state: "connecting" });
+      const loadStart = performance.now();
       const loaded = await loadNetwork(client, undefined, signal, mayBePartial);
+      const loadMs = performance.now() - loadStart;
       handlers.onReplaced(loaded.network);
-      if (mayBePartial) await pause(PARTIAL_INTERVAL_MS);
+      if (mayBePartial) await pause(Math.max(MIN_PARTIAL_PAUSE_MS, loadMs * PARTIAL_PAUSE_FACTOR));
       else await follow(client, loaded, handlers, signal);
     } catch (error) {
       if (signal.aborted) return;
