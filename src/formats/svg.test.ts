@@ -14,7 +14,7 @@ import {
   mesh,
 } from "../../test/support/sample-network.ts";
 import type { TopologyGraph } from "./graph.ts";
-import { renderSvg } from "./svg.ts";
+import { drawNetwork, renderSvg } from "./svg.ts";
 
 const render = (network: TopologyGraph): string => [...renderSvg(network)].join("");
 const a = { device: "a", port: "1" };
@@ -26,6 +26,9 @@ interface Rect {
   readonly width: number;
   readonly height: number;
 }
+
+const contains = ({ x, y, width, height }: Rect, [px = 0, py = 0]: readonly number[]) =>
+  px > x && px < x + width && py > y && py < y + height;
 
 /** The boxes of the devices: the first rectangle of each group that has a title. */
 function deviceBoxes(svg: string): Rect[] {
@@ -64,8 +67,6 @@ describe("the drawing", () => {
   ])("%s: no line runs through a box that it does not end at", (_, network) => {
     const svg = render(network);
     const boxes = deviceBoxes(svg);
-    const contains = ({ x, y, width, height }: Rect, [px = 0, py = 0]: readonly number[]) =>
-      px > x && px < x + width && py > y && py < y + height;
     for (const [, d = ""] of svg.matchAll(/<path d="(M[^"]*)"><title>/g)) {
       const numbers = (d.match(/-?[\d.]+/g) ?? []).map(Number);
       const corners = Array.from({ length: numbers.length / 2 }, (_, i) => numbers.slice(i * 2, i * 2 + 2));
@@ -172,4 +173,45 @@ test("whatever the texts, it contains no script, no resource and no reference", 
   expect(svg).not.toMatch(/url\(|@import|<!|<\?/);
   const markup = svg.replace(/>[^<]*</g, "><");
   expect(markup.match(/\w+:\/\//g)).toEqual(["http://"]); // the namespace
+});
+
+test("an arranged drawing has devices, boxes and the picture where they are on the map, all larger by one factor", () => {
+  const [left, right] = [device("a"), device("b")];
+  const topology = { time: 0, devices: 2, links: 0, clusters: 2, hosts: 0 };
+  const spacing = { width: 84, height: 60 };
+  const positions = new Map([
+    ["a", { x: 0, y: 0 }],
+    ["b", { x: 84, y: 300 }],
+  ]);
+  const href = "data:image/png;base64,AAAA";
+  const svg = [
+    ...drawNetwork({
+      topology,
+      revision: 1,
+      devices: [left, right],
+      cables: [],
+      hostCounts: new Map(),
+      arranged: {
+        positions,
+        spacing,
+        groups: [{ title: "Rack <1>", left: 50, top: 260, right: 118, bottom: 336 }],
+        picture: { href, left: -100, top: -50, right: 200, bottom: 400 },
+      },
+    }),
+  ].join("");
+  const [a, b] = deviceBoxes(svg);
+  if (!a || !b) throw new Error("two boxes");
+  const factor = (b.x - a.x) / 84;
+  expect(factor).toBeGreaterThan(1);
+  expect(b.y - a.y).toBeCloseTo(300 * factor, 0);
+  const [picture] = svg.match(/<image [^>]*>/) ?? [];
+  expect(picture).toContain(`width="${Math.round(300 * factor * 10) / 10}"`);
+  expect(picture).toContain(`href="${href}"`);
+  const [, group] = svg.split(/<rect (?=[^>]*fill-opacity)/);
+  const [x = 0, y = 0, width = 0, height = 0] = (group?.match(/"(-?[\d.]+)"/g) ?? []).map((text) =>
+    Number(text.slice(1, -1)),
+  );
+  expect(contains({ x, y, width, height }, [b.x, b.y])).toBe(true);
+  expect(contains({ x, y, width, height }, [b.x + b.width, b.y + b.height])).toBe(true);
+  expect(svg).toContain(">Rack &lt;1&gt;</text>");
 });

@@ -17,6 +17,7 @@ import type { Point, Size } from "./layout/adjacency.ts";
 import type { ClusterGraph } from "./layout/cluster-assignment.ts";
 import { layoutClusters } from "./layout/clustered-layout.ts";
 import { deviceNode } from "./layout/device-node.ts";
+import { type Area, type Arranged, renderArranged, scaleArranged } from "./svg-arranged.ts";
 import { type RoutedCable, renderCables, routeCables } from "./svg-cable.ts";
 import { createDeviceBox, type DeviceBox, deviceBoxSize, renderDeviceBox } from "./svg-device.ts";
 import { LEGEND_SIZE, renderLegend } from "./svg-legend.ts";
@@ -40,6 +41,8 @@ export interface Drawing {
   readonly devices: readonly Device[];
   readonly cables: readonly Cable[];
   readonly hostCounts: ReadonlyMap<string, number>;
+  /** Instead of the layout of the service. */
+  readonly arranged?: Arranged;
 }
 
 function* renderDocument(graph: TopologyGraph): PacedText {
@@ -58,14 +61,13 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   const boxes = devices.map((device) => createDeviceBox(device, hostCounts.get(device.id) ?? 0));
   const boxSize = deviceBoxSize(boxes);
   const spacing = { width: boxSize.width + GUTTER.width, height: boxSize.height + GUTTER.height };
-  const layout = layoutClusters(clusterGraph(devices, cables, hostCounts), { spacing, margin: GROUP_MARGIN });
-  const positions = devices.map((_, i) => ({
-    x: layout.positions[i * 2] ?? 0,
-    y: layout.positions[i * 2 + 1] ?? 0,
-  }));
+  const arranged = drawing.arranged && scaleArranged(drawing.arranged, spacing, boxSize);
+  const positions = arranged
+    ? devices.map(({ id }) => arranged.positions.get(id) ?? { x: 0, y: 0 })
+    : layoutDevices(clusterGraph(devices, cables, hostCounts), spacing);
   const ids = devices.map(({ id }) => id);
   const routed = routeCables(cables, { ids, positions, boxSize, gutter: GUTTER });
-  const { left, top, right, bottom } = boundingBox(routed, positions, boxSize);
+  const { left, top, right, bottom } = boundingBox(routed, positions, boxSize, arranged);
   const page: Size = {
     width: Math.ceil(Math.max(right - left, LEGEND_SIZE.width) + 2 * MARGIN),
     height: Math.ceil(HEADER_HEIGHT + bottom - top + 3 * MARGIN + LEGEND_SIZE.height),
@@ -73,11 +75,17 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   yield* renderHeader(drawing, page);
   const origin = { x: (page.width - (right - left)) / 2 - left, y: HEADER_HEIGHT + MARGIN - top };
   yield `<g transform="translate(${formatPoint(origin)})">\n`;
+  if (arranged) yield* renderArranged(arranged);
   yield* renderCables(routed, boxSize);
   yield* renderDevices(boxes, positions, boxSize);
   yield "</g>\n";
   yield renderLegend({ x: MARGIN, y: page.height - MARGIN - LEGEND_SIZE.height });
   yield "</svg>\n";
+}
+
+function layoutDevices(graph: ClusterGraph, spacing: Size): Point[] {
+  const { positions } = layoutClusters(graph, { spacing, margin: GROUP_MARGIN });
+  return graph.nodes.map((_, i) => ({ x: positions[i * 2] ?? 0, y: positions[i * 2 + 1] ?? 0 }));
 }
 
 /** The same graph as that of the map, so that both have the same layout. */
@@ -100,15 +108,13 @@ function clusterGraph(
   };
 }
 
-interface BoundingBox {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
-/** Of boxes and lines. */
-function boundingBox(routed: readonly RoutedCable[], boxes: readonly Point[], size: Size): BoundingBox {
+/** Of boxes, lines, and what is arranged below them. */
+function boundingBox(
+  routed: readonly RoutedCable[],
+  boxes: readonly Point[],
+  size: Size,
+  { groups, picture }: Pick<Arranged, "groups" | "picture"> = { groups: [] },
+): Area {
   const box = { left: 0, top: 0, right: 0, bottom: 0 };
   let isFirst = true;
   const include = ({ x, y }: Point, dx: number, dy: number) => {
@@ -120,6 +126,10 @@ function boundingBox(routed: readonly RoutedCable[], boxes: readonly Point[], si
   };
   for (const centre of boxes) include(centre, size.width / 2, size.height / 2);
   for (const { line } of routed) for (const point of line) include(point, 0, 0);
+  for (const { left, top, right, bottom } of picture ? [...groups, picture] : groups) {
+    include({ x: left, y: top }, 0, 0);
+    include({ x: right, y: bottom }, 0, 0);
+  }
   return box;
 }
 

@@ -48,6 +48,7 @@ function messageOf(store: Store): ComponentChildren {
   }
   const planned = store.plannedNetwork.value?.devices.size ?? 0;
   if (network.devices.size + planned > 0 || state.value.view !== "map" || loading.value) return undefined;
+  if (network.isPartial) return <p class="quiet">The service reads the network from its sources…</p>;
   if (state.value.at !== undefined) {
     return (
       <>

@@ -22,6 +22,7 @@ const PATHS = {
   wall: "M1.5 3h13v8h-13zM8 11v2.5M5 13.5h6",
   pin: "M6 2h4l-.6 4.2L12 9H4l2.6-2.8ZM8 9v5",
   bookmark: "M4 2h8v12l-4-3.4L4 14Z",
+  edit: "M3 13l.8-3.2L10.5 3 13 5.5l-6.8 6.7ZM9 4.5 11.5 7",
   legend: "M3 4h2M8 4h5M3 8h2M8 8h5M3 12h2M8 12h5",
 } as const;
 

@@ -2,16 +2,19 @@
  * The live network: reads the lists of devices and links and the number of hosts at each device, then follows the change
  * stream from their revision, so that no change is missed and none is applied twice. Lists come first because they are
  * compressed and arrive at once. Hosts are loaded when something is opened (`sync-hosts.ts`).
+ *
+ * While the service still reads its sources for the first time, its network has no links or no hosts yet. The page shows
+ * what there is as partial and reads the lists again until it is complete; only a complete network is followed.
  */
 import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
 import type { RecentChange } from "./change-groups.ts";
 import type { EntityChange } from "./change-text.ts";
-import { loadNetwork } from "./load-network.ts";
+import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
 import type { Network } from "./network.ts";
 import { throttle } from "./throttle.ts";
 
 export interface LiveHandlers {
-  /** Another object is the live network: at the start, and after the stream sent a snapshot. */
+  /** Another object is the live network: at the start, after a partial one, and after the stream sent a snapshot. */
   onReplaced(network: Network): void;
   /** The live network was changed in place; `changes` is empty when only the counts of hosts were loaded again. */
   onChanged(changes: readonly RecentChange[]): void;
@@ -25,6 +28,11 @@ export interface LiveHandlers {
 export type NetworkChange = EntityChange & { readonly revision: number; readonly time: number };
 
 const RETRY_MS = 3000;
+/** The pause before a partial network is loaded again: at least this long, and longer where loading takes long. */
+const MIN_PARTIAL_PAUSE_MS = 1000;
+const PARTIAL_PAUSE_FACTOR = 4;
+/** A source that has not reported after this long, and does not say why, is not waited for. */
+const MAX_PARTIAL_MS = 60_000;
 /** The counts of hosts are loaded again at most this often. */
 const RECOUNT_INTERVAL_MS = 1000;
 
@@ -33,22 +41,44 @@ export async function watchNetwork(
   handlers: LiveHandlers,
   signal: AbortSignal,
 ): Promise<void> {
+  const start = performance.now();
+  // What was shown as complete stays complete: the sources of a service that was restarted report again.
+  let mayBePartial = true;
   while (!signal.aborted) {
     try {
-      await loadAndStream(client, handlers, signal);
+      mayBePartial &&= performance.now() - start < MAX_PARTIAL_MS && (await isStarting(client, signal));
+      handlers.onConnection({ state: "connecting" });
+      const loadStart = performance.now();
+      const loaded = await loadNetwork(client, undefined, signal, mayBePartial);
+      const loadMs = performance.now() - loadStart;
+      handlers.onReplaced(loaded.network);
+      if (mayBePartial) await pause(Math.max(MIN_PARTIAL_PAUSE_MS, loadMs * PARTIAL_PAUSE_FACTOR));
+      else await follow(client, loaded, handlers, signal);
     } catch (error) {
       if (signal.aborted) return;
       handlers.onConnection({ state: "reconnecting", afterMs: RETRY_MS, reason: String(error) });
       handlers.onError(error);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await pause(RETRY_MS);
     }
   }
 }
 
-async function loadAndStream(client: Client, handlers: LiveHandlers, signal: AbortSignal): Promise<void> {
-  handlers.onConnection({ state: "connecting" });
-  const { network, revision: since } = await loadNetwork(client, undefined, signal);
-  handlers.onReplaced(network);
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Whether a source of what is observed has not reported yet. One that failed may take any time. */
+async function isStarting(client: Client, signal: AbortSignal): Promise<boolean> {
+  const { sources = [] } = await client.ready({ signal });
+  return sources.some(
+    ({ status, error, role }) => status === "starting" && error === undefined && role !== "intended",
+  );
+}
+
+async function follow(
+  client: Client,
+  { network, revision: since }: LoadedNetwork,
+  handlers: LiveHandlers,
+  signal: AbortSignal,
+): Promise<void> {
   void loadEarlierChanges(client, signal).then(
     (changes) => handlers.onEarlierChanges(changes.filter((change) => change.revision <= since)),
     () => {}, // The list of recent changes starts empty then.

@@ -13,11 +13,12 @@ export interface LoadedNetwork {
   readonly revision: number;
 }
 
-/** `at` is a past moment; undefined is now. */
+/** `at` is a past moment; undefined is now. `isPartial` is what the caller knows about it. */
 export async function loadNetwork(
   client: Client,
   at: string | undefined,
   signal: AbortSignal,
+  isPartial = false,
 ): Promise<LoadedNetwork> {
   const query: Query = { at };
   const slices = new Slices();
@@ -26,7 +27,7 @@ export async function loadNetwork(
     client.stream("links", query, { signal }),
     client.hostCounts(query, { signal }),
   ]);
-  const network = new Network(new Hosts(counts, at));
+  const network = new Network(new Hosts(counts, at), new Map(), isPartial);
   const addDevices = async () => {
     for await (const batch of devices.batches) {
       for (const value of batch) network.set({ resource: "devices", value });

@@ -20,15 +20,22 @@ export class Network {
   readonly cables = new Map<string, Cable>();
   /** Networks of the same moment share them. */
   readonly openedHosts: Hosts;
+  /** Sources have not reported all yet; another network replaces this one soon. */
+  readonly isPartial: boolean;
   readonly #cablesOf = new Map<string, Set<string>>();
   /** Hosts that are planned only, or were removed: found by their id, and counted at no device. */
   readonly #otherHosts: ReadonlyMap<string, Host>;
   #version = 0;
   #hosts: { readonly version: number; readonly all: ReadonlyMap<string, Host> } | undefined;
 
-  constructor(openedHosts = new Hosts(), otherHosts: ReadonlyMap<string, Host> = new Map()) {
+  constructor(
+    openedHosts = new Hosts(),
+    otherHosts: ReadonlyMap<string, Host> = new Map(),
+    isPartial = false,
+  ) {
     this.openedHosts = openedHosts;
     this.#otherHosts = otherHosts;
+    this.isPartial = isPartial;
   }
 
   /** A network with these entities. */
@@ -96,7 +103,7 @@ export class Network {
 
   /** A copy with these hosts too, which are counted at no device. */
   withHosts(hosts: ReadonlyMap<string, Host>): Network {
-    const copy = new Network(this.openedHosts, new Map([...this.#otherHosts, ...hosts]));
+    const copy = new Network(this.openedHosts, new Map([...this.#otherHosts, ...hosts]), this.isPartial);
     for (const [id, device] of this.devices) copy.devices.set(id, device);
     for (const [id, link] of this.links) copy.links.set(id, link);
     for (const [id, cable] of this.cables) copy.cables.set(id, cable);

@@ -7,6 +7,7 @@ import { commonPrefix } from "../../src/web/map/clusters.ts";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { type BrowserTab, eventually, openTab } from "./browser.ts";
+import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
 
 const hasChromium = needs("chromium");
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-layout-"));
@@ -98,6 +99,40 @@ test.skipIf(!hasChromium)("two new browsers compute the same positions", async (
   };
   expect(await read()).toEqual(await read());
 });
+
+test.skipIf(!hasChromium)(
+  "a page that is opened before the sources have reported all shows the same as one that is opened later",
+  async () => {
+    writeNetwork([11, 12, 13, 14, 15, 16]);
+    const early = await openTab(service);
+    const first = [1, 11, 12, 13, 14].map(id).join(",");
+    const starting = [{ name: "net", kind: "file", status: "starting", since: 0, restarts: 0 }];
+    await early.page.route("**/readyz", (route) =>
+      route.fulfill({ status: 503, json: { status: "starting", sources: starting } }),
+    );
+    // Some devices, and no links: all are active.
+    for (const [list, filter] of [
+      ["devices", `id=${first}`],
+      ["links", "state=INACTIVE"],
+    ])
+      await early.page.route(
+        ({ pathname }) => pathname.endsWith(`/${list}`),
+        (route, request) => route.continue({ url: `${request.url()}&${filter}` }),
+      );
+    await early.goto("/");
+    await early.page.locator(".map-summary", { hasText: "5 devices, 0 cables" }).waitFor();
+    await early.page.unrouteAll({ behavior: "wait" });
+    const positions = await savedPositions(early, 8);
+    const late = await openTab(service);
+    await late.goto("/");
+    expect(await savedPositions(late, 8)).toEqual(positions);
+    const [shown, expected] = [await screenshotMap(early), await screenshotMap(late)];
+    expect(await changedPixelShare(late, expected, shown)).toBeLessThan(0.001);
+    expect(early.errors).toEqual([]);
+    await early.close();
+    await late.close();
+  },
+);
 
 test.each([
   [["fra1-leaf1", "fra1-leaf2"], "fra1-"],

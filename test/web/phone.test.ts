@@ -60,10 +60,10 @@ const camera = () => {
 const outside = () =>
   tab.page.evaluate(() =>
     [...document.querySelectorAll(".bar *, .popover, .map-tools, .map-summary, .chips, .panel, .timeline *")]
-      .filter((element) => element.checkVisibility() && !element.closest("svg, .handle, .track"))
+      .filter((element) => element.checkVisibility() && !element.closest("svg"))
       .filter((element) => {
-        const { left, right, width } = element.getBoundingClientRect();
-        return width > 1 && (left < -1 || right > innerWidth + 1);
+        const { left, right, bottom, width } = element.getBoundingClientRect();
+        return width > 1 && (left < -1 || right > innerWidth + 1 || bottom > innerHeight + 1);
       })
       .map((element) => element.outerHTML.slice(0, 120)),
   );
@@ -101,13 +101,14 @@ test.skipIf(!hasChromium)("no part of any view, box or menu is outside the scree
     `/?selected=devices:${deviceId(1)}&changes=1`,
     "/?view=devices",
     "/?layer=drift",
+    `/?at=${new Date().toISOString()}`,
   ]) {
     await tab.goto(path);
     expect(await outside()).toEqual([]);
     expect(await tab.page.evaluate(() => document.documentElement.scrollWidth)).toBe(WIDTH);
   }
   await tab.goto("/");
-  for (const name of ["Path", "Filter", "Export and share", "Legend"]) {
+  for (const name of ["Path", "Filter", "Views", "Export and share", "Legend"]) {
     const button = tab.page.getByRole("button", { name, exact: true });
     await button.click();
     await tab.page.getByRole("group", { name }).waitFor();

@@ -30,7 +30,7 @@ export function ArrangeBox({ map }: { readonly map: RefObject<NetworkMap | null>
         <h2>Arrange</h2>
         <Button label="Stop arranging" icon="close" onClick={close} />
       </header>
-      <p class="muted">
+      <p class="muted keys-hint">
         Drag a device; or select one and, on the map, move it with the arrow keys (small steps with Shift). P
         pins or unpins it, U undoes.
       </p>

@@ -7,6 +7,7 @@ import { deviceNameById, formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { selectedDevice } from "./arrange-keys.ts";
+import { ArrangeSection } from "./arrange-section.tsx";
 import { addGroup, replaceGroup } from "./arrangement.ts";
 import { checkArrangement } from "./checked-view.ts";
 
@@ -21,15 +22,14 @@ export function GroupSection() {
   const store = useStore();
   const groups = store.arranging.shown.value.groups ?? [];
   return (
-    <section>
-      <h3>Group boxes</h3>
+    <ArrangeSection title="Group boxes" isUsed={groups.length > 0}>
       <ul class="entries">
         {groups.map((group, i) => (
           <GroupRow key={i} group={group} />
         ))}
       </ul>
       <NewGroup />
-    </section>
+    </ArrangeSection>
   );
 }
 

@@ -5,6 +5,7 @@ import type { Background } from "../../model/map-view.ts";
 import { Button } from "../button.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
+import { ArrangeSection } from "./arrange-section.tsx";
 import { setBackground } from "./arrangement.ts";
 import { readPicture } from "./picture.ts";
 
@@ -29,8 +30,7 @@ export function PictureSection({ map }: { readonly map: RefObject<NetworkMap | n
     set({ picture, x: Math.round(extent.left), y, width, height });
   };
   return (
-    <section>
-      <h3>Background picture</h3>
+    <ArrangeSection title="Background picture" isUsed={background?.picture !== undefined}>
       <div class="stack">
         <label for={id}>Picture file (PNG, JPEG, WebP); it stays in this browser</label>
         <input
@@ -46,7 +46,7 @@ export function PictureSection({ map }: { readonly map: RefObject<NetworkMap | n
           <Button label="Remove the picture" onClick={() => set(undefined)} />
         </>
       )}
-    </section>
+    </ArrangeSection>
   );
 }
 

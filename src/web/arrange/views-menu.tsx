@@ -69,6 +69,7 @@ function ViewRow({ view, close }: ListProps & { readonly view: MapView }) {
       <OpenButton view={view} close={close} />
       <Button
         label={`Rename ${name}`}
+        icon="edit"
         onClick={() => {
           renaming.value = true;
         }}

@@ -4,7 +4,7 @@ import { copyText } from "../clipboard.ts";
 import { curlLine, downloadRequest, requestsFor } from "../curl.ts";
 import { Icon } from "../icon.tsx";
 import type { NetworkMap } from "../map/map.ts";
-import { useStore } from "../store.ts";
+import { type Store, useStore } from "../store.ts";
 import { Popover } from "./popover.tsx";
 
 /** The browser reads a downloaded picture after the click; its URL must live that long. */
@@ -28,13 +28,16 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   const onMap = state.view === "map";
   const time = () => (state.at ?? new Date().toISOString()).replaceAll(/[:.]/g, "-").slice(0, 19);
   const fileName = (extension: string) => `${onMap ? "network" : state.view}-${time()}.${extension}`;
-  const downloadPng = async () => {
-    const blob = await map.current?.exportPng();
+  const downloadBlob = (blob: Blob | undefined, extension: string) => {
     if (!blob) return;
     const url = URL.createObjectURL(blob);
-    download(url, fileName("png"));
+    download(url, fileName(extension));
     setTimeout(() => URL.revokeObjectURL(url), PICTURE_URL_MS);
   };
+  const downloadPng = async () => downloadBlob(await map.current?.exportPng(), "png");
+  const downloadFile = (format: string) => download(downloadRequest(state, format), fileName(format));
+  const isArranged = onMap && Object.keys(store.arranging.shown.value).length > 0;
+  const downloadArranged = async () => downloadBlob(await drawArranged(store, map.current), "svg");
   const item = (label: string, run: () => void) => (
     <button
       key={label}
@@ -56,10 +59,30 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
       {item("Copy link to this view", () => void copyText(store, location.href, "the link"))}
       {onMap && item("Download PNG", () => void downloadPng())}
       {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
-        item(`Download ${title}`, () => download(downloadRequest(state, format), fileName(format))),
+        item(`Download ${title}`, () => {
+          if (format === "svg" && isArranged) void downloadArranged();
+          else downloadFile(format);
+        }),
       )}
     </>
   );
+}
+
+/** The service draws its own layout. It does not know what the user has arranged. */
+async function drawArranged(store: Store, map: NetworkMap | null): Promise<Blob | undefined> {
+  const network = store.network.peek();
+  if (!network || !map) return undefined;
+  try {
+    const response = await store.client.raw("topology", { at: store.state.peek().at });
+    const facts = {
+      topology: await response.json(),
+      revision: Number(response.headers.get("gazetteer-revision")),
+    };
+    return await map.exportSvg(network, store.arranging.shown.peek().background, facts);
+  } catch (error) {
+    store.notify(`The network cannot be drawn: ${String(error)}`);
+    return undefined;
+  }
 }
 
 function download(href: string, name: string): void {

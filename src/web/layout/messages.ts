@@ -3,6 +3,7 @@
  * them, and sends only differences. Coordinates are those of the renderer: y is upwards.
  */
 import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
+import type { Drawing } from "../../formats/svg.ts";
 
 export interface NumberedNode {
   readonly number: number;
@@ -21,7 +22,15 @@ export interface LayoutRequest {
   readonly isLast: boolean;
 }
 
-/** What the browser kept of an earlier visit. Sent before the first request. */
+/** Starts a layout of its own: without the devices and positions of the requests before. */
+export interface LayoutStart {
+  /** What the browser kept of an earlier visit, or nothing. */
+  readonly start: string;
+  /** Whether the positions are to be kept for the next visit. */
+  readonly isKept: boolean;
+}
+
+/** What the browser is to keep. */
 export interface SavedLayout {
   readonly saved: string;
 }
@@ -38,4 +47,13 @@ export interface LayoutResponse {
   readonly points: Float64Array<ArrayBuffer>;
   /** Whether this is all of the update. */
   readonly isLast: boolean;
+}
+
+/** Not a part of the layout: a drawing also takes long, and what it needs is in the worker. */
+export interface DrawingRequest {
+  readonly drawing: Drawing;
+}
+
+export interface DrawingResponse {
+  readonly svg: string;
 }

@@ -1,16 +1,32 @@
 /** The layout worker: computes positions and routes outside the main thread, so that a layout does not block the page. */
+import { drawNetwork } from "../../formats/svg.ts";
 import { LayoutState } from "./layout-state.ts";
-import type { LayoutRequest, LayoutResponse, SavedLayout } from "./messages.ts";
+import type {
+  DrawingRequest,
+  DrawingResponse,
+  LayoutRequest,
+  LayoutResponse,
+  LayoutStart,
+  SavedLayout,
+} from "./messages.ts";
 
 /** Positions are saved when they have not changed for this long. */
 const SAVE_PAUSE_MS = 1000;
 
-const state = new LayoutState();
+let state = new LayoutState();
+let isKept = true;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 
-addEventListener("message", ({ data }: MessageEvent<LayoutRequest | SavedLayout>) => {
-  if ("saved" in data) {
-    state.restore(data.saved);
+addEventListener("message", ({ data }: MessageEvent<LayoutRequest | LayoutStart | DrawingRequest>) => {
+  if ("drawing" in data) {
+    postMessage({ svg: [...drawNetwork(data.drawing)].join("") } satisfies DrawingResponse);
+    return;
+  }
+  if ("start" in data) {
+    clearTimeout(saveTimer);
+    state = new LayoutState();
+    state.restore(data.start);
+    isKept = data.isKept;
     return;
   }
   state.add(data);
@@ -23,7 +39,7 @@ addEventListener("message", ({ data }: MessageEvent<LayoutRequest | SavedLayout>
     if (devices.length > 0) hasMoved = true;
     postMessage(response satisfies LayoutResponse, { transfer: buffers });
   }
-  if (!hasMoved) return;
+  if (!hasMoved || !isKept) return;
   clearTimeout(saveTimer);
   saveTimer = setTimeout(() => postMessage({ saved: state.save() } satisfies SavedLayout), SAVE_PAUSE_MS);
 });

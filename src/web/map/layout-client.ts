@@ -2,8 +2,19 @@
  * The positions of devices and the routes of links, computed by the layout worker. Only differences of the network go to
  * the worker and only differences of the layout come back; both are handled in slices of a few milliseconds. At most one
  * request is in flight; the next one uses the newest network. Positions are kept in the browser for the next visit.
+ *
+ * Positions that were computed from a part of the network are not kept: the network that replaces it has a layout of its
+ * own, as if the page had been opened with it.
  */
-import type { LayoutRequest, LayoutResponse, SavedLayout } from "../layout/messages.ts";
+import type { Drawing } from "../../formats/svg.ts";
+import type {
+  DrawingRequest,
+  DrawingResponse,
+  LayoutRequest,
+  LayoutResponse,
+  LayoutStart,
+  SavedLayout,
+} from "../layout/messages.ts";
 import { NetworkDiff } from "../layout/network-diff.ts";
 import { runInSlices } from "../layout/slices.ts";
 import type { Network } from "../network.ts";
@@ -30,6 +41,10 @@ export interface LayoutClient {
   update(network: Network, pinned?: PinnedPositions): void;
   /** Whether the positions are those of the last update. */
   isUpToDate(): boolean;
+  /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
+  isPartial(): boolean;
+  /** Draws an SVG document outside the main thread. */
+  draw(drawing: Drawing): Promise<string>;
 }
 
 export const routeKey = (a: string, b: string): string => (a < b ? `${a}|${b}` : `${b}|${a}`);
@@ -46,8 +61,10 @@ export function createLayoutClient(
   const worker = new Worker(workerUrl, { type: "module" });
   const positions = new Map<string, MapPosition>();
   const routes = new Map<string, Float64Array>();
-  const diff = new NetworkDiff();
+  let diff = new NetworkDiff();
   let removedRoutes: string[] = [];
+  /** In the order of the requests. */
+  const drawings: ((svg: string) => void)[] = [];
   let isBusy = false;
   let pending: { readonly network: Network; readonly pinned: PinnedPositions } | undefined;
   let sentPinned = NONE_PINNED;
@@ -55,10 +72,18 @@ export function createLayoutClient(
 
   const idOf = (number: number | undefined) => diff.ids[number ?? -1] ?? "";
   const saved = readSaved();
-  if (saved) worker.postMessage({ saved } satisfies SavedLayout);
+  let isPartial = true;
+  const startLayout = (network: Network) => {
+    diff = new NetworkDiff();
+    sentPinned = NONE_PINNED;
+    removedRoutes.push(...routes.keys());
+    routes.clear();
+    worker.postMessage({ start: saved ?? "", isKept: !network.isPartial } satisfies LayoutStart);
+  };
 
   const send = (network: Network, pinned: PinnedPositions) => {
     isBusy = true;
+    if (!sentVersion || (sentVersion[0].isPartial && network !== sentVersion[0])) startLayout(network);
     let isEmpty = true;
     sentVersion = [network, network.version];
     const post = (part: Omit<LayoutRequest, "isLast">, isLast: boolean) => {
@@ -88,41 +113,54 @@ export function createLayoutClient(
     if (next) update(next.network, next.pinned);
   };
 
-  worker.addEventListener("message", ({ data }: MessageEvent<LayoutResponse | SavedLayout>) => {
-    if ("saved" in data) {
-      writeSaved(data.saved);
-      return;
-    }
-    const devices: string[] = [];
-    const changedRoutes = removedRoutes;
-    removedRoutes = [];
-    const apply = function* () {
-      for (const [i, number] of data.devices.entries()) {
-        const id = idOf(number);
-        const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
-        positions.set(id, { x, y, cluster: data.clusters[i] ?? 0 });
-        devices.push(id);
-        if (i % STEP === 0) yield;
+  worker.addEventListener(
+    "message",
+    ({ data }: MessageEvent<LayoutResponse | SavedLayout | DrawingResponse>) => {
+      if ("svg" in data) {
+        drawings.shift()?.(data.svg);
+        return;
       }
-      for (let i = 0; i * 2 < data.pairs.length; i++) {
-        const key = routeKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
-        routes.set(key, data.points.subarray(data.offsets[i], data.offsets[i + 1]));
-        changedRoutes.push(key);
-        if (i % STEP === 0) yield;
+      if ("saved" in data) {
+        writeSaved(data.saved);
+        return;
       }
-    };
-    runInSlices(apply(), () => {
-      onLayout({ devices, routes: changedRoutes });
-      if (data.isLast) finish();
-    });
-  });
+      const devices: string[] = [];
+      const changedRoutes = removedRoutes;
+      removedRoutes = [];
+      const apply = function* () {
+        for (const [i, number] of data.devices.entries()) {
+          const id = idOf(number);
+          const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
+          positions.set(id, { x, y, cluster: data.clusters[i] ?? 0 });
+          devices.push(id);
+          if (i % STEP === 0) yield;
+        }
+        for (let i = 0; i * 2 < data.pairs.length; i++) {
+          const key = routeKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
+          routes.set(key, data.points.subarray(data.offsets[i], data.offsets[i + 1]));
+          changedRoutes.push(key);
+          if (i % STEP === 0) yield;
+        }
+      };
+      runInSlices(apply(), () => {
+        isPartial = sentVersion?.[0].isPartial ?? true;
+        onLayout({ devices, routes: changedRoutes });
+        if (data.isLast) finish();
+      });
+    },
+  );
 
   const update = (network: Network, pinned = NONE_PINNED) => {
     if (isBusy) pending = { network, pinned };
     else if (network !== sentVersion?.[0] || network.version !== sentVersion[1] || pinned !== sentPinned)
       send(network, pinned);
   };
-  return { positions, routes, update, isUpToDate: () => !isBusy };
+  const draw = (drawing: Drawing) =>
+    new Promise<string>((resolve) => {
+      drawings.push(resolve);
+      worker.postMessage({ drawing } satisfies DrawingRequest);
+    });
+  return { positions, routes, update, draw, isUpToDate: () => !isBusy, isPartial: () => isPartial };
 }
 
 function flatten(pinned: PinnedPositions, diff: NetworkDiff): number[] {

@@ -54,7 +54,7 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   if (frame.picture) drawPicture(background, frame.picture, projection);
   // A cluster has a card while one of its devices is visible.
   const visible = showsClusters ? [] : [...clusters.cards.values()].map(({ cluster }) => cluster);
-  drawClusterBackgrounds(background, visible, projection, palette);
+  drawClusterBackgrounds(background, visible, projection, palette, frame.picture !== undefined);
   drawGroupBoxes(background, frame.groups, projection, palette);
   const instances = renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
   const context = contextOf(layers.labels, projection);

@@ -64,7 +64,7 @@ export class MapSync {
   #cameraKey = "";
   /** The moment of the ports. */
   #portsAt: string | undefined;
-  /** What happens to the camera when pins have moved the device that its place is relative to. */
+  /** What happens to the camera when pins or another layout have moved the device that its place is relative to. */
   #afterLayout: "save" | "restore" | undefined;
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
   /** The neighbourhood or path, and the selection, that were last brought into view. */
@@ -126,6 +126,7 @@ export class MapSync {
     const isVisited = previous?.problemVisits !== input.problemVisits;
     const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
     this.#picture.show(arrangement.background);
+    if (previous?.network?.isPartial && previous.network !== network) this.#afterLayout = "restore";
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
     const isDrawnAlike =
@@ -171,7 +172,10 @@ export class MapSync {
     this.#store.go({ expanded: expanded.includes(device) ? others : [...others, device] });
   }
 
-  /** The camera stays where it is for a pin of the user, and goes to that of the address for another arrangement. */
+  /**
+   * The camera stays where it is for a pin of the user, and goes to that of the address for another arrangement, and for
+   * the layout of the network after a part of it.
+   */
   #followPins(): void {
     if (!this.#afterLayout || !this.map.isLaidOut) return;
     const camera = this.#store.state.peek().camera;

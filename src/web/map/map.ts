@@ -8,7 +8,7 @@
  * those in view, `data-instances` in all.
  */
 import type { Client } from "../../client/client.ts";
-import type { GroupBox } from "../../model/map-view.ts";
+import type { Background, GroupBox } from "../../model/map-view.ts";
 import type { Network } from "../network.ts";
 import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
@@ -21,6 +21,7 @@ import { ClusterScene } from "./cluster-scene.ts";
 import { boundsOf } from "./clusters.ts";
 import { DeviceScene } from "./device-scene.ts";
 import { composePng } from "./export-png.ts";
+import { createDrawing, type DrawingFacts } from "./export-svg.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import { type GroupShape, groupShapes } from "./group-boxes.ts";
 import type { Highlights } from "./highlights.ts";
@@ -100,6 +101,8 @@ export class NetworkMap {
   /** The camera of the address, until the device that it refers to has a position. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
+  /** The camera shows the whole network, or what the address says, until it is moved or all of the network is there. */
+  #followsLayout = true;
   readonly #interaction: MapInteraction;
   #frame = 0;
 
@@ -228,6 +231,13 @@ export class NetworkMap {
     return composePng([background, graph, labels], currentPalette().background);
   }
 
+  /** What is drawn of the network, as the user has arranged it. */
+  async exportSvg(network: Network, background: Background | undefined, facts: DrawingFacts): Promise<Blob> {
+    const { devices } = this.#devices;
+    const drawing = createDrawing({ network, devices, groups: this.#groups, background }, facts);
+    return new Blob([await this.#layout.draw(drawing)], { type: "image/svg+xml" });
+  }
+
   *#updateScene(): Generator<void, void> {
     const content = this.#content;
     const { positions, routes } = this.#layout;
@@ -269,8 +279,11 @@ export class NetworkMap {
     const all = boundsOf([...this.#devices.clusters.byIndex.values()].flatMap(cornersOf));
     this.#camera.setBounds(widened(all));
     const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
-    if (!wanted && this.#isPlaced) return;
-    this.#requestedCamera = undefined;
+    if (!wanted && this.#isPlaced && !this.#followsLayout) return;
+    if (!this.#layout.isPartial()) {
+      this.#requestedCamera = undefined;
+      this.#followsLayout = false;
+    }
     this.#isPlaced = true;
     this.#camera.place(wanted ?? this.#camera.fitted(widened(all)));
     this.#requestFrame();
@@ -295,6 +308,7 @@ export class NetworkMap {
 
   #onCameraMoved(): void {
     this.#requestedCamera = undefined;
+    this.#followsLayout = false;
     this.#requestFrame();
     this.#handlers.onCameraMoved();
   }

@@ -1,0 +1,54 @@
+/** The map as a drawing for a report, with devices, boxes and the picture where the user has arranged them. */
+import type { Drawing } from "../../formats/svg.ts";
+import type { Topology } from "../../model/entity.ts";
+import type { Background } from "../../model/map-view.ts";
+import { SPACING } from "../layout/map-layout.ts";
+import type { Network } from "../network.ts";
+import type { GroupShape } from "./group-boxes.ts";
+import type { DeviceItem } from "./scene-input.ts";
+
+/** The counts of the network and its revision, as the service has them. */
+export interface DrawingFacts {
+  readonly topology: Topology;
+  readonly revision: number;
+}
+
+interface ArrangedMap {
+  /** Without what is only planned. */
+  readonly network: Network;
+  readonly devices: ReadonlyMap<string, DeviceItem>;
+  readonly groups: readonly GroupShape[];
+  readonly background: Background | undefined;
+}
+
+/** Of the devices that are drawn. The map has y upwards, a drawing downwards. */
+export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingFacts): Drawing {
+  const { network, groups, background } = map;
+  const items = [...map.devices.values()].filter(({ device }) => network.devices.has(device.id));
+  const ids = new Set(items.map(({ device }) => device.id));
+  return {
+    topology,
+    revision,
+    devices: items.map(({ device }) => device),
+    cables: [...network.cables.values()].filter(({ from, to }) => ids.has(from.device) && ids.has(to.device)),
+    hostCounts: new Map([...ids].map((id) => [id, network.hostCount(id)])),
+    arranged: {
+      positions: new Map(items.map(({ device, position: { x, y } }) => [device.id, { x, y: -y }])),
+      spacing: SPACING,
+      groups: groups.map(({ title, left, right, top, bottom }) => ({
+        title,
+        left,
+        right,
+        top: -top,
+        bottom: -bottom,
+      })),
+      picture: pictureOf(background),
+    },
+  };
+}
+
+function pictureOf({ picture: href, x, y, width, height }: Background = {}) {
+  if (href === undefined || x === undefined || y === undefined || width === undefined || height === undefined)
+    return undefined;
+  return { href, left: x, top: y, right: x + width, bottom: y + height };
+}
