@@ -97,13 +97,14 @@ export function createLayoutClient(
     const changedRoutes = removedRoutes;
     removedRoutes = [];
     const apply = function* () {
+      // In one slice, 10,000 in a few milliseconds: a map that is fitted to a part of the positions shows a part of it.
       for (const [i, number] of data.devices.entries()) {
         const id = idOf(number);
         const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
         positions.set(id, { x, y, cluster: data.clusters[i] ?? 0 });
         devices.push(id);
-        if (i % STEP === 0) yield;
       }
+      yield;
       for (let i = 0; i * 2 < data.pairs.length; i++) {
         const key = routeKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
         routes.set(key, data.points.subarray(data.offsets[i], data.offsets[i + 1]));

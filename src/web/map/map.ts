@@ -94,7 +94,7 @@ export class NetworkMap {
   #clusterLabels: readonly Label[] = [];
   #picture: MapPicture | undefined;
   #groups: readonly GroupShape[] = [];
-  /** The camera of the address, until the device that it refers to has a position. */
+  /** The camera of the address, until the device that it refers to has a position, or the camera moves. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
   readonly #interaction: MapInteraction;
@@ -263,7 +263,8 @@ export class NetworkMap {
     this.#camera.setBounds(widened(all));
     const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
     if (!wanted && this.#isPlaced) return;
-    this.#requestedCamera = undefined;
+    // Its device may be in the network of another moment, which is drawn later.
+    if (wanted) this.#requestedCamera = undefined;
     this.#isPlaced = true;
     this.#camera.place(wanted ?? this.#camera.fitted(widened(all)));
     this.#requestFrame();
