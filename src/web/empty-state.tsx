@@ -16,7 +16,8 @@ const EXAMPLE = `sources:
 export function EmptyState() {
   const store = useStore();
   const message = messageOf(store);
-  const covers = store.problem.value !== undefined && store.network.value !== undefined;
+  const isFault = store.problem.value !== undefined || hasMapFault(store);
+  const covers = isFault && store.network.value !== undefined;
   return (
     <div class={covers ? "empty over" : "empty"} role="status" hidden={message === undefined}>
       {message}
@@ -47,6 +48,14 @@ function messageOf(store: Store): ComponentChildren {
     );
   }
   const planned = store.plannedNetwork.value?.devices.size ?? 0;
+  if (hasMapFault(store)) {
+    return (
+      <>
+        <h2>The map cannot be drawn</h2>
+        <p>{`The reason: ${store.mapFault.value}. The tables have the same content.`}</p>
+      </>
+    );
+  }
   if (network.devices.size + planned > 0 || state.value.view !== "map" || loading.value) return undefined;
   if (network.isPartial) return <p class="quiet">The service reads the network from its sources…</p>;
   if (state.value.at !== undefined) {
@@ -60,6 +69,10 @@ function messageOf(store: Store): ComponentChildren {
   }
   return <NoDevices sources={readiness.value?.sources?.map(describeSource) ?? []} />;
 }
+
+/** Without devices there is no map. */
+const hasMapFault = ({ mapFault, state, plannedNetwork }: Store): boolean =>
+  mapFault.value !== undefined && state.value.view === "map" && (plannedNetwork.value?.devices.size ?? 0) > 0;
 
 /** Leads to what is missing: where nothing is observed there is no map with the button of the layer. */
 function PlanButton() {

@@ -65,6 +65,8 @@ export interface Store extends Navigation {
   readonly pathStart: ReadonlySignal<EntityRef | undefined>;
   /** Why the requested past or comparison is not shown, as the service states it. */
   readonly problem: Signal<string | undefined>;
+  /** Why the map is not drawn, or not as the network is now. */
+  readonly mapFault: Signal<string | undefined>;
   /** A past network or a comparison is being loaded. */
   readonly loading: Signal<boolean>;
   readonly notices: ReadonlySignal<readonly Notice[]>;
@@ -119,6 +121,7 @@ export function createStore(client: Client): Store {
     problems: createProblemStore(navigation.state),
     pathStart,
     problem: signal<string | undefined>(undefined),
+    mapFault: signal<string | undefined>(undefined),
     loading: signal(false),
     notices,
     pick(ref) {

@@ -4,6 +4,7 @@ import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
+import { leafId, startKnownHistory } from "./known-history.ts";
 import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
 import { createNetworkFile, deviceId } from "./network-file.ts";
 
@@ -89,3 +90,49 @@ test.skipIf(!hasChromium)(
     await otherTab.close();
   },
 );
+
+test.skipIf(!hasChromium)(
+  "a problem that is loaded, ends or comes back does not move the camera",
+  async () => {
+    const down = { unavailable: [deviceId(11)] };
+    file.write(down);
+    const problem = await until(
+      async () => {
+        const response = await service.fetch("/controller/v1/topology/problems");
+        const { problems }: { problems: { id: string; entity?: string }[] } = await response.json();
+        return problems.find(({ entity }) => entity === deviceId(11))?.id;
+      },
+      { what: "the problem" },
+    );
+    const camera = `0,0,150,${deviceId(14)}`;
+    await tab.goto(`/?problem=${encodeURIComponent(problem)}&camera=${camera}`);
+    const chip = (text: string) => tab.page.locator(".chips").getByText(text);
+    await chip("leaf1").waitFor();
+    file.write();
+    await chip("A problem that is over").waitFor();
+    file.write(down);
+    await chip("leaf1").waitFor();
+    await clickCentre(tab);
+    await waitForUrlPart(tab, `selected=devices:${deviceId(14)}`);
+    expect(new URL(tab.page.url()).searchParams.get("camera")).toBe(camera);
+  },
+);
+
+test.skipIf(!hasChromium)("a past moment is shown where a device was that is gone since", async () => {
+  const history = await startKnownHistory();
+  const pastTab = await openTab(history.service);
+  try {
+    const camera = `0,0,150,${leafId(2)}`;
+    await pastTab.goto(`/?at=${history.revisions.deviceDown}&camera=${camera}`);
+    await pastTab.page.getByText("4 devices (1 down)").waitFor();
+    await eventually("the device in the centre", async () => {
+      await clickCentre(pastTab);
+      expect(pastTab.page.url()).toContain(`selected=devices:${leafId(2)}`);
+    });
+    expect(new URL(pastTab.page.url()).searchParams.get("camera")).toBe(camera);
+    expect(pastTab.errors).toEqual([]);
+  } finally {
+    await pastTab.close();
+    history.remove();
+  }
+});

@@ -2,6 +2,7 @@
  * Draws the instances of the map with WebGL: the lines of cables, then the nodes. It sends only what is in view to the GPU
  * and holds nothing but buffers, so that a lost context is restored from the layers.
  */
+import { errorMessage } from "../../lib/error-message.ts";
 import type { Bounds } from "./camera.ts";
 import { EDGE_PROGRAMS, edgeProgram } from "./edge-program.ts";
 import type { InstanceBuffer } from "./instance-buffer.ts";
@@ -39,6 +40,16 @@ interface GpuBuffer {
   readonly vertexArray: WebGLVertexArrayObject;
 }
 
+export interface RendererHandlers {
+  /** What was drawn is lost and must be drawn again. */
+  onRestored(): void;
+  /** Nothing can be drawn. */
+  onFailed(reason: string): void;
+}
+
+/** A lost context is usually restored within a second, when the graphics driver has started again. */
+const RESTORE_MS = 5000;
+
 export class GlRenderer {
   readonly #canvas: HTMLCanvasElement;
   readonly #gl: WebGL2RenderingContext;
@@ -48,18 +59,33 @@ export class GlRenderer {
   #indexes: { readonly buffer: WebGLBuffer; quads: number } | undefined;
   #vertices = new Uint32Array();
 
-  constructor(canvas: HTMLCanvasElement, onRestored: () => void) {
+  constructor(canvas: HTMLCanvasElement, { onRestored, onFailed }: RendererHandlers) {
     const gl = canvas.getContext("webgl2", { antialias: false, premultipliedAlpha: true });
     if (!gl) throw new Error("this browser has no WebGL 2");
     this.#canvas = canvas;
     this.#gl = gl;
     this.#compile();
-    // Without preventDefault the context is not restored.
-    canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
-    canvas.addEventListener("webglcontextrestored", () => {
-      this.#compile();
-      onRestored();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    canvas.addEventListener("webglcontextlost", (event) => {
+      // Without it the context is not restored.
+      event.preventDefault();
+      clearTimeout(timer);
+      timer = setTimeout(() => onFailed("the browser has taken away WebGL 2"), RESTORE_MS);
     });
+    canvas.addEventListener("webglcontextrestored", () => {
+      clearTimeout(timer);
+      try {
+        this.#compile();
+        onRestored();
+      } catch (error) {
+        onFailed(errorMessage(error));
+      }
+    });
+  }
+
+  /** False until the browser restores a context that was lost. */
+  get canDraw(): boolean {
+    return this.#programs.size > 0 && !this.#gl.isContextLost();
   }
 
   /** Returns the number of instances that were drawn. */
@@ -160,6 +186,7 @@ export class GlRenderer {
   #compile(): void {
     this.#buffers = new Map();
     this.#indexes = undefined;
+    this.#programs = new Map();
     this.#programs = new Map(
       [...EDGE_PROGRAMS, NODE_PROGRAM].map((source) => [source, compileProgram(this.#gl, source)]),
     );

@@ -1,33 +1,16 @@
 /**
- * The positions of devices and the routes of links, computed by the layout worker. Only differences of the network go to
- * the worker and only differences of the layout come back; both are handled in slices of a few milliseconds. At most one
- * request is in flight; the next one uses the newest network. Positions are kept in the browser for the next visit.
- *
- * Positions that were computed from a part of the network are not kept: the network that replaces it has a layout of its
- * own, as if the page had been opened with it.
+ * The positions of devices and the routes of links, computed by the layout worker. A worker that fails is replaced by a
+ * new one after a pause; the positions stay, and the browser keeps them for the next visit too.
  */
 import type { Drawing } from "../../formats/svg.ts";
-import type {
-  DrawingRequest,
-  DrawingResponse,
-  LayoutRequest,
-  LayoutResponse,
-  LayoutStart,
-  SavedLayout,
-} from "../layout/messages.ts";
-import { NetworkDiff } from "../layout/network-diff.ts";
-import { runInSlices } from "../layout/slices.ts";
 import type { Network } from "../network.ts";
 import type { MapPosition } from "./clusters.ts";
-
-export interface LayoutChange {
-  /** The ids of devices with another position than before. */
-  readonly devices: readonly string[];
-  /** The keys of routes that were added, changed or removed. */
-  readonly routes: readonly string[];
-}
-
-export type PinnedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+import {
+  type Layout,
+  type LayoutSession,
+  type PinnedPositions,
+  startLayoutSession,
+} from "./layout-session.ts";
 
 export interface LayoutClient {
   /** By device id. Also contains devices that were removed. */
@@ -38,152 +21,52 @@ export interface LayoutClient {
    */
   readonly routes: ReadonlyMap<string, Float64Array>;
   /** Requests a layout of what the network has and the layout has not. Pinned devices are where the map says. */
-  update(network: Network, pinned?: PinnedPositions): void;
+  update: LayoutSession["update"];
   /** Whether the positions are those of the last update. */
-  isUpToDate(): boolean;
+  isUpToDate: LayoutSession["isUpToDate"];
   /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
-  isPartial(): boolean;
-  /** Draws an SVG document outside the main thread. */
+  isPartial: LayoutSession["isPartial"];
+  /** Draws an SVG document outside the main thread. Rejects when the worker fails. */
   draw(drawing: Drawing): Promise<string>;
 }
 
-export const routeKey = (a: string, b: string): string => (a < b ? `${a}|${b}` : `${b}|${a}`);
+interface LayoutHandlers {
+  /** The layout has changed. */
+  onLayout(): void;
+  /** Why the worker has failed; undefined when another one works. */
+  onFault(reason: string | undefined): void;
+}
 
-const STORAGE_KEY = "gazetteer.layout";
-const NONE_PINNED: PinnedPositions = new Map();
-/** The number of entries between two pauses. */
-const STEP = 200;
+/** A worker that fails at once, as one whose script cannot be loaded, must not occupy the page. */
+const RESTART_MS = 3000;
 
-export function createLayoutClient(
-  workerUrl: string,
-  onLayout: (change: LayoutChange) => void,
-): LayoutClient {
-  const worker = new Worker(workerUrl, { type: "module" });
-  const positions = new Map<string, MapPosition>();
-  const routes = new Map<string, Float64Array>();
-  let diff = new NetworkDiff();
-  let removedRoutes: string[] = [];
-  /** In the order of the requests. */
-  const drawings: ((svg: string) => void)[] = [];
-  let isBusy = false;
-  let pending: { readonly network: Network; readonly pinned: PinnedPositions } | undefined;
-  let sentPinned = NONE_PINNED;
-  let sentVersion: readonly [Network, number] | undefined;
-
-  const idOf = (number: number | undefined) => diff.ids[number ?? -1] ?? "";
-  const saved = readSaved();
-  let isPartial = true;
-  const startLayout = (network: Network) => {
-    diff = new NetworkDiff();
-    sentPinned = NONE_PINNED;
-    removedRoutes.push(...routes.keys());
-    routes.clear();
-    worker.postMessage({ start: saved ?? "", isKept: !network.isPartial } satisfies LayoutStart);
-  };
-
-  const send = (network: Network, pinned: PinnedPositions) => {
-    isBusy = true;
-    if (!sentVersion || (sentVersion[0].isPartial && network !== sentVersion[0])) startLayout(network);
-    let isEmpty = true;
-    sentVersion = [network, network.version];
-    const post = (part: Omit<LayoutRequest, "isLast">, isLast: boolean) => {
-      isEmpty = false;
-      worker.postMessage({ ...part, isLast } satisfies LayoutRequest);
-      for (let i = 0; i < part.disconnected.length; i += 2) {
-        const key = routeKey(idOf(part.disconnected[i]), idOf(part.disconnected[i + 1]));
-        if (routes.delete(key)) removedRoutes.push(key);
-      }
-    };
-    const steps = diff.update(network, (part) => post(part, false));
-    runInSlices(steps, () => {
-      // A pinned device that has appeared has a number now.
-      const sendsPinned = pinned !== sentPinned || (pinned.size > 0 && !isEmpty);
-      sentPinned = pinned;
-      const last = { added: [], removed: [], connected: [], disconnected: [] };
-      if (sendsPinned) post({ ...last, pinned: flatten(pinned, diff) }, true);
-      else if (!isEmpty) post(last, true);
-      else finish();
+export function createLayoutClient(workerUrl: string, { onLayout, onFault }: LayoutHandlers): LayoutClient {
+  const layout: Layout = { positions: new Map(), routes: new Map() };
+  let newest: readonly [Network, PinnedPositions] | undefined;
+  const start = () =>
+    startLayoutSession(workerUrl, layout, {
+      onLayout() {
+        onFault(undefined);
+        onLayout();
+      },
+      onFailed(reason) {
+        onFault(`the layout failed: ${reason}`);
+        setTimeout(restart, RESTART_MS);
+      },
     });
+  let session = start();
+  const restart = () => {
+    session = start();
+    if (newest) session.update(...newest);
   };
-
-  const finish = () => {
-    isBusy = false;
-    const next = pending;
-    pending = undefined;
-    if (next) update(next.network, next.pinned);
-  };
-
-  worker.addEventListener(
-    "message",
-    ({ data }: MessageEvent<LayoutResponse | SavedLayout | DrawingResponse>) => {
-      if ("svg" in data) {
-        drawings.shift()?.(data.svg);
-        return;
-      }
-      if ("saved" in data) {
-        writeSaved(data.saved);
-        return;
-      }
-      const devices: string[] = [];
-      const changedRoutes = removedRoutes;
-      removedRoutes = [];
-      const apply = function* () {
-        for (const [i, number] of data.devices.entries()) {
-          const id = idOf(number);
-          const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
-          positions.set(id, { x, y, cluster: data.clusters[i] ?? 0 });
-          devices.push(id);
-          if (i % STEP === 0) yield;
-        }
-        for (let i = 0; i * 2 < data.pairs.length; i++) {
-          const key = routeKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
-          routes.set(key, data.points.subarray(data.offsets[i], data.offsets[i + 1]));
-          changedRoutes.push(key);
-          if (i % STEP === 0) yield;
-        }
-      };
-      runInSlices(apply(), () => {
-        isPartial = sentVersion?.[0].isPartial ?? true;
-        onLayout({ devices, routes: changedRoutes });
-        if (data.isLast) finish();
-      });
+  return {
+    ...layout,
+    update(network, pinned) {
+      newest = [network, pinned];
+      session.update(network, pinned);
     },
-  );
-
-  const update = (network: Network, pinned = NONE_PINNED) => {
-    if (isBusy) pending = { network, pinned };
-    else if (network !== sentVersion?.[0] || network.version !== sentVersion[1] || pinned !== sentPinned)
-      send(network, pinned);
+    isUpToDate: () => session.isUpToDate(),
+    isPartial: () => session.isPartial(),
+    draw: (drawing) => session.draw(drawing),
   };
-  const draw = (drawing: Drawing) =>
-    new Promise<string>((resolve) => {
-      drawings.push(resolve);
-      worker.postMessage({ drawing } satisfies DrawingRequest);
-    });
-  return { positions, routes, update, draw, isUpToDate: () => !isBusy, isPartial: () => isPartial };
-}
-
-function flatten(pinned: PinnedPositions, diff: NetworkDiff): number[] {
-  return [...pinned].flatMap(([id, { x, y }]) => {
-    const number = diff.numberOf(id);
-    return number === undefined ? [] : [number, x, y];
-  });
-}
-
-/** Storage may be disabled or full. The map works without. */
-function readSaved(): string | undefined {
-  try {
-    return localStorage.getItem(STORAGE_KEY) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function writeSaved(text: string): void {
-  try {
-    if (text === "") localStorage.removeItem(STORAGE_KEY);
-    else localStorage.setItem(STORAGE_KEY, text);
-  } catch {
-    // The next visit computes the layout.
-  }
 }

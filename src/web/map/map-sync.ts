@@ -19,7 +19,7 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
-import type { PinnedPositions } from "./layout-client.ts";
+import type { PinnedPositions } from "./layout-session.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
 import { lostCables, problemMarks } from "./problem-marks.ts";
 
@@ -34,8 +34,9 @@ export interface MapInput {
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
   readonly path: LoadedPath | undefined;
-  /** The problem that is marked, and how often the reader went to one. */
+  /** The problem that is marked, whether it is not known yet, and how often the reader went to one. */
   readonly problem?: NetworkProblem | undefined;
+  readonly problemIsLoading?: boolean;
   readonly problemVisits?: number;
   /** The problems of links that are drawn where they were. */
   readonly lost: readonly NetworkProblem[];
@@ -97,6 +98,9 @@ export class MapSync {
         this.map.loadPortsInView();
       },
       onDrawn,
+      onFault: (reason) => {
+        store.mapFault.value = reason;
+      },
     });
   }
 
@@ -123,7 +127,9 @@ export class MapSync {
       previous.drift === drift &&
       previous.path === input.path &&
       previous.problem === problem;
-    const isVisited = previous?.problemVisits !== input.problemVisits;
+    const isVisited =
+      previous?.problemVisits !== input.problemVisits ||
+      previous?.problemIsLoading !== input.problemIsLoading;
     const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
     this.#picture.show(arrangement.background);
     if (previous?.network?.isPartial && previous.network !== network) this.#afterLayout = "restore";
@@ -196,23 +202,26 @@ export class MapSync {
   }
 
   /**
-   * Moves the camera once to each new neighbourhood, path, problem or selection, as soon as its devices have a position. The camera
-   * of the address wins when the page is opened.
+   * Moves the camera once to each new neighbourhood, path, problem or selection, as soon as its devices have a position. The
+   * camera of the address wins when the page is opened. A problem that ends or comes back moves nothing: the key has the
+   * problem that the reader chose, not the one that is there.
    */
   #bringIntoView(): void {
     if (!this.#input?.network) return;
-    const { state, network, problem, problemVisits } = this.#input;
+    const { state, network, problem, problemIsLoading, problemVisits } = this.#input;
     const { around, hops, path, camera, selected, expanded } = state;
     const opensWithCamera = this.#fittedKey === undefined && camera !== undefined;
-    const fittedKey = JSON.stringify([around, hops, path, problem?.id, problemVisits]);
+    const fittedKey = JSON.stringify([around, hops, path, state.problem, problemVisits]);
     const selectionKey = JSON.stringify([selected, expanded.length]);
     if (opensWithCamera) {
       if (this.map.savedCamera() === undefined) return;
       [this.#fittedKey, this.#selectionKey] = [fittedKey, selectionKey];
       return;
     }
-    // The camera moves to a path when all of it is known.
-    if (path && fittedKey !== this.#fittedKey && !this.#highlights?.path) return;
+    // The camera moves to a path or a problem when all of it is known.
+    const isKnown =
+      (!path || this.#highlights?.path !== undefined) && (state.problem === undefined || !problemIsLoading);
+    if (fittedKey !== this.#fittedKey && !isKnown) return;
     if (fittedKey !== this.#fittedKey && (around !== undefined || path)) {
       const devices = path
         ? (this.#highlights?.path?.devices ?? path.flatMap((end) => devicesOf(network, end)))
@@ -228,8 +237,8 @@ export class MapSync {
       return;
     this.#fittedKey = fittedKey;
     if (selectionKey === this.#selectionKey) return;
-    const isKnown = selected !== undefined && network[selected.kind].has(selected.id);
-    if (isKnown && !this.map.bringIntoView(selected, expanded.includes(selected.id))) return;
+    const isPresent = selected !== undefined && network[selected.kind].has(selected.id);
+    if (isPresent && !this.map.bringIntoView(selected, expanded.includes(selected.id))) return;
     this.#selectionKey = selectionKey;
   }
 }

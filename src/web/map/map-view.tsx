@@ -41,6 +41,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     overlay: store.overlay.value,
     path: store.path.value,
     problem: store.problems.chosen.value,
+    problemIsLoading: store.problems.shown.value.state === "loading",
     problemVisits: store.problems.visits.value,
     lost: store.problems.lost.value,
     arrangement: store.arranging.shown.value,

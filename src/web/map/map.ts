@@ -8,6 +8,7 @@
  * those in view, `data-instances` in all.
  */
 import type { Client } from "../../client/client.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { Background, GroupBox } from "../../model/map-view.ts";
 import type { Network } from "../network.ts";
 import type { LinkOverlay } from "../overlay.ts";
@@ -28,7 +29,8 @@ import type { Highlights } from "./highlights.ts";
 import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
 import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
-import { createLayoutClient, type PinnedPositions } from "./layout-client.ts";
+import { createLayoutClient } from "./layout-client.ts";
+import type { PinnedPositions } from "./layout-session.ts";
 import { drawFrame, type MapPicture } from "./map-drawing.ts";
 import { nextDevice } from "./next-device.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
@@ -60,6 +62,8 @@ export interface MapHandlers extends InteractionHandlers {
   onUpdated(): void;
   /** A frame was drawn. */
   onDrawn(): void;
+  /** Why the map is not drawn, or not as the network is now; undefined when it is again. */
+  onFault(reason: string | undefined): void;
 }
 
 /** The elements that the map draws in, from bottom to top; `element` contains the others. */
@@ -89,7 +93,10 @@ export class NetworkMap {
   readonly #devices = new DeviceScene();
   readonly #clusters = new ClusterScene();
   readonly #deviceLabels = new DeviceLabels();
-  readonly #update = new SlicedWork(() => this.#updateScene());
+  readonly #update = new SlicedWork(
+    () => this.#updateScene(),
+    (error) => this.#setFault("drawing", errorMessage(error)),
+  );
   /** One update for the ports of many devices. */
   readonly #updateSoon = throttle(PORTS_INTERVAL_MS, () => this.#update.request());
   #renderer: GlRenderer | undefined;
@@ -98,18 +105,22 @@ export class NetworkMap {
   #clusterLabels: readonly Label[] = [];
   #picture: MapPicture | undefined;
   #groups: readonly GroupShape[] = [];
-  /** The camera of the address, until the device that it refers to has a position. */
+  /** The camera of the address, until the device that it refers to has a position, or the camera moves. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
   /** The camera shows the whole network, or what the address says, until it is moved or all of the network is there. */
   #followsLayout = true;
+  readonly #faults = new Map<"layout" | "drawing", string>();
   readonly #interaction: MapInteraction;
   #frame = 0;
 
   constructor(layers: MapLayers, client: Pick<Client, "ports">, workerUrl: string, handlers: MapHandlers) {
     this.#layers = layers;
     this.#handlers = handlers;
-    this.#layout = createLayoutClient(workerUrl, () => this.#update.request());
+    this.#layout = createLayoutClient(workerUrl, {
+      onLayout: () => this.#update.request(),
+      onFault: (reason) => this.#setFault("layout", reason),
+    });
     this.ports = new PortFacts(client, (device) => this.#onPortsLoaded(device));
     this.#interaction = new MapInteraction(layers.graph, this.#camera, handlers, {
       labels: () => this.#labels,
@@ -125,7 +136,14 @@ export class NetworkMap {
 
   /** Creates the renderer before the network is loaded, so that the first drawing is faster. */
   prepare(): void {
-    this.#renderer ??= new GlRenderer(this.#layers.graph, () => this.#requestFrame());
+    try {
+      this.#renderer ??= new GlRenderer(this.#layers.graph, {
+        onRestored: () => this.#requestFrame(),
+        onFailed: (reason) => this.#setFault("drawing", reason),
+      });
+    } catch (error) {
+      this.#setFault("drawing", errorMessage(error));
+    }
   }
 
   show(content: MapContent): void {
@@ -243,6 +261,7 @@ export class NetworkMap {
     const { positions, routes } = this.#layout;
     if (!content || (positions.size === 0 && content.network.devices.size > 0)) return;
     this.prepare();
+    if (!this.#renderer) return;
     const { network, highlights, expanded, overlay, lost } = content;
     const [palette, speedOf] = [currentPalette(), (bundle: Bundle) => this.ports.speedOfBundle(bundle)];
     const shown = { network, highlights, expanded, overlay, lost };
@@ -281,7 +300,8 @@ export class NetworkMap {
     const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
     if (!wanted && this.#isPlaced && !this.#followsLayout) return;
     if (!this.#layout.isPartial()) {
-      this.#requestedCamera = undefined;
+      // Its device may be in the network of another moment, which is drawn later.
+      if (wanted) this.#requestedCamera = undefined;
       this.#followsLayout = false;
     }
     this.#isPlaced = true;
@@ -313,6 +333,13 @@ export class NetworkMap {
     this.#handlers.onCameraMoved();
   }
 
+  #setFault(part: "layout" | "drawing", reason: string | undefined): void {
+    if (reason === undefined) this.#faults.delete(part);
+    else this.#faults.set(part, reason);
+    const [first] = this.#faults.values();
+    this.#handlers.onFault(first);
+  }
+
   #requestFrame(): void {
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => this.#draw());
@@ -333,7 +360,7 @@ export class NetworkMap {
   #draw(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
-    if (!this.#input || !this.#renderer || !this.#isPlaced) return;
+    if (!this.#input || !this.#renderer?.canDraw || !this.#isPlaced) return;
     const showsClusters = this.#showsClusters;
     const { instances, lineTexts } = drawFrame(this.#renderer, this.#layers, {
       projection: this.#camera.projection(),
@@ -352,6 +379,7 @@ export class NetworkMap {
     dataset.detail = showsClusters ? "clusters" : "devices";
     dataset.instances = String(instances);
     dataset.lineTexts = String(lineTexts);
+    this.#setFault("drawing", undefined);
     this.#handlers.onDrawn();
   }
 

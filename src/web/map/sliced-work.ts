@@ -1,6 +1,7 @@
 /**
  * Runs work in slices, so that no task blocks the page: a first slice at once, the others in tasks of their own. When the
- * work is requested again while it runs, it runs once more at the end, with the newest input.
+ * work is requested again while it runs, it runs once more at the end, with the newest input. An exception ends the work
+ * and is reported; the next request starts it anew.
  */
 const SLICE_MS = 8;
 /** The clock is read once for this many steps. */
@@ -8,11 +9,13 @@ const STEPS = 64;
 
 export class SlicedWork {
   readonly #start: () => Generator<void, void>;
+  readonly #onError: (error: unknown) => void;
   #steps: Generator<void, void> | undefined;
   #again = false;
 
-  constructor(start: () => Generator<void, void>) {
+  constructor(start: () => Generator<void, void>, onError: (error: unknown) => void) {
     this.#start = start;
+    this.#onError = onError;
   }
 
   request(): void {
@@ -25,7 +28,7 @@ export class SlicedWork {
   #runSlice(): void {
     const end = performance.now() + SLICE_MS;
     for (let step = 1; this.#steps !== undefined; step++) {
-      if (this.#steps.next().done) {
+      if (this.#isDone(this.#steps)) {
         this.#steps = undefined;
         if (this.#again) setTimeout(() => this.request());
         return;
@@ -34,6 +37,15 @@ export class SlicedWork {
         setTimeout(() => this.#runSlice());
         return;
       }
+    }
+  }
+
+  #isDone(steps: Generator<void, void>): boolean {
+    try {
+      return steps.next().done === true;
+    } catch (error) {
+      this.#onError(error);
+      return true;
     }
   }
 }
