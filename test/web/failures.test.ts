@@ -1,0 +1,37 @@
+/** What the page shows while the service fails, is slow, or no longer has the moment that is shown. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { needs } from "../support/needs.ts";
+import { type Service, startService } from "../support/service.ts";
+import { type BrowserTab, eventually, openTab } from "./browser.ts";
+import { createNetworkFile, deviceId } from "./network-file.ts";
+
+const hasChromium = needs("chromium");
+const file = createNetworkFile();
+let service: Service;
+let tab: BrowserTab;
+
+beforeAll(async () => {
+  if (!hasChromium) return;
+  service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
+  tab = await openTab(service);
+});
+afterAll(async () => {
+  await tab?.close();
+  file.remove();
+});
+
+test.skipIf(!hasChromium)("a table keeps its rows while they cannot be loaded again", async () => {
+  const { page } = tab;
+  await tab.goto("/?view=devices");
+  await page.getByText("6 rows").waitFor();
+  const isRows = (url: URL) => url.pathname.endsWith("/devices") && url.searchParams.has("limit");
+  await page.route(isRows, (route) => route.fulfill({ status: 503 }));
+  file.write({ removedDevices: [deviceId(13)] });
+  await page.locator(".fault").getByText("These rows may be out of date").waitFor();
+  await page.getByText("6 rows").waitFor();
+  await page.unroute(isRows);
+  // The network does not change any more: the table tries again by itself.
+  await page.getByText("5 rows").waitFor();
+  await eventually("no fault", async () => expect(await page.locator(".fault").isVisible()).toBe(false));
+  file.write();
+});
