@@ -21,7 +21,7 @@ import type { LinkOverlay } from "./overlay.ts";
 import { type OverlayResult, overlayOf } from "./overlay.ts";
 import type { LoadedPath } from "./path.ts";
 import { createProblemStore, type ProblemStore } from "./problems/problem-store.ts";
-import type { EntityRef } from "./state.ts";
+import type { EntityRef, ViewState } from "./state.ts";
 
 export interface Notice {
   readonly id: number;
@@ -67,6 +67,10 @@ export interface Store extends Navigation {
   readonly problem: Signal<string | undefined>;
   /** A past network or a comparison is being loaded. */
   readonly loading: Signal<boolean>;
+  /** The moments that the views show: until those of the address are loaded, the ones before. */
+  readonly shownMoments: Signal<Pick<ViewState, "at" | "compare">>;
+  /** The views show other moments than the address. False between two steps of a play, which is to be read in peace. */
+  readonly isMomentLoading: ReadonlySignal<boolean>;
   readonly notices: ReadonlySignal<readonly Notice[]>;
   /** Handles a click on an entity: selects it, or ends the path that was started. */
   pick(ref: EntityRef | undefined): void;
@@ -90,6 +94,8 @@ export function createStore(client: Client): Store {
   const networkVersion = signal(0);
   const settings = signal<MapSettings | undefined>(undefined);
   const overlayResult = signal<OverlayResult | undefined>(undefined);
+  const problem = signal<string | undefined>(undefined);
+  const shownMoments = signal<Pick<ViewState, "at" | "compare">>({ at: undefined, compare: undefined });
   let lastNoticeId = 0;
   return {
     ...navigation,
@@ -118,8 +124,16 @@ export function createStore(client: Client): Store {
     pathFault: signal<string | undefined>(undefined),
     problems: createProblemStore(navigation.state),
     pathStart,
-    problem: signal<string | undefined>(undefined),
+    problem,
     loading: signal(false),
+    shownMoments,
+    isMomentLoading: computed(() => {
+      const { at, compare, play } = navigation.state.value;
+      const shown = shownMoments.value;
+      const isPlayStep = play && shown.at !== undefined && shown.compare === compare;
+      if (problem.value !== undefined || isPlayStep) return false;
+      return shown.at !== at || shown.compare !== compare;
+    }),
     notices,
     pick(ref) {
       const start = pathStart.peek();

@@ -35,3 +35,27 @@ test.skipIf(!hasChromium)("a table keeps its rows while they cannot be loaded ag
   await eventually("no fault", async () => expect(await page.locator(".fault").isVisible()).toBe(false));
   file.write();
 });
+
+test.skipIf(!hasChromium)("a moment that is being loaded is not called the one that is shown", async () => {
+  const { page } = tab;
+  await tab.goto("/");
+  await page.locator('.status[data-level="live"]').waitFor();
+  const released = Promise.withResolvers<void>();
+  const isMoment = (url: URL) => url.searchParams.has("diff") || url.searchParams.has("at");
+  await page.route(isMoment, async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  await page.evaluate(() => {
+    history.pushState(null, "", "/?at=1");
+    dispatchEvent(new PopStateEvent("popstate"));
+  });
+  await page.locator(".chip").getByText("Loading revision 1…").waitFor();
+  await page.locator(".status").getByText("Loading revision 1…").waitFor();
+  expect(await page.locator("main").getAttribute("aria-busy")).toBe("true");
+  released.resolve();
+  await page.locator(".chip").getByText("As of revision 1").waitFor();
+  await page.locator('.status[data-level="past"]').getByText("The past").waitFor();
+  expect(await page.locator("main").getAttribute("aria-busy")).toBe("false");
+  await page.unroute(isMoment);
+});
