@@ -20,6 +20,13 @@ afterAll(async () => {
   file.remove();
 });
 
+/** Changes the address without a reload. */
+const show = (address: string) =>
+  tab.page.evaluate((next) => {
+    history.pushState(null, "", next);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, address);
+
 test.skipIf(!hasChromium)("a table keeps its rows while they cannot be loaded again", async () => {
   const { page } = tab;
   await tab.goto("/?view=devices");
@@ -46,10 +53,7 @@ test.skipIf(!hasChromium)("a moment that is being loaded is not called the one t
     await released.promise;
     await route.continue();
   });
-  await page.evaluate(() => {
-    history.pushState(null, "", "/?at=1");
-    dispatchEvent(new PopStateEvent("popstate"));
-  });
+  await show("/?at=1");
   await page.locator(".chip").getByText("Loading revision 1…").waitFor();
   await page.locator(".status").getByText("Loading revision 1…").waitFor();
   expect(await page.locator("main").getAttribute("aria-busy")).toBe("true");
@@ -58,4 +62,46 @@ test.skipIf(!hasChromium)("a moment that is being loaded is not called the one t
   await page.locator('.status[data-level="past"]').getByText("The past").waitFor();
   expect(await page.locator("main").getAttribute("aria-busy")).toBe("false");
   await page.unroute(isMoment);
+});
+
+/** The response of the service for a moment that its history no longer has. */
+const EXPIRED = {
+  status: 410,
+  contentType: "application/problem+json",
+  json: { type: "/errors#revision-expired", title: "Revision expired", status: 410, detail: "too old" },
+};
+
+test.skipIf(!hasChromium)("a past that has expired is left for a later moment", async () => {
+  const { page } = tab;
+  const panel = page.locator("aside.panel");
+  const hostsThen = (url: URL) => url.pathname.endsWith("/hosts") && url.searchParams.get("at") === "1";
+  await tab.goto("/?at=1");
+  await page.locator(".chip").getByText("As of revision 1").waitFor();
+  const isMove = (url: URL) => url.pathname.endsWith("/topology") && url.searchParams.has("diff");
+  await page.route(isMove, (route) => route.fulfill(EXPIRED));
+  await page.route(hostsThen, (route) => route.fulfill(EXPIRED));
+  await show(`/?at=1&selected=devices:${deviceId(11)}`);
+  await panel.getByText("Hosts are not shown: too old").waitFor();
+  await show("/?at=1&selected=hosts:02:00:00:00:00:03/None");
+  await panel.getByText("Hosts are not shown: too old").waitFor();
+  await show(`/?at=2&selected=devices:${deviceId(11)}`);
+  await page.locator(".chip").getByText("As of revision 2").waitFor();
+  await panel.getByRole("link", { name: "pc-11-3" }).waitFor();
+  await panel.getByText("Hosts are not shown").waitFor({ state: "detached" });
+  await page.unroute(isMove);
+  await page.unroute(hostsThen);
+});
+
+test.skipIf(!hasChromium)("hosts that were refused are loaded at the next moment of a play", async () => {
+  const { page } = tab;
+  const panel = page.locator("aside.panel");
+  const hostsThen = (url: URL) => url.pathname.endsWith("/hosts") && url.searchParams.get("at") === "1";
+  await page.route(hostsThen, (route) =>
+    new URL(route.request().url()).searchParams.has("count") ? route.continue() : route.fulfill(EXPIRED),
+  );
+  await tab.goto(`/?at=1&selected=devices:${deviceId(11)}`);
+  await panel.getByText("Hosts are not shown: too old").waitFor();
+  await show(`/?at=2&selected=devices:${deviceId(11)}`);
+  await panel.getByRole("link", { name: "pc-11-3" }).waitFor();
+  await page.unroute(hostsThen);
 });

@@ -3,11 +3,13 @@
 import { hasConflict } from "../../model/conflict.ts";
 import type { Annotations } from "../../model/entity.ts";
 import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../drift.ts";
+import { CONFLICTING_HOSTS } from "../hosts.ts";
 import { deviceNameById, entityName, formatCount, hostName } from "../names.ts";
 import type { Network } from "../network.ts";
 import type { EntityRef, Layer } from "../state.ts";
 import { usePlannedNetwork, useStore } from "../store.ts";
 import { Badge, EntityLink, Time } from "./elements.tsx";
+import { HostsFault } from "./hosts-fault.tsx";
 
 const MAX_SHOWN = 200;
 
@@ -85,9 +87,18 @@ function Conflicts({ network }: { readonly network: Network }) {
   const items = (["devices", "links", "hosts"] as const).flatMap((kind) =>
     conflictsOf(kind, network[kind].values()),
   );
-  if (items.length === 0) return <p class="muted">No claims are in conflict.</p>;
+  const fault = <HostsFault group={CONFLICTING_HOSTS} />;
+  if (items.length === 0) {
+    return (
+      <div>
+        {fault}
+        <p class="muted">No claims are in conflict.</p>
+      </div>
+    );
+  }
   return (
     <div>
+      {fault}
       <p role="status">{`${items.length} in conflict`}</p>
       <ol class="layer-list">
         {items.slice(0, MAX_SHOWN).map(({ to, text }) => (
