@@ -58,6 +58,8 @@ export interface Store extends Navigation {
   readonly recentChanges: Signal<readonly ChangeGroup[]>;
   /** The shortest paths between the ends of the address. Undefined until they are loaded. */
   readonly path: Signal<LoadedPath | undefined>;
+  /** The paths of the address are being loaded. Those of the same ends at the moment before stay until then. */
+  readonly pathLoading: Signal<boolean>;
   /** Why the paths are not there, as the service states it. */
   readonly pathFault: Signal<string | undefined>;
   readonly problems: ProblemStore;
@@ -121,6 +123,7 @@ export function createStore(client: Client): Store {
     readiness: signal<Readiness | undefined>(undefined),
     recentChanges: signal<readonly ChangeGroup[]>([]),
     path: signal<LoadedPath | undefined>(undefined),
+    pathLoading: signal(false),
     pathFault: signal<string | undefined>(undefined),
     problems: createProblemStore(navigation.state),
     pathStart,
