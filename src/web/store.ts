@@ -20,6 +20,7 @@ import type { Network } from "./network.ts";
 import type { LinkOverlay } from "./overlay.ts";
 import { type OverlayResult, overlayOf } from "./overlay.ts";
 import type { LoadedPath } from "./path.ts";
+import { createPlannedNetworks } from "./planned-network.ts";
 import { createProblemStore, type ProblemStore } from "./problems/problem-store.ts";
 import type { EntityRef, ViewState } from "./state.ts";
 
@@ -98,6 +99,7 @@ export function createStore(client: Client): Store {
   const overlayResult = signal<OverlayResult | undefined>(undefined);
   const problem = signal<string | undefined>(undefined);
   const shownMoments = signal<Pick<ViewState, "at" | "compare">>({ at: undefined, compare: undefined });
+  const plannedNetworks = createPlannedNetworks();
   let lastNoticeId = 0;
   return {
     ...navigation,
@@ -110,9 +112,7 @@ export function createStore(client: Client): Store {
     drift,
     plannedNetwork: computed(() => {
       const missing = drift.value ? missingEntities(drift.value) : [];
-      if (missing.length === 0) return network.value;
-      void networkVersion.value;
-      return network.value?.withPlanned(missing);
+      return network.value && plannedNetworks(network.value, missing);
     }),
     network,
     networkVersion,

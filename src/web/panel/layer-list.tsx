@@ -1,5 +1,6 @@
 /** What the layer of the map marks, as a list: what is not as planned with the newest first, or what is in conflict. */
 
+import { useMemo } from "preact/hooks";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Annotations } from "../../model/entity.ts";
 import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../drift.ts";
@@ -24,9 +25,10 @@ export function LayerList({ layer }: { readonly layer: Layer }) {
 }
 
 function DriftItems({ list, network }: { readonly list: DriftList; readonly network: Network }) {
-  const items = [...list.entities].sort(
-    ([a, { value: p }], [b, { value: q }]) =>
-      Date.parse(q.drift.since) - Date.parse(p.drift.since) || (a < b ? -1 : 1),
+  // Not again with each change of the network.
+  const { items, summary } = useMemo(
+    () => ({ items: newestFirst(list), summary: summarizeDrift(list) }),
+    [list],
   );
   if (items.length === 0) {
     return (
@@ -38,7 +40,7 @@ function DriftItems({ list, network }: { readonly list: DriftList; readonly netw
   }
   return (
     <div>
-      <p role="status">{summarizeDrift(list)}</p>
+      <p role="status">{summary}</p>
       <ol class="layer-list">
         {items.slice(0, MAX_SHOWN).map(([key, entity]) => (
           <li key={key}>
@@ -50,6 +52,12 @@ function DriftItems({ list, network }: { readonly list: DriftList; readonly netw
     </div>
   );
 }
+
+/** The times are texts of equal length, in order of time. */
+const newestFirst = (list: DriftList): [string, DriftEntity][] =>
+  [...list.entities].sort(([a, { value: p }], [b, { value: q }]) =>
+    p.drift.since === q.drift.since ? (a < b ? -1 : 1) : p.drift.since < q.drift.since ? 1 : -1,
+  );
 
 function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly network: Network }) {
   const { drift } = entity.value;
