@@ -34,7 +34,7 @@ function App({ store, workerUrl }: { readonly store: Store; readonly workerUrl: 
       </a>
       {wall.value ? <WallBar /> : <Bar map={map} />}
       <Problems />
-      <main id="main" class="main" tabIndex={-1}>
+      <main id="main" class="main" tabIndex={-1} aria-busy={store.isMomentLoading.value}>
         <MapView workerUrl={workerUrl} map={map} />
         <Table />
         <Chips />

@@ -57,7 +57,9 @@ export interface HostDifference {
 
 interface OpenedGroup {
   readonly group: HostGroup;
-  state: "loading" | "complete" | "partial";
+  state: "loading" | "complete" | "partial" | "failed";
+  /** Why it failed, as the service states it. */
+  fault?: string;
   /** What the stream changed while the group is loaded. */
   readonly changes: HostChange[];
 }
@@ -136,10 +138,15 @@ export class Hosts {
     return this.#groups.get(key)?.state;
   }
 
+  /** Why the hosts of the group are not there; undefined unless the service refused them. */
+  faultOf(key: string): string | undefined {
+    return this.#groups.get(key)?.fault;
+  }
+
   /** Whether it is known if there is such a host. */
   isKnown(id: string): boolean {
     const state = this.stateOf(hostWithId(id).key);
-    return this.opened.has(id) || (state !== undefined && state !== "loading");
+    return this.opened.has(id) || state === "complete" || state === "partial";
   }
 
   open(group: HostGroup): void {
@@ -163,6 +170,16 @@ export class Hosts {
     this.version++;
   }
 
+  /** The service refused the list: the group is not loaded again before another moment is shown. */
+  setFailed(key: string, fault: string): void {
+    const opened = this.#groups.get(key);
+    if (!opened) return;
+    opened.state = "failed";
+    opened.fault = fault;
+    opened.changes.length = 0;
+    this.version++;
+  }
+
   /** Applies a change of the stream, which may repeat what a list contains already. */
   apply(change: HostChange): void {
     this.version++;
@@ -173,12 +190,16 @@ export class Hosts {
     this.#applyToOpened(change);
   }
 
-  /** Becomes the hosts of another moment of the past, later or earlier. What is being loaded is loaded again by its caller. */
+  /**
+   * Becomes the hosts of another moment of the past, later or earlier. What is being loaded is loaded again by its caller;
+   * what failed is closed, so that it is opened again.
+   */
   moveTo(at: string, revision: number, differences: readonly HostDifference[]): void {
     this.at = at;
     this.revision = revision;
     this.#countsRevision = revision;
     this.#changed.clear();
+    for (const { group, state } of [...this.#groups.values()]) if (state === "failed") this.close(group.key);
     if (differences.length > 0) this.version++;
     for (const { event, value, before } of differences) {
       if (event !== "added") this.#addToCounts(before ?? value, -1);

@@ -14,6 +14,9 @@ export type NetworkEntity =
   | { readonly resource: "hosts"; readonly value: Host };
 export type Collection = NetworkEntity["resource"];
 
+type StoredKind = Exclude<Collection, "hosts">;
+type ChangeListener = (kind: StoredKind, id: string) => void;
+
 export class Network {
   readonly devices = new Map<string, Device>();
   readonly links = new Map<string, Link>();
@@ -25,6 +28,7 @@ export class Network {
   readonly #cablesOf = new Map<string, Set<string>>();
   /** Hosts that are planned only, or were removed: found by their id, and counted at no device. */
   readonly #otherHosts: ReadonlyMap<string, Host>;
+  readonly #listeners = new Set<ChangeListener>();
   #version = 0;
   #hosts: { readonly version: number; readonly all: ReadonlyMap<string, Host> } | undefined;
 
@@ -68,18 +72,26 @@ export class Network {
     switch (resource) {
       case "devices":
         this.devices.set(value.id, value);
-        return;
+        break;
       case "links":
         this.links.set(value.id, value);
         this.#updateCable(value);
     }
+    for (const listener of this.#listeners) listener(resource, value.id);
   }
 
-  remove(kind: Exclude<Collection, "hosts">, id: string): void {
+  remove(kind: StoredKind, id: string): void {
     this.#version++;
     const link = kind === "links" ? this.links.get(id) : undefined;
     this[kind].delete(id);
     if (link) this.#updateCable(link);
+    for (const listener of this.#listeners) listener(kind, id);
+  }
+
+  /** Calls the listener after each device or link that is set or removed. Returns the function that ends it. */
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /**

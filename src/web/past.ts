@@ -1,9 +1,9 @@
 /**
  * A network of the past. It moves to a moment nearby, later or earlier, by what differs between the two, so that playing the
  * past does not load the network again at each step. For a moment far away the lists are loaded: they cannot be longer than
- * what changed in a day.
+ * what changed in a day. The same where the service no longer has the moment that is left.
  */
-import type { Client } from "../client/client.ts";
+import { type Client, ClientError } from "../client/client.ts";
 import type { RevisionTime } from "../client/types.ts";
 import { isNetworkDifference, loadNetworkAt, type NetworkDifference, parseMoment } from "./history.ts";
 import type { Network } from "./network.ts";
@@ -29,8 +29,14 @@ export async function loadPast(
 ): Promise<Past> {
   const named = isRevision(at) ? await loadMoment(client, at, signal) : undefined;
   const shownMs = named?.time ?? Date.parse(at);
-  if (previous && Math.abs(shownMs - previous.shownMs) <= MAX_MOVE_MS)
-    return { ...(await move(client, at, previous, signal)), shownMs };
+  if (previous && Math.abs(shownMs - previous.shownMs) <= MAX_MOVE_MS) {
+    try {
+      return { ...(await move(client, at, previous, signal)), shownMs };
+    } catch (error) {
+      // Which of the two moments is expired is known when the lists of the other are loaded.
+      if (!(error instanceof ClientError && error.code === "revision-expired")) throw error;
+    }
+  }
   const moment = named ?? (await loadMoment(client, at, signal));
   // By revision, so that all lists are of one state.
   return { network: await loadNetworkAt(client, String(moment.revision), signal), moment, shownMs };

@@ -20,8 +20,9 @@ import type { Network } from "./network.ts";
 import type { LinkOverlay } from "./overlay.ts";
 import { type OverlayResult, overlayOf } from "./overlay.ts";
 import type { LoadedPath } from "./path.ts";
+import { createPlannedNetworks } from "./planned-network.ts";
 import { createProblemStore, type ProblemStore } from "./problems/problem-store.ts";
-import type { EntityRef } from "./state.ts";
+import type { EntityRef, ViewState } from "./state.ts";
 
 export interface Notice {
   readonly id: number;
@@ -58,6 +59,8 @@ export interface Store extends Navigation {
   readonly recentChanges: Signal<readonly ChangeGroup[]>;
   /** The shortest paths between the ends of the address. Undefined until they are loaded. */
   readonly path: Signal<LoadedPath | undefined>;
+  /** The paths of the address are being loaded. Those of the same ends at the moment before stay until then. */
+  readonly pathLoading: Signal<boolean>;
   /** Why the paths are not there, as the service states it. */
   readonly pathFault: Signal<string | undefined>;
   readonly problems: ProblemStore;
@@ -69,6 +72,10 @@ export interface Store extends Navigation {
   readonly mapFault: Signal<string | undefined>;
   /** A past network or a comparison is being loaded. */
   readonly loading: Signal<boolean>;
+  /** The moments that the views show: until those of the address are loaded, the ones before. */
+  readonly shownMoments: Signal<Pick<ViewState, "at" | "compare">>;
+  /** The views show other moments than the address. False between two steps of a play, which is to be read in peace. */
+  readonly isMomentLoading: ReadonlySignal<boolean>;
   readonly notices: ReadonlySignal<readonly Notice[]>;
   /** Handles a click on an entity: selects it, or ends the path that was started. */
   pick(ref: EntityRef | undefined): void;
@@ -92,6 +99,9 @@ export function createStore(client: Client): Store {
   const networkVersion = signal(0);
   const settings = signal<MapSettings | undefined>(undefined);
   const overlayResult = signal<OverlayResult | undefined>(undefined);
+  const problem = signal<string | undefined>(undefined);
+  const shownMoments = signal<Pick<ViewState, "at" | "compare">>({ at: undefined, compare: undefined });
+  const plannedNetworks = createPlannedNetworks();
   let lastNoticeId = 0;
   return {
     ...navigation,
@@ -104,9 +114,7 @@ export function createStore(client: Client): Store {
     drift,
     plannedNetwork: computed(() => {
       const missing = drift.value ? missingEntities(drift.value) : [];
-      if (missing.length === 0) return network.value;
-      void networkVersion.value;
-      return network.value?.withPlanned(missing);
+      return network.value && plannedNetworks(network.value, missing);
     }),
     network,
     networkVersion,
@@ -117,12 +125,21 @@ export function createStore(client: Client): Store {
     readiness: signal<Readiness | undefined>(undefined),
     recentChanges: signal<readonly ChangeGroup[]>([]),
     path: signal<LoadedPath | undefined>(undefined),
+    pathLoading: signal(false),
     pathFault: signal<string | undefined>(undefined),
     problems: createProblemStore(navigation.state),
     pathStart,
-    problem: signal<string | undefined>(undefined),
+    problem,
     mapFault: signal<string | undefined>(undefined),
     loading: signal(false),
+    shownMoments,
+    isMomentLoading: computed(() => {
+      const { at, compare, play } = navigation.state.value;
+      const shown = shownMoments.value;
+      const isPlayStep = play && shown.at !== undefined && shown.compare === compare;
+      if (problem.value !== undefined || isPlayStep) return false;
+      return shown.at !== at || shown.compare !== compare;
+    }),
     notices,
     pick(ref) {
       const start = pathStart.peek();

@@ -10,7 +10,7 @@ import type { Store } from "./store.ts";
 
 /** Returns a function that loads them again. */
 export function syncHistory(store: Store): () => void {
-  const { client, state, live, past, pastMoment, comparison, problem, loading } = store;
+  const { client, state, live, past, pastMoment, comparison, problem, loading, shownMoments } = store;
   let request = new AbortController();
   let shown: Past | undefined;
 
@@ -33,6 +33,7 @@ export function syncHistory(store: Store): () => void {
         past.value = shown?.network;
         pastMoment.value = shown?.moment;
         comparison.value = compared;
+        shownMoments.value = { at, compare };
         loading.value = false;
         // A network that moved to another moment is the same object.
         store.networkVersion.value++;

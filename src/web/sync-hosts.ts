@@ -1,9 +1,11 @@
 /**
  * Loads the hosts that the page shows, and no others: those of devices whose hosts are drawn or whose ports are listed, the
  * selected host, the hosts at the ends of a path, and those in conflict while their layer is shown. What is no longer shown
- * is closed, and its request is aborted.
+ * is closed, and its request is aborted. What the service refuses, as of a moment that it no longer has, is not tried again
+ * until another moment is shown.
  */
 import { effect, untracked } from "@preact/signals";
+import { ClientError } from "../client/client.ts";
 import { CONFLICTING_HOSTS, type HostGroup, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
 import type { EntityRef } from "./state.ts";
 import type { Store } from "./store.ts";
@@ -16,6 +18,8 @@ export function syncHosts(store: Store): void {
   effect(() => {
     const hosts = store.network.value?.openedHosts;
     const groups = shownGroups(store);
+    // A network that moved to another moment is the same object.
+    void store.pastMoment.value;
     untracked(() => {
       if (hosts !== current) {
         for (const request of requests.values()) request.abort();
@@ -56,10 +60,10 @@ function shownGroups({ state, pathStart }: Store): ReadonlyMap<string, HostGroup
 
 async function loadGroup(store: Store, hosts: Hosts, group: HostGroup, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
+    // The list must not be older than what the stream has already changed.
+    const moment: { at?: string; "min-revision"?: number } =
+      hosts.at === undefined ? { "min-revision": hosts.revision } : { at: hosts.at };
     try {
-      // The list must not be older than what the stream has already changed.
-      const moment: { at?: string; "min-revision"?: number } =
-        hosts.at === undefined ? { "min-revision": hosts.revision } : { at: hosts.at };
       const { items, next } = await store.client.list("hosts", { ...group.query, ...moment }, { signal });
       if (signal.aborted) return;
       // Another moment is shown meanwhile.
@@ -67,8 +71,14 @@ async function loadGroup(store: Store, hosts: Hosts, group: HostGroup, signal: A
       hosts.setLoaded(group.key, items, next === undefined);
       store.networkVersion.value++;
       return;
-    } catch {
+    } catch (error) {
       if (signal.aborted) return;
+      if (moment.at !== hosts.at) continue;
+      if (error instanceof ClientError && !error.transient) {
+        hosts.setFailed(group.key, error.detail);
+        store.networkVersion.value++;
+        return;
+      }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }

@@ -1,6 +1,7 @@
 /**
  * Loads the shortest paths between the ends of the address, of the moment that is shown, and again some time after the
- * network changed. A request that is overtaken is aborted.
+ * network changed. A request that is overtaken by another address is aborted. The paths of the moment before stay until
+ * those of the next one are there, so that a play does not hide them at each step.
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
@@ -13,13 +14,14 @@ export const MAX_LISTED_PATHS = 32;
 const RELOAD_MS = 2000;
 
 export function syncPath(store: Store): void {
-  const { client, state, path, pathFault } = store;
+  const { client, state, path, pathLoading, pathFault } = store;
   let request = new AbortController();
   const load = async (): Promise<void> => {
     request.abort();
     request = new AbortController();
     const { signal } = request;
     const { path: ends, at } = state.peek();
+    pathLoading.value = ends !== undefined;
     if (!ends) return;
     const network = store.network.peek();
     const [src, dst] = [pathEndId(network, ends[0], "src"), pathEndId(network, ends[1], "dst")];
@@ -33,27 +35,39 @@ export function syncPath(store: Store): void {
       batch(() => {
         path.value = { explanation, paths };
         pathFault.value = undefined;
+        pathLoading.value = false;
       });
     } catch (error) {
       if (signal.aborted) return;
       batch(() => {
         path.value = undefined;
         pathFault.value = error instanceof ClientError ? error.detail : String(error);
+        pathLoading.value = false;
       });
     }
   };
-  const key = computed(() => JSON.stringify([state.value.path, state.value.at]));
+  const ends = computed(() => JSON.stringify(state.value.path));
+  const at = computed(() => state.value.at);
+  let loadedEnds: string | undefined;
   const hasNetwork = computed(() => store.network.value !== undefined);
   effect(() => {
-    void key.value;
+    const nextEnds = ends.value;
+    void at.value;
     if (!hasNetwork.value) return;
     untracked(() => {
-      path.value = undefined;
-      pathFault.value = undefined;
+      if (nextEnds !== loadedEnds) {
+        path.value = undefined;
+        pathFault.value = undefined;
+      }
+      loadedEnds = nextEnds;
       void load();
     });
   });
-  const reload = throttle(RELOAD_MS, () => void load());
+  const reload = throttle(RELOAD_MS, () => {
+    // A load that takes longer than the network needs to change again would never end.
+    if (pathLoading.peek()) reload();
+    else void load();
+  });
   effect(() => {
     void store.networkVersion.value;
     untracked(() => {

@@ -105,3 +105,38 @@ test.skipIf(!hasChromium)("why there is no path, and the paths of an earlier rev
   ).toContain(`revision ${before}`);
   file.write();
 });
+
+test.skipIf(!hasChromium)("a path stays while the past is played, and the play waits for it", async () => {
+  const ends = `path=devices:${deviceId(11)}&path=devices:${deviceId(12)}`;
+  await tab.goto(`/?${ends}`);
+  await chip(/2 shortest paths/).waitFor();
+  const startedAt = new Date().toISOString();
+  const other = await openTab(service);
+  const { page } = other;
+  const found = page.locator(".chip").getByText(/2 shortest paths/);
+  const at = () => new URL(page.url()).searchParams.get("at");
+  await page.clock.install();
+  await other.goto(`/?${ends}&at=${startedAt}&speed=1`);
+  await found.waitFor();
+  await page.clock.pauseAt(new Date((await page.evaluate(() => Date.now())) + 1000));
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(/\/paths\//, async (route) => {
+    held.resolve();
+    await released.promise;
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Play", exact: true }).click();
+  await page.clock.runFor(500);
+  await held.promise;
+  const stepAt = at();
+  expect(stepAt).not.toBe(startedAt);
+  await page.clock.runFor(5000);
+  expect(at()).toBe(stepAt);
+  expect(await found.isVisible()).toBe(true);
+  released.resolve();
+  await eventually("the next step", async () => {
+    await page.clock.runFor(500);
+    expect(at()).not.toBe(stepAt);
+  });
+  await other.close();
+});

@@ -8,11 +8,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
+import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { audit } from "./audit.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
 import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
 import { MARKUP_NAME } from "./network-file.ts";
-import { startTcpProxy } from "./tcp-proxy.ts";
 
 const hasChromium = needs("chromium");
 const folder = mkdtempSync(join(tmpdir(), "gazetteer-web-"));
@@ -321,8 +321,8 @@ test.skipIf(!hasChromium)("many problems of one kind are bounded, and severities
 
 test.skipIf(!hasChromium)("without the service the list is marked as old; a hidden page polls", async () => {
   await cause({ cut: ["east"] }, [EAST_LOST]);
-  const proxy = await startTcpProxy(service.url);
-  const tab = await openTab({ url: proxy.url, credentials: service.credentials });
+  await using proxy = await startTcpProxy(Number(new URL(service.url).port));
+  const tab = await openTab({ url: `http://127.0.0.1:${proxy.port}`, credentials: service.credentials });
   const { page } = tab;
   const requests: string[] = [];
   page.on("request", (request) => {
@@ -331,11 +331,11 @@ test.skipIf(!hasChromium)("without the service the list is marked as old; a hidd
   await tab.goto("/?view=devices&problems=1");
   await linksOf(tab).first().waitFor();
   expect(requests).toEqual(["text/event-stream"]);
-  await proxy.disconnect();
+  proxy.cut();
   await listOf(tab).getByText("This list is old").waitFor();
   expect(await linksOf(tab).count()).toBe(1);
   await titleIs(tab, "(1) Gazetteer – not current");
-  await proxy.reconnect();
+  proxy.open();
   await titleIs(tab, "(1) Gazetteer");
   expect(await listOf(tab).locator(".old-list").count()).toBe(0);
   await page.evaluate(() => {

@@ -2,15 +2,15 @@
 import type { ComponentChildren } from "preact";
 import { OpenedViewChip } from "../arrange/opened-view-chip.tsx";
 import { Button } from "../button.tsx";
-import { formatFullTime } from "../format-time.ts";
 import { entityName, formatType } from "../names.ts";
 import { pathCountText } from "../panel/path-steps.tsx";
 import { pathEndName } from "../path.ts";
 import { chosenText } from "../problems/problem-target.ts";
-import { isRevision, LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
+import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { stateTitle } from "./filter-menu.tsx";
 import { MetricNote } from "./metric-menu.tsx";
+import { momentChip } from "./moment-text.ts";
 
 interface ChipData {
   readonly text: string;
@@ -20,14 +20,11 @@ interface ChipData {
 }
 
 export function Chips() {
-  const { state, pathStart, path: loadedPath, problems } = useStore();
+  const store = useStore();
+  const { state, pathStart, path: loadedPath, problems } = store;
   const network = useNetwork();
-  const { types, states, sources, around, path, at, compare, view, layer, metric, problem } = state.value;
-  const chips: ChipData[] = [];
-  if (compare !== undefined) {
-    const to = at === undefined ? "now" : formatMoment(at);
-    chips.push({ text: `Compared: ${formatMoment(compare)} → ${to}`, undo: { compare: undefined } });
-  } else if (at !== undefined) chips.push({ text: `As of ${formatMoment(at)}`, undo: { at: undefined } });
+  const { types, states, sources, around, path, view, layer, metric, problem } = state.value;
+  const chips: ChipData[] = momentChip(store);
   if (view === "map") {
     if (types.length > 0) chips.push({ text: types.map(formatType).join(", "), undo: { types: [] } });
     if (states.length > 0) chips.push({ text: states.map(stateTitle).join(", "), undo: { states: [] } });
@@ -64,9 +61,6 @@ export function Chips() {
     </div>
   );
 }
-
-const formatMoment = (at: string): string =>
-  isRevision(at) ? `revision ${at}` : formatFullTime(Date.parse(at));
 
 function Chip({ text, undo, extra }: ChipData) {
   const { go } = useStore();

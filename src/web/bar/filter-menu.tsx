@@ -2,14 +2,19 @@
  * The menu that highlights devices and links on the map by type, state and source. The count beside each value is of what
  * the map shows, with the filters of the other groups.
  */
-import { useMemo } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import { Button } from "../button.tsx";
 import { Icon } from "../icon.tsx";
 import { countFilters, STATE_FILTERS } from "../map/filter-match.ts";
 import { formatType } from "../names.ts";
 import { neighbourhood } from "../path.ts";
 import { readNetwork, useStore } from "../store.ts";
+import { throttle } from "../throttle.ts";
 import { Popover } from "./popover.tsx";
+
+/** While the network changes, all devices and links are counted at most this often. */
+const COUNT_INTERVAL_MS = 1000;
 
 type FilterName = "types" | "states" | "sources";
 
@@ -33,11 +38,22 @@ function FilterGroups() {
   const store = useStore();
   const { types, states, sources, around, hops } = store.state.value;
   const network = readNetwork(store);
+  const countedVersion = useSignal(network?.version);
+  const recount = useMemo(
+    () =>
+      throttle(COUNT_INTERVAL_MS, () => {
+        countedVersion.value = store.network.peek()?.version;
+      }),
+    [],
+  );
+  useEffect(() => {
+    if (network?.version !== countedVersion.peek()) recount();
+  });
   const counts = useMemo(() => {
     if (!network) return undefined;
     const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
     return countFilters(network, { types, states, sources }, (id) => visible?.has(id) ?? true);
-  }, [network, network?.version, types, states, sources, around, hops]);
+  }, [network, countedVersion.value, types, states, sources, around, hops]);
   if (!counts) return null;
   return (
     <>

@@ -10,6 +10,8 @@ const storeWith = (readiness: Readiness) => ({
   connection: signal({ state: "connected" as const }),
   network: signal(new Network()),
   readiness: signal<Readiness | undefined>(readiness),
+  shownMoments: signal({ at: undefined, compare: undefined }),
+  isMomentLoading: signal(false),
 });
 const cluster = { name: "default", node: "a.1", lag: 0 };
 

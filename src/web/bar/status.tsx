@@ -4,6 +4,7 @@ import { formatDuration, formatFullTime, formatShortTime } from "../format-time.
 import { formatCount } from "../names.ts";
 import { type Store, useStore } from "../store.ts";
 import { ClusterDetails } from "./cluster.tsx";
+import { loadingMomentText } from "./moment-text.ts";
 import { Popover } from "./popover.tsx";
 
 interface StatusText {
@@ -14,12 +15,19 @@ interface StatusText {
 /** On standby: another node runs the source and reports its trouble. */
 const isStale = ({ status }: SourceStatus): boolean => status !== "synced" && status !== "standby";
 
-export function statusOf(store: Pick<Store, "state" | "connection" | "network" | "readiness">): StatusText {
+type StatusStore = Pick<
+  Store,
+  "state" | "connection" | "network" | "readiness" | "shownMoments" | "isMomentLoading"
+>;
+
+export function statusOf(store: StatusStore): StatusText {
   const { at, compare } = store.state.value;
   const connection = store.connection.value.state;
   const hasNetwork = store.network.value !== undefined;
   if (connection === "reconnecting" || connection === "closed")
     return { level: "lost", text: hasNetwork ? "Connection lost" : "No connection" };
+  const loading = loadingMomentText(store);
+  if (loading !== undefined) return { level: "waiting", text: loading };
   if (compare !== undefined) return { level: "past", text: "Comparing" };
   if (at !== undefined) return { level: "past", text: "The past" };
   const staleSeconds = store.readiness.value?.cluster?.staleSeconds;

@@ -30,12 +30,11 @@ export function createFilterMatch(network: Network, { types, states, sources }: 
     typeMatches &&
     (states.length === 0 || stateMatches) &&
     (sources.length === 0 || entity.sources.some((source) => sources.includes(source)));
+  const atCables = devicesAtCables(network, states);
   return {
     device(device) {
       const ownState = deviceStates(device).some((state) => states.includes(state));
-      const stateMatches =
-        ownState ||
-        (states.length > 0 && network.cablesOf(device.id).some((cable) => hasState(cable, states)));
+      const stateMatches = ownState || atCables.has(device.id);
       return matches(device, stateMatches, types.length === 0 || types.includes(device.type));
     },
     cable(cable) {
@@ -44,6 +43,15 @@ export function createFilterMatch(network: Network, { types, states, sources }: 
       return cable.links.some((link) => matches(link, hasState(cable, states), typeMatches));
     },
   };
+}
+
+/** The devices with a cable in one of the states: one pass over the cables is faster than those of each device. */
+function devicesAtCables(network: Network, states: readonly string[]): ReadonlySet<string> {
+  const devices = new Set<string>();
+  if (states.length === 0) return devices;
+  for (const cable of network.cables.values())
+    if (hasState(cable, states)) devices.add(cable.from.device).add(cable.to.device);
+  return devices;
 }
 
 const hasState = (cable: Cable, states: readonly string[]): boolean =>

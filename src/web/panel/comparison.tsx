@@ -1,4 +1,5 @@
 /** The comparison of two moments: which they are, and what differs, in groups by kind and by what happened to it. */
+import { useMemo } from "preact/hooks";
 import { Button } from "../button.tsx";
 import { type ChangeText, describeChange } from "../change-text.ts";
 import { formatFullTime } from "../format-time.ts";
@@ -34,12 +35,9 @@ export function ComparisonPanel({ comparison }: { readonly comparison: Compariso
   );
 }
 
-function Differences({
-  comparison: { network, differences, from, to },
-}: {
-  readonly comparison: Comparison;
-}) {
-  const groups = groupDifferences(network, differences);
+function Differences({ comparison }: { readonly comparison: Comparison }) {
+  const { network, differences, from, to } = comparison;
+  const groups = useMemo(() => groupDifferences(network, differences), [comparison]);
   const count = (event: string) =>
     groups.reduce((sum, group) => sum + (group.event === event ? group.items.length : 0), 0);
   return (

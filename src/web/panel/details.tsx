@@ -2,6 +2,7 @@
 import { Button } from "../button.tsx";
 import { copyText } from "../clipboard.ts";
 import { curlLine } from "../curl.ts";
+import { hostWithId } from "../hosts.ts";
 import { deviceName, deviceWithAlias, entityName } from "../names.ts";
 import type { EntityRef } from "../state.ts";
 import { usePlannedNetwork, useStore } from "../store.ts";
@@ -9,6 +10,7 @@ import { DeviceDetails } from "./device.tsx";
 import { EntityLink, PanelHeading, Section } from "./elements.tsx";
 import { EntityHistory } from "./entity-history.tsx";
 import { HostDetails } from "./host.tsx";
+import { HostsFault } from "./hosts-fault.tsx";
 import { LinkDetails } from "./link.tsx";
 import { OutsideLinks } from "./outside-links.tsx";
 import { SourceClaims } from "./sources.tsx";
@@ -35,6 +37,9 @@ function EntityDetails({ kind, id }: EntityRef) {
   const network = usePlannedNetwork();
   const entity = network?.[kind].get(id);
   const { drift } = useStore();
+  const group = kind === "hosts" ? hostWithId(id) : undefined;
+  if (!entity && group && network?.openedHosts.faultOf(group.key) !== undefined)
+    return <HostsFault group={group} />;
   const isLoading = !network?.isKnown(kind, id) || drift.value === undefined;
   if (!entity && isLoading) return <p class="muted">Loading…</p>;
   const renamed = kind === "devices" && !entity ? deviceWithAlias(network, id) : undefined;

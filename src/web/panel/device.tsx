@@ -3,11 +3,13 @@ import type { Device } from "../../model/entity.ts";
 import { UnpinButton } from "../arrange/unpin-button.tsx";
 import { Button } from "../button.tsx";
 import { missingPorts } from "../drift.ts";
+import { hostsAtDevice } from "../hosts.ts";
 import { formatCount, formatType } from "../names.ts";
 import { usePlannedNetwork, useStore } from "../store.ts";
 import { filterText } from "../table/filter.ts";
 import { DriftNote } from "./drift.tsx";
 import { annotationFacts, Badge, ConflictNote, Facts, joinNonEmpty, Section, Time } from "./elements.tsx";
+import { HostsFault } from "./hosts-fault.tsx";
 import { Loaded } from "./loaded.tsx";
 import { PortsTable } from "./ports-table.tsx";
 
@@ -28,6 +30,7 @@ export function DeviceDetails({ id }: { readonly id: string }) {
       <DriftNote drift={device.drift} />
       <ConflictNote annotations={annotations} />
       <DeviceButtons id={id} />
+      <HostsFault group={hostsAtDevice(id)} />
       <Facts
         facts={[
           ["Id", <code key="id">{id}</code>],

@@ -1,13 +1,16 @@
 /** What the layer of the map marks, as a list: what is not as planned with the newest first, or what is in conflict. */
 
+import { useMemo } from "preact/hooks";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Annotations } from "../../model/entity.ts";
 import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../drift.ts";
+import { CONFLICTING_HOSTS } from "../hosts.ts";
 import { deviceNameById, entityName, formatCount, hostName } from "../names.ts";
 import type { Network } from "../network.ts";
 import type { EntityRef, Layer } from "../state.ts";
 import { usePlannedNetwork, useStore } from "../store.ts";
 import { Badge, EntityLink, Time } from "./elements.tsx";
+import { HostsFault } from "./hosts-fault.tsx";
 
 const MAX_SHOWN = 200;
 
@@ -22,9 +25,10 @@ export function LayerList({ layer }: { readonly layer: Layer }) {
 }
 
 function DriftItems({ list, network }: { readonly list: DriftList; readonly network: Network }) {
-  const items = [...list.entities].sort(
-    ([a, { value: p }], [b, { value: q }]) =>
-      Date.parse(q.drift.since) - Date.parse(p.drift.since) || (a < b ? -1 : 1),
+  // Not again with each change of the network.
+  const { items, summary } = useMemo(
+    () => ({ items: newestFirst(list), summary: summarizeDrift(list) }),
+    [list],
   );
   if (items.length === 0) {
     return (
@@ -36,7 +40,7 @@ function DriftItems({ list, network }: { readonly list: DriftList; readonly netw
   }
   return (
     <div>
-      <p role="status">{summarizeDrift(list)}</p>
+      <p role="status">{summary}</p>
       <ol class="layer-list">
         {items.slice(0, MAX_SHOWN).map(([key, entity]) => (
           <li key={key}>
@@ -48,6 +52,12 @@ function DriftItems({ list, network }: { readonly list: DriftList; readonly netw
     </div>
   );
 }
+
+/** The times are texts of equal length, in order of time. */
+const newestFirst = (list: DriftList): [string, DriftEntity][] =>
+  [...list.entities].sort(([a, { value: p }], [b, { value: q }]) =>
+    p.drift.since === q.drift.since ? (a < b ? -1 : 1) : p.drift.since < q.drift.since ? 1 : -1,
+  );
 
 function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly network: Network }) {
   const { drift } = entity.value;
@@ -85,9 +95,18 @@ function Conflicts({ network }: { readonly network: Network }) {
   const items = (["devices", "links", "hosts"] as const).flatMap((kind) =>
     conflictsOf(kind, network[kind].values()),
   );
-  if (items.length === 0) return <p class="muted">No claims are in conflict.</p>;
+  const fault = <HostsFault group={CONFLICTING_HOSTS} />;
+  if (items.length === 0) {
+    return (
+      <div>
+        {fault}
+        <p class="muted">No claims are in conflict.</p>
+      </div>
+    );
+  }
   return (
     <div>
+      {fault}
       <p role="status">{`${items.length} in conflict`}</p>
       <ol class="layer-list">
         {items.slice(0, MAX_SHOWN).map(({ to, text }) => (

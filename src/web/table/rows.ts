@@ -1,7 +1,8 @@
 /**
  * Loads the rows of a table from the service with the user's filter and order. Of hosts, which may be a million, only as
  * many as the user scrolls to: first a screenful, then more, up to `MAX_ROWS`. A longer list is loaded from its beginning
- * again, so that all rows are of one revision, and the previous rows stay until the new ones are there.
+ * again, so that all rows are of one revision, and the previous rows stay until the new ones are there. They also stay
+ * while the service cannot be read; then it is tried again.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
@@ -19,7 +20,7 @@ export interface Rows {
   readonly hasMore: boolean;
   /** The number of all rows, when it is known. */
   readonly total: number | undefined;
-  /** Why the service refused the request. */
+  /** Why the service refused the request, or why it cannot be read. */
   readonly fault: string | undefined;
 }
 
@@ -75,11 +76,20 @@ export function createRowLoader(client: Client, nameOf: DeviceNames): RowLoader 
     rows.value = { ...rows.peek(), loading: true };
     run(current, aborted).catch((error: unknown) => {
       if (aborted.aborted) return;
-      const fault = error instanceof ClientError ? error.detail : String(error);
-      rows.value = { ...NO_ROWS, loading: false, fault };
+      if (error instanceof ClientError && !error.transient) {
+        rows.value = { ...NO_ROWS, loading: false, fault: error.detail };
+        return;
+      }
+      const reason = error instanceof ClientError ? error.detail : String(error);
+      const kept = rows.peek();
+      const fault = kept.list.length === 0 ? reason : `These rows may be out of date: ${reason}`;
+      rows.value = { ...kept, loading: false, fault };
+      startLater();
     });
   };
-  const startLater = throttle(RELOAD_DELAY_MS, start);
+  const startLater = throttle(RELOAD_DELAY_MS, () => {
+    if (!rows.peek().loading) start();
+  });
 
   return {
     rows,

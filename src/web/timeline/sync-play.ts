@@ -1,6 +1,6 @@
 /**
  * Plays the past: moves the moment of the address on while `play` is set, until it is now. The next step waits until the
- * last one is shown, so that a slow service makes the play slower and leaves nothing out.
+ * last one is shown, with the path where there is one, so that a slow service makes the play slower and leaves nothing out.
  */
 import { computed, effect, untracked } from "@preact/signals";
 import { toExactTimestamp } from "../format-time.ts";
@@ -21,7 +21,7 @@ export function syncPlay(store: Store): void {
 
 /** Returns the function that stops it. */
 function startPlaying(store: Store): () => void {
-  const { state, adjust, loading, problem, live } = store;
+  const { state, adjust, loading, pathLoading, problem, live } = store;
   /** The moment that the last step set. The user may set another one meanwhile. */
   let last: { readonly at: string; readonly ms: number } | undefined;
   let lastStepMs = performance.now();
@@ -30,7 +30,7 @@ function startPlaying(store: Store): () => void {
     lastStepMs = performance.now();
     const { at, speed } = state.peek();
     if (at === undefined || problem.peek() !== undefined) return adjust({ play: false });
-    if (loading.peek() || live.peek() === undefined) return;
+    if (loading.peek() || pathLoading.peek() || live.peek() === undefined) return;
     const fromMs = last?.at === at ? last.ms : timeOf(store, at);
     if (fromMs === undefined) return;
     const ms = fromMs + elapsedMs * speed;

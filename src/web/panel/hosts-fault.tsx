@@ -1,0 +1,8 @@
+/** Why hosts that something opened are not there: the service refused them, as of a moment that it no longer has. */
+import type { HostGroup } from "../hosts.ts";
+import { useNetwork } from "../store.ts";
+
+export function HostsFault({ group }: { readonly group: HostGroup }) {
+  const fault = useNetwork()?.openedHosts.faultOf(group.key);
+  return fault === undefined ? null : <p class="note bad">{`Hosts are not shown: ${fault}`}</p>;
+}
