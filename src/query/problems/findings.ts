@@ -14,7 +14,7 @@ import { type NetworkState, parseStored } from "../../view/view.ts";
 import { conflictFilter, driftFilter, type Filter, ONE_SIDED, ScalarFilter } from "../filter.ts";
 import { select } from "../select.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
-import { type Condition, type SinceFinder, sinceKey } from "./since.ts";
+import type { Condition, SinceFinder } from "./since.ts";
 
 /** A problem without what follows from all of them together. */
 export type Finding = Omit<NetworkProblem, "severity" | "cutOff">;
@@ -100,10 +100,9 @@ function* linkFindings(
   finder: SinceFinder,
 ): Steps<Finding[]> {
   const found = yield* collectPaced(links);
-  for (const link of found) finder.add(condition, link.id, link);
-  const since = yield* finder.resolve();
+  const since = yield* finder.find(condition, found);
   const cables = new CableFindings(kind);
-  for (const link of found) cables.add(link, since.get(sinceKey(condition, link.id)) ?? link.lastChanged);
+  for (const link of found) cables.add(link, since.get(link.id) ?? link.lastChanged);
   return cables.findings();
 }
 
@@ -210,12 +209,11 @@ function* conflictFindings(selected: Selected, finder: SinceFinder): Steps<Findi
   for (const [kind, entities] of selected) {
     const found = yield* collectPaced(entities);
     const condition = hasConflictOf(kind);
-    for (const entity of found) finder.add(condition, entityId(entity), entity);
-    const since = yield* finder.resolve();
+    const since = yield* finder.find(condition, found);
     for (const entity of found) {
       const id = entityId(entity);
       const conflict = entity.annotations?.conflict ?? "";
-      const at = since.get(sinceKey(condition, id)) ?? entity.lastChanged;
+      const at = since.get(id) ?? entity.lastChanged;
       findings.push({
         ...(kind === "hosts"
           ? { id: `host-duplicated:${id}`, kind: "host-duplicated" }
