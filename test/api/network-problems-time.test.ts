@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { Problems } from "../../src/query/problems/problems.ts";
 import { openHarness } from "./harness.ts";
-import { A, B, C, link, TREE, timeNow } from "./problem-network.ts";
+import { A, B, C, device, HOUR_MS, letPass, link, noLink, read, TREE, timeNow } from "./problem-network.ts";
 
 test("two lists that are computed at a time do not mix", async () => {
   await using harness = await openHarness();
@@ -31,4 +31,23 @@ test("two lists that are computed at a time do not mix", async () => {
     [since, since],
     [since, since],
   ]);
+});
+
+test("a cable of which the directions are lost one after the other is one problem, the same until it ends", async () => {
+  await using harness = await openHarness();
+  await harness.apply(TREE);
+  const [toB, fromB] = noLink(A, B);
+  const [toC, fromC] = noLink(A, C);
+  await harness.apply([toB, fromC].filter((change) => change !== undefined));
+  await letPass(harness, HOUR_MS);
+  await harness.apply([fromB, toC].filter((change) => change !== undefined));
+  const since = timeNow(harness);
+  const lost = await read(harness);
+  expect(lost.problems.map((problem) => problem.since)).toEqual([since, since]);
+  // A day after the first directions were lost, and less than that after the others.
+  await letPass(harness, 23.5 * HOUR_MS);
+  await harness.apply([device("dev:d")]);
+  expect(await read(harness)).toEqual(lost);
+  await letPass(harness, HOUR_MS);
+  expect(await read(harness)).toMatchObject({ problems: [] });
 });

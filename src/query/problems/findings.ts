@@ -101,29 +101,41 @@ function* linkFindings(
 ): Steps<Finding[]> {
   const found = yield* collectPaced(links);
   const since = yield* finder.find(condition, found);
-  const cables = new CableFindings(kind);
+  const cables = new CableFindings(kind, firstOf);
   for (const link of found) cables.add(link, since.get(link.id) ?? link.lastChanged);
   return cables.findings();
 }
 
-/** One finding a cable: of its two links the lower id, and the earlier time. */
+interface CableSide {
+  readonly link: Link;
+  readonly since: string;
+}
+
+/** A cable is inactive or one-sided since the first of its links is. Both are the same cable: the lower id names it. */
+const firstOf = (a: CableSide, b: CableSide): CableSide => ({
+  link: a.link.id < b.link.id ? a.link : b.link,
+  since: a.since < b.since ? a.since : b.since,
+});
+
+/** A cable is lost since the last of its links is. That one names it, so that nothing changes when the other expires. */
+const lastOf = (a: CableSide, b: CableSide): CableSide =>
+  a.since === b.since ? firstOf(a, b) : a.since > b.since ? a : b;
+
+/** One finding a cable. `join` makes one of its two links. */
 class CableFindings {
   readonly #kind: keyof typeof LINK_TEXTS;
-  readonly #cables = new Map<string, { link: Link; since: string }>();
+  readonly #join: typeof firstOf;
+  readonly #cables = new Map<string, CableSide>();
 
-  constructor(kind: keyof typeof LINK_TEXTS) {
+  constructor(kind: keyof typeof LINK_TEXTS, join: typeof firstOf) {
     this.#kind = kind;
+    this.#join = join;
   }
 
   add(link: Link, since: string): void {
     const id = cableId(link);
     const other = this.#cables.get(id);
-    if (!other) this.#cables.set(id, { link, since });
-    else
-      this.#cables.set(id, {
-        link: link.id < other.link.id ? link : other.link,
-        since: since < other.since ? since : other.since,
-      });
+    this.#cables.set(id, other ? this.#join(other, { link, since }) : { link, since });
   }
 
   findings(windowMs?: number): Finding[] {
@@ -158,7 +170,7 @@ function* lostFindings(
   time: number,
   { lostLinkMs }: ProblemWindows,
 ): Steps<Finding[]> {
-  const cables = new CableFindings("link-lost");
+  const cables = new CableFindings("link-lost", lastOf);
   let left = ENTITIES_PER_STEP;
   for (const removed of lost.values()) {
     if (removed.time + lostLinkMs > time && isLost(state, removed))
