@@ -83,9 +83,10 @@ export class AuxiliaryEndpoints {
     problems: Problems,
     counters: () => ProcessCounters,
     forwarding: { readonly counters: ForwardMetrics } | undefined,
+    onPageOpen: () => void,
   ) {
     this.#options = options;
-    this.#map = new MapEndpoints(options.map);
+    this.#map = new MapEndpoints(options.map, onPageOpen);
     this.#counters = counters;
     this.#problems = problems;
     this.#forwards = forwarding?.counters;

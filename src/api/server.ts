@@ -25,6 +25,8 @@ export interface Server {
   counters(): ProcessCounters;
   /** To be called when values of `limits` were changed. */
   onLimitsChanged(): void;
+  /** To be called when a page was opened in another process, and from time to time while it is: its searches may be served here. */
+  onPageOpen(): void;
   /** The file was renamed by a rotation. */
   reopenAccessLog(): void;
   /** Closes event streams at once, and all connections when their requests are done or after `drainMs`. */
@@ -83,6 +85,7 @@ export function openServer(options: ServerOptions): Server {
     port: bound.port,
     counters: () => handler.counters(),
     onLimitsChanged: () => handler.onLimitsChanged(),
+    onPageOpen: () => handler.onPageOpen(),
     reopenAccessLog: () => options.accessLog?.reopen(),
     async stop(drainMs) {
       handler.stop();

@@ -234,7 +234,8 @@ export const Configuration = Type.Object(
           minimum: 0,
           maximum: 8760,
           default: 24,
-          description: "Hours that a link that is gone is listed as a problem.",
+          description:
+            "Hours that a link that is gone is listed as a problem, and as what parts two devices.",
         }),
         movedHostMinutes: Type.Number({
           minimum: 0,

@@ -4,13 +4,12 @@
  */
 import type { Steps } from "../lib/steps.ts";
 import type { ExplainedEnd, NoPath, PathExplanation } from "../model/path-explanation.ts";
-import type { History } from "../view/history.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
-import type { CountBytes } from "./changes.ts";
 import { pathCost } from "./disjoint-paths.ts";
 import { findParting } from "./no-path.ts";
 import { type PathEnd, resolvePathEnd } from "./path-ends.ts";
-import { findShortestPaths, type PathUnion } from "./shortest-paths.ts";
+import type { LostLink } from "./problems/recent-changes.ts";
+import { findShortestPaths, type PathUnion, type ShortestPaths } from "./shortest-paths.ts";
 
 export interface ExplainedPaths {
   /** `count` is apart: it may be larger than a number holds. */
@@ -21,15 +20,29 @@ export interface ExplainedPaths {
 
 const NOTHING: PathUnion = { devices: [], links: [] };
 
-export function* explainPaths(
-  history: History,
-  state: NetworkState,
-  srcId: string,
-  dstId: string,
-  countBytes: CountBytes,
-): Steps<ExplainedPaths> {
+/** The ends of a question about paths, and the paths between their devices, where those differ. */
+export interface FoundPaths {
+  readonly state: NetworkState;
+  readonly ends: Pick<PathExplanation, "src" | "dst">;
+  readonly src: PathEnd | undefined;
+  readonly dst: PathEnd | undefined;
+  readonly paths: ShortestPaths | undefined;
+}
+
+export function* findPaths(state: NetworkState, srcId: string, dstId: string): Steps<FoundPaths> {
   const [src, dst] = [resolvePathEnd(state, srcId), resolvePathEnd(state, dstId)];
   const ends = { src: describeEnd(state, srcId, src), dst: describeEnd(state, dstId, dst) };
+  const differ = src && dst && src.device !== dst.device;
+  const paths = differ && (yield* findShortestPaths(yield* state.linkGraph(), src.device, dst.device));
+  return { state, ends, src, dst, paths: paths || undefined };
+}
+
+/** Whether the links that were removed are needed to say why there is no path. */
+export const isParted = ({ paths }: FoundPaths): boolean => paths?.count === 0n;
+
+/** `lost` is used where the ends are parted. */
+export function* explainPaths(found: FoundPaths, lost: readonly LostLink[]): Steps<ExplainedPaths> {
+  const { state, ends, src, dst, paths } = found;
   const noPath = (none: NoPath): ExplainedPaths => ({
     head: { ...ends, none },
     count: 0n,
@@ -37,19 +50,13 @@ export function* explainPaths(
   });
   if (!src || !dst) return noPath({ reason: "unknown-end" });
   const edges = Number(src.host !== undefined) + Number(dst.host !== undefined);
-  if (src.device === dst.device) {
+  if (!paths) {
     if (edges === 0) return noPath({ reason: "same-device" });
     return { head: { ...ends, cost: edges }, count: 1n, union: { devices: [src.device], links: [] } };
   }
-  const paths = yield* findShortestPaths(yield* state.linkGraph(), src.device, dst.device);
-  if (paths.count === 0n) {
-    const { needed, obstacles, obstacleCount, ...sets } = yield* findParting(
-      history,
-      state,
-      src.device,
-      dst.device,
-      countBytes,
-    );
+  if (isParted(found)) {
+    const parting = yield* findParting(state, src.device, dst.device, lost);
+    const { needed, obstacles, obstacleCount, ...sets } = parting;
     if (needed === 0) return noPath({ reason: "never-joined", ...sets });
     return noPath({ reason: "parted", ...sets, needed, obstacles: [...obstacles], obstacleCount });
   }

@@ -3,17 +3,13 @@
  * that is down in a network only what is on a way with the fewest obstacles is listed: the repair of `needed` of them gives
  * a path again, and the rest of the network that is down is of no help.
  */
-import { type PausingSteps, pausing, type Steps } from "../lib/steps.ts";
+import type { PausingSteps, Steps } from "../lib/steps.ts";
 import type { PathObstacle, ReachableSet } from "../model/path-explanation.ts";
-import type { History } from "../view/history.ts";
-import type { LinkGraph } from "../view/link-graph.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
-import type { CountBytes } from "./changes.ts";
-import { type LostLink, RelaxedGraph, type RelaxedLink } from "./relaxed-graph.ts";
+import type { LostLink } from "./problems/recent-changes.ts";
+import { RelaxedGraph, type RelaxedLink } from "./relaxed-graph.ts";
 import { distancesFrom } from "./shortest-paths.ts";
 
-/** A link that was removed within this time before a state is an obstacle of that state. */
-const LOST_LINK_MS = 24 * 3_600_000;
 /** Of each list of ids in the result. */
 const MAX_LISTED = 100;
 const DEVICES_PER_STEP = 128;
@@ -27,17 +23,14 @@ export interface Parting {
   readonly obstacleCount: number;
 }
 
-/** There must be no path from `src` to `dst`, which differ. */
+/** There must be no path from `src` to `dst`, which differ. `lost` are links that were removed, and are not in the state. */
 export function* findParting(
-  history: History,
   state: NetworkState,
   src: string,
   dst: string,
-  count: CountBytes,
+  lost: readonly LostLink[],
 ): Steps<Parting> {
-  const graph = yield* state.linkGraph();
-  const lost = yield* lostLinks(history, state, graph, count);
-  const relaxed = new RelaxedGraph(graph, lost);
+  const relaxed = new RelaxedGraph(yield* state.linkGraph(), lost);
   const fromSrc = yield* distancesFrom(src, (id) =>
     relaxed.from(id).map((link) => [link.dst, relaxed.costOf(link)]),
   );
@@ -54,7 +47,7 @@ export function* findParting(
   const distance = fromSrc.get(dst);
   if (distance === undefined) return { ...reachable, needed: 0, obstacles: [], obstacleCount: 0 };
   const found = yield* findObstacles(relaxed, src, distance, fromSrc, toDst);
-  const byId = new Map(lost.map((link) => [link.id, link]));
+  const byId = new Map(lost.map((removed) => [removed.link.id, removed]));
   const devices = [...found.devices].slice(0, MAX_LISTED).map((id) => describeDevice(state, id));
   const links = [...found.links.values()].slice(0, MAX_LISTED).map((link) => describeLink(state, link, byId));
   return {
@@ -116,47 +109,9 @@ function describeLink(
   const gone = linkState === "lost" ? lost.get(id) : undefined;
   const json = gone ? undefined : state.get("links", id);
   const common = { resource: "links", id, state: linkState === "active" ? "inactive" : linkState } as const;
-  if (gone) return { ...common, since: new Date(gone.timeMs).toISOString(), src: gone.src, dst: gone.dst };
+  if (gone)
+    return { ...common, since: new Date(gone.time).toISOString(), src: gone.link.src, dst: gone.link.dst };
   if (json === undefined) return common;
   const { src, dst, lastChanged } = parseStored("links", json);
   return { ...common, since: lastChanged, src, dst };
-}
-
-/** Entries of the log that are looked at between two pauses. */
-const ENTRIES_PER_STEP = 500;
-/** Of a link that is kept, besides its text. */
-const LINK_BYTES = 200;
-
-/** The links that were removed within the time before the state, and are not in it. */
-function* lostLinks(
-  history: History,
-  state: NetworkState,
-  graph: LinkGraph,
-  count: CountBytes,
-): Steps<LostLink[]> {
-  const start = history.resolveTime(state.time - LOST_LINK_MS);
-  const since = start.ok ? start.revision : history.log.stats().oldest;
-  const removed = new Map<string, { readonly json: string; readonly timeMs: number }>();
-  for (const batch of history.batches(since, state.revision)) {
-    yield;
-    for (const entry of pausing(batch?.entries ?? [], ENTRIES_PER_STEP)) {
-      if (entry === undefined) yield;
-      else if (entry.kind === "links" && entry.after === null && entry.before !== null) {
-        if (!removed.has(entry.id)) count(LINK_BYTES + entry.before.length);
-        removed.set(entry.id, { json: entry.before, timeMs: batch?.time ?? 0 });
-      }
-    }
-  }
-  const lost: LostLink[] = [];
-  for (const entry of pausing(removed, ENTRIES_PER_STEP)) {
-    if (entry === undefined) {
-      yield;
-      continue;
-    }
-    const [id, { json, timeMs }] = entry;
-    if (graph.hasLink(id)) continue;
-    const { src, dst } = parseStored("links", json);
-    lost.push({ id, src, dst, timeMs });
-  }
-  return lost;
 }

@@ -3,9 +3,9 @@
  * that are unavailable or gone. Each of those costs 1 and what works costs nothing, so that the cheapest way between two
  * devices passes the fewest obstacles, and what costs nothing is what can be reached.
  */
-import type { Link } from "../model/entity.ts";
 import type { PathObstacle } from "../model/path-explanation.ts";
 import type { LinkGraph } from "../view/link-graph.ts";
+import type { LostLink } from "./problems/recent-changes.ts";
 
 type LinkState = Extract<PathObstacle["state"], "inactive" | "lost" | "one-way"> | "active";
 
@@ -17,14 +17,6 @@ export interface RelaxedLink {
   readonly state: LinkState;
 }
 
-/** A link that was removed, with its ends and when. */
-export interface LostLink {
-  readonly id: string;
-  readonly src: Link["src"];
-  readonly dst: Link["dst"];
-  readonly timeMs: number;
-}
-
 export class RelaxedGraph {
   readonly #graph: LinkGraph;
   readonly #lostFrom: ReadonlyMap<string, readonly LostLink[]>;
@@ -32,8 +24,8 @@ export class RelaxedGraph {
 
   constructor(graph: LinkGraph, lost: readonly LostLink[]) {
     this.#graph = graph;
-    this.#lostFrom = Map.groupBy(lost, ({ src }) => src.device);
-    this.#lostTo = Map.groupBy(lost, ({ dst }) => dst.device);
+    this.#lostFrom = Map.groupBy(lost, ({ link }) => link.src.device);
+    this.#lostTo = Map.groupBy(lost, ({ link }) => link.dst.device);
   }
 
   /** What the device itself costs. */
@@ -46,6 +38,7 @@ export class RelaxedGraph {
     return (state === "active" ? 0 : 1) + this.deviceCost(dst);
   }
 
+  /** In order of id: that of the graph depends on how it came about, and is not the same on every node of a cluster. */
   from(id: string): RelaxedLink[] {
     const links: RelaxedLink[] = [];
     const known = new Set<string>();
@@ -53,15 +46,17 @@ export class RelaxedGraph {
       known.add(dst);
       links.push({ id: link, src: id, dst, state: active ? "active" : "inactive" });
     }
-    for (const { id: link, dst } of this.#lostFrom.get(id) ?? []) {
-      known.add(dst.device);
-      links.push({ id: link, src: id, dst: dst.device, state: "lost" });
+    for (const { link } of this.#lostFrom.get(id) ?? []) {
+      const dst = link.dst.device;
+      known.add(dst);
+      links.push({ id: link.id, src: id, dst, state: "lost" });
     }
     for (const { id: link, src, active } of this.#graph.linksTo(id))
       if (active && !known.has(src)) links.push({ id: link, src: id, dst: src, state: "one-way" });
-    return links;
+    return links.sort(byId);
   }
 
+  /** In the same order. */
   to(id: string): RelaxedLink[] {
     const links: RelaxedLink[] = [];
     const known = new Set<string>();
@@ -69,12 +64,15 @@ export class RelaxedGraph {
       known.add(src);
       links.push({ id: link, src, dst: id, state: active ? "active" : "inactive" });
     }
-    for (const { id: link, src } of this.#lostTo.get(id) ?? []) {
-      known.add(src.device);
-      links.push({ id: link, src: src.device, dst: id, state: "lost" });
+    for (const { link } of this.#lostTo.get(id) ?? []) {
+      const src = link.src.device;
+      known.add(src);
+      links.push({ id: link.id, src, dst: id, state: "lost" });
     }
     for (const { id: link, dst, active } of this.#graph.linksFrom(id))
       if (active && !known.has(dst)) links.push({ id: link, src: dst, dst: id, state: "one-way" });
-    return links;
+    return links.sort(byId);
   }
 }
+
+const byId = (a: RelaxedLink, b: RelaxedLink): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

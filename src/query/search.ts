@@ -13,6 +13,7 @@ import {
   FIELD_CLASS,
   hasWords,
   type PageWords,
+  SEARCHED_KINDS,
   type SearchedKind,
   wordsOf,
 } from "../view/search-index.ts";
@@ -79,7 +80,7 @@ export function* searchState(state: NetworkState, terms: SearchTerms, limit: num
   const best: Candidate[] = [];
   const matches = new PageMatches();
   let found = 0;
-  for (const kind of ["devices", "hosts"] as const) {
+  for (const kind of SEARCHED_KINDS) {
     let left = PAGES_PER_STEP;
     for (const page of yield* state.pages(kind)) {
       const isNew = !hasWords(page);

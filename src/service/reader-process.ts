@@ -89,12 +89,13 @@ async function receiveStart(
   throw new StartupError("no-writer", "is started by gazetteer serve --readers N only");
 }
 
-/** The settings of this process; `onUpdate` is called after each change. */
+/** The settings of this process, and what is done on messages about them; `onUpdate` is called after each change. */
 interface ReaderSettings {
   readonly live: LiveSettings;
   update(values: SettingsValues): void;
   onUpdate: () => void;
   onReopenAccessLog: () => void;
+  onPageOpen: () => void;
 }
 
 function createReaderSettings(values: SettingsValues): ReaderSettings {
@@ -103,6 +104,7 @@ function createReaderSettings(values: SettingsValues): ReaderSettings {
     live,
     onUpdate: () => {},
     onReopenAccessLog: () => {},
+    onPageOpen: () => {},
     update(next) {
       updateSettings(live, next);
       this.onUpdate();
@@ -152,6 +154,7 @@ async function receiveMessages(
     if (message.users) users.replace(message.users);
     if (message.settings) settings.update(message.settings);
     if (message.reopenAccessLog) settings.onReopenAccessLog();
+    if (message.pageOpen) settings.onPageOpen();
     if (message.tls) tls?.replace(message.tls);
     if (message.cluster && cluster) cluster.staleSince = message.cluster.staleSince;
     if (message.shareGrant) shares.grant(message.shareGrant);
@@ -206,6 +209,7 @@ async function serveReplica(
       rejectedRecords: () => ({}),
       site: undefined,
     });
+    settings.onPageOpen = () => server.onPageOpen();
     settings.onReopenAccessLog = () => server.reopenAccessLog();
     settings.onUpdate = () => {
       replica.history.maxRingBytes = live.limits.streamBufferBytes;

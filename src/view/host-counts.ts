@@ -1,6 +1,6 @@
 /**
  * How many hosts are located at each device, as a part of every state: a read of the counts needs no scan, and the counts
- * belong exactly to its revision. A host with several locations counts once at each of its devices.
+ * belong exactly to its revision.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
 import type { Steps } from "../lib/steps.ts";
@@ -8,9 +8,14 @@ import type { HostLocation } from "../model/entity.ts";
 import type { Collection } from "./collection.ts";
 
 /** By the id of the device, as the locations have it. */
-export type HostCounts = LayeredMap<string, number>;
+export interface HostCounts {
+  /** A host with several locations counts once at each of its devices. */
+  readonly located: LayeredMap<string, number>;
+  /** It counts once, at its first location: these can be added up. */
+  readonly first: LayeredMap<string, number>;
+}
 
-export const NO_HOSTS: HostCounts = new LayeredMap();
+export const NO_HOSTS: HostCounts = { located: new LayeredMap(), first: new LayeredMap() };
 
 /** The JSON of a host before and after a change; null where it does not exist. */
 export interface HostChange {
@@ -22,19 +27,43 @@ const CHANGES_PER_STEP = 64;
 
 /** The counts after these changes. Each host may change once. */
 export function* withHostCounts(counts: HostCounts, changes: Iterable<HostChange>): Steps<HostCounts> {
-  const deltas = new Map<string, number>();
+  const located = new Deltas();
+  const first = new Deltas();
   let left = CHANGES_PER_STEP;
   for (const { before, after } of changes) {
     const [old, now] = [locationsText(before), locationsText(after)];
     if (old !== now) {
-      for (const device of devicesIn(old, before)) deltas.set(device, (deltas.get(device) ?? 0) - 1);
-      for (const device of devicesIn(now, after)) deltas.set(device, (deltas.get(device) ?? 0) + 1);
+      const [from, to] = [devicesIn(old, before), devicesIn(now, after)];
+      for (const device of from) located.add(device, -1);
+      for (const device of to) located.add(device, 1);
+      if (from[0] !== undefined) first.add(from[0], -1);
+      if (to[0] !== undefined) first.add(to[0], 1);
     }
     if (--left > 0) continue;
     left = CHANGES_PER_STEP;
     yield;
   }
-  return deltas.size === 0 ? counts : yield* counts.with(changedCounts(counts, deltas));
+  return { located: yield* located.addTo(counts.located), first: yield* first.addTo(counts.first) };
+}
+
+/** Changes of counts. */
+class Deltas {
+  readonly #byDevice = new Map<string, number>();
+
+  add(device: string, change: number): void {
+    const delta = (this.#byDevice.get(device) ?? 0) + change;
+    if (delta === 0) this.#byDevice.delete(device);
+    else this.#byDevice.set(device, delta);
+  }
+
+  *addTo(counts: LayeredMap<string, number>): Steps<LayeredMap<string, number>> {
+    return this.#byDevice.size === 0 ? counts : yield* counts.with(this.#sums(counts));
+  }
+
+  *#sums(counts: LayeredMap<string, number>): Generator<[device: string, count: number | undefined]> {
+    for (const [device, delta] of this.#byDevice)
+      yield [device, (counts.get(device) ?? 0) + delta || undefined];
+  }
 }
 
 /** The counts of all hosts. */
@@ -44,14 +73,6 @@ export function* hostCountsOf(hosts: Collection): Steps<HostCounts> {
     for (const page of pages) for (const i of page.ids.keys()) yield { before: null, after: page.value(i) };
   }
   return yield* withHostCounts(NO_HOSTS, added());
-}
-
-function* changedCounts(
-  counts: HostCounts,
-  deltas: ReadonlyMap<string, number>,
-): Generator<[device: string, count: number | undefined]> {
-  for (const [device, delta] of deltas)
-    if (delta !== 0) yield [device, (counts.get(device) ?? 0) + delta || undefined];
 }
 
 const LOCATIONS = '"locations":[';
@@ -68,11 +89,11 @@ function locationsText(host: string | null): string {
   return host.slice(start, host.indexOf("]", start) + 1);
 }
 
-function devicesIn(locations: string, host: string | null): Iterable<string> {
+/** Each once, that of the first location first. */
+function devicesIn(locations: string, host: string | null): readonly string[] {
   if (locations === "" || host === null) return [];
-  const parsed = parseLocations(locations, host);
-  const [first] = parsed;
-  return first && parsed.length === 1 ? [first.elementId] : new Set(parsed.map(({ elementId }) => elementId));
+  const devices = parseLocations(locations, host).map(({ elementId }) => elementId);
+  return devices.length === 1 ? devices : [...new Set(devices)];
 }
 
 function parseLocations(locations: string, host: string): readonly HostLocation[] {

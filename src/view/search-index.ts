@@ -1,7 +1,7 @@
 /**
  * The index of the search: for each page of devices or hosts, the beginnings of all words of what its entities are called,
- * in order. A page never changes, so that its index is built once, when a search needs it, and serves every state that
- * shares the page. A change of the network costs nothing here; the next search indexes the pages that are new.
+ * in order. A page never changes, so that its index is built once, by a search or in the background (`search-indexer.ts`),
+ * and serves every state that shares the page. A commit costs nothing here: it only makes pages that have no index yet.
  *
  * One index for a whole collection would be found with one look-up, but had to be changed with every commit, and a word
  * would need several times the memory. A look-up in each page of 100,000 hosts takes about a millisecond.
@@ -10,12 +10,17 @@
  * case in UTF-8. `starts` has the places in it where a word begins, with the entity they belong to, in order of what
  * follows there.
  */
+import type { CollectionVersions } from "../log/log.ts";
 import { canonicalIp, ipKey } from "../model/address.ts";
 import type { Device, Host } from "../model/entity.ts";
 import { type EncodedPage, MAX_PAGE_SIZE } from "./encoded-page.ts";
 import { parseStored } from "./view.ts";
 
-export type SearchedKind = "devices" | "hosts";
+export const SEARCHED_KINDS = ["devices", "hosts"] as const;
+export type SearchedKind = (typeof SEARCHED_KINDS)[number];
+
+/** The revision that last changed what a search finds. */
+export const searchChangedAt = ({ devices, hosts }: CollectionVersions): number => Math.max(devices, hosts);
 
 /** What a field is. The number is the byte before the field. */
 export const FIELD_CLASS = {

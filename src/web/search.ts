@@ -29,8 +29,6 @@ export interface Searcher {
   readonly result: ReadonlySignal<SearchState>;
   /** Searches in the network of that moment; an empty text ends the search. */
   search(text: string, at: string | undefined): void;
-  /** Makes the service index what changed since the last search of anyone, before the user types. */
-  prepare(): void;
   /** Resolves when the newest search has ended. */
   settled(): Promise<void>;
 }
@@ -71,9 +69,6 @@ export function createSearcher(client: Pick<Client, "search">): Searcher {
       request = new AbortController();
       result.value = { ...result.peek(), searching: true, fault: undefined };
       running = run(text, at, request);
-    },
-    prepare() {
-      client.search("0", { limit: 1 }).catch(() => {}); // The search of the user shows what is wrong.
     },
     settled: () => running,
   };

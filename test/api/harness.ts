@@ -21,6 +21,7 @@ import type { Log, LogEntry } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import type { SourceReport } from "../../src/model/source-status.ts";
+import type { ProblemWindows } from "../../src/query/problems/recent-changes.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { type BatchListener, History } from "../../src/view/history.ts";
@@ -67,6 +68,7 @@ export interface HarnessOptions {
   readonly tls?: LiveTlsIdentity;
   readonly scheduler?: Scheduler;
   readonly drawings?: Drawings;
+  readonly problemWindows?: ProblemWindows;
   /** Makes it a node of a cluster. */
   readonly cluster?: ClusterStatus;
 }
@@ -151,6 +153,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     site: options.site,
     map: options.map,
     tls: options.tls,
+    problemWindows: options.problemWindows,
     cluster: options.cluster,
     clusterStatus: options.cluster,
     clock,

@@ -226,6 +226,27 @@ test("the past is as it was then, whatever happened since", async () => {
   expect(past.headers.get("gazetteer-revision")).toBe("2");
 });
 
+test("a host that is cut off counts once, at its first location, also after a move and in the past", async () => {
+  const api = await open();
+  const hostAt = (...devices: string[]): ClaimChange => {
+    const locations = devices.map((elementId) => ({ elementId, port: "9" }));
+    return { op: "set", kind: "hosts", claim: { mac: "00:00:00:00:00:0A", vlan: "None", locations } };
+  };
+  const cutOff = async (query = "") =>
+    Object.fromEntries(
+      (await read(api, query)).problems.map(({ id, cutOff: { hostCount } }) => [id, hostCount]),
+    );
+  const lost = [A, B, C].slice(1).map((id) => `link-lost:${linkOf(A, id)}`);
+  await api.apply([...TREE, hostAt(B, C)]);
+  await api.apply([...noLink(A, B), ...noLink(A, C)]);
+  const before = { [lost[0] ?? ""]: 2, [lost[1] ?? ""]: 1 };
+  expect(await cutOff("?kind=link-lost")).toEqual(before);
+  const { revision } = api.view;
+  await api.apply([hostAt(C, B)]);
+  expect(await cutOff("?kind=link-lost")).toEqual({ [lost[0] ?? ""]: 1, [lost[1] ?? ""]: 2 });
+  expect(await cutOff(`?kind=link-lost&at=${revision}`)).toEqual(before);
+});
+
 test("a problem that comes back has the same id and the new time", async () => {
   const harness = await open();
   await harness.apply(TREE);

@@ -1,9 +1,13 @@
 /** `explain=true` on paths: the union of all shortest paths, and why there is none, now and in the past. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import type { PathExplanation } from "../../src/model/path-explanation.ts";
+import { snapshotOf } from "../../src/view/view.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { type Harness, openHarness } from "./harness.ts";
 
 const TYPE = "application/vnd.gazetteer.path-explanation+json";
+const HOUR_MS = 3_600_000;
 const HOST = "00:00:00:00:00:0A/None";
 
 type End = readonly [device: string, port: string];
@@ -150,4 +154,50 @@ test("what cannot be combined is refused", async () => {
   }
   const accept = { headers: { accept: TYPE } };
   expect((await api.fetch("paths/l1/l3", accept)).status).toBe(400);
+});
+
+test("a link counts as lost for the configured time before the last change, now and in the past", async () => {
+  await using api = await openHarness({
+    problemWindows: { lostLinkMs: 2 * HOUR_MS, movedHostMs: 10 * HOUR_MS },
+  });
+  const change = (n: number) =>
+    api.apply([{ op: "set", kind: "devices", claim: { id: "x", hw: `hw ${n}` } }]);
+  await api.replace({ devices: DEVICES, links: [...FABRIC, ...TAIL], hosts: HOSTS });
+  await api.replace({ devices: DEVICES, links: FABRIC, hosts: HOSTS });
+  api.clock.setBy(1.9 * HOUR_MS);
+  await change(1);
+  const within = api.view.revision;
+  const reason = async (more = "") => (await explain(api, "l1", "l3", more)).none?.reason;
+  expect(await reason()).toBe("parted");
+  // A network that does not change keeps its explanation.
+  api.clock.setBy(HOUR_MS);
+  expect(await reason()).toBe("parted");
+  await change(2);
+  expect(await reason()).toBe("never-joined");
+  expect([await reason(`&at=${within}`), await reason(`&at=${within + 1}`)]).toEqual([
+    "parted",
+    "never-joined",
+  ]);
+});
+
+test("the order of everything in it depends on the network, not on how it came about", async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, "log.sqlite");
+  const devices = [...DEVICES, { id: "far", annotations: {} }];
+  const inactive = cable(["l3", "2"], ["far", "1"], "INACTIVE");
+  const back = cable(["l1", "1"], ["s1", "1"]);
+  const paths = ["l1/far", "far/s1", "x/l1"].map((ends) => `paths/${ends}?explain=true`);
+  const bodies = async (api: Harness) =>
+    Promise.all(paths.map(async (path) => (await api.fetch(path)).text()));
+  let before: string[];
+  {
+    await using api = await openHarness({ data });
+    await api.replace({ devices, links: [...FABRIC, ...TAIL, ...inactive], hosts: HOSTS });
+    await api.replace({ devices, links: [...FABRIC.slice(2), ...TAIL, ...inactive], hosts: HOSTS });
+    await api.replace({ devices, links: [...FABRIC.slice(2), ...TAIL, ...inactive, ...back], hosts: HOSTS });
+    before = await bodies(api);
+    await api.log.writeSnapshot(await api.scheduler.run("test", snapshotOf(api.view.capture())));
+  }
+  await using again = await openHarness({ data });
+  expect(await bodies(again)).toEqual(before);
 });

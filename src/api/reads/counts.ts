@@ -45,7 +45,7 @@ interface Counted {
 function* countHosts(filtered: FilteredState): Steps<Counted> {
   const { state, filters, includesMissing } = filtered;
   if (filters("hosts").length === 0 && !includesMissing)
-    return { counts: yield* state.hostCounts(), total: state.size("hosts") };
+    return { counts: (yield* state.hostCounts()).located, total: state.size("hosts") };
   const counts = new Map<string, number>();
   let total = 0;
   for (const item of selectEntities(filtered, "hosts")) {

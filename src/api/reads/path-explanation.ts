@@ -4,10 +4,12 @@
  */
 import { PATH_EXPLANATION_FORMAT } from "../../formats/formats.ts";
 import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
-import { explainPaths } from "../../query/explain-paths.ts";
+import { explainPaths, type FoundPaths, findPaths, isParted } from "../../query/explain-paths.ts";
 import { badParameter } from "../../query/fault.ts";
+import type { LostLink } from "../../query/problems/recent-changes.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
+import type { View } from "../../view/view.ts";
 import { problemOf, throwIfFault } from "../query-problem.ts";
 import type { Representation } from "../representation.ts";
 import { jsonList } from "./json-list.ts";
@@ -17,34 +19,69 @@ import type { RequestContext } from "./read-context.ts";
 const IDS_PER_STEP = 500;
 
 export function* pathExplanationRepresentation(
-  { history, view, memory }: RequestContext,
+  context: RequestContext,
   route: PathsRoute,
   query: Query,
 ): Steps<Representation> {
   if (route.disjoint) throw problemOf(badParameter("explain", "does not exist for disjoint paths."));
   for (const name of ["limit", "cursor"] as const)
     if (query[name] !== undefined) throw problemOf(badParameter(name, "cannot be used with explain=true."));
-  const state = throwIfFault(yield* resolveState(history, query));
-  memory.hold(state);
   const isCurrent = query.at === undefined;
-  const version = isCurrent ? pathsChangedAt(state.versions) : state.revision;
+  const { found, lost } = yield* isCurrent ? findNow(context, route) : findThen(context, route, query);
+  const { state } = found;
+  const { view, memory } = context;
+  memory.hold(state);
+  // Which links count as lost depends on the time of the revision.
+  const follows = isParted(found) ? followRevision : followPaths;
   return {
     info: {
       key: `paths explained ${JSON.stringify([route.src, route.dst])} ${query.fingerprint}`,
-      version,
-      ...(isCurrent && { currentVersion: followPaths(view) }),
+      version: isCurrent && !isParted(found) ? pathsChangedAt(state.versions) : state.revision,
+      ...(isCurrent && { currentVersion: follows(view) }),
       revision: state.revision,
       contentType: PATH_EXPLANATION_FORMAT.contentType,
     },
     *render() {
-      const count = (bytes: number) => memory.add(bytes);
-      const explained = yield* explainPaths(history, state, route.src, route.dst, count);
-      const { head, union } = explained;
-      const open = `${JSON.stringify(head).slice(0, -1)},"count":${explained.count},"devices":[`;
+      const { head, count, union } = yield* explainPaths(found, lost);
+      const open = `${JSON.stringify(head).slice(0, -1)},"count":${count},"devices":[`;
       return { chunks: unionChunks(open, union) };
     },
   };
 }
+
+const followRevision = (view: View) => (): number => view.revision;
+
+interface Found {
+  readonly found: FoundPaths;
+  readonly lost: readonly LostLink[];
+}
+
+/**
+ * Where there is no path, the links that were removed are those of the list of problems, which is kept up to date. That may
+ * be of a later revision by now, and so is then the explanation.
+ */
+function* findNow({ history, view, problems }: RequestContext, { src, dst }: PathsRoute): Steps<Found> {
+  const found = yield* findPaths(view.capture(), src, dst);
+  if (!isParted(found)) return { found, lost: [] };
+  const { revision, removed } = yield* problems.newest();
+  if (revision === found.state.revision) return { found, lost: removed };
+  return { found: yield* findPaths(yield* history.stateAt(revision), src, dst), lost: removed };
+}
+
+function* findThen(
+  { history, problems, memory }: RequestContext,
+  { src, dst }: PathsRoute,
+  query: Query,
+): Steps<Found> {
+  const found = yield* findPaths(throwIfFault(yield* resolveState(history, query)), src, dst);
+  if (!isParted(found)) return { found, lost: [] };
+  const lost = yield* problems.removedBefore(found.state);
+  memory.add(lost.length * LINK_BYTES);
+  return { found, lost };
+}
+
+/** What a link that was removed takes in memory. */
+const LINK_BYTES = 1000;
 
 function* unionChunks(
   open: string,

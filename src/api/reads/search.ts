@@ -1,11 +1,11 @@
 /** The representation of a search: the best hits, each a device or host. */
 import { HITS_FORMAT } from "../../formats/formats.ts";
 import type { Steps } from "../../lib/steps.ts";
-import type { CollectionVersions } from "../../log/log.ts";
 import { badParameter } from "../../query/fault.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { parseSearch, searchState } from "../../query/search.ts";
+import { searchChangedAt } from "../../view/search-index.ts";
 import type { View } from "../../view/view.ts";
 import { problemOf, throwIfFault } from "../query-problem.ts";
 import type { Representation } from "../representation.ts";
@@ -27,7 +27,7 @@ export function* searchRepresentation(
   return {
     info: {
       key: `${dialect.keyPrefix}search ${limit} ${query.fingerprint}`,
-      version: isCurrent ? changedAt(state.versions) : state.revision,
+      version: isCurrent ? searchChangedAt(state.versions) : state.revision,
       ...(isCurrent && { currentVersion: followVersion(view) }),
       revision: state.revision,
       contentType: HITS_FORMAT.contentType,
@@ -42,6 +42,4 @@ export function* searchRepresentation(
   };
 }
 
-const changedAt = ({ devices, hosts }: CollectionVersions): number => Math.max(devices, hosts);
-
-const followVersion = (view: View) => (): number => changedAt(view.versions);
+const followVersion = (view: View) => (): number => searchChangedAt(view.versions);

@@ -5,7 +5,7 @@ import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../m
 import type { NetworkState } from "../../view/view.ts";
 import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
 import { type Finding, findProblems, isLost } from "./findings.ts";
-import type { ProblemWindows, RecentChanges } from "./recent-changes.ts";
+import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { DevicePair } from "./repaired-graph.ts";
 import type { SinceFinder } from "./since.ts";
 
@@ -29,6 +29,11 @@ export interface ProblemList {
    * Together with the revision it determines the list.
    */
   readonly validUntil: number;
+  /**
+   * The links that were removed within the window before the time of the revision, whatever became of their devices. They
+   * depend on the log alone.
+   */
+  readonly removed: readonly LostLink[];
 }
 
 /** The severity of a problem that cuts off nothing. One that does is critical. */
@@ -56,7 +61,9 @@ export function* listProblems(
   const faults = causes.map(faultOf).filter((fault) => fault !== undefined);
   const graph = yield* state.linkGraph();
   const lost = lostPairs(state, recent, time, windows);
-  const cutOffs = yield* findCutOffs(graph, recent.hosts.at, lost, faults);
+  // By the first location, so that a host with several is counted once.
+  const { first } = yield* state.hostCounts();
+  const cutOffs = yield* findCutOffs(graph, (device) => first.get(device) ?? 0, lost, faults);
   const byFinding = new Map(causes.map((finding, i) => [finding, cutOffs[i] ?? NOTHING_CUT_OFF]));
   const problems: NetworkProblem[] = [];
   let validUntil = Number.POSITIVE_INFINITY;
@@ -70,7 +77,25 @@ export function* listProblems(
     listed.push({ problem, text: JSON.stringify(problem) });
     if (listed.length % PROBLEMS_PER_STEP === 0) yield;
   }
-  return { revision: state.revision, time: state.time, problems: listed, validUntil };
+  const removed = yield* removedLinks(state, recent, windows);
+  return { revision: state.revision, time: state.time, problems: listed, validUntil, removed };
+}
+
+/** Those of `recent` at the state, in order of removal. */
+export function* removedLinks(
+  state: NetworkState,
+  { lost }: RecentChanges,
+  { lostLinkMs }: ProblemWindows,
+): Steps<LostLink[]> {
+  const removed: LostLink[] = [];
+  let left = PROBLEMS_PER_STEP;
+  for (const link of lost.values()) {
+    if (link.time + lostLinkMs > state.time) removed.push(link);
+    if (--left > 0) continue;
+    left = PROBLEMS_PER_STEP;
+    yield;
+  }
+  return removed;
 }
 
 /** What the finding may cut off anything with. */

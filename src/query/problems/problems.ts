@@ -11,14 +11,14 @@ import { SharedSteps, type Steps } from "../../lib/steps.ts";
 import type { History } from "../../view/history.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { listProblems, type ProblemList } from "./problem-list.ts";
-import { type ProblemWindows, RecentChanges } from "./recent-changes.ts";
+import { listProblems, type ProblemList, removedLinks } from "./problem-list.ts";
+import { type LostLink, type ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import { SinceFinder } from "./since.ts";
 
 const DEFAULT_WINDOWS: ProblemWindows = { lostLinkMs: 24 * 3_600_000, movedHostMs: 3_600_000 };
 /** Of all lists of the past together, in characters. */
 const MAX_CACHED_CHARS = 16 * 1024 * 1024;
-/** Counted for each problem besides its text. */
+/** Counted for each problem besides its text, and for each link that was removed. */
 const PROBLEM_OVERHEAD = 1000;
 /** Somebody may set the clock of the machine: it is read again after this time. */
 const MAX_SLEEP_MS = 60_000;
@@ -30,10 +30,13 @@ export class Problems {
   readonly #finder: SinceFinder;
   readonly #past = createBoundedCache<string, ProblemList>({
     maxSize: MAX_CACHED_CHARS,
-    sizeOf: ({ problems }) =>
+    sizeOf: ({ problems, removed }) =>
       Math.min(
         MAX_CACHED_CHARS,
-        problems.reduce((sum, { text }) => sum + text.length + PROBLEM_OVERHEAD, PROBLEM_OVERHEAD),
+        problems.reduce(
+          (sum, { text }) => sum + text.length + PROBLEM_OVERHEAD,
+          (1 + removed.length) * PROBLEM_OVERHEAD,
+        ),
       ),
   });
   readonly #listeners = new Set<() => void>();
@@ -88,7 +91,7 @@ export class Problems {
     try {
       const windows = this.#windows;
       const time = Math.max(this.#clock.now(), state.time);
-      const recent = yield* this.#recentAt(state, time, windows);
+      const recent = yield* this.#recentAt(state, windows);
       const list = yield* listProblems(state, recent, this.#finder, time, windows);
       this.#recent = recent;
       this.#newest = list;
@@ -98,19 +101,19 @@ export class Problems {
     }
   }
 
-  *#recentAt(state: NetworkState, time: number, windows: ProblemWindows): Steps<RecentChanges> {
+  *#recentAt(state: NetworkState, windows: ProblemWindows): Steps<RecentChanges> {
     const recent = this.#recent;
     // Taken out while it is changed: where that fails, all of it is read again.
     this.#recent = undefined;
     if (recent && recent.revision <= state.revision) {
       try {
-        yield* recent.moveTo(this.#history, state.revision, time, windows);
+        yield* recent.moveTo(this.#history, state.revision, state.time, windows);
         return recent;
       } catch (error) {
         if (!(error instanceof HistoryPruned)) throw error;
       }
     }
-    return yield* RecentChanges.read(this.#history, state, time, windows);
+    return yield* RecentChanges.read(this.#history, state, windows);
   }
 
   /** A time at which the list is the one of its revision. The same on every node, so that a cursor may contain it. */
@@ -131,10 +134,17 @@ export class Problems {
     if (cached) return cached;
     const windows = this.#windows;
     const state = yield* this.#history.stateAt(revision);
-    const recent = yield* RecentChanges.read(this.#history, state, time, windows);
+    const recent = yield* RecentChanges.read(this.#history, state, windows);
     const list = yield* listProblems(state, recent, this.#finder, time, windows);
     this.#past.set(key, list);
     return list;
+  }
+
+  /** The links that were removed within the window before the time of the state, which is of the past. */
+  *removedBefore(state: NetworkState): Steps<readonly LostLink[]> {
+    this.#history.requireAllCollections();
+    const recent = yield* RecentChanges.read(this.#history, state, this.#windows);
+    return yield* removedLinks(state, recent, this.#windows);
   }
 
   stop(): void {

@@ -1,8 +1,6 @@
 /**
  * What only the history knows: the links that were removed and the hosts that moved within the last hours. It is read from
  * the log, so that it is the same after a restart and on every node. It can be moved forwards, so that the log is read once.
- *
- * It also counts the hosts of each device, by their first location, from the same changes.
  */
 import type { Steps } from "../../lib/steps.ts";
 import type { Batch, LogEntry } from "../../log/log.ts";
@@ -10,7 +8,6 @@ import type { Host, HostLocation, Link } from "../../model/entity.ts";
 import type { History } from "../../view/history.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
-import { countHosts, type HostCounts } from "./host-counts.ts";
 
 const ENTRIES_PER_STEP = 200;
 
@@ -38,28 +35,24 @@ export class RecentChanges {
   /** By id. What was removed and is back is not in it. */
   readonly lost = new Map<string, LostLink>();
   readonly moved = new Map<string, MovedHost>();
-  readonly hosts: HostCounts;
 
-  private constructor(revision: number, hosts: HostCounts) {
+  private constructor(revision: number) {
     this.revision = revision;
-    this.hosts = hosts;
   }
 
-  /** At `state`, with everything that is not older than the windows at `time`, as far as history is kept. */
+  /** At `state`, with everything that is not older than the windows at its time, as far as history is kept. */
   static *read(
     history: History,
     state: NetworkState,
-    time: number,
     { lostLinkMs, movedHostMs }: ProblemWindows,
   ): Steps<RecentChanges> {
     const { log } = history;
-    const hosts = yield* countHosts(state);
     for (;;) {
       const { oldest } = log.stats();
-      const from = log.revisionAt(time - Math.max(lostLinkMs, movedHostMs)) ?? oldest;
-      const recent = new RecentChanges(Math.min(state.revision, Math.max(oldest, from)), hosts);
+      const from = log.revisionAt(state.time - Math.max(lostLinkMs, movedHostMs)) ?? oldest;
+      const recent = new RecentChanges(Math.min(state.revision, Math.max(oldest, from)));
       try {
-        yield* recent.#advance(history, state.revision, false);
+        yield* recent.#advance(history, state.revision);
         return recent;
       } catch (error) {
         // Where history was pruned meanwhile, it is read from its new beginning.
@@ -68,14 +61,14 @@ export class RecentChanges {
     }
   }
 
-  /** Moves it to a later revision. What is older than the windows at `time` is dropped. */
+  /** Moves it to a later revision, of that time. What is older than the windows then is dropped. */
   *moveTo(
     history: History,
     revision: number,
     time: number,
     { lostLinkMs, movedHostMs }: ProblemWindows,
   ): Steps<void> {
-    yield* this.#advance(history, revision, true);
+    yield* this.#advance(history, revision);
     // In order of time, because an entry that is set again goes to the end.
     for (const [id, lost] of this.lost) {
       if (lost.time + lostLinkMs > time) break;
@@ -87,7 +80,7 @@ export class RecentChanges {
     }
   }
 
-  *#advance(history: History, to: number, countsHosts: boolean): Steps<void> {
+  *#advance(history: History, to: number): Steps<void> {
     let left = ENTRIES_PER_STEP;
     for (const batch of history.allBatches(this.revision, to)) {
       if (!batch) {
@@ -95,7 +88,7 @@ export class RecentChanges {
         continue;
       }
       for (const entry of batch.entries) {
-        this.#add(entry, batch, countsHosts);
+        this.#add(entry, batch);
         if (--left > 0) continue;
         left = ENTRIES_PER_STEP;
         yield;
@@ -108,7 +101,7 @@ export class RecentChanges {
     this.revision = to;
   }
 
-  #add({ kind, id, before, after, changed }: LogEntry, { time }: Batch, countsHosts: boolean): void {
+  #add({ kind, id, before, after, changed }: LogEntry, { time }: Batch): void {
     if (kind === "links") {
       if (before !== null && after !== null) return;
       this.lost.delete(id);
@@ -122,7 +115,6 @@ export class RecentChanges {
       )
         return;
       const [was, is] = [parseHost(before), parseHost(after)];
-      if (countsHosts) this.hosts.replace(was?.location.elementId, is?.location.elementId);
       if (was && is && hasLocation(was, is.location)) return;
       this.moved.delete(id);
       if (was && is) this.moved.set(id, { from: was.location, to: is.location, time });

@@ -11,9 +11,6 @@ import { type EntityRef, isSameEntity } from "../state.ts";
 import { useStore } from "../store.ts";
 import { hitId, SearchHits } from "./search-hits.tsx";
 
-/** The map is drawn first: indexing a million hosts takes the service some seconds. */
-const PREPARE_DELAY_MS = 4000;
-
 export function SearchBox() {
   const store = useStore();
   const input = useRef<HTMLInputElement>(null);
@@ -22,10 +19,6 @@ export function SearchBox() {
   const activeRef = useSignal<EntityRef | undefined>(undefined);
   const open = useComputed(() => focused.value && text.value.trim() !== "");
   const searcher = useMemo(() => createSearcher(store.client), []);
-  const hasNetwork = store.network.value !== undefined;
-  useEffect(() => {
-    if (hasNetwork) setTimeout(() => searcher.prepare(), PREPARE_DELAY_MS);
-  }, [hasNetwork]);
   const hits = useComputed(() => {
     const network = store.network.value;
     return network ? searcher.result.value.hits.map((hit) => describeHit(network, hit)) : [];
