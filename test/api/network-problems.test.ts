@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ManualClock } from "../../src/lib/clock.ts";
+import type { ClaimChange } from "../../src/model/claim.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { openEventReader } from "./events.ts";
 import { type Harness, type HarnessOptions, openHarness } from "./harness.ts";

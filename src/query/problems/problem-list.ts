@@ -5,6 +5,7 @@ import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../m
 import type { NetworkState } from "../../view/view.ts";
 import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
 import { type Finding, findProblems, isLost } from "./findings.ts";
+import { locateHosts } from "./located-hosts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { DevicePair } from "./repaired-graph.ts";
 import type { SinceFinder } from "./since.ts";
@@ -61,9 +62,8 @@ export function* listProblems(
   const faults = causes.map(faultOf).filter((fault) => fault !== undefined);
   const graph = yield* state.linkGraph();
   const lost = lostPairs(state, recent, time, windows);
-  // By the first location, so that a host with several is counted once.
-  const { first } = yield* state.hostCounts();
-  const cutOffs = yield* findCutOffs(graph, (device) => first.get(device) ?? 0, lost, faults);
+  const hosts = yield* locateHosts(yield* state.hostCounts());
+  const cutOffs = yield* findCutOffs(graph, hosts, lost, faults);
   const byFinding = new Map(causes.map((finding, i) => [finding, cutOffs[i] ?? NOTHING_CUT_OFF]));
   const problems: NetworkProblem[] = [];
   let validUntil = Number.POSITIVE_INFINITY;
