@@ -41,7 +41,7 @@ export function* createProblemsCursor(
   since: number | undefined,
   chunks: SharedChunks,
 ): Steps<ChangeCursor> {
-  const { history, problems, view, dialect } = context;
+  const { history, problems, view, dialect, memory } = context;
   const topic = {
     key: `${dialect.keyPrefix}problems ${selectionOf(query)}`,
     query,
@@ -49,7 +49,7 @@ export function* createProblemsCursor(
   };
   if (since === undefined)
     return new ChangeCursor(history, chunks, snapshotPosition(topic, yield* newest(topic), 0));
-  const list = yield* problems.at(since, history.timeOf(since));
+  const list = yield* problems.at(since, history.timeOf(since), (state) => memory.hold(state));
   const previous = yield* matching(topic, list);
   return new ChangeCursor(history, chunks, changesPosition(topic, previous));
 }

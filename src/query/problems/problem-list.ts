@@ -25,6 +25,8 @@ export interface ProblemList {
   readonly time: number;
   /** Worst first. */
   readonly problems: readonly ListedProblem[];
+  /** Epoch milliseconds from which on it is the list of its revision: before, some were listed that no longer are. */
+  readonly validFrom: number;
   /**
    * Epoch milliseconds at which the first of them is no longer listed although nothing changes; infinite where none is.
    * Together with the revision it determines the list.
@@ -78,7 +80,34 @@ export function* listProblems(
     if (listed.length % PROBLEMS_PER_STEP === 0) yield;
   }
   const removed = yield* removedLinks(state, recent, windows);
-  return { revision: state.revision, time: state.time, problems: listed, validUntil, removed };
+  const validFrom = yield* lastExpiry(state, recent, time, windows);
+  return { revision: state.revision, time: state.time, problems: listed, validFrom, validUntil, removed };
+}
+
+/** When the last problem that was listed for a limited time ended, or the time of the state. */
+function* lastExpiry(
+  state: NetworkState,
+  { lost, moved }: RecentChanges,
+  time: number,
+  { lostLinkMs, movedHostMs }: ProblemWindows,
+): Steps<number> {
+  let last = state.time;
+  for (const [changes, windowMs] of [
+    [lost, lostLinkMs],
+    [moved, movedHostMs],
+  ] as const) {
+    let left = PROBLEMS_PER_STEP;
+    // In order of time.
+    for (const change of changes.values()) {
+      const until = change.time + windowMs;
+      if (until > time) break;
+      last = Math.max(last, until);
+      if (--left > 0) continue;
+      left = PROBLEMS_PER_STEP;
+      yield;
+    }
+  }
+  return last;
 }
 
 /** Those of `recent` at the state, in order of removal. */
