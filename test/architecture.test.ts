@@ -1,6 +1,6 @@
 /**
  * The rules that the compiler does not check: which room may import which, no circles of files, the form of a file, and
- * that docs/architecture.md names files that exist. `IMPORTS` is the table of that page, row by row.
+ * that docs/architecture.md names files that exist. `IMPORTS` is the table of that page, row by row. Also the form of pages.
  */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -191,4 +191,15 @@ test("docs/architecture.md names files that exist", () => {
 test("docs/architecture.md shows the table of imports", () => {
   const rows = Object.entries(IMPORTS).map(([room, allowed]) => `${room}: ${allowed.join(" ") || "–"}`);
   expect(rows.filter((row) => !page.includes(row))).toEqual([]);
+});
+
+test("every block of code in a page is closed", () => {
+  const pages = ["*.md", "docs/**/*.md"].flatMap((glob) => [...new Bun.Glob(glob).scanSync(root)]);
+  expect(pages.length).toBeGreaterThan(20);
+  const isOpen = (text: string): boolean => {
+    const fences = text.split("\n").filter((line) => /^\s*```/.test(line));
+    // Every second one closes, and names no language.
+    return fences.length % 2 === 1 || fences.some((fence, i) => i % 2 === 1 && fence.trim() !== "```");
+  };
+  expect(pages.filter((path) => isOpen(readFileSync(join(root, path), "utf8")))).toEqual([]);
 });

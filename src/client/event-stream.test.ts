@@ -4,10 +4,11 @@ import { type EventRecord, EventStreamParser } from "./event-stream.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const parse = (text: string) => new EventStreamParser().push(bytes(text));
-const record = (data: string, event = "message", lastEventId = ""): EventRecord => ({
+const record = (data: string, event = "message", lastEventId = "", hasId = false): EventRecord => ({
   event,
   data,
   lastEventId,
+  hasId,
 });
 
 describe("the HTML standard", () => {
@@ -38,12 +39,12 @@ describe("the HTML standard", () => {
     [
       "an id applies to the following records",
       "id: 7\ndata: a\n\ndata: b\n\n",
-      [record("a", "message", "7"), record("b", "message", "7")],
+      [record("a", "message", "7", true), record("b", "message", "7")],
     ],
     [
       "an empty id resets it",
       "id: 7\ndata: a\n\nid\ndata: b\n\n",
-      [record("a", "message", "7"), record("b")],
+      [record("a", "message", "7", true), record("b", "message", "", true)],
     ],
     ["an id with NUL is ignored", "id: 7\n\nid: 8\0\ndata: a\n\n", [record("a", "message", "7")]],
     ["comments and unknown fields are skipped", ": hi\nfoo: bar\n data: x\ndata: a\n:\n\n", [record("a")]],
@@ -104,7 +105,12 @@ test("a stream cut anywhere gives the same records", () => {
 test("records that were written are read, byte by byte", () => {
   const name = fc.stringMatching(/^[a-z]{1,8}$/);
   const records = fc.array(
-    fc.record({ event: name, data: fc.string({ unit: "binary" }), lastEventId: name }),
+    fc.record({
+      event: name,
+      data: fc.string({ unit: "binary" }),
+      lastEventId: name,
+      hasId: fc.constant(true),
+    }),
   );
   const wellFormed = (data: string) => data.replace(/[\r\n]/g, "").toWellFormed();
   fc.assert(

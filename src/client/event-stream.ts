@@ -16,6 +16,8 @@ export interface EventRecord {
   readonly data: string;
   /** The id of this record, or of the last record before it that had one. */
   readonly lastEventId: string;
+  /** Whether this record has the id. In a stream of the service only the last record of a complete change has one. */
+  readonly hasId: boolean;
 }
 
 /** In UTF-16 units. The largest entity that the service accepts, with every character escaped, fits. */
@@ -34,6 +36,7 @@ export class EventStreamParser {
   #event = "";
   /** The id of the record that has not ended. It becomes the last event id when the record ends. */
   #id = "";
+  #hasId = false;
   #lastEventId = "";
   #retryMs: number | undefined;
 
@@ -108,7 +111,9 @@ export class EventStreamParser {
         this.#event = value;
         return;
       case "id":
-        if (!value.includes("\0")) this.#id = value;
+        if (value.includes("\0")) return;
+        this.#id = value;
+        this.#hasId = true;
         return;
       case "retry":
         if (/^\d+$/.test(value)) this.#retryMs = Number(value);
@@ -117,12 +122,13 @@ export class EventStreamParser {
 
   #endRecord(): EventRecord | undefined {
     this.#lastEventId = this.#id;
-    const [event, dataLines] = [this.#event || "message", this.#dataLines];
+    const [event, dataLines, hasId] = [this.#event || "message", this.#dataLines, this.#hasId];
     this.#event = "";
+    this.#hasId = false;
     this.#dataLines = [];
     this.#dataChars = 0;
     if (dataLines.length === 0) return undefined;
-    return { event, data: dataLines.join("\n"), lastEventId: this.#lastEventId };
+    return { event, data: dataLines.join("\n"), lastEventId: this.#lastEventId, hasId };
   }
 }
 

@@ -65,28 +65,23 @@ export async function* watchProblems(
   }
 }
 
-/** One list after the snapshot, and one after each part of the stream that changes it. */
+/**
+ * One list after the snapshot, and one after each complete change, whose last record has the id. A change may arrive in
+ * several chunks: a list in between would have problems that belong to two different states.
+ */
 async function* readLists(
   chunks: AsyncGenerator<Uint8Array, void, void>,
 ): AsyncGenerator<WatchedProblems, void, void> {
   const parser = new EventStreamParser();
   const problems = new Map<string, NetworkProblem>();
-  let revision: number | undefined;
   for await (const chunk of chunks) {
-    let hasChanged = false;
     for (const record of parser.push(chunk)) {
       if (record.event === "overflow" || record.event === "closing") return;
-      const body = parseRecord(record);
-      if (record.event === "synced" || (body.value && record.event !== "snapshot")) {
-        revision = body.revision;
-        hasChanged = true;
-      }
-      if (!body.value) continue;
-      if (record.event === "removed") problems.delete(body.value.id);
-      else problems.set(body.value.id, body.value);
+      const { revision, value } = parseRecord(record);
+      if (value && record.event === "removed") problems.delete(value.id);
+      else if (value) problems.set(value.id, value);
+      if (record.hasId) yield { revision, problems: [...problems.values()].sort(compareProblems) };
     }
-    if (hasChanged && revision !== undefined)
-      yield { revision, problems: [...problems.values()].sort(compareProblems) };
   }
 }
 

@@ -90,6 +90,10 @@ export class MapMetrics {
     if (this.#ports?.version !== version) {
       const built = Promise.resolve(scheduler.run(OWNER, LinkPorts.build(state)));
       this.#ports = { version, built };
+      // The next interval builds it again, also where the network is the same.
+      built.catch(() => {
+        if (this.#ports?.built === built) this.#ports = undefined;
+      });
     }
     return this.#ports.built;
   }

@@ -67,20 +67,25 @@ async function readResult(upstream: Upstream, query: PortQuery, signal: AbortSig
   const items = new JsonArrayItems("result");
   const decoder = new TextDecoder();
   const samples: PortSample[] = [];
-  const malformed = {
-    ok: false,
-    message: `${targetOf(upstream)}: the response is not one of Prometheus`,
-  } as const;
+  // The type of the result comes before the result. The items of another type than a vector have another form.
+  const isVector = () => /"resultType"\s*:\s*"vector"/.test(items.head ?? "");
+  const failed = (): QueryResult => {
+    const why =
+      items.head === undefined || isVector()
+        ? "the response is not one of Prometheus"
+        : "the result of the query is no instant vector";
+    return { ok: false, message: `${targetOf(upstream)}: ${why}` };
+  };
   try {
     for await (const chunk of response.chunks) {
       for (let from = 0; from < chunk.length; from += BYTES_PER_TURN) {
         const text = decoder.decode(chunk.subarray(from, from + BYTES_PER_TURN), { stream: true });
         for (const item of items.push(text)) {
           const sample = parseSample(item, query);
-          if (sample === "malformed") return malformed;
+          if (sample === "malformed") return failed();
           if (sample) samples.push(sample);
         }
-        if (items.isMalformed) return malformed;
+        if (items.isMalformed) return failed();
         await yieldToLoop();
       }
     }
@@ -88,9 +93,7 @@ async function readResult(upstream: Upstream, query: PortQuery, signal: AbortSig
     if (error instanceof UpstreamError) return { ok: false, message: error.message };
     throw error;
   }
-  if (!items.isComplete) return malformed;
-  if (/"resultType"\s*:\s*"vector"/.test(items.head ?? "")) return { ok: true, samples };
-  return { ok: false, message: `${targetOf(upstream)}: the result of the query is no instant vector` };
+  return items.isComplete && isVector() ? { ok: true, samples } : failed();
 }
 
 const PATH = "api/v1/query";
@@ -104,13 +107,16 @@ function parseSample(item: string, labels: PortQuery): PortSample | undefined | 
   } catch {
     return "malformed";
   }
-  if (!isRecord(series) || !isRecord(series.metric)) return "malformed";
-  // The series of a matrix have `values`.
-  if (!Array.isArray(series.value)) return "values" in series ? undefined : "malformed";
-  const value = Number(series.value[1]);
-  if (!Number.isFinite(value)) return undefined;
+  if (!isRecord(series) || !isRecord(series.metric) || !Array.isArray(series.value)) return "malformed";
+  // A text, such as "42.5" or "NaN". `Number` makes 0 of null and of an empty text.
+  const value: unknown = series.value[1];
+  if (typeof value !== "string" || value.trim() === "" || !Number.isFinite(Number(value))) return undefined;
   const text = (label: unknown) => (typeof label === "string" ? label : "");
-  return { device: text(series.metric[labels.device]), port: text(series.metric[labels.port]), value };
+  return {
+    device: text(series.metric[labels.device]),
+    port: text(series.metric[labels.port]),
+    value: Number(value),
+  };
 }
 
 /** With Prometheus' word for what is wrong, such as `bad_data`; never with other text of the peer. */

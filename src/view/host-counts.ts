@@ -11,11 +11,14 @@ import type { Collection } from "./collection.ts";
 export interface HostCounts {
   /** A host with several locations counts once at each of its devices. */
   readonly located: LayeredMap<string, number>;
-  /** It counts once, at its first location: these can be added up. */
-  readonly first: LayeredMap<string, number>;
+  /**
+   * The hosts at several devices, by the JSON of the list of these: that of the first location first. There are few lists,
+   * because such hosts come in groups, as behind a pair of switches.
+   */
+  readonly multihomed: LayeredMap<string, number>;
 }
 
-export const NO_HOSTS: HostCounts = { located: new LayeredMap(), first: new LayeredMap() };
+export const NO_HOSTS: HostCounts = { located: new LayeredMap(), multihomed: new LayeredMap() };
 
 /** The JSON of a host before and after a change; null where it does not exist. */
 export interface HostChange {
@@ -28,7 +31,7 @@ const CHANGES_PER_STEP = 64;
 /** The counts after these changes. Each host may change once. */
 export function* withHostCounts(counts: HostCounts, changes: Iterable<HostChange>): Steps<HostCounts> {
   const located = new Deltas();
-  const first = new Deltas();
+  const multihomed = new Deltas();
   let left = CHANGES_PER_STEP;
   for (const { before, after } of changes) {
     const [old, now] = [locationsText(before), locationsText(after)];
@@ -36,33 +39,35 @@ export function* withHostCounts(counts: HostCounts, changes: Iterable<HostChange
       const [from, to] = [devicesIn(old, before), devicesIn(now, after)];
       for (const device of from) located.add(device, -1);
       for (const device of to) located.add(device, 1);
-      if (from[0] !== undefined) first.add(from[0], -1);
-      if (to[0] !== undefined) first.add(to[0], 1);
+      if (from.length > 1) multihomed.add(JSON.stringify(from), -1);
+      if (to.length > 1) multihomed.add(JSON.stringify(to), 1);
     }
     if (--left > 0) continue;
     left = CHANGES_PER_STEP;
     yield;
   }
-  return { located: yield* located.addTo(counts.located), first: yield* first.addTo(counts.first) };
+  return {
+    located: yield* located.addTo(counts.located),
+    multihomed: yield* multihomed.addTo(counts.multihomed),
+  };
 }
 
 /** Changes of counts. */
 class Deltas {
-  readonly #byDevice = new Map<string, number>();
+  readonly #byKey = new Map<string, number>();
 
-  add(device: string, change: number): void {
-    const delta = (this.#byDevice.get(device) ?? 0) + change;
-    if (delta === 0) this.#byDevice.delete(device);
-    else this.#byDevice.set(device, delta);
+  add(key: string, change: number): void {
+    const delta = (this.#byKey.get(key) ?? 0) + change;
+    if (delta === 0) this.#byKey.delete(key);
+    else this.#byKey.set(key, delta);
   }
 
   *addTo(counts: LayeredMap<string, number>): Steps<LayeredMap<string, number>> {
-    return this.#byDevice.size === 0 ? counts : yield* counts.with(this.#sums(counts));
+    return this.#byKey.size === 0 ? counts : yield* counts.with(this.#sums(counts));
   }
 
-  *#sums(counts: LayeredMap<string, number>): Generator<[device: string, count: number | undefined]> {
-    for (const [device, delta] of this.#byDevice)
-      yield [device, (counts.get(device) ?? 0) + delta || undefined];
+  *#sums(counts: LayeredMap<string, number>): Generator<[key: string, count: number | undefined]> {
+    for (const [key, delta] of this.#byKey) yield [key, (counts.get(key) ?? 0) + delta || undefined];
   }
 }
 

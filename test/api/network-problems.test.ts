@@ -3,20 +3,29 @@ import { afterEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ManualClock } from "../../src/lib/clock.ts";
 import type { ClaimChange } from "../../src/model/claim.ts";
-import type { NetworkProblem } from "../../src/model/network-problem.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { openEventReader } from "./events.ts";
 import { type Harness, type HarnessOptions, openHarness } from "./harness.ts";
 import { commitPlanned, plannedDevice, plannedLink } from "./planned-network.ts";
-
-const PROBLEMS = "topology/problems";
-const HOUR_MS = 3_600_000;
-
-interface Body {
-  readonly problems: readonly NetworkProblem[];
-  readonly counts: Readonly<Record<string, number>>;
-  readonly next?: string;
-}
+import {
+  A,
+  B,
+  type Body,
+  C,
+  device,
+  HOUR_MS,
+  host,
+  letPass,
+  link,
+  linkOf,
+  noLink,
+  PROBLEMS,
+  portTo,
+  read,
+  summary,
+  TREE,
+  timeNow,
+} from "./problem-network.ts";
 
 const opened: Harness[] = [];
 afterEach(async () => {
@@ -27,58 +36,6 @@ async function open(options: HarnessOptions = {}): Promise<Harness> {
   const harness = await openHarness(options);
   opened.push(harness);
   return harness;
-}
-
-const device = (id: string, available = true): ClaimChange => ({
-  op: "set",
-  kind: "devices",
-  claim: { id, available },
-});
-const link = (a: string, b: string, state: "ACTIVE" | "INACTIVE" = "ACTIVE"): ClaimChange[] =>
-  [
-    [a, b],
-    [b, a],
-  ].map(([from = "", to = ""]) => {
-    const [src, dst] = [
-      { device: from, port: portTo(to) },
-      { device: to, port: portTo(from) },
-    ];
-    return { op: "set", kind: "links", claim: { src, dst, state } };
-  });
-const portTo = (id: string): string => String(id.charCodeAt(4));
-const linkOf = (from: string, to: string): string => `${from}/${portTo(to)}-${to}/${portTo(from)}`;
-const noLink = (a: string, b: string): ClaimChange[] =>
-  [
-    [a, b],
-    [b, a],
-  ].map(([from = "", to = ""]) => ({ op: "remove", kind: "links", id: linkOf(from, to) }));
-const host = (n: number, at: string, port = "1", ip?: string): ClaimChange => {
-  const mac = `00:00:00:00:00:0${n}`;
-  const claim = { mac, vlan: "None", locations: [{ elementId: at, port }], ...(ip && { ipAddresses: [ip] }) };
-  return { op: "set", kind: "hosts", claim };
-};
-
-const [A, B, C] = ["dev:a", "dev:b", "dev:c"] as const;
-/** A tree, a in the middle: two hosts at a, one at b and at c. */
-const TREE: readonly ClaimChange[] = [
-  ...[A, B, C].map((id) => device(id)),
-  ...link(A, B),
-  ...link(A, C),
-  host(1, A),
-  host(2, A, "2"),
-  host(3, B),
-  host(4, C),
-];
-
-const read = (harness: Harness, query = ""): Promise<Body> => harness.json<Body>(`${PROBLEMS}${query}`);
-const summary = ({ problems }: Body): string[] =>
-  problems.map(({ id, severity, cutOff }) => `${severity} ${id} -${cutOff.deviceCount}/${cutOff.hostCount}`);
-const timeNow = (harness: Harness): string => new Date(harness.clock.now()).toISOString();
-
-/** The clock of the machine is set forwards: it is read again within a minute. */
-async function letPass({ clock }: Harness, ms: number): Promise<void> {
-  clock.setBy(ms);
-  await clock.advance(60_000);
 }
 
 test("a network without problems, and the media type", async () => {

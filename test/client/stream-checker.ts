@@ -36,7 +36,7 @@ export class StreamChecker {
     const { items, revision } = await retryTransient(() => client.list(collection, {}, { signal }), signal);
     for (const value of items) {
       const data = JSON.stringify({ resource: collection, revision, value });
-      const snapshot = parseSnapshot({ event: "snapshot", data, lastEventId: "" }, KINDS);
+      const snapshot = parseSnapshot({ event: "snapshot", data, lastEventId: "", hasId: false }, KINDS);
       if (snapshot) this.#receive(snapshot);
     }
     this.#receive({ type: "synced", revision });

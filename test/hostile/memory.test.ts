@@ -131,6 +131,19 @@ describe("a user whose responses are not read", () => {
   });
 });
 
+test("a list of problems that a stream has not sent yet counts", async () => {
+  await withTwoUsers({}, async (h) => {
+    // The text of a problem has the name.
+    const devices = DEVICES.map(({ id, mfr }) => ({ id, available: false, annotations: { name: mfr } }));
+    await h.replace({ devices });
+    const slow = slowRequest(h.port, `${API}/topology/problems?format=events`, ANN);
+    await slow.started;
+    expect(await metric(h, HELD_BY_ANN)).toBeGreaterThan(DEVICES.length * 15_000);
+    slow.abort();
+    await until(async () => (await metric(h, HELD_BY_ANN)) === 0, { what: "the list to be released" });
+  });
+});
+
 test("a user with nothing outstanding is never refused for the size of one request", async () => {
   await withTwoUsers({ limits: { responseBytesPerUser: 100_000, responseBytes: 100_000 } }, async (h) => {
     await h.replace({ devices: DEVICES });

@@ -1,5 +1,10 @@
 /** Values of Prometheus on links, from a peer that answers as Prometheus does: which link gets which value, and failures. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { ManualClock } from "../../src/lib/clock.ts";
+import { silentLogger } from "../../src/lib/logger.ts";
+import { Scheduler } from "../../src/lib/scheduler.ts";
+import { MapMetrics } from "../../src/service/map-metrics.ts";
+import { View } from "../../src/view/view.ts";
 import { until } from "../support/until.ts";
 import { LEAF1, LINKS, type MapService, startMapService } from "./map-network.ts";
 import { startPrometheusPeer } from "./prometheus-peer.ts";
@@ -43,6 +48,8 @@ describe("labels that name a port", () => {
         { metric, value: 42.5 },
         { metric, value: "NaN" },
         { metric, value: "+Inf" },
+        { metric, value: "" },
+        { metric, value: null },
       ]);
     const map = await startMapService(metricsOf(queries));
     for (const [what, , link] of cases) {
@@ -131,7 +138,7 @@ describe("a failure is a problem, not values", () => {
     [
       "a scalar",
       () => Response.json({ status: "success", data: { resultType: "scalar", result: [1, "1"] } }),
-      "the response is not one of Prometheus.",
+      "the result of the query is no instant vector.",
     ],
     [
       "too large",
@@ -185,6 +192,22 @@ describe("a failure is a problem, not values", () => {
     ]);
     await map.service.stop();
   });
+});
+
+test("a network that cannot be read once is read again in the next interval", async () => {
+  const clock = new ManualClock();
+  const scheduler = new Scheduler();
+  const options = { view: new View(), scheduler, clock, logger: silentLogger };
+  const metrics = new MapMetrics([{ url: peer.url, queries: [{ name: "Load", query: "load" }] }], options);
+  const run = scheduler.run;
+  scheduler.run = () => {
+    scheduler.run = run;
+    return Promise.reject(new Error("cannot be read"));
+  };
+  expect(await metrics.find("Load")?.read()).toMatchObject({ ok: false });
+  await clock.advance(3_600_000);
+  expect(await metrics.find("Load")?.read()).toMatchObject({ ok: true });
+  metrics.stop();
 });
 
 test("credentials and tokens are sent, and the path of the address is kept", async () => {

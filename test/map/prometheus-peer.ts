@@ -2,7 +2,7 @@
 
 export interface Series {
   readonly metric: Readonly<Record<string, string>>;
-  readonly value: number | string;
+  readonly value: number | string | null;
 }
 
 export interface PrometheusPeer extends Disposable {
@@ -32,7 +32,7 @@ export function startPrometheusPeer(): PrometheusPeer {
       if (peer.respond) return peer.respond(request);
       const result = (series.get(query ?? "") ?? []).map(({ metric, value }) => ({
         metric,
-        value: [1, String(value)],
+        value: [1, value === null ? null : String(value)],
       }));
       return Response.json({ status: "success", data: { resultType: "vector", result } });
     },

@@ -11,6 +11,7 @@ import type { Problems } from "../../query/problems/problems.ts";
 import { selectProblems } from "../../query/problems/select-problems.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveMoment } from "../../query/revision.ts";
+import type { NetworkState } from "../../view/view.ts";
 import { problemOf, throwIfFault } from "../query-problem.ts";
 import type { Content, Representation } from "../representation.ts";
 import { jsonList } from "./json-list.ts";
@@ -83,16 +84,21 @@ const textsOf = (problems: readonly ListedProblem[]): Paced<string> =>
 const followVersion = (problems: Problems, revision: number, validUntil: number) => (): number =>
   problems.isNewest({ revision, validUntil }) ? revision : NO_VERSION;
 
-function* placeOf({ history, log, problems }: RequestContext, query: Query, scope: string): Steps<Place> {
+function* placeOf(
+  { history, log, problems, memory }: RequestContext,
+  query: Query,
+  scope: string,
+): Steps<Place> {
+  const hold = (state: NetworkState) => memory.hold(state);
   if (query.cursor !== undefined) {
     const cursor = throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
     const [time = 0, after = 0] = String(cursor.after).split(" ").map(Number);
     if (!history.resolve(cursor.revision).ok) throw problemOf(expired(cursor.revision));
-    return { list: yield* problems.at(cursor.revision, time), after };
+    return { list: yield* problems.at(cursor.revision, time, hold), after };
   }
   if (query.at !== undefined) {
     const { revision, time } = throwIfFault(resolveMoment(history, query.at, problems.now()));
-    return { list: yield* problems.at(revision, time), after: 0 };
+    return { list: yield* problems.at(revision, time, hold), after: 0 };
   }
   return { list: yield* problems.newest(), after: 0 };
 }

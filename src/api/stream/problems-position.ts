@@ -2,7 +2,7 @@
  * Positions on the stream of problems. A list is compared with the one before as a whole, because one change may change
  * what many problems cut off. It also changes when time passes: then the revision stays the same.
  */
-import { onlyPausing, type Paced, type Steps } from "../../lib/steps.ts";
+import { onlyPausing, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { ListedProblem } from "../../query/problems/problem-list.ts";
 import { selectProblems } from "../../query/problems/select-problems.ts";
@@ -17,7 +17,7 @@ import { selectionOf } from "./stream-topic.ts";
 type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
 
 const PROBLEMS_PER_STEP = 200;
-/** Counted for each problem that a position keeps in memory. */
+/** Counted for each problem that a position keeps in memory, besides its text. */
 const PROBLEM_BYTES = 1000;
 
 interface Topic {
@@ -32,6 +32,8 @@ interface Matching {
   readonly time: number;
   readonly validUntil: number;
   readonly problems: ReadonlyMap<string, ListedProblem>;
+  /** What they take in memory. */
+  readonly bytes: number;
 }
 
 /** `since`: the revision to resume from; without it the list comes first. */
@@ -41,15 +43,19 @@ export function* createProblemsCursor(
   since: number | undefined,
   chunks: SharedChunks,
 ): Steps<ChangeCursor> {
-  const { history, problems, view, dialect } = context;
+  const { history, problems, view, dialect, memory } = context;
   const topic = {
     key: `${dialect.keyPrefix}problems ${selectionOf(query)}`,
     query,
     context: { problems, view },
   };
-  if (since === undefined)
-    return new ChangeCursor(history, chunks, snapshotPosition(topic, yield* newest(topic), 0));
-  const list = yield* problems.at(since, history.timeOf(since));
+  if (since === undefined) {
+    const current = yield* newest(topic);
+    // Until it is sent, however many newer lists there are by then.
+    memory.add(current.bytes);
+    return new ChangeCursor(history, chunks, snapshotPosition(topic, current, 0));
+  }
+  const list = yield* problems.at(since, history.timeOf(since), (state) => memory.hold(state));
   const previous = yield* matching(topic, list);
   return new ChangeCursor(history, chunks, changesPosition(topic, previous));
 }
@@ -61,23 +67,28 @@ function* newest(topic: Topic): Steps<Matching> {
 function* matching({ query, context }: Topic, list: Parameters<typeof selectProblems>[0]): Steps<Matching> {
   const selected = yield* selectProblems(list, query, context.view.capture());
   const { revision, time, validUntil } = list;
-  return {
-    revision,
-    time,
-    validUntil,
-    problems: new Map(selected.problems.map((listed) => [listed.problem.id, listed])),
-  };
+  const problems = new Map<string, ListedProblem>();
+  let bytes = 0;
+  for (const listed of pausing(selected.problems, PROBLEMS_PER_STEP)) {
+    if (!listed) {
+      yield;
+      continue;
+    }
+    problems.set(listed.problem.id, listed);
+    bytes += PROBLEM_BYTES + listed.text.length;
+  }
+  return { revision, time, validUntil, problems, bytes };
 }
 
 const positionOf = (
   { key }: Topic,
-  { revision, validUntil, problems }: Matching,
+  { revision, validUntil, bytes }: Matching,
   part: string,
 ): Omit<Position, "open"> => ({
   key: `${key} ${revision}.${validUntil} ${part}`,
   revision,
   isPartial: part !== "",
-  bytes: problems.size * PROBLEM_BYTES,
+  bytes,
 });
 
 /** The first `sent` problems are sent. */

@@ -8,7 +8,7 @@ interface Network {
   /** `a-b` is a cable, `a=b` two of them; `a~b` an inactive one, `a!b` one that was lost. */
   readonly cables: string;
   readonly down?: string;
-  /** Hosts by device; 1 where it is not given. */
+  /** Hosts by device; 1 where it is not given. `a b`: hosts that are at both. */
   readonly hosts?: Readonly<Record<string, number>>;
 }
 
@@ -52,7 +52,12 @@ function cutOffs({ cables, down = "", hosts = {} }: Network, faults: readonly st
     const [src = "", dst] = fault.split("-");
     return dst === undefined ? src : { src, dst };
   });
-  const found = runToEnd(findCutOffs(graph, (id) => hosts[id] ?? 1, lost, parsed));
+  const groups = Object.entries(hosts).map(([ids, count]) => ({ devices: ids.split(" "), count }));
+  const located = {
+    at: (id: string) => hosts[id] ?? 1,
+    groups: groups.filter(({ devices: ids }) => ids.length > 1),
+  };
+  const found = runToEnd(findCutOffs(graph, located, lost, parsed));
   return found.map(({ devices: ids, deviceCount, hostCount }) => {
     expect(ids).toHaveLength(Math.min(100, deviceCount));
     return `${[...ids].sort().join(" ")} / ${hostCount}`;
@@ -113,6 +118,20 @@ describe("what problems cut off", () => {
     expect(cutOffs({ cables, hosts: { x: 9, y: 9 } }, ["c-x"])).toEqual(["a b c / 3"]);
     // Hosts leave it: now the other one is the largest.
     expect(cutOffs({ cables, hosts: { x: 0, y: 0 } }, ["c-x"])).toEqual(["x y / 0"]);
+  });
+
+  test("a host at several devices is cut off with the last of them, and counts once", () => {
+    const pair = {
+      cables: "core-l1 core-l2 l1-l2",
+      hosts: { core: 0, l1: 0, l2: 0, "l1 l2": 40, "l2 l1": 2 },
+    };
+    expect(cutOffs({ ...pair, down: "l1" }, ["l1"])).toEqual(["l1 / 0"]);
+    expect(cutOffs({ ...pair, down: "l2" }, ["l2"])).toEqual(["l2 / 0"]);
+    const other = { ...pair, cables: `${pair.cables} core-x`, down: "l1 l2" };
+    expect(cutOffs(other, ["l1", "l2"])).toEqual(["l1 / 40", "l2 / 2"]);
+    // They count for the part that they are in: it is the largest.
+    const parts = { cables: "a-b b!x", hosts: { a: 1, b: 1, x: 0, "z x": 5 } };
+    expect(cutOffs(parts, ["b-x"])).toEqual(["a b / 2"]);
   });
 
   test("what never was joined with the largest part is not cut off from it", () => {

@@ -10,6 +10,7 @@ import type { Steps } from "../../lib/steps.ts";
 import type { CutOff } from "../../model/network-problem.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
 import { type SearchTree, searchFromRoot } from "./depth-first.ts";
+import type { LocatedHosts } from "./located-hosts.ts";
 import { findParts, type Parts } from "./parts.ts";
 import { buildRepairedGraph, type DevicePair, type RepairedGraph, ROOT } from "./repaired-graph.ts";
 
@@ -33,15 +34,15 @@ interface Cause {
 export const NOTHING_CUT_OFF: CutOff = { devices: [], deviceCount: 0, hostCount: 0 };
 const NO_CAUSE: Cause = { alone: [], block: undefined };
 
-/** Of each fault, in their order. `hostsAt` is the number of hosts at a device, by its id. */
+/** Of each fault, in their order. */
 export function* findCutOffs(
   graph: LinkGraph,
-  hostsAt: (device: string) => number,
+  hosts: LocatedHosts,
   lost: Iterable<DevicePair>,
   faults: readonly Fault[],
 ): Steps<CutOff[]> {
   if (faults.length === 0) return [];
-  const parts = yield* findParts(graph, hostsAt);
+  const parts = yield* findParts(graph, hosts);
   const repaired = yield* buildRepairedGraph(graph, parts, lost);
   const tree = yield* searchFromRoot(repaired);
   const causes: Cause[] = [];
@@ -53,6 +54,7 @@ export function* findCutOffs(
     );
     if (causes.length % FAULTS_PER_STEP === 0) yield;
   }
+  const hostsAt = yield* outsideHosts(hosts, repaired, tree);
   const sums = new Sums(repaired, tree);
   yield* sums.add(hostsAt, causes);
   const found: CutOff[] = [];
@@ -66,6 +68,29 @@ export function* findCutOffs(
     if (found.length % FAULTS_PER_STEP === 0) yield;
   }
   return found;
+}
+
+/**
+ * The number of hosts at a device outside the largest part. A host at several devices is outside where all of them are, and
+ * then it counts once: at the first of them that was joined with the largest part.
+ */
+function* outsideHosts(
+  { at, groups }: LocatedHosts,
+  repaired: RepairedGraph,
+  tree: SearchTree,
+): Steps<(device: string) => number> {
+  const more = new Map<string, number>();
+  const isJoined = (device: string): boolean => {
+    const node = repaired.nodeOf(device);
+    return node !== undefined && placeOf(tree, node) >= 0;
+  };
+  for (const [i, { devices, count }] of groups.entries()) {
+    const device = devices.find(isJoined) ?? devices[0];
+    if (device !== undefined && devices.every((id) => repaired.nodeOf(id) !== ROOT))
+      more.set(device, (more.get(device) ?? 0) + count);
+    if (i % FAULTS_PER_STEP === FAULTS_PER_STEP - 1) yield;
+  }
+  return (device) => at(device) + (more.get(device) ?? 0);
 }
 
 /** Nothing is known to join the device with others that work: it cuts off itself. */

@@ -14,7 +14,7 @@ import { type NetworkState, parseStored } from "../../view/view.ts";
 import { conflictFilter, driftFilter, type Filter, ONE_SIDED, ScalarFilter } from "../filter.ts";
 import { select } from "../select.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
-import { type Condition, type SinceFinder, sinceKey } from "./since.ts";
+import type { Condition, SinceFinder } from "./since.ts";
 
 /** A problem without what follows from all of them together. */
 export type Finding = Omit<NetworkProblem, "severity" | "cutOff">;
@@ -100,31 +100,42 @@ function* linkFindings(
   finder: SinceFinder,
 ): Steps<Finding[]> {
   const found = yield* collectPaced(links);
-  for (const link of found) finder.add(condition, link.id, link);
-  const since = yield* finder.resolve();
-  const cables = new CableFindings(kind);
-  for (const link of found) cables.add(link, since.get(sinceKey(condition, link.id)) ?? link.lastChanged);
+  const since = yield* finder.find(condition, found);
+  const cables = new CableFindings(kind, firstOf);
+  for (const link of found) cables.add(link, since.get(link.id) ?? link.lastChanged);
   return cables.findings();
 }
 
-/** One finding a cable: of its two links the lower id, and the earlier time. */
+interface CableSide {
+  readonly link: Link;
+  readonly since: string;
+}
+
+/** A cable is inactive or one-sided since the first of its links is. Both are the same cable: the lower id names it. */
+const firstOf = (a: CableSide, b: CableSide): CableSide => ({
+  link: a.link.id < b.link.id ? a.link : b.link,
+  since: a.since < b.since ? a.since : b.since,
+});
+
+/** A cable is lost since the last of its links is. That one names it, so that nothing changes when the other expires. */
+const lastOf = (a: CableSide, b: CableSide): CableSide =>
+  a.since === b.since ? firstOf(a, b) : a.since > b.since ? a : b;
+
+/** One finding a cable. `join` makes one of its two links. */
 class CableFindings {
   readonly #kind: keyof typeof LINK_TEXTS;
-  readonly #cables = new Map<string, { link: Link; since: string }>();
+  readonly #join: typeof firstOf;
+  readonly #cables = new Map<string, CableSide>();
 
-  constructor(kind: keyof typeof LINK_TEXTS) {
+  constructor(kind: keyof typeof LINK_TEXTS, join: typeof firstOf) {
     this.#kind = kind;
+    this.#join = join;
   }
 
   add(link: Link, since: string): void {
     const id = cableId(link);
     const other = this.#cables.get(id);
-    if (!other) this.#cables.set(id, { link, since });
-    else
-      this.#cables.set(id, {
-        link: link.id < other.link.id ? link : other.link,
-        since: since < other.since ? since : other.since,
-      });
+    this.#cables.set(id, other ? this.#join(other, { link, since }) : { link, since });
   }
 
   findings(windowMs?: number): Finding[] {
@@ -159,7 +170,7 @@ function* lostFindings(
   time: number,
   { lostLinkMs }: ProblemWindows,
 ): Steps<Finding[]> {
-  const cables = new CableFindings("link-lost");
+  const cables = new CableFindings("link-lost", lastOf);
   let left = ENTITIES_PER_STEP;
   for (const removed of lost.values()) {
     if (removed.time + lostLinkMs > time && isLost(state, removed))
@@ -210,12 +221,11 @@ function* conflictFindings(selected: Selected, finder: SinceFinder): Steps<Findi
   for (const [kind, entities] of selected) {
     const found = yield* collectPaced(entities);
     const condition = hasConflictOf(kind);
-    for (const entity of found) finder.add(condition, entityId(entity), entity);
-    const since = yield* finder.resolve();
+    const since = yield* finder.find(condition, found);
     for (const entity of found) {
       const id = entityId(entity);
       const conflict = entity.annotations?.conflict ?? "";
-      const at = since.get(sinceKey(condition, id)) ?? entity.lastChanged;
+      const at = since.get(id) ?? entity.lastChanged;
       findings.push({
         ...(kind === "hosts"
           ? { id: `host-duplicated:${id}`, kind: "host-duplicated" }

@@ -4,6 +4,7 @@
  */
 import type { Steps } from "../../lib/steps.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
+import type { LocatedHosts } from "./located-hosts.ts";
 
 const LINKS_PER_STEP = 2000;
 
@@ -20,7 +21,7 @@ interface PartSize {
   lowestId: string;
 }
 
-export function* findParts(graph: LinkGraph, hostsAt: (device: string) => number): Steps<Parts> {
+export function* findParts(graph: LinkGraph, hosts: LocatedHosts): Steps<Parts> {
   const { devices } = graph;
   const parent = new Int32Array(devices.length);
   for (let i = 0; i < parent.length; i++) parent[i] = i;
@@ -47,11 +48,22 @@ export function* findParts(graph: LinkGraph, hostsAt: (device: string) => number
     if (!device?.available) continue;
     const root = find(number);
     const size = sizes.get(root);
-    if (!size) sizes.set(root, { hosts: hostsAt(device.id), devices: 1, lowestId: device.id });
+    if (!size) sizes.set(root, { hosts: hosts.at(device.id), devices: 1, lowestId: device.id });
     else {
-      size.hosts += hostsAt(device.id);
+      size.hosts += hosts.at(device.id);
       size.devices++;
       if (device.id < size.lowestId) size.lowestId = device.id;
+    }
+    if (--left > 0) continue;
+    left = LINKS_PER_STEP;
+    yield;
+  }
+  for (const { devices: ids, count } of hosts.groups) {
+    const numbers = ids.map((id) => graph.numberOf(id)).filter((number) => number !== undefined);
+    // A host that is in two parts counts in both.
+    for (const root of new Set(numbers.map(find))) {
+      const size = sizes.get(root);
+      if (size) size.hosts += count;
     }
     if (--left > 0) continue;
     left = LINKS_PER_STEP;

@@ -5,6 +5,7 @@ import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../m
 import type { NetworkState } from "../../view/view.ts";
 import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
 import { type Finding, findProblems, isLost } from "./findings.ts";
+import { locateHosts } from "./located-hosts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { DevicePair } from "./repaired-graph.ts";
 import type { SinceFinder } from "./since.ts";
@@ -24,6 +25,8 @@ export interface ProblemList {
   readonly time: number;
   /** Worst first. */
   readonly problems: readonly ListedProblem[];
+  /** Epoch milliseconds from which on it is the list of its revision: before, some were listed that no longer are. */
+  readonly validFrom: number;
   /**
    * Epoch milliseconds at which the first of them is no longer listed although nothing changes; infinite where none is.
    * Together with the revision it determines the list.
@@ -61,9 +64,8 @@ export function* listProblems(
   const faults = causes.map(faultOf).filter((fault) => fault !== undefined);
   const graph = yield* state.linkGraph();
   const lost = lostPairs(state, recent, time, windows);
-  // By the first location, so that a host with several is counted once.
-  const { first } = yield* state.hostCounts();
-  const cutOffs = yield* findCutOffs(graph, (device) => first.get(device) ?? 0, lost, faults);
+  const hosts = yield* locateHosts(yield* state.hostCounts());
+  const cutOffs = yield* findCutOffs(graph, hosts, lost, faults);
   const byFinding = new Map(causes.map((finding, i) => [finding, cutOffs[i] ?? NOTHING_CUT_OFF]));
   const problems: NetworkProblem[] = [];
   let validUntil = Number.POSITIVE_INFINITY;
@@ -78,7 +80,34 @@ export function* listProblems(
     if (listed.length % PROBLEMS_PER_STEP === 0) yield;
   }
   const removed = yield* removedLinks(state, recent, windows);
-  return { revision: state.revision, time: state.time, problems: listed, validUntil, removed };
+  const validFrom = yield* lastExpiry(state, recent, time, windows);
+  return { revision: state.revision, time: state.time, problems: listed, validFrom, validUntil, removed };
+}
+
+/** When the last problem that was listed for a limited time ended, or the time of the state. */
+function* lastExpiry(
+  state: NetworkState,
+  { lost, moved }: RecentChanges,
+  time: number,
+  { lostLinkMs, movedHostMs }: ProblemWindows,
+): Steps<number> {
+  let last = state.time;
+  for (const [changes, windowMs] of [
+    [lost, lostLinkMs],
+    [moved, movedHostMs],
+  ] as const) {
+    let left = PROBLEMS_PER_STEP;
+    // In order of time.
+    for (const change of changes.values()) {
+      const until = change.time + windowMs;
+      if (until > time) break;
+      last = Math.max(last, until);
+      if (--left > 0) continue;
+      left = PROBLEMS_PER_STEP;
+      yield;
+    }
+  }
+  return last;
 }
 
 /** Those of `recent` at the state, in order of removal. */

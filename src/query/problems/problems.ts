@@ -39,6 +39,8 @@ export class Problems {
         ),
       ),
   });
+  /** The lists of the past that are computed now, each once for all who wait for it. */
+  readonly #computingPast = new Map<string, { readonly steps: SharedSteps<ProblemList>; waiting: number }>();
   readonly #listeners = new Set<() => void>();
   #recent: RecentChanges | undefined;
   #computing: SharedSteps<void> | undefined;
@@ -124,16 +126,32 @@ export class Problems {
       : validUntil - 1;
   }
 
-  /** The list of a revision that the history has, as it was at `time`. */
-  *at(revision: number, time: number): Steps<ProblemList> {
+  /** The list of a revision that the history has, as it was at `time`. `hold` gets the state that it is computed from. */
+  *at(revision: number, time: number, hold: (state: NetworkState) => void): Steps<ProblemList> {
     this.#history.requireAllCollections();
     const newest = this.#newest;
-    if (newest?.revision === revision && this.momentOf(newest) === time) return newest;
+    if (newest?.revision === revision && newest.validFrom <= time && time < newest.validUntil) return newest;
     const key = `${revision} ${time}`;
     const cached = this.#past.get(key);
     if (cached) return cached;
-    const windows = this.#windows;
     const state = yield* this.#history.stateAt(revision);
+    hold(state);
+    const computing = this.#computingPast.get(key) ?? {
+      steps: new SharedSteps(this.#computePast(key, state, time)),
+      waiting: 0,
+    };
+    this.#computingPast.set(key, computing);
+    computing.waiting++;
+    try {
+      return yield* computing.steps.result();
+    } finally {
+      // Also where those who waited for it have gone: it is not kept for nobody.
+      if (--computing.waiting === 0) this.#computingPast.delete(key);
+    }
+  }
+
+  *#computePast(key: string, state: NetworkState, time: number): Steps<ProblemList> {
+    const windows = this.#windows;
     const recent = yield* RecentChanges.read(this.#history, state, windows);
     const list = yield* listProblems(state, recent, this.#finder, time, windows);
     this.#past.set(key, list);

@@ -6,10 +6,10 @@
  *
  * Where history ends before the condition began, it is since the oldest change of the entity that is known.
  */
-import { createBoundedCache } from "../../lib/bounded-cache.ts";
+import { type BoundedCache, createBoundedCache } from "../../lib/bounded-cache.ts";
 import { type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { Batch } from "../../log/log.ts";
-import type { Entities } from "../../model/entity.ts";
+import { type Entities, entityId } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { History } from "../../view/history.ts";
 import { parseStored } from "../../view/view.ts";
@@ -25,10 +25,7 @@ export interface Condition<K extends Kind> {
 }
 
 interface Followed {
-  readonly key: string;
-  readonly kind: Kind;
   readonly id: string;
-  readonly holds: (text: string) => boolean;
   /** The oldest value so far that has the condition. */
   revision: number;
   lastChanged: string;
@@ -36,34 +33,54 @@ interface Followed {
   readonly passed: number[];
 }
 
+/** RFC 3339, by condition, id and revision of the value. */
+type Remembered = BoundedCache<string, string>;
+
 /** Remembers what it found: it depends on the log only, as long as that is not pruned. */
 export class SinceFinder {
   readonly #history: History;
-  /** By condition, id and revision of the value: RFC 3339. */
-  readonly #remembered = createBoundedCache<string, string>({ maxSize: MAX_REMEMBERED, sizeOf: () => 1 });
-  #followed = new Map<number, Followed[]>();
-  #results = new Map<string, string>();
+  readonly #remembered: Remembered = createBoundedCache({ maxSize: MAX_REMEMBERED, sizeOf: () => 1 });
 
   constructor(history: History) {
     this.#history = history;
   }
 
-  /** The entity has the condition. `resolve` has the result afterwards. */
-  add<K extends Kind>({ name, kind, holds }: Condition<K>, id: string, entity: Entities[K]): void {
-    this.#follow({
-      key: `${name} ${id}`,
-      kind,
-      id,
-      holds: (text) => holds(parseStored(kind, text)),
-      revision: entity.revision,
-      lastChanged: entity.lastChanged,
-      passed: [],
-    });
+  /** By id, of all entities: they have the condition. Several of these searches may run at a time. */
+  *find<K extends Kind>(
+    condition: Condition<K>,
+    entities: readonly Entities[K][],
+  ): Steps<ReadonlyMap<string, string>> {
+    const search = new Search(this.#history, this.#remembered, condition);
+    for (const [i, entity] of entities.entries()) {
+      search.add(entity);
+      if (i % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
+    }
+    return yield* search.run();
+  }
+}
+
+class Search<K extends Kind> {
+  readonly #history: History;
+  readonly #remembered: Remembered;
+  readonly #condition: Condition<K>;
+  /** By the revision of the value that was reached. */
+  readonly #followed = new Map<number, Followed[]>();
+  readonly #results = new Map<string, string>();
+
+  constructor(history: History, remembered: Remembered, condition: Condition<K>) {
+    this.#history = history;
+    this.#remembered = remembered;
+    this.#condition = condition;
+  }
+
+  add(entity: Entities[K]): void {
+    const { revision, lastChanged } = entity;
+    this.#follow({ id: entityId(entity), revision, lastChanged, passed: [] });
   }
 
   #follow(followed: Followed): void {
-    const { key, revision, passed } = followed;
-    const known = this.#remembered.get(`${key} ${revision}`);
+    const { id, revision, passed } = followed;
+    const known = this.#remembered.get(this.#keyOf(id, revision));
     passed.push(revision);
     if (known !== undefined) {
       this.#found(followed, known);
@@ -74,13 +91,16 @@ export class SinceFinder {
     else this.#followed.set(revision, [followed]);
   }
 
-  #found({ key, passed }: Followed, since: string): void {
-    this.#results.set(key, since);
-    for (const revision of passed) this.#remembered.set(`${key} ${revision}`, since);
+  #found({ id, passed }: Followed, since: string): void {
+    this.#results.set(id, since);
+    for (const revision of passed) this.#remembered.set(this.#keyOf(id, revision), since);
   }
 
-  /** Returns the results of all that was added since the last call, by `sinceKey`. */
-  *resolve(): Steps<ReadonlyMap<string, string>> {
+  #keyOf(id: string, revision: number): string {
+    return `${this.#condition.name} ${id} ${revision}`;
+  }
+
+  *run(): Steps<ReadonlyMap<string, string>> {
     while (this.#followed.size > 0) {
       // What leads to an earlier revision of this list is followed with the others there.
       for (const revision of yield* sortInSteps([...this.#followed.keys()], (a, b) => b - a)) {
@@ -92,9 +112,7 @@ export class SinceFinder {
         yield;
       }
     }
-    const results = this.#results;
-    this.#results = new Map();
-    return results;
+    return this.#results;
   }
 
   *#batchOf(revision: number): Steps<Batch | undefined> {
@@ -108,30 +126,27 @@ export class SinceFinder {
   }
 
   *#stepBack(followed: readonly Followed[], { entries }: Batch): Steps<void> {
-    const wanted = new Map<string, Followed[]>();
-    for (const each of followed) {
-      const key = `${each.kind} ${each.id}`;
-      wanted.set(key, [...(wanted.get(key) ?? []), each]);
-    }
+    const wanted = new Map(followed.map((each) => [each.id, each]));
     let left = ENTRIES_PER_STEP;
     for (const { kind, id, before } of entries) {
-      const found = wanted.get(`${kind} ${id}`);
-      for (const each of found ?? []) this.#continue(each, before);
-      if (found) wanted.delete(`${kind} ${id}`);
+      const found = kind === this.#condition.kind ? wanted.get(id) : undefined;
+      if (found) {
+        this.#continue(found, before);
+        wanted.delete(id);
+      }
       if (--left > 0) continue;
       left = ENTRIES_PER_STEP;
       yield;
     }
-    for (const rest of wanted.values()) for (const each of rest) this.#found(each, each.lastChanged);
+    for (const rest of wanted.values()) this.#found(rest, rest.lastChanged);
   }
 
   #continue(followed: Followed, before: string | null): void {
-    const earlier =
-      before !== null && followed.holds(before) ? parseStored(followed.kind, before) : undefined;
+    const { kind, holds } = this.#condition;
+    const value = before === null ? undefined : parseStored(kind, before);
+    const earlier = value && holds(value) ? value : undefined;
     // A value that does not name an earlier revision would be followed for ever.
     if (!earlier || earlier.revision >= followed.revision) this.#found(followed, followed.lastChanged);
     else this.#follow({ ...followed, revision: earlier.revision, lastChanged: earlier.lastChanged });
   }
 }
-
-export const sinceKey = ({ name }: Pick<Condition<Kind>, "name">, id: string): string => `${name} ${id}`;

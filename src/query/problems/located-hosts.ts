@@ -1,0 +1,37 @@
+/**
+ * The hosts of the network by the devices that they are at, so that a host at several devices, as behind a pair of switches,
+ * is cut off only where all of these are.
+ */
+import { pausing, type Steps } from "../../lib/steps.ts";
+import type { HostCounts } from "../../view/host-counts.ts";
+
+const GROUPS_PER_STEP = 200;
+
+/** Hosts that are at the same devices, of which there are several. */
+export interface HostGroup {
+  /** That of the first location first. */
+  readonly devices: readonly string[];
+  readonly count: number;
+}
+
+export interface LocatedHosts {
+  /** The number of hosts that are at this device only. */
+  at(device: string): number;
+  readonly groups: readonly HostGroup[];
+}
+
+export function* locateHosts({ located, multihomed }: HostCounts): Steps<LocatedHosts> {
+  const groups: HostGroup[] = [];
+  const inGroups = new Map<string, number>();
+  for (const entry of pausing(multihomed.entries(), GROUPS_PER_STEP)) {
+    if (!entry) {
+      yield;
+      continue;
+    }
+    const [key, count] = entry;
+    const devices: readonly string[] = JSON.parse(key);
+    groups.push({ devices, count });
+    for (const device of devices) inGroups.set(device, (inGroups.get(device) ?? 0) + count);
+  }
+  return { at: (device) => (located.get(device) ?? 0) - (inGroups.get(device) ?? 0), groups };
+}

@@ -1,0 +1,80 @@
+/** Since when a problem exists and until when it is listed, whatever is computed at the same time. */
+import { expect, test } from "bun:test";
+import { runToEnd } from "../../src/lib/steps.ts";
+import { Problems } from "../../src/query/problems/problems.ts";
+import { openHarness } from "./harness.ts";
+import { A, B, C, device, HOUR_MS, letPass, link, noLink, read, TREE, timeNow } from "./problem-network.ts";
+
+test("two lists that are computed at a time do not mix", async () => {
+  await using harness = await openHarness();
+  const { history, clock } = harness;
+  await harness.apply(TREE);
+  await harness.apply([...link(A, C, "INACTIVE"), ...link(A, B, "INACTIVE")]);
+  const since = timeNow(harness);
+  // The links change, and are still INACTIVE.
+  for (const label of ["first", "second"])
+    await harness.apply(
+      [...link(A, C, "INACTIVE"), ...link(A, B, "INACTIVE")].map((change) =>
+        change.op === "set" && change.kind === "links"
+          ? { ...change, claim: { ...change.claim, annotations: { label } } }
+          : change,
+      ),
+    );
+  const problems = new Problems(history, clock);
+  const running = [3, 4].map((revision) => problems.at(revision, history.timeOf(revision), () => {}));
+  const lists: unknown[] = [];
+  while (lists.length < running.length)
+    for (const steps of running) {
+      const { done, value } = steps.next();
+      if (done && value) lists.push(value.problems.map(({ problem }) => problem.since));
+    }
+  expect(lists).toEqual([
+    [since, since],
+    [since, since],
+  ]);
+});
+
+test("a cable of which the directions are lost one after the other is one problem, the same until it ends", async () => {
+  await using harness = await openHarness();
+  await harness.apply(TREE);
+  const [toB, fromB] = noLink(A, B);
+  const [toC, fromC] = noLink(A, C);
+  await harness.apply([toB, fromC].filter((change) => change !== undefined));
+  await letPass(harness, HOUR_MS);
+  await harness.apply([fromB, toC].filter((change) => change !== undefined));
+  const since = timeNow(harness);
+  const lost = await read(harness);
+  expect(lost.problems.map((problem) => problem.since)).toEqual([since, since]);
+  // A day after the first directions were lost, and less than that after the others.
+  await letPass(harness, 23.5 * HOUR_MS);
+  await harness.apply([device("dev:d")]);
+  expect(await read(harness)).toEqual(lost);
+  await letPass(harness, HOUR_MS);
+  expect(await read(harness)).toMatchObject({ problems: [] });
+});
+
+test("a list of the past that several need at a time is computed once", async () => {
+  await using harness = await openHarness();
+  const { history, clock, log } = harness;
+  await harness.apply(TREE);
+  await harness.apply(noLink(A, B));
+  await harness.apply([device("dev:d")]);
+  const problems = new Problems(history, clock);
+  const held: number[] = [];
+  const start = () => problems.at(2, history.timeOf(2), ({ revision }) => held.push(revision));
+  const [first, second, left] = [start(), start(), start()];
+  first.next();
+  second.next();
+  left.next();
+  // One of them no longer waits. What it would return is not read.
+  left.return(runToEnd(problems.newest()));
+  expect(runToEnd(second)).toBe(runToEnd(first));
+  expect(held.length).toBeGreaterThanOrEqual(2);
+  // The newest list is also the one of its time, where nothing has ended since.
+  const newest = runToEnd(problems.newest());
+  expect(runToEnd(problems.at(3, log.timeOf(3) ?? 0, () => {}))).toBe(newest);
+  await letPass(harness, 24 * HOUR_MS);
+  expect(runToEnd(problems.newest()).problems).toEqual([]);
+  expect(runToEnd(problems.at(3, log.timeOf(3) ?? 0, () => {})).problems).toHaveLength(1);
+  problems.stop();
+});
