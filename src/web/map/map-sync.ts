@@ -20,7 +20,8 @@ import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
 import type { PinnedPositions } from "./layout-session.ts";
-import { type MapLayers, NetworkMap } from "./map.ts";
+import { NetworkMap } from "./map.ts";
+import type { MapLayers } from "./map-content.ts";
 import { lostCables, problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */

@@ -9,9 +9,8 @@
  */
 import type { Client } from "../../client/client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
-import type { Background, GroupBox } from "../../model/map-view.ts";
+import type { Background } from "../../model/map-view.ts";
 import type { Network } from "../network.ts";
-import type { LinkOverlay } from "../overlay.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
 import { throttle } from "../throttle.ts";
@@ -25,54 +24,18 @@ import { composePng } from "./export-png.ts";
 import { createDrawing, type DrawingFacts } from "./export-svg.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import { type GroupShape, groupShapes } from "./group-boxes.ts";
-import type { Highlights } from "./highlights.ts";
-import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
+import { MapInteraction } from "./interaction.ts";
 import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
-import type { PinnedPositions } from "./layout-session.ts";
+import type { MapContent, MapHandlers, MapLayers } from "./map-content.ts";
 import { drawFrame, type MapPicture } from "./map-drawing.ts";
 import { nextDevice } from "./next-device.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
-import type { LostCable } from "./problem-marks.ts";
 import type { CameraPosition, MapPoint } from "./projection.ts";
 import type { SceneInput } from "./scene-input.ts";
 import { SlicedWork } from "./sliced-work.ts";
-
-export interface MapContent {
-  readonly network: Network;
-  readonly highlights: Highlights;
-  /** The devices whose hosts are drawn. */
-  readonly expanded: ReadonlySet<string>;
-  /** The moment of the network; undefined is now. */
-  readonly at?: string | undefined;
-  readonly overlay?: LinkOverlay | undefined;
-  /** Drawn where they were. The layout does not know them. */
-  readonly lost: readonly LostCable[];
-  /** Devices that stay where they were put. */
-  readonly pinned: PinnedPositions;
-  /** Boxes behind devices. */
-  readonly groups: readonly GroupBox[];
-}
-
-export interface MapHandlers extends InteractionHandlers {
-  onCameraMoved(): void;
-  /** The devices of the content have positions, and the camera its place. */
-  onUpdated(): void;
-  /** A frame was drawn. */
-  onDrawn(): void;
-  /** Why the map is not drawn, or not as the network is now; undefined when it is again. */
-  onFault(reason: string | undefined): void;
-}
-
-/** The elements that the map draws in, from bottom to top; `element` contains the others. */
-export interface MapLayers {
-  readonly element: HTMLElement;
-  readonly background: HTMLCanvasElement;
-  readonly graph: HTMLCanvasElement;
-  readonly labels: HTMLCanvasElement;
-}
 
 /** With fewer pixels between devices, clusters are drawn instead. */
 const MIN_DEVICE_SPACING_PX = 8;
