@@ -2,6 +2,9 @@
  * Positions of the devices of a network that changes. A device that has a position keeps it. A new device gets a free
  * place: on the row of its peers, or else near its neighbours. A removed device returns to its old position, but its
  * place counts as free meanwhile. The whole network is laid out again only when most of its devices have no position.
+ *
+ * A device without any link, as a switch whose links are not found yet, gets a place below all others. It is placed anew
+ * with its first link.
  */
 import type { Point } from "../../formats/layout/adjacency.ts";
 import type { ClusterGraph } from "../../formats/layout/cluster-assignment.ts";
@@ -12,16 +15,41 @@ export interface LayoutPosition extends Point {
   readonly cluster: number;
 }
 
-type Positions = Map<string, LayoutPosition>;
+export interface Placement {
+  /** By device id. */
+  readonly positions: Map<string, LayoutPosition>;
+  /** Devices that have had no link since they were placed. */
+  readonly alone: Set<string>;
+  /** How many of these got their first link since the whole network was laid out. */
+  joined: number;
+}
+
+type Positions = Placement["positions"];
 
 /** With a larger share of new devices it is another network. */
 const MAX_NEW_SHARE = 0.5;
 
-/** Adds the positions of new devices to `positions`. Returns the devices of the graph whose position it has set. */
-export function placeDevices(graph: ClusterGraph, positions: Positions): number[] {
+/** Sets the positions of devices that have none, and of those that got their first link. */
+export function placeDevices(graph: ClusterGraph, placement: Placement): void {
+  const { positions, alone } = placement;
+  for (const [node, { id }] of graph.nodes.entries()) {
+    if ((graph.neighbours[node]?.length ?? 0) === 0 || !alone.delete(id)) continue;
+    positions.delete(id);
+    placement.joined++;
+  }
   const unplaced = graph.nodes.flatMap(({ id }, node) => (positions.has(id) ? [] : [node]));
-  if (unplaced.length === 0) return [];
-  if (unplaced.length > graph.nodes.length * MAX_NEW_SHARE) return layoutAgain(graph, positions);
+  if (unplaced.length === 0) return;
+  // The past of a network may have few of its devices.
+  const most = Math.max(graph.nodes.length, positions.size) * MAX_NEW_SHARE;
+  if (unplaced.length > most || placement.joined > most) {
+    layoutAgain(graph, positions);
+    placement.joined = 0;
+  } else placeUnplaced(graph, unplaced, positions);
+  for (const node of unplaced)
+    if ((graph.neighbours[node]?.length ?? 0) === 0) alone.add(graph.nodes[node]?.id ?? "");
+}
+
+function placeUnplaced(graph: ClusterGraph, unplaced: readonly number[], positions: Positions): void {
   const space = new FreeSpace(SPACING);
   for (const { id } of graph.nodes) {
     const position = positions.get(id);
@@ -33,20 +61,19 @@ export function placeDevices(graph: ClusterGraph, positions: Positions): number[
     before = rest.length;
     rest = rest.filter((node) => !placeByNeighbours(graph, node, positions, space));
   }
-  const below = positionBelowAll(positions);
+  const below = positionBelowAll(graph, positions);
   for (const node of rest) {
     const point = space.findNear(below);
     space.occupy(point);
     positions.set(graph.nodes[node]?.id ?? "", { ...rounded(point), cluster: below.cluster });
   }
-  return unplaced;
 }
 
 /** More digits are not visible, and are many bytes in the browser's storage. */
 const rounded = ({ x, y }: Point): Point => ({ x: Math.round(x * 100) / 100, y: Math.round(y * 100) / 100 });
 
 /** In the order of ids, so that the layout depends on the network alone and not on the order of its changes. */
-function layoutAgain({ nodes, neighbours }: ClusterGraph, positions: Positions): number[] {
+function layoutAgain({ nodes, neighbours }: ClusterGraph, positions: Positions): void {
   const idOf = (node: number) => nodes[node]?.id ?? "";
   const order = [...nodes.keys()].sort((p, q) => (idOf(p) < idOf(q) ? -1 : 1));
   const rank = new Uint32Array(nodes.length);
@@ -62,7 +89,6 @@ function layoutAgain({ nodes, neighbours }: ClusterGraph, positions: Positions):
     const point = { x: layout.positions[i * 2] ?? 0, y: layout.positions[i * 2 + 1] ?? 0 };
     positions.set(idOf(node), { ...rounded(point), cluster: layout.clusterOf[i] ?? 0 });
   }
-  return [...nodes.keys()];
 }
 
 /** Returns false when no neighbour has a position. */
@@ -110,12 +136,14 @@ function rowOfPeers(graph: ClusterGraph, node: number, positions: Positions): nu
 }
 
 /** Below all other devices and in a new cluster: for devices without a connection to the placed ones. */
-function positionBelowAll(positions: ReadonlyMap<string, LayoutPosition>): LayoutPosition {
+function positionBelowAll({ nodes }: ClusterGraph, positions: Positions): LayoutPosition {
   let [x, y, cluster] = [0, 0, 0];
-  for (const position of positions.values()) {
-    x = Math.min(x, position.x);
-    y = Math.max(y, position.y);
-    cluster = Math.max(cluster, position.cluster);
+  for (const { id } of nodes) {
+    const position = positions.get(id);
+    x = Math.min(x, position?.x ?? 0);
+    y = Math.max(y, position?.y ?? 0);
   }
+  // Removed devices may return.
+  for (const position of positions.values()) cluster = Math.max(cluster, position.cluster);
   return { x, y: y + SPACING.height * 2, cluster: cluster + 1 };
 }

@@ -96,6 +96,56 @@ describe("a change", () => {
     expect(page.throughBoxes()).toBe(0);
   });
 
+  test("a device that appears before its links gets its place with the first one, and keeps it", () => {
+    const page = new Page();
+    const graph = listedLayoutGraph("", leafSpine(2, 8));
+    page.load(graph);
+    const before = new Map(page.positions);
+    const spines = graph.nodes.flatMap(({ id }, i) => (id.startsWith("spine") ? [i] : []));
+    const leaf = graph.nodes.findIndex(({ id }) => id.startsWith("leaf"));
+    const links = spines.flatMap((spine) => [spine, 10]);
+    page.send({ added: [{ number: 10, node: { id: "leaf:9" } }] });
+    expect(page.at(10).y).not.toBe(page.at(leaf).y);
+    page.send({ connected: links });
+    const placed = page.at(10);
+    expect(placed.y).toBe(page.at(leaf).y);
+    page.send({ disconnected: links });
+    page.send({ connected: links });
+    expect(page.positions).toEqual(new Map([...before, [10, placed]]));
+  });
+
+  test("a network whose links are found one after the other is laid out with most of them", () => {
+    const [page, whole] = [new Page(), new Page()];
+    const { nodes, edges } = listedLayoutGraph("", leafSpine(2, 8));
+    page.load({ nodes, edges: [] });
+    for (const edge of edges) page.send({ connected: [...edge] });
+    whole.load({ nodes, edges });
+    const rows = ({ positions }: Page) => new Set([...positions.values()].map(({ y }) => y)).size;
+    expect([rows(whole), rows(page)]).toEqual([2, 2]);
+  });
+
+  test("a past with few and other devices moves nothing of the present", () => {
+    const page = new Page();
+    const graph = withSites();
+    page.load(graph);
+    // Placed where there was space: another layout of the whole would move it.
+    const late = { number: 100, node: { id: "late" } };
+    page.send({ added: [late], connected: [50, 100, 70, 100] });
+    const before = new Map(page.positions);
+    const others = [...graph.nodes.map((node, number) => ({ number, node })).slice(1), late];
+    const links = [...graph.edges.flat(), 50, 100, 70, 100];
+    const old = ["old 1", "old 2"].map((id, i) => ({ number: 101 + i, node: { id } }));
+    const oldLinks = [0, 101, 0, 102];
+    page.send({
+      removed: others.map(({ number }) => number),
+      disconnected: links,
+      added: old,
+      connected: oldLinks,
+    });
+    page.send({ removed: [101, 102], disconnected: oldLinks, added: others, connected: links });
+    expect([...page.positions].slice(0, 101)).toEqual([...before]);
+  });
+
   test("a change of links moves no device and sends only its own route", () => {
     const page = new Page();
     const graph = withSites();
@@ -152,6 +202,20 @@ describe("positions of an earlier visit", () => {
     second.load(graph);
     second.send({ added: [{ number: 20, node: { id: "late" } }], connected: [19, 20] });
     expect(second.positions).toEqual(first.positions);
+  });
+
+  test("are kept while the page shows a part of the network", () => {
+    const [first, part, third] = [new Page(), new Page(), new Page()];
+    const graph = fatTree(4);
+    first.load(graph);
+    first.send({ added: [{ number: 20, node: { id: "late" } }], connected: [19, 20] });
+    part.state.restore(first.state.save());
+    part.load({ ...graph, nodes: graph.nodes.slice(0, 3), edges: [] });
+    expect(part.at(2)).toEqual(first.at(2));
+    third.state.restore(part.state.save());
+    third.load(graph);
+    third.send({ added: [{ number: 20, node: { id: "late" } }], connected: [19, 20] });
+    expect(third.positions).toEqual(first.positions);
   });
 
   test.each([

@@ -4,7 +4,7 @@
  */
 import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
 import { pairKey, pairOf, Router } from "../../formats/layout/router.ts";
-import { type LayoutPosition, placeDevices } from "./incremental-layout.ts";
+import { type LayoutPosition, type Placement, placeDevices } from "./incremental-layout.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./messages.ts";
 import { parsePositions, savePositions } from "./saved-positions.ts";
@@ -12,26 +12,32 @@ import { parsePositions, savePositions } from "./saved-positions.ts";
 /** Of more devices, lines are straight until their routes are there. */
 const MAX_MOVED_WITH_ROUTES = 1000;
 
+/** A network of which a part is missing for a while has its places when the page is opened meanwhile. */
+const MAX_SAVED_REMOVED = 2000;
+
 type Pair = readonly [a: number, b: number];
 
 export class LayoutState {
   readonly #nodes = new Map<number, ClusterNode>();
   readonly #pairs = new Map<number, Pair>();
   readonly #router = new Router({ box: DEVICE_BOX, gutter: GUTTER });
-  /** By device id, y downwards. */
-  readonly #positions = new Map<string, LayoutPosition>();
+  /** Of devices, y downwards. */
+  readonly #placement: Placement = { positions: new Map(), alone: new Set(), joined: 0 };
   #saved: ReadonlyMap<string, LayoutPosition> = new Map();
   /** By number of device. */
   #pinned = new Map<number, { readonly x: number; readonly y: number }>();
 
-  /** Positions of an earlier visit. They are used if most of them are of devices of the first network. */
+  /** Positions of an earlier visit. They are used if they are of most devices of the first network, which may be a part. */
   restore(saved: string): void {
     this.#saved = parsePositions(saved);
   }
 
+  /** Of the devices that are there, and of those that were there last. */
   save(): string {
-    const present = [...this.#nodes.values()].map(({ id }) => [id, this.#positions.get(id)] as const);
-    return savePositions(present);
+    const { positions } = this.#placement;
+    const present = new Set([...this.#nodes.values()].map(({ id }) => id));
+    const removed = [...positions.keys()].filter((id) => !present.has(id)).slice(-MAX_SAVED_REMOVED);
+    return savePositions([...present, ...removed].map((id) => [id, positions.get(id)] as const));
   }
 
   add(request: LayoutRequest): void {
@@ -50,7 +56,7 @@ export class LayoutState {
   *update(): Generator<LayoutResponse, void> {
     this.#useSaved();
     const numbers = [...this.#nodes.keys()];
-    placeDevices(this.#graph(numbers), this.#positions);
+    placeDevices(this.#graph(numbers), this.#placement);
     const moved = numbers.filter((number) => this.#router.place(number, this.#pointOf(number)));
     const isEarly = moved.length > MAX_MOVED_WITH_ROUTES;
     if (isEarly) yield this.#respond(moved, [], false);
@@ -62,8 +68,8 @@ export class LayoutState {
     if (this.#saved.size === 0) return;
     let known = 0;
     for (const { id } of this.#nodes.values()) if (this.#saved.has(id)) known++;
-    if (known * 2 >= this.#saved.size && known * 2 >= this.#nodes.size) {
-      for (const [id, position] of this.#saved) this.#positions.set(id, position);
+    if (known * 2 >= this.#nodes.size) {
+      for (const [id, position] of this.#saved) this.#placement.positions.set(id, position);
     }
     this.#saved = new Map();
   }
@@ -82,7 +88,7 @@ export class LayoutState {
   }
 
   #pointOf(number: number): LayoutPosition {
-    const known = this.#positions.get(this.#idOf(number)) ?? { x: 0, y: 0, cluster: 0 };
+    const known = this.#placement.positions.get(this.#idOf(number)) ?? { x: 0, y: 0, cluster: 0 };
     return { ...known, ...this.#pinned.get(number) };
   }
 
