@@ -41,6 +41,13 @@ const momentShown = () => tab.page.getByRole("slider", { name: "Moment shown" })
 
 const laptop = () => panel().getByText("laptop").first();
 
+/** From here on `requests` has those of the test: the page opens with the changes of ten minutes, as the last request. */
+async function forgetOpening(): Promise<void> {
+  const last = `topology?since=${history.revisions.removed}`;
+  await until(() => requests.includes(last), { what: "the recent changes" });
+  requests.length = 0;
+}
+
 /** From here on the clock of the page moves only as the test says. */
 async function stopClock(): Promise<void> {
   await tab.page.clock.pauseAt(new Date((await tab.page.evaluate(() => Date.now())) + 1000));
@@ -63,8 +70,8 @@ test.skipIf(!hasChromium)("the past is played at a speed, and only what changes 
   await tab.page.clock.install();
   await tab.goto(`/?at=${iso(startMs)}`);
   await tab.page.getByText("4 devices, 3 cables, 4 hosts").waitFor();
+  await forgetOpening();
   await stopClock();
-  requests.length = 0;
   await button("Play").click();
   await waitForUrlPart(tab, "play=1");
   const isDown = () => tab.page.getByText("4 devices (1 down)").isVisible();
@@ -196,9 +203,7 @@ test.skipIf(!hasChromium)(
     const { revisions } = history;
     await tab.goto("/");
     await tab.page.locator('.status[data-level="live"]').waitFor();
-    // The page opens with the changes of the last ten minutes, which are loaded after it is live.
-    await until(() => requests.includes(`topology?since=${revisions.removed}`), { what: "recent changes" });
-    requests.length = 0;
+    await forgetOpening();
     await button("Previous incident").click();
     await waitForUrlPart(tab, `at=${revisions.removed}`);
     await notice(/1 device removed, 1 link removed/).waitFor();
@@ -307,7 +312,6 @@ test.skipIf(!hasChromium)(
         (parameter("at") ?? "").slice(0, 19).replace("T", " "),
       ),
     );
-    await tab.page.waitForLoadState("networkidle").catch(() => {});
     const other = await openTab(history.service, { timezoneId: "Asia/Tokyo" });
     await other.goto(tab.page.url().slice(history.service.url.length));
     await eventually("the same differences", async () =>
