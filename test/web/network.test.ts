@@ -1,14 +1,16 @@
 /** The page's copy of the network, its paths, search, change texts, highlights and filters, without a browser. */
 import { describe, expect, test } from "bun:test";
 import type { SearchResult } from "../../src/client/client.ts";
+import { cableOf } from "../../src/model/cable.ts";
 import type { Host } from "../../src/model/entity.ts";
 import { describeChange, type EntityChange } from "../../src/web/change-text.ts";
 import { marksOf } from "../../src/web/history.ts";
 import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/hosts.ts";
 import { applyChange } from "../../src/web/live.ts";
+import { bundleStyle } from "../../src/web/map/bundle-style.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
 import { PALETTES } from "../../src/web/map/palette.ts";
-import { deviceStyle, lineColor } from "../../src/web/map/style.ts";
+import { deviceStyle, type Emphasis, lineColor, STROKES } from "../../src/web/map/style.ts";
 import { neighbourhood, pathUnion } from "../../src/web/path.ts";
 import { createSearcher, describeHit } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";
@@ -359,5 +361,39 @@ test("an alarm is never faded by a filter, a path or a layer", () => {
       lineColor({ ...cable, partlyDown: false }, highlights.cable(cable), palette),
     );
     expect(cables).toEqual([palette.down, palette.dimmed, palette.dimmed]);
+  }
+});
+
+test("a metric replaces no alarm and no mark, and a partly broken bundle differs by its stroke too", () => {
+  const up = sampleCable("a/1", "b/1");
+  const inConflict = sampleCable("a/2", "b/2", { annotations: { conflict: "two claims" } });
+  const down = sampleCable("a/3", "b/3", { state: "INACTIVE" });
+  const bundle = (...cables: ReturnType<typeof sampleCable>[]) => ({
+    a: "a",
+    b: "b",
+    cables: cables.map(([forward, reverse]) => cableOf(forward, reverse)),
+  });
+  const values = new Map<string, number>(
+    [up, inConflict, down].flatMap((links) => links.map(({ id }) => [id, 10] as const)),
+  );
+  const palette = PALETTES.dark;
+  const plain = { highlighted: undefined, selected: false, onPath: false, mark: undefined };
+  const style = (one: ReturnType<typeof bundle>, emphasis: Emphasis = plain, metric = values) =>
+    bundleStyle(one, emphasis, {
+      palette,
+      overlay: { name: "Load", unit: "%", max: 100, values: metric },
+      speedOf: () => 0,
+    });
+  const metricColor = style(bundle(up)).color;
+  expect(style(bundle(up), plain, new Map()).color).toBe(palette.dimmed);
+  expect(style(bundle(down))).toMatchObject({ color: palette.down, stroke: STROKES.dashed });
+  for (const metric of [values, new Map<string, number>()]) {
+    const partlyDown = style(bundle(up, down), plain, metric);
+    expect(partlyDown).toMatchObject({ color: palette.down, stroke: STROKES.longDashed, fades: false });
+    const conflict = style(bundle(inConflict), plain, metric);
+    expect(conflict).toMatchObject({ color: palette.warning, stroke: STROKES.double, fades: false });
+    const marked = style(bundle(up), { ...plain, mark: "problem" }, metric).color;
+    expect(marked).not.toBe(metricColor);
+    expect(marked).toBe(palette.down);
   }
 });

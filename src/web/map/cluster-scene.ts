@@ -8,9 +8,10 @@ import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import { createScene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
 import { encodeNode } from "./node-program.ts";
+import type { Palette } from "./palette.ts";
 import type { MapPoint } from "./projection.ts";
 import type { BundleItem, SceneInput } from "./scene-input.ts";
-import { CARD, SHAPES, STROKES, SYMBOLS } from "./style.ts";
+import { CARD, type EdgeStyle, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const PREFIX = "cluster ";
 export const clusterNode = (index: number): string => PREFIX + index;
@@ -27,6 +28,16 @@ export interface ClusterCard extends MapPoint {
   readonly markCount: number;
   /** False when all its devices are dimmed. */
   readonly highlighted: boolean;
+}
+
+/** Of the cables between two clusters. */
+interface LineTotal {
+  readonly from: string;
+  readonly to: string;
+  cables: number;
+  active: number;
+  /** The others are only planned. */
+  down: number;
 }
 
 export class ClusterScene {
@@ -92,44 +103,56 @@ export class ClusterScene {
     this.scene.nodes.set(node, showsDown ? 2 : 1, words);
   }
 
-  /** The width of a line grows with the number of cables; it is dashed if none is active. */
   *#updateLines(input: SceneInput, bundles: ReadonlyMap<string, BundleItem>): Generator<void, void> {
-    const totals = new Map<string, { from: string; to: string; cables: number; active: number }>();
+    const totals = new Map<string, LineTotal>();
     for (const { bundle, ends } of bundles.values()) {
       yield;
       if (ends[0].cluster === ends[1].cluster) continue;
       const [p, q] = [Math.min(ends[0].cluster, ends[1].cluster), Math.max(ends[0].cluster, ends[1].cluster)];
       const [from, to] = [clusterNode(p), clusterNode(q)];
       const key = `${from} ${to}`;
-      const total = totals.get(key) ?? { from, to, cables: 0, active: 0 };
+      const total = totals.get(key) ?? { from, to, cables: 0, active: 0, down: 0 };
       total.cables += bundle.cables.length;
-      total.active += bundle.cables.filter((cable) => cable.active).length;
+      for (const cable of bundle.cables) {
+        if (cable.active) total.active++;
+        // What is only planned is neither up nor down.
+        else if (input.highlights.cable(cable).mark !== "missing") total.down++;
+      }
       totals.set(key, total);
     }
     for (const key of this.#lines) if (!totals.has(key)) this.scene.edges.delete(key);
     this.#lines = new Set(totals.keys());
-    for (const [key, { from, to, cables, active }] of totals) {
+    for (const [key, total] of totals) {
       yield;
-      const [start, end] = [this.cards.get(from), this.cards.get(to)];
+      const [start, end] = [this.cards.get(total.from), this.cards.get(total.to)];
       if (!start || !end) {
         this.scene.edges.delete(key);
         continue;
       }
-      const style = {
-        stroke: active > 0 ? STROKES.solid : STROKES.dashed,
-        arrow: 0,
-        color: active > 0 ? input.palette.line : input.palette.down,
-        size: Math.min(5, 1.6 + Math.log2(cables)),
-        fades: false,
-      };
+      const style = clusterLineStyle(total, input.palette);
       const points = Float64Array.of(start.x, start.y, end.x, end.y);
       this.scene.edges.set(
         key,
-        edgeLevel(active > 0 ? 1 : 2, style),
+        edgeLevel(total.down > 0 ? 2 : 1, style),
         encodeEdge(this.#writer, points, style),
       );
     }
   }
+}
+
+/** The width of a line grows with the number of cables; it is dashed if none is active, and long-dashed if some are down. */
+export function clusterLineStyle(
+  { cables, active, down }: Pick<LineTotal, "cables" | "active" | "down">,
+  palette: Palette,
+): EdgeStyle {
+  const { solid, dashed, longDashed } = STROKES;
+  return {
+    stroke: active === 0 ? dashed : down > 0 ? longDashed : solid,
+    arrow: 0,
+    color: down > 0 ? palette.down : active === 0 ? palette.missing : palette.line,
+    size: Math.min(5, 1.6 + Math.log2(cables)),
+    fades: false,
+  };
 }
 
 /**

@@ -15,6 +15,7 @@ const SIGNS: Signs = [
   ["Conflicting claims", `${SQUARE}M12 8.5v4M12 15v.01`, "node doubt"],
   ["Link", LINE, "line"],
   ["Link inactive", LINE, "line down dashed"],
+  ["Some cables of a line inactive", LINE, "line down long-dashed"],
   ["Link not verified", LINE, "line dotted"],
   ["Link one-way", `${LINE}M9 8l7 4-7 4z`, "line arrow"],
   ["Link in conflict", "M1 10h22M1 14h22", "line doubt"],
