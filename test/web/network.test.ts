@@ -129,14 +129,33 @@ describe("hosts", () => {
     expect(hosts.countsAreStale).toBe(false);
   });
 
-  test("a host that moves from an unknown place makes the counts stale until they are loaded again", () => {
+  test("a host that moves from an unknown place makes the counts stale until they are loaded again", async () => {
     const hosts = new Hosts(counts);
     hosts.apply(change("updated", host(1, "b/1", 6), ["ipAddresses"]));
     expect(hosts.countsAreStale).toBe(false);
     hosts.apply(change("updated", host(1, "b/1", 7), ["locations"]));
     expect(hosts.countsAreStale).toBe(true);
-    hosts.setCounts({ counts: { a: 1, b: 2 }, total: 3, revision: 7 });
+    await hosts.recount(async () => ({ counts: { a: 1, b: 2 }, total: 3, revision: 7 }));
     expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 2, false]);
+  });
+
+  test("counts that are older than the stream by the time they arrive lose none of its changes", async () => {
+    const hosts = new Hosts(counts);
+    hosts.apply(change("updated", host(1, "b/1", 7), ["locations"]));
+    let minRevision = 0;
+    await hosts.recount(async (revision) => {
+      minRevision = revision;
+      hosts.apply(change("added", host(2, "a/1", 8)));
+      hosts.apply(change("added", host(3, "a/1", 9)));
+      hosts.apply(change("updated", host(4, "b/1", 10), ["locations"]));
+      return { counts: { a: 2, b: 2 }, total: 4, revision: 8 };
+    });
+    expect(minRevision).toBe(7);
+    // The host of revision 8 is in the counts already; that of 10 came from an unknown place.
+    expect([hosts.count("a"), hosts.total, hosts.countsAreStale]).toEqual([3, 5, true]);
+    hosts.apply(change("removed", host(3, "a/1", 11)));
+    await hosts.recount(async () => ({ counts: { a: 1, b: 3 }, total: 4, revision: 11 }));
+    expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 3, false]);
   });
 
   test("an opened device has its hosts, also those that the stream changed while they were loaded", () => {
