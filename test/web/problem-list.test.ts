@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
-import { type BrowserTab, openTab, waitForUrlPart } from "./browser.ts";
+import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
 import { createNetworkFile, deviceId } from "./network-file.ts";
 
 const hasChromium = needs("chromium");
@@ -22,6 +22,7 @@ afterEach(() => tab?.close());
 afterAll(() => file.remove());
 
 const list = () => tab.page.locator("aside.problems");
+const filter = (name: RegExp) => list().locator(".problem-filters").getByRole("button", { name });
 
 test.skipIf(!hasChromium)("wall mode that is opened at a past moment shows now", async () => {
   const response = await service.fetch("/controller/v1/topology");
@@ -34,4 +35,27 @@ test.skipIf(!hasChromium)("wall mode that is opened at a past moment shows now",
   const parameters = [...new URL(tab.page.url()).searchParams.keys()];
   expect(parameters.filter((name) => ["at", "compare", "play"].includes(name))).toEqual([]);
   expect(tab.errors).toEqual([]);
+});
+
+test.skipIf(!hasChromium)("the counts beside severities are of what the list shows", async () => {
+  await tab.goto("/?problems=1");
+  const countsAre = (critical: string, acknowledged: string) =>
+    eventually("the counts", async () =>
+      expect([
+        await filter(/^Critical/)
+          .locator(".count")
+          .textContent(),
+        await filter(/^With acknowledged/)
+          .locator(".count")
+          .textContent(),
+      ]).toEqual([critical, acknowledged]),
+    );
+  await countsAre("2", "0");
+  await list()
+    .getByRole("button", { name: /^Acknowledge: / })
+    .first()
+    .click();
+  await countsAre("1", "1");
+  await filter(/^With acknowledged/).click();
+  await countsAre("2", "1");
 });

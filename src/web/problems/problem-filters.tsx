@@ -8,8 +8,9 @@ export function ProblemFilters() {
   const { state, go, problems } = useStore();
   const { severities, acknowledged } = state.value;
   const all = problems.shown.value.problems;
-  const counts = countSeverities(all);
-  const acknowledgedCount = all.filter((problem) => problems.acknowledged.has(problem)).length;
+  const waiting = all.filter((problem) => !problems.acknowledged.has(problem));
+  const counts = countSeverities(acknowledged ? all : waiting);
+  const acknowledgedCount = all.length - waiting.length;
   const toggle = (severity: ProblemSeverity) =>
     go({
       severities: PROBLEM_SEVERITIES.filter((one) => severities.includes(one) !== (one === severity)),
