@@ -64,6 +64,12 @@ interface OpenedGroup {
   readonly changes: HostChange[];
 }
 
+interface CountChange {
+  readonly host: Host;
+  readonly delta: 1 | -1;
+  readonly revision: number;
+}
+
 /** Changed hosts whose last value is kept, although they are not opened: for tables too long to be loaded again. */
 const MAX_CHANGED_HOSTS = 2000;
 
@@ -76,8 +82,6 @@ export class Hosts {
   at: string | undefined;
   /** Rises with every change. */
   version = 0;
-  /** Some hosts moved from an unknown place: the counts must be loaded again. */
-  countsAreStale = false;
   total: number;
   /** The newest revision that is known to be in the lists and counts. */
   revision: number;
@@ -87,6 +91,10 @@ export class Hosts {
   readonly #openedAt = new Map<string, Set<string>>();
   #counts: Map<string, number>;
   #countsRevision: number;
+  /** Of the last host that moved from an unknown place. */
+  #staleRevision = 0;
+  /** What the stream changes while the counts are loaded again. */
+  #changesOfCounts: CountChange[] | undefined;
 
   constructor({ counts, total, revision }: HostCounts = NO_COUNTS, at?: string) {
     this.at = at;
@@ -120,13 +128,30 @@ export class Hosts {
     return [...(this.#openedAt.get(device) ?? [])].flatMap((id) => this.opened.get(id) ?? []);
   }
 
-  /** Later counts replace what the stream has changed until then. */
-  setCounts({ counts, total, revision }: HostCounts): void {
-    this.#counts = new Map(Object.entries(counts));
-    this.total = total;
-    this.#countsRevision = revision;
-    this.countsAreStale = false;
-    this.version++;
+  /** Some hosts moved from an unknown place: the counts must be loaded again. */
+  get countsAreStale(): boolean {
+    return this.#staleRevision > this.#countsRevision;
+  }
+
+  /**
+   * Loads the counts again, of at least the given revision. What the stream changed meanwhile and they do not contain is
+   * applied to them. Does nothing while they are being loaded.
+   */
+  async recount(load: (minRevision: number) => Promise<HostCounts>): Promise<void> {
+    if (this.#changesOfCounts) return;
+    this.#changesOfCounts = [];
+    try {
+      const { counts, total, revision } = await load(this.revision);
+      const later = this.#changesOfCounts.filter((change) => change.revision > revision);
+      this.#counts = new Map(Object.entries(counts));
+      this.total = total;
+      this.#countsRevision = revision;
+      this.revision = Math.max(this.revision, revision);
+      for (const { host, delta } of later) this.#addToCounts(host, delta);
+      this.version++;
+    } finally {
+      this.#changesOfCounts = undefined;
+    }
   }
 
   get groupKeys(): string[] {
@@ -225,15 +250,19 @@ export class Hosts {
     else this.#set(value);
   }
 
-  #applyToCounts({ event, value, changed }: HostChange): void {
-    if (event === "added") this.#addToCounts(value, 1);
-    else if (event === "removed") this.#addToCounts(value, -1);
+  #applyToCounts({ event, value, changed, revision }: HostChange): void {
+    const count = (host: Host, delta: 1 | -1) => {
+      this.#addToCounts(host, delta);
+      this.#changesOfCounts?.push({ host, delta, revision });
+    };
+    if (event === "added") count(value, 1);
+    else if (event === "removed") count(value, -1);
     else if (changed?.includes("locations")) {
       const before = this.opened.get(value.id);
-      if (!before) this.countsAreStale = true;
+      if (!before) this.#staleRevision = revision;
       else {
-        this.#addToCounts(before, -1);
-        this.#addToCounts(value, 1);
+        count(before, -1);
+        count(value, 1);
       }
     }
   }

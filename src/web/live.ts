@@ -124,7 +124,12 @@ async function stream(
 ): Promise<void> {
   let revisionChanges: RecentChange[] = [];
   const onState = (state: ConnectionState) => handlers.onConnection(state);
-  const recount = throttle(RECOUNT_INTERVAL_MS, () => void loadCounts(client, network, handlers, signal));
+  const recount = throttle(RECOUNT_INTERVAL_MS, async () => {
+    if (await loadCounts(client, network, handlers, signal)) recountIfStale();
+  });
+  const recountIfStale = () => {
+    if (network.openedHosts.countsAreStale) recount();
+  };
   for await (const event of client.watch("topology", {}, { since, signal, onState })) {
     if (event.type === "reset") return;
     if (event.type === "snapshot" || event.type === "synced") continue;
@@ -134,22 +139,24 @@ async function stream(
     if (!event.last || revisionChanges.length === 0) continue;
     handlers.onChanged(revisionChanges);
     revisionChanges = [];
-    if (network.openedHosts.countsAreStale) recount();
+    recountIfStale();
   }
 }
 
-/** Of at least the revision that is shown, so that no change is lost in between. */
+/** Returns whether they are loaded. */
 async function loadCounts(
   client: Client,
   { openedHosts }: Network,
   handlers: LiveHandlers,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   try {
-    openedHosts.setCounts(await client.hostCounts({ "min-revision": openedHosts.revision }, { signal }));
+    await openedHosts.recount((revision) => client.hostCounts({ "min-revision": revision }, { signal }));
     handlers.onChanged([]);
+    return true;
   } catch {
     // The next host that moves is another occasion. A lost connection is shown by the state of the stream.
+    return false;
   }
 }
 

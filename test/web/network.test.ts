@@ -1,14 +1,16 @@
 /** The page's copy of the network, its paths, search, change texts, highlights and filters, without a browser. */
 import { describe, expect, test } from "bun:test";
 import type { SearchResult } from "../../src/client/client.ts";
+import { cableOf } from "../../src/model/cable.ts";
 import type { Host } from "../../src/model/entity.ts";
 import { describeChange, type EntityChange } from "../../src/web/change-text.ts";
 import { marksOf } from "../../src/web/history.ts";
 import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/hosts.ts";
 import { applyChange } from "../../src/web/live.ts";
+import { bundleStyle } from "../../src/web/map/bundle-style.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
 import { PALETTES } from "../../src/web/map/palette.ts";
-import { deviceStyle, lineColor } from "../../src/web/map/style.ts";
+import { deviceStyle, type Emphasis, lineColor, STROKES } from "../../src/web/map/style.ts";
 import { neighbourhood, pathUnion } from "../../src/web/path.ts";
 import { createSearcher, describeHit } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";
@@ -127,14 +129,33 @@ describe("hosts", () => {
     expect(hosts.countsAreStale).toBe(false);
   });
 
-  test("a host that moves from an unknown place makes the counts stale until they are loaded again", () => {
+  test("a host that moves from an unknown place makes the counts stale until they are loaded again", async () => {
     const hosts = new Hosts(counts);
     hosts.apply(change("updated", host(1, "b/1", 6), ["ipAddresses"]));
     expect(hosts.countsAreStale).toBe(false);
     hosts.apply(change("updated", host(1, "b/1", 7), ["locations"]));
     expect(hosts.countsAreStale).toBe(true);
-    hosts.setCounts({ counts: { a: 1, b: 2 }, total: 3, revision: 7 });
+    await hosts.recount(async () => ({ counts: { a: 1, b: 2 }, total: 3, revision: 7 }));
     expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 2, false]);
+  });
+
+  test("counts that are older than the stream by the time they arrive lose none of its changes", async () => {
+    const hosts = new Hosts(counts);
+    hosts.apply(change("updated", host(1, "b/1", 7), ["locations"]));
+    let minRevision = 0;
+    await hosts.recount(async (revision) => {
+      minRevision = revision;
+      hosts.apply(change("added", host(2, "a/1", 8)));
+      hosts.apply(change("added", host(3, "a/1", 9)));
+      hosts.apply(change("updated", host(4, "b/1", 10), ["locations"]));
+      return { counts: { a: 2, b: 2 }, total: 4, revision: 8 };
+    });
+    expect(minRevision).toBe(7);
+    // The host of revision 8 is in the counts already; that of 10 came from an unknown place.
+    expect([hosts.count("a"), hosts.total, hosts.countsAreStale]).toEqual([3, 5, true]);
+    hosts.apply(change("removed", host(3, "a/1", 11)));
+    await hosts.recount(async () => ({ counts: { a: 1, b: 3 }, total: 4, revision: 11 }));
+    expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 3, false]);
   });
 
   test("an opened device has its hosts, also those that the stream changed while they were loaded", () => {
@@ -359,5 +380,39 @@ test("an alarm is never faded by a filter, a path or a layer", () => {
       lineColor({ ...cable, partlyDown: false }, highlights.cable(cable), palette),
     );
     expect(cables).toEqual([palette.down, palette.dimmed, palette.dimmed]);
+  }
+});
+
+test("a metric replaces no alarm and no mark, and a partly broken bundle differs by its stroke too", () => {
+  const up = sampleCable("a/1", "b/1");
+  const inConflict = sampleCable("a/2", "b/2", { annotations: { conflict: "two claims" } });
+  const down = sampleCable("a/3", "b/3", { state: "INACTIVE" });
+  const bundle = (...cables: ReturnType<typeof sampleCable>[]) => ({
+    a: "a",
+    b: "b",
+    cables: cables.map(([forward, reverse]) => cableOf(forward, reverse)),
+  });
+  const values = new Map<string, number>(
+    [up, inConflict, down].flatMap((links) => links.map(({ id }) => [id, 10] as const)),
+  );
+  const palette = PALETTES.dark;
+  const plain = { highlighted: undefined, selected: false, onPath: false, mark: undefined };
+  const style = (one: ReturnType<typeof bundle>, emphasis: Emphasis = plain, metric = values) =>
+    bundleStyle(one, emphasis, {
+      palette,
+      overlay: { name: "Load", unit: "%", max: 100, values: metric },
+      speedOf: () => 0,
+    });
+  const metricColor = style(bundle(up)).color;
+  expect(style(bundle(up), plain, new Map()).color).toBe(palette.dimmed);
+  expect(style(bundle(down))).toMatchObject({ color: palette.down, stroke: STROKES.dashed });
+  for (const metric of [values, new Map<string, number>()]) {
+    const partlyDown = style(bundle(up, down), plain, metric);
+    expect(partlyDown).toMatchObject({ color: palette.down, stroke: STROKES.longDashed, fades: false });
+    const conflict = style(bundle(inConflict), plain, metric);
+    expect(conflict).toMatchObject({ color: palette.warning, stroke: STROKES.double, fades: false });
+    const marked = style(bundle(up), { ...plain, mark: "problem" }, metric).color;
+    expect(marked).not.toBe(metricColor);
+    expect(marked).toBe(palette.down);
   }
 });

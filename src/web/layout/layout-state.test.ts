@@ -116,10 +116,10 @@ describe("a change", () => {
 
   test("a network whose links are found one after the other is laid out with most of them", () => {
     const [page, whole] = [new Page(), new Page()];
-    const { nodes, edges } = listedLayoutGraph("", leafSpine(2, 8));
-    page.load({ nodes, edges: [] });
-    for (const edge of edges) page.send({ connected: [...edge] });
-    whole.load({ nodes, edges });
+    const graph = listedLayoutGraph("", leafSpine(2, 8));
+    page.load({ ...graph, edges: [] });
+    for (const edge of graph.edges) page.send({ connected: [...edge] });
+    whole.load(graph);
     const rows = ({ positions }: Page) => new Set([...positions.values()].map(({ y }) => y)).size;
     expect([rows(whole), rows(page)]).toEqual([2, 2]);
   });

@@ -25,11 +25,13 @@ export function bundleStyle(bundle: Bundle, emphasis: Emphasis, input: BundleSty
     conflict: cables.some((cable) => cable.conflict),
   };
   const value = overlayValue(input.overlay, bundle);
-  const showsValue = input.overlay !== undefined && line.active && !emphasis.selected && !emphasis.onPath;
+  const emphasised = emphasis.selected || emphasis.onPath;
+  // A value replaces the colour of a line only where that says nothing: an alarm or a mark stays visible.
+  const isPlain = line.active && !line.partlyDown && !line.conflict && !emphasised && !emphasis.mark;
+  const showsValue = input.overlay !== undefined && isPlain;
   const speedWidth = widthOfSpeed(input.speedOf(bundle));
   const stateWidth = line.active && !line.partlyDown ? 0 : 1.6;
   const markWidth = emphasis.mark === "unplanned" ? 3 : emphasis.mark ? 1.6 : 0;
-  const emphasised = emphasis.selected || emphasis.onPath;
   return {
     stroke: strokeOf(line, emphasis.mark),
     sign: signOf(bundle, emphasis),
@@ -46,7 +48,7 @@ export function bundleStyle(bundle: Bundle, emphasis: Emphasis, input: BundleSty
           ? input.palette.dimmed
           : overlayColor(input.overlay, value, input.palette)
         : lineColor(line, emphasis, input.palette),
-    fades: line.active && !line.partlyDown && !emphasised && !emphasis.mark && value === undefined,
+    fades: isPlain && value === undefined,
   };
 }
 

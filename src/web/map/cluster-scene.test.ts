@@ -1,7 +1,19 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { cardRadii } from "./cluster-scene.ts";
-import { CARD } from "./style.ts";
+import { cardRadii, clusterLineStyle } from "./cluster-scene.ts";
+import { PALETTES } from "./palette.ts";
+import { CARD, STROKES } from "./style.ts";
+
+const palette = PALETTES.dark;
+test.each([
+  ["all active", { cables: 3, active: 3, down: 0 }, STROKES.solid, palette.line],
+  ["one inactive", { cables: 3, active: 2, down: 1 }, STROKES.longDashed, palette.down],
+  ["all inactive", { cables: 3, active: 0, down: 3 }, STROKES.dashed, palette.down],
+  ["one only planned", { cables: 3, active: 2, down: 0 }, STROKES.solid, palette.line],
+  ["all only planned", { cables: 3, active: 0, down: 0 }, STROKES.dashed, palette.missing],
+])("the line between two clusters with %s", (_, total, stroke, color) => {
+  expect(clusterLineStyle(total, palette)).toMatchObject({ stroke, color });
+});
 
 test("cards never overlap, wherever the clusters are", () => {
   const coordinate = fc.integer({ min: -5000, max: 5000 });

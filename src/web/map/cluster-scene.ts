@@ -2,7 +2,6 @@
  * The clusters as the map draws them at a zoom at which devices would be too small: one card a cluster and one line for
  * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to every other.
  */
-import type { Cable } from "../../model/cable.ts";
 import type { Cluster, Clusters } from "./clusters.ts";
 import type { DeviceScene, SceneChanges } from "./device-scene.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";
@@ -10,9 +9,10 @@ import { createScene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
 import type { LostLines } from "./lost-lines.ts";
 import { encodeNode } from "./node-program.ts";
+import type { Palette } from "./palette.ts";
 import type { MapPoint } from "./projection.ts";
 import type { BundleItem, SceneInput } from "./scene-input.ts";
-import { CARD, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
+import { CARD, type EdgeStyle, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const PREFIX = "cluster ";
 export const clusterNode = (index: number): string => PREFIX + index;
@@ -31,6 +31,16 @@ export interface ClusterCard extends MapPoint {
   readonly markCount: number;
   /** False when all its devices are dimmed. */
   readonly highlighted: boolean;
+}
+
+/** Of the cables between two clusters. */
+interface LineTotal {
+  readonly from: string;
+  readonly to: string;
+  cables: number;
+  active: number;
+  /** Inactive or lost; lost ones are not among `cables`. */
+  down: number;
 }
 
 export class ClusterScene {
@@ -97,58 +107,73 @@ export class ClusterScene {
     this.scene.nodes.set(node, showsDown ? 2 : 1, words);
   }
 
-  /**
-   * The width of a line grows with the number of cables; it is dashed if none is active, and has a cross if all of them
-   * are lost.
-   */
   *#updateLines(
     input: SceneInput,
     bundles: DrawnLines["bundles"],
     lost: LostLines["items"],
   ): Generator<void, void> {
-    const totals = new Map<string, { from: string; to: string; cables: number; active: number }>();
-    const add = ([start, end]: BundleItem["ends"], cables: readonly Cable[]) => {
-      if (start.cluster === end.cluster) return;
+    const totals = new Map<string, LineTotal>();
+    const totalOf = ([start, end]: BundleItem["ends"]): LineTotal | undefined => {
+      if (start.cluster === end.cluster) return undefined;
       const [p, q] = [Math.min(start.cluster, end.cluster), Math.max(start.cluster, end.cluster)];
       const [from, to] = [clusterNode(p), clusterNode(q)];
       const key = `${from} ${to}`;
-      const total = totals.get(key) ?? { from, to, cables: 0, active: 0 };
-      total.cables += cables.length;
-      total.active += cables.filter((cable) => cable.active).length;
+      const total = totals.get(key) ?? { from, to, cables: 0, active: 0, down: 0 };
       totals.set(key, total);
+      return total;
     };
     for (const { bundle, ends } of bundles.values()) {
       yield;
-      add(ends, bundle.cables);
+      const total = totalOf(ends);
+      if (!total) continue;
+      total.cables += bundle.cables.length;
+      for (const cable of bundle.cables) {
+        if (cable.active) total.active++;
+        // What is only planned is neither up nor down.
+        else if (input.highlights.cable(cable).mark !== "missing") total.down++;
+      }
     }
     for (const { ends } of lost.values()) {
       yield;
-      add(ends, []);
+      const total = totalOf(ends);
+      if (total) total.down++;
     }
     for (const key of this.#lines) if (!totals.has(key)) this.scene.edges.delete(key);
     this.#lines = new Set(totals.keys());
-    for (const [key, { from, to, cables, active }] of totals) {
+    for (const [key, total] of totals) {
       yield;
-      const [start, end] = [this.cards.get(from), this.cards.get(to)];
+      const [start, end] = [this.cards.get(total.from), this.cards.get(total.to)];
       if (!start || !end) {
         this.scene.edges.delete(key);
         continue;
       }
-      const style = {
-        stroke: active > 0 ? STROKES.solid : STROKES.dashed,
-        sign: cables > 0 ? LINE_SIGNS.none : LINE_SIGNS.cross,
-        color: active > 0 ? input.palette.line : input.palette.down,
-        size: Math.min(5, 1.6 + Math.log2(Math.max(1, cables))),
-        fades: false,
-      };
+      const style = clusterLineStyle(total, input.palette);
       const points = Float64Array.of(start.x, start.y, end.x, end.y);
       this.scene.edges.set(
         key,
-        edgeLevel(active > 0 ? 1 : 2, style),
+        edgeLevel(total.down > 0 ? 2 : 1, style),
         encodeEdge(this.#writer, points, style),
       );
     }
   }
+}
+
+/**
+ * The width of a line grows with the number of cables; it is dashed if none is active, long-dashed if some are down, and has
+ * a cross if all of them are lost.
+ */
+export function clusterLineStyle(
+  { cables, active, down }: Pick<LineTotal, "cables" | "active" | "down">,
+  palette: Palette,
+): EdgeStyle {
+  const { solid, dashed, longDashed } = STROKES;
+  return {
+    stroke: active === 0 ? dashed : down > 0 ? longDashed : solid,
+    sign: cables > 0 ? LINE_SIGNS.none : LINE_SIGNS.cross,
+    color: down > 0 ? palette.down : active === 0 ? palette.missing : palette.line,
+    size: Math.min(5, 1.6 + Math.log2(Math.max(1, cables))),
+    fades: false,
+  };
 }
 
 /**

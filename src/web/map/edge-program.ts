@@ -1,7 +1,8 @@
 /**
  * Draws the lines of cables, one quad for each segment of a line. The stroke shows the state: solid, dashed (inactive or
- * missing), dotted (not verified), double (conflict) or dash-dotted (differs from the plan). An arrow in the middle shows
- * that only one direction works, a cross that the link is lost. Widths are in pixels at every zoom. Dashes continue from one segment to the next.
+ * missing), long-dashed (some of its cables inactive), dotted (not verified), double (conflict) or dash-dotted (differs from
+ * the plan). An arrow in the middle shows that only one direction works, a cross that the link is lost. Widths are in pixels
+ * at every zoom. Dashes continue from one segment to the next.
  */
 import type { WordWriter } from "./instance-layer.ts";
 import { bytes, CAMERA_UNIFORMS, color, float, type QuadProgram } from "./quad-program.ts";
@@ -72,7 +73,8 @@ void main(void) {
   float alpha = coverage(length(vec2(beyond, fromCentre)) - v_width * 0.5);
   float x = v_before + v_pixel.x;
   // The numbers of STROKES in style.ts.
-  if (v_stroke > 3.5) alpha *= coverage(min(abs(mod(x, 14.0) - 4.0) - 4.0, abs(mod(x, 14.0) - 11.0) - 1.0));
+  if (v_stroke > 4.5) alpha *= coverage(abs(mod(x, 24.0) - 12.0) - 9.0);
+  else if (v_stroke > 3.5) alpha *= coverage(min(abs(mod(x, 14.0) - 4.0) - 4.0, abs(mod(x, 14.0) - 11.0) - 1.0));
   else if (v_stroke > 2.5) alpha = beyond > 0.0 ? 0.0 : coverage(abs(fromCentre - 1.0 - v_width * 0.5) - 0.65);
   else if (v_stroke > 1.5) alpha = coverage(length(vec2(mod(x, 5.0) - 2.5, fromCentre)) - max(1.0, v_width * 0.6));
   else if (v_stroke > 0.5) alpha *= coverage(abs(mod(x, 9.0) - 4.5) - 2.7);

@@ -16,6 +16,7 @@ const SIGNS: Signs = [
   ["Link", LINE, "line"],
   ["Link inactive", LINE, "line down dashed"],
   ["Link lost", "M1 12h2.5M5.5 12h2.5M9.5 9.5l5 5M14.5 9.5l-5 5M16 12h2.5M20.5 12H23", "line down"],
+  ["Some cables of a line inactive", LINE, "line down long-dashed"],
   ["Link not verified", LINE, "line dotted"],
   ["Link one-way", `${LINE}M9 8l7 4-7 4z`, "line arrow"],
   ["Link in conflict", "M1 10h22M1 14h22", "line doubt"],

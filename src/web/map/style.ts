@@ -50,7 +50,7 @@ export const SHAPES = { circle: 0, square: 1, diamond: 2, hexagon: 3, triangle: 
 export const SYMBOLS = { none: 0, cross: 1, exclamation: 2, plus: 3, minus: 4, dot: 5, unequal: 6 } as const;
 /** An arrow along the line or against it, and a cross where the line is cut. */
 export const LINE_SIGNS = { none: 0, along: 1, against: 2, cross: 3 } as const;
-export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3, dashDotted: 4 } as const;
+export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3, dashDotted: 4, longDashed: 5 } as const;
 /** Half the width and half the height of a card, in its radius. The shader uses the same numbers. */
 export const CARD = { width: 1.15, height: 0.8 } as const;
 type Shape = keyof typeof SHAPES;
@@ -142,6 +142,7 @@ export function strokeOf(line: LineState, mark: Mark | undefined): number {
   if (mark === "unplanned") return STROKES.solid;
   if (mark === "differs") return STROKES.dashDotted;
   if (!line.active) return STROKES.dashed;
+  if (line.partlyDown) return STROKES.longDashed;
   if (line.conflict) return STROKES.double;
   return line.verified ? STROKES.solid : STROKES.dotted;
 }

@@ -12,8 +12,9 @@ export function ProblemFilters() {
   const all = list.problems;
   // A zero would say that there are none.
   const countText = (count: number) => (isRead(list) ? count.toLocaleString("en") : "–");
-  const counts = countSeverities(all);
-  const acknowledgedCount = all.filter((problem) => problems.acknowledged.has(problem)).length;
+  const waiting = all.filter((problem) => !problems.acknowledged.has(problem));
+  const counts = countSeverities(acknowledged ? all : waiting);
+  const acknowledgedCount = all.length - waiting.length;
   const toggle = (severity: ProblemSeverity) =>
     go({
       severities: PROBLEM_SEVERITIES.filter((one) => severities.includes(one) !== (one === severity)),

@@ -8,6 +8,7 @@ import { PROBLEM_SEVERITIES } from "../../model/problem-kinds.ts";
 import { statusOf } from "../bar/status.tsx";
 import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
+import { DEFAULT_STATE } from "../state.ts";
 import { type Store, useStore } from "../store.ts";
 import { countSeverities } from "./problem-groups.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
@@ -15,9 +16,10 @@ import { SoundButton } from "./sound-button.tsx";
 
 const CLOCK_INTERVAL_MS = 1000;
 
-/** Called by a click. */
+/** Called by a click. It shows now: it has no time line that would say of when the map is. */
 export function enterWall({ go }: Store): void {
-  go({ wall: true, view: "map", selected: undefined });
+  const { at, compare, play } = DEFAULT_STATE;
+  go({ wall: true, view: "map", selected: undefined, at, compare, play });
   requestFullScreen();
 }
 
