@@ -92,8 +92,8 @@ export const SCALAR_FIELDS: Readonly<Record<Kind, ReadonlyMap<string, FieldRule>
     ),
 );
 
-/** Ends of links and places of hosts, which are no scalars. They are sorted by device, then by port. */
-const POINT_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
+/** Ends of links and places of hosts, which are no scalars. They are sorted by the name of the device, then by port. */
+export const POINT_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   devices: [],
   ports: [],
   links: ["src", "dst"],

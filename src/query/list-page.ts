@@ -47,7 +47,7 @@ function* sortedPage(
 ): Steps<ListPage> {
   // One more than the page has: it says whether there is a next page.
   const max = limit === undefined ? undefined : from + limit + 1;
-  const ids = yield* sortedIds(kind, selectEntities(filtered, kind), sort, count, max);
+  const ids = yield* sortedIds(filtered.state, kind, selectEntities(filtered, kind), sort, count, max);
   const hasMore = limit !== undefined && ids.length > from + limit;
   if (hasMore) ids.pop();
   return { items: entitiesOf(filtered, kind, ids, from), nextAfter: hasMore ? from + limit : undefined };

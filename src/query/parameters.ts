@@ -221,7 +221,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   sort: {
     on: ["list"],
     description:
-      "One or more scalar fields, annotations (`annotations.name`, or any other key), `src` and `dst` of links, `location` of hosts, separated by commas; `-` before one for descending.",
+      "One or more scalar fields, annotations (`annotations.name`, or any other key), `src` and `dst` of links, `location` of hosts (by the name of the device, then by port), separated by commas; `-` before one for descending.",
     handleFor: (kind) => setField("sort", (parameter) => parseSort(kind, parameter)),
   },
   limit: {

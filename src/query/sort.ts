@@ -7,8 +7,9 @@
 import { type Paced, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
-import { parseStored } from "../view/view.ts";
+import { type NetworkState, parseStored } from "../view/view.ts";
 import type { CountBytes } from "./changes.ts";
+import { DeviceNames } from "./device-names.ts";
 import { ANNOTATION_PREFIX, type Scalar } from "./fields.ts";
 import { type Entity, scalarOf } from "./filter.ts";
 import type { FilteredState } from "./filtered-state.ts";
@@ -31,8 +32,9 @@ interface Row {
 
 type Compare = (a: Row, b: Row) => number;
 
-/** The ids in order; at most the first `max`. */
+/** The ids in order; at most the first `max`. `state` has the names of the devices at ends and places. */
 export function* sortedIds(
+  state: Pick<NetworkState, "get">,
   kind: Kind,
   items: Paced<EncodedValue>,
   sort: readonly SortKey[],
@@ -40,6 +42,7 @@ export function* sortedIds(
   max = Number.POSITIVE_INFINITY,
 ): Steps<string[]> {
   const compare = comparator(sort);
+  const names = new DeviceNames(state, count);
   let rows: Row[] = [];
   let counted = 0;
   /** The last row that is still in the result, once there are `max`. */
@@ -51,7 +54,7 @@ export function* sortedIds(
       continue;
     }
     const entity = parseStored(kind, item.text);
-    const row = { id: item.id, keys: sort.map(({ field }) => sortKeyOf(entity, field)) };
+    const row = { id: item.id, keys: sort.map(({ field }) => sortKeyOf(entity, field, names)) };
     if (!last || compare(row, last) < 0) {
       rows.push(row);
       counted += sizeOf(row);
@@ -69,6 +72,7 @@ export function* sortedIds(
     left = ENTITIES_PER_STEP;
     yield;
   }
+  names.release();
   const ids: string[] = [];
   for (const { id } of yield* sortInSteps(rows, compare)) {
     if (ids.length === max) break;
@@ -80,22 +84,25 @@ export function* sortedIds(
 }
 
 /** The value that an entity is sorted by. What it does not have is the empty text. */
-function sortKeyOf(entity: Entity, field: string): Scalar {
+function sortKeyOf(entity: Entity, field: string, names: DeviceNames): Scalar {
   if (field.startsWith(ANNOTATION_PREFIX)) {
     const key = field.slice(ANNOTATION_PREFIX.length);
     const { annotations = {} } = entity;
     return Object.hasOwn(annotations, key) ? (annotations[key] ?? "") : "";
   }
   if ((field === "src" || field === "dst") && "src" in entity)
-    return pointKey(entity[field].device, entity[field].port);
+    return pointKey(names, entity[field].device, entity[field].port);
   if (field === "location" && "location" in entity)
-    return pointKey(entity.location.elementId, entity.location.port);
+    return pointKey(names, entity.location.elementId, entity.location.port);
   return scalarOf(entity, field);
 }
 
-/** Ports are in order of number: 2 before 10. NUL, which no id contains, is before every character. */
-const pointKey = (device: string, port: string): string =>
-  `${device}\u0000${port.padStart(PORT_DIGITS, "0")}`;
+/**
+ * By the name of the device, by its id where two have the same name, then by port in order of number: 2 before 10. NUL,
+ * which no id contains, is before every character.
+ */
+const pointKey = (names: DeviceNames, device: string, port: string): string =>
+  `${names.of(device)}\u0000${device}\u0000${port.padStart(PORT_DIGITS, "0")}`;
 const PORT_DIGITS = 10;
 
 const sizeOf = ({ keys }: Row): number =>

@@ -33,7 +33,7 @@ export interface Searcher {
   settled(): Promise<void>;
 }
 
-const MAX_HITS = 12;
+const MAX_HITS = 20;
 const NOTHING: SearchState = { hits: [], complete: true, searching: false, fault: undefined };
 
 export function createSearcher(client: Pick<Client, "search">): Searcher {

@@ -369,10 +369,11 @@ describe("sort by what is no scalar field", () => {
     ["devices?sort=-annotations.name", [1, 3, 2, 4]],
     ["devices?sort=annotations.rack,-annotations.name", [4, 3, 1, 2]],
     ["devices?sort=annotations.toString", [1, 2, 3, 4]],
-    ["links?sort=src", ["1/1", "2/9", "2/10"]],
-    ["links?sort=-dst", ["2/9", "1/1", "2/10"]],
-    ["hosts?sort=location", ["2", "3", "1"]],
-    ["hosts?sort=-location&limit=2", ["1", "3"]],
+    // The devices 1, 2 and 3 have the names c, a and b.
+    ["links?sort=src", ["2/9", "2/10", "1/1"]],
+    ["links?sort=-dst", ["2/10", "2/9", "1/1"]],
+    ["hosts?sort=location", ["3", "1", "2"]],
+    ["hosts?sort=-location&limit=2", ["2", "1"]],
     ["hosts?sort=annotations.name", ["3", "2", "1"]],
   ])("%s", async (path, expected) => {
     type Body = Record<
@@ -387,6 +388,19 @@ describe("sort by what is no scalar field", () => {
       ...(body.hosts ?? []).map(({ id }) => short(id)),
     ];
     expect(ids).toEqual([...expected]);
+  });
+
+  test("an order by devices changes with a name, also for a client that has the list before", async () => {
+    const path = `${API}/links?sort=src&fields=src`;
+    const before = await h.fetch(path);
+    const etag = before.headers.get("etag") ?? "";
+    const body = await before.text();
+    expect((await h.fetch(path, { headers: { "if-none-match": etag } })).status).toBe(304);
+    await h.apply([setDevice(1, { annotations: { name: "0" } })]);
+    const after = await h.fetch(path, { headers: { "if-none-match": etag } });
+    expect(after.status).toBe(200);
+    expect(await after.text()).not.toBe(body);
+    await h.apply([setDevice(1, { annotations: { name: "c", rack: "2" } })]);
   });
 
   test("a fault lists what there is", async () => {

@@ -47,12 +47,13 @@ test.skipIf(!hasChromium)(
   "a click on a column heading sorts the table, and the address contains the order",
   async () => {
     await tab.goto("/?view=devices");
-    await tab.page.getByRole("button", { name: /^Id\b/ }).click();
+    const heading = tab.page.getByRole("columnheader", { name: /^Id/ }).getByRole("button");
+    await heading.click();
     await until(() => tab.page.url().includes("sort=id"), { what: "the sort order in the address" });
     const [first, last] = [await firstDevice("id"), await firstDevice("-id")];
     expect(first).not.toBe(last);
     await cell(0, 1).getByText(first, { exact: true }).waitFor();
-    await tab.page.getByRole("button", { name: /^Id\b/ }).click();
+    await heading.click();
     await cell(0, 1).getByText(last, { exact: true }).waitFor();
     await waitForUrlPart(tab, "sort=-id");
     await tab.goto(new URL(tab.page.url()).pathname + new URL(tab.page.url()).search);
@@ -72,6 +73,24 @@ test.skipIf(!hasChromium)("rows can be selected with the keyboard", async () => 
   await tab.page.keyboard.press("Enter");
   await tab.page.locator("aside.panel").getByText("MAC", { exact: true }).waitFor();
   await waitForUrlPart(tab, "selected=hosts:");
+});
+
+test.skipIf(!hasChromium)("a search lists the 20 best, and the keys reach the last of them", async () => {
+  await tab.goto("/");
+  await tab.page.keyboard.press("/");
+  await tab.page.keyboard.type("10.");
+  const hits = tab.page.locator(".search-hits .search-hit");
+  await eventually("20 hits", async () => expect(await hits.count()).toBe(20));
+  const isInView = (index: number) =>
+    hits.nth(index).evaluate((hit) => {
+      const [box, list] = [hit.getBoundingClientRect(), hit.parentElement?.getBoundingClientRect()];
+      return list !== undefined && box.top >= list.top && box.bottom <= list.bottom;
+    });
+  expect(await isInView(19)).toBe(false);
+  await tab.page.keyboard.press("ArrowUp");
+  await eventually("the last hit in view", async () => expect(await isInView(19)).toBe(true));
+  await tab.page.keyboard.press("ArrowDown");
+  await eventually("the first hit in view", async () => expect(await isInView(0)).toBe(true));
 });
 
 test.skipIf(!hasChromium)("a view can be exported as curl, CSV, PNG and SVG", async () => {

@@ -9,6 +9,7 @@ import type { CollectionVersions } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { bindFilters, namesDevices } from "../../query/bound-filters.ts";
 import { type Cursor, cursorScope, decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
+import { POINT_FIELDS } from "../../query/fields.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
 import { selectPage } from "../../query/list-page.ts";
 import type { Query } from "../../query/query.ts";
@@ -153,7 +154,8 @@ export const versionOf = (
 
 /**
  * The revision that last changed what a list is rendered from. A neighbourhood changes with any device, link or host; any
- * other list with its own collection, and with what is missing where it lists that. A page puts this revision in its cursor.
+ * other list with its own collection, with what is missing where it lists that, and with the names of devices that it is
+ * sorted by. A page puts this revision in its cursor.
  */
 function changedAt(versions: CollectionVersions, kind: Kind, query: Query): number {
   const changed = query.around
@@ -161,8 +163,9 @@ function changedAt(versions: CollectionVersions, kind: Kind, query: Query): numb
     : versions[kind];
   const seen = query.includesMissing ? Math.max(changed, versions.missing) : changed;
   const isPage = query.limit !== undefined || query.cursor !== undefined;
+  const isSortedByDevice = query.sort.some(({ field }) => POINT_FIELDS[kind].includes(field));
   // What the filters of a page mean must be the same at the revision in its cursor.
-  return isPage && namesDevices(query) ? Math.max(seen, versions.devices) : seen;
+  return isSortedByDevice || (isPage && namesDevices(query)) ? Math.max(seen, versions.devices) : seen;
 }
 
 /** The version of the current list, whenever it is called. */

@@ -1,4 +1,5 @@
-/** The list of matches below the search box. */
+/** The list of matches below the search box. It scrolls to the active one. */
+import { useEffect, useRef } from "preact/hooks";
 import type { SearchHit } from "../search.ts";
 
 export const hitId = (index: number): string => `hit-${index}`;
@@ -17,8 +18,12 @@ interface SearchHitsProps {
 
 export function SearchHits({ id, hidden, hits, complete, activeIndex, summary, onChoose }: SearchHitsProps) {
   const note = hits.length === 0 ? summary : "and others; more letters find fewer";
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [activeIndex, hits]);
   return (
-    <div id={id} role="listbox" class="search-hits" aria-label="Found" hidden={hidden}>
+    <div ref={list} id={id} role="listbox" class="search-hits" aria-label="Found" hidden={hidden}>
       {hits.map((hit, i) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
         <div

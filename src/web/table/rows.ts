@@ -11,7 +11,6 @@ import { Slices } from "../slices.ts";
 import type { TableView, ViewState } from "../state.ts";
 import { throttle } from "../throttle.ts";
 import { parseFilter } from "./filter.ts";
-import { type DeviceNames, orderByDeviceName } from "./name-order.ts";
 
 export interface Rows {
   readonly list: readonly NetworkEntity[];
@@ -47,7 +46,7 @@ interface Request {
   readonly query: Query;
 }
 
-export function createRowLoader(client: Client, nameOf: DeviceNames): RowLoader {
+export function createRowLoader(client: Client): RowLoader {
   const rows = signal(NO_ROWS);
   let current: Request | undefined;
   let wanted = 0;
@@ -61,9 +60,8 @@ export function createRowLoader(client: Client, nameOf: DeviceNames): RowLoader 
     const total = isFull && table === "hosts" ? await countHosts(client, query, aborted) : undefined;
     const hasMore = isFull && (total === undefined || total > list.length);
     const loadsMore = hasMore && limit < MAX_ROWS && (table !== "hosts" || wanted > limit);
-    const shown = hasMore ? list : orderByDeviceName(list, String(query.sort ?? ""), nameOf);
-    if (!loadsMore || shown.length > rows.peek().list.length)
-      rows.value = { list: shown, loading: loadsMore, hasMore, total, fault: undefined };
+    if (!loadsMore || list.length > rows.peek().list.length)
+      rows.value = { list, loading: loadsMore, hasMore, total, fault: undefined };
     if (!loadsMore) return;
     if (table !== "hosts") wanted = MAX_ROWS;
     start();

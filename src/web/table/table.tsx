@@ -5,7 +5,7 @@
  */
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Button } from "../button.tsx";
-import { deviceNameById, formatCount } from "../names.ts";
+import { formatCount } from "../names.ts";
 import type { TableView } from "../state.ts";
 import { readNetwork, useStore } from "../store.ts";
 import { EXAMPLES } from "./columns.ts";
@@ -19,11 +19,7 @@ export function Table() {
   const table = state.view === "map" ? undefined : state.view;
   const lastTable = useRef<TableView | undefined>(undefined);
   if (table) lastTable.current = table;
-  const nameOf = (device: string) => {
-    const network = store.network.peek();
-    return network ? deviceNameById(network, device) : device;
-  };
-  const loader = useMemo(() => createRowLoader(store.client, nameOf), []);
+  const loader = useMemo(() => createRowLoader(store.client), []);
   const requested = useRef("");
   useLayoutEffect(() => {
     const key = JSON.stringify([table, state.filter, state.sort, state.at]);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { device } from "../../test/support/sample-network.ts";
-import { sampleCable, sampleNetwork } from "../../test/web/sample-network.ts";
-import type { Network, NetworkEntity } from "./network.ts";
-import { createPlannedNetworks } from "./planned-network.ts";
+import type { Network, NetworkEntity } from "../../src/web/network.ts";
+import { createPlannedNetworks } from "../../src/web/planned-network.ts";
+import { device } from "../support/sample-network.ts";
+import { sampleCable, sampleNetwork } from "./sample-network.ts";
 
 const links = (a: string, b: string, fields = {}): NetworkEntity[] =>
   sampleCable(a, b, fields).map((value) => ({ resource: "links", value }));
