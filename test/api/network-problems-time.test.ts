@@ -1,6 +1,7 @@
 /** Since when a problem exists and until when it is listed, whatever is computed at the same time. */
 import { expect, test } from "bun:test";
 import { runToEnd } from "../../src/lib/steps.ts";
+import { linkId } from "../../src/model/ids.ts";
 import { Problems } from "../../src/query/problems/problems.ts";
 import { openHarness } from "./harness.ts";
 import { A, B, C, device, HOUR_MS, letPass, link, noLink, read, TREE, timeNow } from "./problem-network.ts";
@@ -76,5 +77,35 @@ test("a list of the past that several need at a time is computed once", async ()
   await letPass(harness, 24 * HOUR_MS);
   expect(runToEnd(problems.newest()).problems).toEqual([]);
   expect(runToEnd(problems.at(3, log.timeOf(3) ?? 0, () => {})).problems).toHaveLength(1);
+  problems.stop();
+});
+
+test("many links that are lost at once are listed in short steps", async () => {
+  await using harness = await openHarness();
+  await harness.apply([device(A), device(B)]);
+  const links = Array.from({ length: 2000 }, (_, i) => {
+    const port = String(i);
+    return { src: { device: A, port }, dst: { device: B, port } };
+  });
+  await harness.apply(links.map((claim) => ({ op: "set", kind: "links", claim })));
+  await harness.apply(links.map(({ src, dst }) => ({ op: "remove", kind: "links", id: linkId(src, dst) })));
+  const state = harness.view.capture();
+  const get = state.get;
+  let reads = 0;
+  state.get = (...args) => {
+    reads++;
+    return get.apply(state, args);
+  };
+  const problems = new Problems(harness.history, harness.clock);
+  const readsInSteps: number[] = [];
+  for (const steps = problems.newest(); ; ) {
+    reads = 0;
+    const { done, value } = steps.next();
+    readsInSteps.push(reads);
+    if (!done) continue;
+    expect(value.problems).toHaveLength(2000);
+    break;
+  }
+  expect(Math.max(...readsInSteps)).toBeLessThan(1000);
   problems.stop();
 });

@@ -38,7 +38,7 @@ const NO_CAUSE: Cause = { alone: [], block: undefined };
 export function* findCutOffs(
   graph: LinkGraph,
   hosts: LocatedHosts,
-  lost: Iterable<DevicePair>,
+  lost: readonly DevicePair[],
   faults: readonly Fault[],
 ): Steps<CutOff[]> {
   if (faults.length === 0) return [];

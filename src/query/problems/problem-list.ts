@@ -1,13 +1,13 @@
 /** All problems of one state, worst first, each with its severity and what it cuts off. */
-import { type Steps, sortInSteps } from "../../lib/steps.ts";
+import { collectPaced, mapPaced, pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
-import { type Finding, findProblems, isLost } from "./findings.ts";
+import type { Finding } from "./finding.ts";
+import { findProblems } from "./findings.ts";
 import { locateHosts } from "./located-hosts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
-import type { DevicePair } from "./repaired-graph.ts";
 import type { SinceFinder } from "./since.ts";
 
 const PROBLEMS_PER_STEP = 200;
@@ -59,18 +59,17 @@ export function* listProblems(
   time: number,
   windows: ProblemWindows,
 ): Steps<ProblemList> {
-  const findings = yield* findProblems(state, recent, finder, time, windows);
-  const causes = findings.filter((finding) => faultOf(finding) !== undefined);
-  const faults = causes.map(faultOf).filter((fault) => fault !== undefined);
+  const { findings, lost } = yield* findProblems(state, recent, finder, time, windows);
+  const faults = yield* collectPaced(mapPaced(pausing(findings, PROBLEMS_PER_STEP), faultOf));
   const graph = yield* state.linkGraph();
-  const lost = lostPairs(state, recent, time, windows);
   const hosts = yield* locateHosts(yield* state.hostCounts());
-  const cutOffs = yield* findCutOffs(graph, hosts, lost, faults);
-  const byFinding = new Map(causes.map((finding, i) => [finding, cutOffs[i] ?? NOTHING_CUT_OFF]));
+  // In the order of the findings that are faults.
+  const cutOffs = (yield* findCutOffs(graph, hosts, lost, faults)).values();
   const problems: NetworkProblem[] = [];
   let validUntil = Number.POSITIVE_INFINITY;
   for (const finding of findings) {
-    problems.push(problemOf(finding, byFinding.get(finding) ?? NOTHING_CUT_OFF));
+    const cutOff = faultOf(finding) === undefined ? undefined : cutOffs.next().value;
+    problems.push(problemOf(finding, cutOff ?? NOTHING_CUT_OFF));
     if (finding.until !== undefined) validUntil = Math.min(validUntil, Date.parse(finding.until));
     if (problems.length % PROBLEMS_PER_STEP === 0) yield;
   }
@@ -131,19 +130,6 @@ export function* removedLinks(
 function faultOf({ kind, entity, link }: Finding): Fault | undefined {
   if (kind === "device-unavailable") return entity;
   return link && kind !== "link-one-sided" ? { src: link.src.device, dst: link.dst.device } : undefined;
-}
-
-function* lostPairs(
-  state: NetworkState,
-  { lost }: RecentChanges,
-  time: number,
-  { lostLinkMs }: ProblemWindows,
-): Generator<DevicePair> {
-  for (const removed of lost.values()) {
-    const { src, dst } = removed.link;
-    if (removed.time + lostLinkMs > time && isLost(state, removed))
-      yield { src: src.device, dst: dst.device };
-  }
 }
 
 function problemOf({ id, kind, ...rest }: Finding, cutOff: CutOff): NetworkProblem {
