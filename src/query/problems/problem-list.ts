@@ -1,4 +1,5 @@
 /** All problems of one state, worst first, each with its severity and what it cuts off. */
+import { createHash } from "node:crypto";
 import { collectPaced, mapPaced, pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
@@ -11,6 +12,8 @@ import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.t
 import type { SinceFinder } from "./since.ts";
 
 const PROBLEMS_PER_STEP = 200;
+/** 128 bits: whoever describes the network must not find two lists with the same one. */
+const DIGEST_CHARS = 22;
 
 /** A problem and its JSON text. */
 export interface ListedProblem {
@@ -27,11 +30,13 @@ export interface ProblemList {
   readonly problems: readonly ListedProblem[];
   /** Epoch milliseconds from which on it is the list of its revision: before, some were listed that no longer are. */
   readonly validFrom: number;
-  /**
-   * Epoch milliseconds at which the first of them is no longer listed although nothing changes; infinite where none is.
-   * Together with the revision it determines the list.
-   */
+  /** Epoch milliseconds at which the first of them is no longer listed although nothing changes; infinite where none is. */
   readonly validUntil: number;
+  /**
+   * A hash of the problems. The revision and the time do not determine them: two nodes of a cluster, and one before and
+   * after its history is cut, know different pasts.
+   */
+  readonly digest: string;
   /**
    * The links that were removed within the window before the time of the revision, whatever became of their devices. They
    * depend on the log alone.
@@ -74,13 +79,18 @@ export function* listProblems(
     if (problems.length % PROBLEMS_PER_STEP === 0) yield;
   }
   const listed: ListedProblem[] = [];
+  const hash = createHash("sha256");
   for (const problem of yield* sortInSteps(problems, compareProblems)) {
-    listed.push({ problem, text: JSON.stringify(problem) });
+    const text = JSON.stringify(problem);
+    listed.push({ problem, text });
+    hash.update(text);
     if (listed.length % PROBLEMS_PER_STEP === 0) yield;
   }
   const removed = yield* removedLinks(state, recent, windows);
   const validFrom = yield* lastExpiry(state, recent, time, windows);
-  return { revision: state.revision, time: state.time, problems: listed, validFrom, validUntil, removed };
+  const digest = hash.digest("base64url").slice(0, DIGEST_CHARS);
+  const { revision, time: stateTime } = state;
+  return { revision, time: stateTime, problems: listed, validFrom, validUntil, digest, removed };
 }
 
 /** When the last problem that was listed for a limited time ended, or the time of the state. */

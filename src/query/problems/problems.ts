@@ -67,13 +67,13 @@ export class Problems {
   }
 
   /** Whether the list is still that of now. Does not read the clock. */
-  isNewest(list: Pick<ProblemList, "revision" | "validUntil">): boolean {
+  isNewest(list: Pick<ProblemList, "revision" | "digest">): boolean {
     const newest = this.#newest;
     return (
       newest !== undefined &&
       newest.revision === this.#history.view.revision &&
       newest.revision === list.revision &&
-      newest.validUntil === list.validUntil
+      newest.digest === list.digest
     );
   }
 
@@ -118,7 +118,7 @@ export class Problems {
     return yield* RecentChanges.read(this.#history, state, windows);
   }
 
-  /** A time at which the list is the one of its revision. The same on every node, so that a cursor may contain it. */
+  /** A time at which the list is the one of its revision. It stays, so that a cursor may contain it. */
   momentOf({ time, validUntil }: ProblemList): number {
     const { lostLinkMs, movedHostMs } = this.#windows;
     return validUntil === Number.POSITIVE_INFINITY
