@@ -101,7 +101,7 @@ const snapshotPosition = (topic: Topic, current: Matching, sent: number): Positi
 /** The client has `previous`. */
 const changesPosition = (topic: Topic, previous: Matching): Position => ({
   ...positionOf(topic, previous, ""),
-  isBehind: () => !topic.context.problems.isNewest(previous),
+  isBehind: () => topic.context.problems.isDue() && !topic.context.problems.isNewest(previous),
   open: () => changeChunks(topic, previous),
 });
 
