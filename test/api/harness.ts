@@ -88,6 +88,8 @@ export interface Harness extends AsyncDisposable {
   replace(all: Claims, source?: string): Promise<void>;
   /** Advances the clock by a second, then commits these entries as one revision, as the view would. */
   write(entries: readonly LogEntry[]): Promise<void>;
+  /** The same at the present time. */
+  commit(entries: readonly LogEntry[]): Promise<void>;
   /** Sends valid credentials unless the headers have their own. A relative path is below /controller/v1. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** The parsed body; throws unless the status is 200. */
@@ -185,6 +187,12 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     return stopped;
   };
 
+  const commit = async (entries: readonly LogEntry[]): Promise<void> => {
+    const batch = { revision: view.revision + 1, time: clock.now(), entries };
+    await log.append(batch);
+    view.apply(batch);
+    for (const listener of listeners) listener(batch, JSON.stringify(entries).length);
+  };
   return {
     url,
     port: server.port,
@@ -205,11 +213,9 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     },
     async write(entries) {
       await clock.advance(1000);
-      const batch = { revision: view.revision + 1, time: clock.now(), entries };
-      await log.append(batch);
-      view.apply(batch);
-      for (const listener of listeners) listener(batch, JSON.stringify(entries).length);
+      await commit(entries);
     },
+    commit,
     fetch: request,
     async json(path, init) {
       const response = await request(path, init);

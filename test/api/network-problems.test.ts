@@ -313,6 +313,29 @@ test("the stream has the list, then what changes, also with time alone", async (
   await events.close();
 });
 
+test("a stream has one change for all revisions of a second, and the first at once", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  const events = await openEventReader(harness, PROBLEMS);
+  await events.readUntil(({ event }) => event === "synced");
+  const entry = (id: string, revision: number, available: boolean) => {
+    const before = harness.view.get("devices", id) ?? null;
+    const after = JSON.stringify({ ...JSON.parse(before ?? "{}"), available, revision });
+    return { kind: "devices" as const, id, before, after, changed: ["available"] };
+  };
+  await harness.write([entry(B, 2, false)]);
+  expect(await events.next()).toMatchObject({ event: "added", id: "2" });
+  // Without time in between: the problem of C begins and ends, and so nothing of it is sent.
+  await harness.commit([entry(C, 3, false)]);
+  expect((await read(harness)).problems).toHaveLength(2);
+  await harness.commit([entry(C, 4, true)]);
+  await harness.commit([entry(B, 5, true)]);
+  expect(await read(harness)).toMatchObject({ problems: [] });
+  await harness.clock.advance(1000);
+  expect(await events.next()).toMatchObject({ event: "removed", id: "5" });
+  await events.close();
+});
+
 test("a stream resumes from a revision, and has its filters", async () => {
   const harness = await open();
   await harness.apply(TREE);

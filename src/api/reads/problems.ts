@@ -1,6 +1,7 @@
 /**
- * The representation of what is wrong with the network. The list depends on the revision and, because some problems are
- * listed for a limited time, on when the first of them ends: both are parts of the key, of the version and of a cursor.
+ * The representation of what is wrong with the network. The list depends on the revision, on the time, because some problems
+ * are listed for a limited one, and on how much history the node has. So its digest is a part of the key, of the version and
+ * of a cursor: a page is of the list that the first one was of, or of none.
  */
 import type { Format } from "../../formats/formats.ts";
 import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
@@ -40,16 +41,16 @@ export function* problemsRepresentation(
   const { history, view, log, dialect, problems, memory } = context;
   const scope = `problems ${query.fingerprint}`;
   const { list, after } = yield* placeOf(context, query, scope);
-  const { revision, validUntil } = list;
+  const { revision, digest } = list;
   const isNow = query.at === undefined && query.cursor === undefined;
   const isPage = query.limit !== undefined || query.cursor !== undefined;
   const state = isNow ? view.capture() : yield* history.stateAt(revision);
   if (!isNow) memory.hold(state);
   const selected = yield* selectProblems(list, query, state);
   const info = {
-    key: `${dialect.keyPrefix}${scope} ${query.limit ?? ""} ${query.cursor ?? ""} ${validUntil}`,
+    key: `${dialect.keyPrefix}${scope} ${query.limit ?? ""} ${query.cursor ?? ""} ${digest}`,
     version: revision,
-    currentVersion: isNow ? followVersion(problems, revision, validUntil) : undefined,
+    currentVersion: isNow ? followVersion(problems, revision, digest) : undefined,
     revision,
     isPage,
     contentType,
@@ -64,7 +65,7 @@ export function* problemsRepresentation(
       const items = textsOf(selected.problems.slice(after, end));
       if (end >= selected.problems.length) return { chunks: jsonList(open, items, `],"counts":${counts}}`) };
       const next = encodeCursor(
-        { revision, after: `${problems.momentOf(list)} ${end}` },
+        { revision, after: `${problems.momentOf(list)} ${end} ${digest}` },
         scope,
         log.signingKey,
       );
@@ -81,8 +82,8 @@ const textsOf = (problems: readonly ListedProblem[]): Paced<string> =>
   mapPaced(pausing(problems, PROBLEMS_PER_STEP), ({ text }) => text);
 
 /** Made apart from the representation, which it must not refer to. */
-const followVersion = (problems: Problems, revision: number, validUntil: number) => (): number =>
-  problems.isNewest({ revision, validUntil }) ? revision : NO_VERSION;
+const followVersion = (problems: Problems, revision: number, digest: string) => (): number =>
+  problems.isNewest({ revision, digest }) ? revision : NO_VERSION;
 
 function* placeOf(
   { history, log, problems, memory }: RequestContext,
@@ -92,9 +93,11 @@ function* placeOf(
   const hold = (state: NetworkState) => memory.hold(state);
   if (query.cursor !== undefined) {
     const cursor = throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
-    const [time = 0, after = 0] = String(cursor.after).split(" ").map(Number);
+    const [time, after, digest] = String(cursor.after).split(" ");
     if (!history.resolve(cursor.revision).ok) throw problemOf(expired(cursor.revision));
-    return { list: yield* problems.at(cursor.revision, time, hold), after };
+    const list = yield* problems.at(cursor.revision, Number(time), hold);
+    if (list.digest !== digest) throw problemOf(expired(cursor.revision));
+    return { list, after: Number(after) };
   }
   if (query.at !== undefined) {
     const { revision, time } = throwIfFault(resolveMoment(history, query.at, problems.now()));
@@ -107,5 +110,5 @@ const expired = (revision: number): QueryFault =>
   new QueryFault(
     "cursor-expired",
     "cursor",
-    `The list of this cursor is of revision ${revision}, which is no longer kept; begin again without the cursor.`,
+    `The list of this cursor is of revision ${revision}, and that list is no longer kept here; begin again without the cursor.`,
   );

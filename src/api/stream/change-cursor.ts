@@ -79,8 +79,8 @@ export class ChangeCursor {
   /** Whether there is anything that the subscriber was not sent, matching or not. */
   get isBehind(): boolean {
     const position = this.#position;
-    if (position.isPartial || position.revision < this.#history.view.revision) return true;
-    return position.isBehind?.() ?? false;
+    if (position.isPartial) return true;
+    return position.isBehind ? position.isBehind() : position.revision < this.#history.view.revision;
   }
 
   /** Whether the batches after `revision` are no longer in the ring. */

@@ -30,7 +30,8 @@ interface Topic {
 interface Matching {
   readonly revision: number;
   readonly time: number;
-  readonly validUntil: number;
+  /** Of the whole list. */
+  readonly digest: string;
   readonly problems: ReadonlyMap<string, ListedProblem>;
   /** What they take in memory. */
   readonly bytes: number;
@@ -66,7 +67,7 @@ function* newest(topic: Topic): Steps<Matching> {
 
 function* matching({ query, context }: Topic, list: Parameters<typeof selectProblems>[0]): Steps<Matching> {
   const selected = yield* selectProblems(list, query, context.view.capture());
-  const { revision, time, validUntil } = list;
+  const { revision, time, digest } = list;
   const problems = new Map<string, ListedProblem>();
   let bytes = 0;
   for (const listed of pausing(selected.problems, PROBLEMS_PER_STEP)) {
@@ -77,15 +78,15 @@ function* matching({ query, context }: Topic, list: Parameters<typeof selectProb
     problems.set(listed.problem.id, listed);
     bytes += PROBLEM_BYTES + listed.text.length;
   }
-  return { revision, time, validUntil, problems, bytes };
+  return { revision, time, digest, problems, bytes };
 }
 
 const positionOf = (
   { key }: Topic,
-  { revision, validUntil, bytes }: Matching,
+  { revision, digest, bytes }: Matching,
   part: string,
 ): Omit<Position, "open"> => ({
-  key: `${key} ${revision}.${validUntil} ${part}`,
+  key: `${key} ${revision}.${digest} ${part}`,
   revision,
   isPartial: part !== "",
   bytes,
@@ -100,13 +101,13 @@ const snapshotPosition = (topic: Topic, current: Matching, sent: number): Positi
 /** The client has `previous`. */
 const changesPosition = (topic: Topic, previous: Matching): Position => ({
   ...positionOf(topic, previous, ""),
-  isBehind: () => !topic.context.problems.isNewest(previous),
+  isBehind: () => topic.context.problems.isDue() && !topic.context.problems.isNewest(previous),
   open: () => changeChunks(topic, previous),
 });
 
 /** The first `sent` changes from `previous` to `current` are sent. */
 const partialPosition = (topic: Topic, previous: Matching, current: Matching, sent: number): Position => ({
-  ...positionOf(topic, previous, `to ${current.revision}.${current.validUntil} ${sent}`),
+  ...positionOf(topic, previous, `to ${current.revision}.${current.digest} ${sent}`),
   open: () => diffChunks(topic, previous, current, sent),
 });
 

@@ -17,7 +17,7 @@ export interface Position {
   readonly revision: number;
   /** Between two chunks of a snapshot, or of a revision. */
   readonly isPartial: boolean;
-  /** Whether there may be more, of a stream that changes without a new revision too. */
+  /** Whether there may be more, of a stream for which that does not depend on the revision alone. */
   readonly isBehind?: () => boolean;
   /** Counted for what the position keeps in memory, such as a state of the network. */
   readonly bytes: number;

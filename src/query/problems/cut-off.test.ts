@@ -120,6 +120,15 @@ describe("what problems cut off", () => {
     expect(cutOffs({ cables, hosts: { x: 0, y: 0 } }, ["c-x"])).toEqual(["x y / 0"]);
   });
 
+  test("a link of an unavailable device cuts off nothing besides the device", () => {
+    const network = { cables: "core-x core~a core!b a~a1 b~a1 a!a2 b!a2", down: "a b", hosts: { core: 9 } };
+    expect(cutOffs(network, ["a", "b", "core-a", "core-b", "a-a1", "b-a1", "a-a2", "b-a2"])).toEqual([
+      "a a1 a2 / 3",
+      "a1 a2 b / 3",
+      ...Array<string>(6).fill(NOTHING),
+    ]);
+  });
+
   test("a host at several devices is cut off with the last of them, and counts once", () => {
     const pair = {
       cables: "core-l1 core-l2 l1-l2",

@@ -38,7 +38,7 @@ const NO_CAUSE: Cause = { alone: [], block: undefined };
 export function* findCutOffs(
   graph: LinkGraph,
   hosts: LocatedHosts,
-  lost: Iterable<DevicePair>,
+  lost: readonly DevicePair[],
   faults: readonly Fault[],
 ): Steps<CutOff[]> {
   if (faults.length === 0) return [];
@@ -131,11 +131,12 @@ function causeOfLink(
   { src, dst }: DevicePair,
 ): Cause {
   const [from, to] = [repaired.nodeOf(src), repaired.nodeOf(dst)];
-  const numbers = [graph.numberOf(src), graph.numberOf(dst)] as const;
-  if (from === undefined || to === undefined || numbers[0] === undefined || numbers[1] === undefined)
-    return NO_CAUSE;
+  const [a, b] = [graph.numberOf(src), graph.numberOf(dst)];
+  if (from === undefined || to === undefined || a === undefined || b === undefined) return NO_CAUSE;
+  // What such a device cuts off is named once, by its own problem, and not by each of its links too.
+  if (!graph.devices[a]?.available || !graph.devices[b]?.available) return NO_CAUSE;
   // Both ends are joined in another way.
-  if (partOf(numbers[0]) === partOf(numbers[1])) return NO_CAUSE;
+  if (partOf(a) === partOf(b)) return NO_CAUSE;
   const [upper, lower] = placeOf(tree, from) < placeOf(tree, to) ? [from, to] : [to, from];
   if (placeOf(tree, upper) < 0) return NO_CAUSE;
   const separates =

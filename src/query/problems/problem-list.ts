@@ -1,16 +1,19 @@
 /** All problems of one state, worst first, each with its severity and what it cuts off. */
-import { type Steps, sortInSteps } from "../../lib/steps.ts";
+import { createHash } from "node:crypto";
+import { collectPaced, mapPaced, pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
-import { type Finding, findProblems, isLost } from "./findings.ts";
+import type { Finding } from "./finding.ts";
+import { findProblems } from "./findings.ts";
 import { locateHosts } from "./located-hosts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
-import type { DevicePair } from "./repaired-graph.ts";
 import type { SinceFinder } from "./since.ts";
 
 const PROBLEMS_PER_STEP = 200;
+/** 128 bits: whoever describes the network must not find two lists with the same one. */
+const DIGEST_CHARS = 22;
 
 /** A problem and its JSON text. */
 export interface ListedProblem {
@@ -27,11 +30,13 @@ export interface ProblemList {
   readonly problems: readonly ListedProblem[];
   /** Epoch milliseconds from which on it is the list of its revision: before, some were listed that no longer are. */
   readonly validFrom: number;
-  /**
-   * Epoch milliseconds at which the first of them is no longer listed although nothing changes; infinite where none is.
-   * Together with the revision it determines the list.
-   */
+  /** Epoch milliseconds at which the first of them is no longer listed although nothing changes; infinite where none is. */
   readonly validUntil: number;
+  /**
+   * A hash of the problems. The revision and the time do not determine them: two nodes of a cluster, and one before and
+   * after its history is cut, know different pasts.
+   */
+  readonly digest: string;
   /**
    * The links that were removed within the window before the time of the revision, whatever became of their devices. They
    * depend on the log alone.
@@ -59,29 +64,33 @@ export function* listProblems(
   time: number,
   windows: ProblemWindows,
 ): Steps<ProblemList> {
-  const findings = yield* findProblems(state, recent, finder, time, windows);
-  const causes = findings.filter((finding) => faultOf(finding) !== undefined);
-  const faults = causes.map(faultOf).filter((fault) => fault !== undefined);
+  const { findings, lost } = yield* findProblems(state, recent, finder, time, windows);
+  const faults = yield* collectPaced(mapPaced(pausing(findings, PROBLEMS_PER_STEP), faultOf));
   const graph = yield* state.linkGraph();
-  const lost = lostPairs(state, recent, time, windows);
   const hosts = yield* locateHosts(yield* state.hostCounts());
-  const cutOffs = yield* findCutOffs(graph, hosts, lost, faults);
-  const byFinding = new Map(causes.map((finding, i) => [finding, cutOffs[i] ?? NOTHING_CUT_OFF]));
+  // In the order of the findings that are faults.
+  const cutOffs = (yield* findCutOffs(graph, hosts, lost, faults)).values();
   const problems: NetworkProblem[] = [];
   let validUntil = Number.POSITIVE_INFINITY;
   for (const finding of findings) {
-    problems.push(problemOf(finding, byFinding.get(finding) ?? NOTHING_CUT_OFF));
+    const cutOff = faultOf(finding) === undefined ? undefined : cutOffs.next().value;
+    problems.push(problemOf(finding, cutOff ?? NOTHING_CUT_OFF));
     if (finding.until !== undefined) validUntil = Math.min(validUntil, Date.parse(finding.until));
     if (problems.length % PROBLEMS_PER_STEP === 0) yield;
   }
   const listed: ListedProblem[] = [];
+  const hash = createHash("sha256");
   for (const problem of yield* sortInSteps(problems, compareProblems)) {
-    listed.push({ problem, text: JSON.stringify(problem) });
+    const text = JSON.stringify(problem);
+    listed.push({ problem, text });
+    hash.update(text);
     if (listed.length % PROBLEMS_PER_STEP === 0) yield;
   }
   const removed = yield* removedLinks(state, recent, windows);
   const validFrom = yield* lastExpiry(state, recent, time, windows);
-  return { revision: state.revision, time: state.time, problems: listed, validFrom, validUntil, removed };
+  const digest = hash.digest("base64url").slice(0, DIGEST_CHARS);
+  const { revision, time: stateTime } = state;
+  return { revision, time: stateTime, problems: listed, validFrom, validUntil, digest, removed };
 }
 
 /** When the last problem that was listed for a limited time ended, or the time of the state. */
@@ -131,19 +140,6 @@ export function* removedLinks(
 function faultOf({ kind, entity, link }: Finding): Fault | undefined {
   if (kind === "device-unavailable") return entity;
   return link && kind !== "link-one-sided" ? { src: link.src.device, dst: link.dst.device } : undefined;
-}
-
-function* lostPairs(
-  state: NetworkState,
-  { lost }: RecentChanges,
-  time: number,
-  { lostLinkMs }: ProblemWindows,
-): Generator<DevicePair> {
-  for (const removed of lost.values()) {
-    const { src, dst } = removed.link;
-    if (removed.time + lostLinkMs > time && isLost(state, removed))
-      yield { src: src.device, dst: dst.device };
-  }
 }
 
 function problemOf({ id, kind, ...rest }: Finding, cutOff: CutOff): NetworkProblem {

@@ -22,6 +22,8 @@ const MAX_CACHED_CHARS = 16 * 1024 * 1024;
 const PROBLEM_OVERHEAD = 1000;
 /** Somebody may set the clock of the machine: it is read again after this time. */
 const MAX_SLEEP_MS = 60_000;
+/** From one list to the next of a stream: each is computed as a whole, and a network may have many revisions a second. */
+const MIN_STREAM_INTERVAL_MS = 1000;
 
 export class Problems {
   readonly #history: History;
@@ -47,7 +49,10 @@ export class Problems {
   #newest: ProblemList | undefined;
   /** Ends the wait for the end of the newest list. */
   #expiry = new AbortController();
-  #isStopped = false;
+  /** Monotonic time from which on streams may have another list. */
+  #dueAt = Number.NEGATIVE_INFINITY;
+  #waitsUntilDue = false;
+  readonly #stopped = new AbortController();
 
   constructor(history: History, clock: Clock, windows: ProblemWindows = DEFAULT_WINDOWS) {
     this.#history = history;
@@ -56,10 +61,15 @@ export class Problems {
     this.#finder = new SinceFinder(history);
   }
 
-  /** Calls `wake` when a list ends because time has passed. Returns the function that unsubscribes. */
-  onExpiry(wake: () => void): () => void {
+  /** Calls `wake` when time has passed: a list ends, or streams may have another. Returns the function that unsubscribes. */
+  onTime(wake: () => void): () => void {
     this.#listeners.add(wake);
     return () => this.#listeners.delete(wake);
+  }
+
+  /** Whether a stream that does not have the newest list may have it now. Otherwise it is woken when it may. */
+  isDue(): boolean {
+    return this.#clock.monotonic() >= this.#dueAt;
   }
 
   now(): number {
@@ -67,13 +77,13 @@ export class Problems {
   }
 
   /** Whether the list is still that of now. Does not read the clock. */
-  isNewest(list: Pick<ProblemList, "revision" | "validUntil">): boolean {
+  isNewest(list: Pick<ProblemList, "revision" | "digest">): boolean {
     const newest = this.#newest;
     return (
       newest !== undefined &&
       newest.revision === this.#history.view.revision &&
       newest.revision === list.revision &&
-      newest.validUntil === list.validUntil
+      newest.digest === list.digest
     );
   }
 
@@ -90,6 +100,8 @@ export class Problems {
   }
 
   *#computeNewest(state: NetworkState): Steps<void> {
+    this.#dueAt = this.#clock.monotonic() + MIN_STREAM_INTERVAL_MS;
+    void this.#wakeWhenDue();
     try {
       const windows = this.#windows;
       const time = Math.max(this.#clock.now(), state.time);
@@ -118,7 +130,7 @@ export class Problems {
     return yield* RecentChanges.read(this.#history, state, windows);
   }
 
-  /** A time at which the list is the one of its revision. The same on every node, so that a cursor may contain it. */
+  /** A time at which the list is the one of its revision. It stays, so that a cursor may contain it. */
   momentOf({ time, validUntil }: ProblemList): number {
     const { lostLinkMs, movedHostMs } = this.#windows;
     return validUntil === Number.POSITIVE_INFINITY
@@ -166,14 +178,25 @@ export class Problems {
   }
 
   stop(): void {
-    this.#isStopped = true;
+    this.#stopped.abort();
     this.#expiry.abort();
+  }
+
+  async #wakeWhenDue(): Promise<void> {
+    if (this.#waitsUntilDue) return;
+    this.#waitsUntilDue = true;
+    const { signal } = this.#stopped;
+    while (!this.isDue() && !signal.aborted)
+      await this.#clock.sleep(Math.max(1, this.#dueAt - this.#clock.monotonic()), signal);
+    this.#waitsUntilDue = false;
+    if (signal.aborted) return;
+    for (const wake of this.#listeners) wake();
   }
 
   /** Waits until the list ends, unless there is another one before. */
   async #expire(list: ProblemList): Promise<void> {
     this.#expiry.abort();
-    if (list.validUntil === Number.POSITIVE_INFINITY || this.#isStopped) return;
+    if (list.validUntil === Number.POSITIVE_INFINITY || this.#stopped.signal.aborted) return;
     this.#expiry = new AbortController();
     const { signal } = this.#expiry;
     for (let left = 1; left > 0; left = list.validUntil - this.#clock.now()) {

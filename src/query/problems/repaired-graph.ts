@@ -3,7 +3,7 @@
  * and each device outside of it another. All links count, whatever their state, and those that were lost. Devices are in
  * order of id, so that the result is the same on every node of a cluster.
  */
-import { type Steps, sortInSteps } from "../../lib/steps.ts";
+import { pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { GraphDevice, LinkGraph } from "../../view/link-graph.ts";
 import type { Parts } from "./parts.ts";
 
@@ -73,7 +73,7 @@ export class RepairedGraph {
 export function* buildRepairedGraph(
   graph: LinkGraph,
   { partOf, largest }: Parts,
-  lost: Iterable<DevicePair>,
+  lost: readonly DevicePair[],
 ): Steps<RepairedGraph> {
   const outside: GraphDevice[] = [];
   let left = LINKS_PER_STEP;
@@ -85,7 +85,10 @@ export function* buildRepairedGraph(
   }
   const devices = [undefined, ...(yield* sortInSteps(outside, (a, b) => (a.id < b.id ? -1 : 1)))];
   const nodes = new Map<string, number>();
-  for (const [node, device] of devices.entries()) if (device) nodes.set(device.id, node);
+  for (const [node, device] of devices.entries()) {
+    if (device) nodes.set(device.id, node);
+    if (node % LINKS_PER_STEP === LINKS_PER_STEP - 1) yield;
+  }
   const repaired = new RepairedGraph(graph, devices, nodes);
   for (const [node, device] of devices.entries()) {
     if (!device) continue;
@@ -97,8 +100,12 @@ export function* buildRepairedGraph(
     left = LINKS_PER_STEP;
     yield;
   }
-  for (const { src, dst } of lost) {
-    const [from, to] = [repaired.nodeOf(src), repaired.nodeOf(dst)];
+  for (const pair of pausing(lost, LINKS_PER_STEP)) {
+    if (!pair) {
+      yield;
+      continue;
+    }
+    const [from, to] = [repaired.nodeOf(pair.src), repaired.nodeOf(pair.dst)];
     if (from !== undefined && to !== undefined) repaired.join(from, to);
   }
   return repaired;

@@ -1,0 +1,132 @@
+/**
+ * Finds the links that are INACTIVE, one-sided or lost. Of a cable there is one finding, also where both of its links have
+ * it.
+ */
+import { collectPaced, mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { cableId, reverseLinkId } from "../../model/cable.ts";
+import type { Link } from "../../model/entity.ts";
+import { portId } from "../../model/ids.ts";
+import type { ProblemKind } from "../../model/problem-kinds.ts";
+import type { NetworkState } from "../../view/view.ts";
+import { FINDINGS_PER_STEP, type Finding, isoTime } from "./finding.ts";
+import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
+import type { DevicePair } from "./repaired-graph.ts";
+import type { Condition, SinceFinder } from "./since.ts";
+
+export const IS_INACTIVE: Condition<"links"> = {
+  name: "inactive",
+  kind: "links",
+  holds: ({ state }) => state === "INACTIVE",
+};
+export const IS_ONE_SIDED: Condition<"links"> = {
+  name: "one-sided",
+  kind: "links",
+  holds: ({ bidirectional }) => !bidirectional,
+};
+
+/** An INACTIVE link of one direction is a problem of its state, not of its direction. */
+export const activeOnly = (links: Paced<Link>): Paced<Link> =>
+  mapPaced(links, (link) => (link.state === "ACTIVE" ? link : undefined));
+
+const LINK_TEXTS = {
+  "link-inactive": (ends: string) => `Link ${ends} is INACTIVE.`,
+  "link-one-sided": (ends: string) => `Link ${ends} is known in one direction only.`,
+  "link-lost": (ends: string) => `Link ${ends} is gone, and both devices are still known.`,
+} as const satisfies Partial<Record<ProblemKind, (ends: string) => string>>;
+
+export function* linkFindings(
+  kind: "link-inactive" | "link-one-sided",
+  condition: Condition<"links">,
+  links: Paced<Link>,
+  finder: SinceFinder,
+): Steps<Finding[]> {
+  const found = yield* collectPaced(links);
+  const since = yield* finder.find(condition, found);
+  const cables = new CableFindings(kind, firstOf);
+  for (const link of pausing(found, FINDINGS_PER_STEP)) {
+    if (link) cables.add(link, since.get(link.id) ?? link.lastChanged);
+    else yield;
+  }
+  return yield* cables.findings();
+}
+
+interface CableSide {
+  readonly link: Link;
+  readonly since: string;
+}
+
+/** A cable is inactive or one-sided since the first of its links is. Both are the same cable: the lower id names it. */
+const firstOf = (a: CableSide, b: CableSide): CableSide => ({
+  link: a.link.id < b.link.id ? a.link : b.link,
+  since: a.since < b.since ? a.since : b.since,
+});
+
+/** A cable is lost since the last of its links is. That one names it, so that nothing changes when the other expires. */
+const lastOf = (a: CableSide, b: CableSide): CableSide =>
+  a.since === b.since ? firstOf(a, b) : a.since > b.since ? a : b;
+
+/** One finding a cable. `join` makes one of its two links. */
+class CableFindings {
+  readonly #kind: keyof typeof LINK_TEXTS;
+  readonly #join: typeof firstOf;
+  readonly #cables = new Map<string, CableSide>();
+
+  constructor(kind: keyof typeof LINK_TEXTS, join: typeof firstOf) {
+    this.#kind = kind;
+    this.#join = join;
+  }
+
+  add(link: Link, since: string): void {
+    const id = cableId(link);
+    const other = this.#cables.get(id);
+    this.#cables.set(id, other ? this.#join(other, { link, since }) : { link, since });
+  }
+
+  *findings(windowMs?: number): Steps<Finding[]> {
+    const cables = pausing(this.#cables, FINDINGS_PER_STEP);
+    return yield* collectPaced(mapPaced(cables, ([id, side]) => this.#finding(id, side, windowMs)));
+  }
+
+  #finding(cable: string, { link, since }: CableSide, windowMs: number | undefined): Finding {
+    const { src, dst, sources } = link;
+    return {
+      id: `${this.#kind}:${cable}`,
+      kind: this.#kind,
+      since,
+      ...(windowMs !== undefined && { until: isoTime(Date.parse(since) + windowMs) }),
+      resource: "links",
+      entity: link.id,
+      link: { src, dst },
+      devices: src.device === dst.device ? [src.device] : [src.device, dst.device],
+      sources,
+      text: LINK_TEXTS[this.#kind](`${portId(src.device, src.port)} to ${portId(dst.device, dst.port)}`),
+    };
+  }
+}
+
+/** A link of which the other direction is still known is one-sided, not lost. */
+function isLost(state: NetworkState, { link }: LostLink): boolean {
+  const { src, dst } = link;
+  const isKnown = (device: string) => state.get("devices", device) !== undefined;
+  return isKnown(src.device) && isKnown(dst.device) && state.get("links", reverseLinkId(link)) === undefined;
+}
+
+/** Adds the ends of what it finds to `pairs`. */
+export function* lostFindings(
+  state: NetworkState,
+  { lost }: RecentChanges,
+  time: number,
+  { lostLinkMs }: ProblemWindows,
+  pairs: DevicePair[],
+): Steps<Finding[]> {
+  const cables = new CableFindings("link-lost", lastOf);
+  for (const removed of pausing(lost.values(), FINDINGS_PER_STEP)) {
+    if (!removed) yield;
+    else if (removed.time + lostLinkMs > time && isLost(state, removed)) {
+      const { src, dst } = removed.link;
+      pairs.push({ src: src.device, dst: dst.device });
+      cables.add(removed.link, isoTime(removed.time));
+    }
+  }
+  return yield* cables.findings(lostLinkMs);
+}
