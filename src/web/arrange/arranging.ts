@@ -5,7 +5,7 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { MapSettings } from "../../model/map-settings.ts";
 import type { Arrangement, MapView } from "../../model/map-view.ts";
-import type { PinnedPositions } from "../map/layout-session.ts";
+import type { PinnedPositions } from "../map/layout-client.ts";
 import type { Navigation } from "../navigation.ts";
 import { throttle } from "../throttle.ts";
 import { ARRANGEMENT_KEY, keepArrangement, readArrangement } from "./kept.ts";

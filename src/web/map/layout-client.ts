@@ -4,7 +4,9 @@
  */
 import type { Network } from "../network.ts";
 import type { MapPosition } from "./clusters.ts";
-import { type Layout, type PinnedPositions, startLayoutSession } from "./layout-session.ts";
+import { type Layout, startLayoutSession } from "./layout-session.ts";
+
+export type PinnedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
 export interface LayoutClient {
   /** By device id. Also contains devices that were removed. */

@@ -8,8 +8,10 @@ import { NetworkDiff } from "../layout/network-diff.ts";
 import { runInSlices } from "../layout/slices.ts";
 import type { Network } from "../network.ts";
 import type { MapPosition } from "./clusters.ts";
+import type { MapPoint } from "./projection.ts";
 
-export type PinnedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
+/** The devices that stay where they were put, by id. */
+type Pins = ReadonlyMap<string, MapPoint>;
 
 /** What the worker has computed. */
 export interface Layout {
@@ -24,14 +26,14 @@ export interface LayoutSessionHandlers {
 }
 
 export interface LayoutSession {
-  update(network: Network, pinned: PinnedPositions): void;
+  update(network: Network, pinned: Pins): void;
   isUpToDate(): boolean;
 }
 
 export const routeKey = (a: string, b: string): string => (a < b ? `${a}|${b}` : `${b}|${a}`);
 
 const STORAGE_KEY = "gazetteer.layout";
-const NONE_PINNED: PinnedPositions = new Map();
+const NONE_PINNED: Pins = new Map();
 /** The number of entries between two pauses. */
 const STEP = 200;
 
@@ -44,7 +46,7 @@ export function startLayoutSession(
   const diff = new NetworkDiff();
   let isBusy = false;
   let hasFailed = false;
-  let pending: { readonly network: Network; readonly pinned: PinnedPositions } | undefined;
+  let pending: { readonly network: Network; readonly pinned: Pins } | undefined;
   let sentPinned = NONE_PINNED;
   let sentVersion: readonly [Network, number] | undefined;
 
@@ -52,7 +54,7 @@ export function startLayoutSession(
   const saved = readSaved();
   if (saved) worker.postMessage({ saved } satisfies SavedLayout);
 
-  const send = (network: Network, pinned: PinnedPositions) => {
+  const send = (network: Network, pinned: Pins) => {
     isBusy = true;
     let isEmpty = true;
     sentVersion = [network, network.version];
@@ -115,7 +117,7 @@ export function startLayoutSession(
     });
   });
 
-  const update = (network: Network, pinned: PinnedPositions) => {
+  const update = (network: Network, pinned: Pins) => {
     if (hasFailed) return;
     if (isBusy) pending = { network, pinned };
     else if (network !== sentVersion?.[0] || network.version !== sentVersion[1] || pinned !== sentPinned)
@@ -124,7 +126,7 @@ export function startLayoutSession(
   return { update, isUpToDate: () => !isBusy && !hasFailed };
 }
 
-function flatten(pinned: PinnedPositions, diff: NetworkDiff): number[] {
+function flatten(pinned: Pins, diff: NetworkDiff): number[] {
   return [...pinned].flatMap(([id, { x, y }]) => {
     const number = diff.numberOf(id);
     return number === undefined ? [] : [number, x, y];

@@ -5,7 +5,7 @@ import type { DeviceScene } from "./device-scene.ts";
 import type { GlRenderer } from "./gl-renderer.ts";
 import { drawGroupBoxes, type GroupShape } from "./group-boxes.ts";
 import { drawLabels, type Label } from "./label-draw.ts";
-import type { PinnedPositions } from "./layout-session.ts";
+import type { PinnedPositions } from "./layout-client.ts";
 import { drawLineLabels } from "./line-labels.ts";
 import { drawPinMarks } from "./pin-marks.ts";
 import type { PortFacts } from "./port-facts.ts";

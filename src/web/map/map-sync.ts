@@ -18,7 +18,7 @@ import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
-import type { PinnedPositions } from "./layout-session.ts";
+import type { PinnedPositions } from "./layout-client.ts";
 import { type MapLayers, NetworkMap } from "./map.ts";
 import { problemMarks } from "./problem-marks.ts";
 
