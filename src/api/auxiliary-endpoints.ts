@@ -39,6 +39,8 @@ export interface AuxiliaryEndpointsOptions {
   readonly site: StaticSite | undefined;
   /** In the main process. */
   readonly map?: MapSource | undefined;
+  /** In the main process: called when a page is opened in any process, and from time to time while it is. */
+  readonly onPageOpen?: (() => void) | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
   /** When the server's certificate expires, in epoch milliseconds. */
   readonly tlsExpiresAt?: (() => number) | undefined;
@@ -83,10 +85,9 @@ export class AuxiliaryEndpoints {
     problems: Problems,
     counters: () => ProcessCounters,
     forwarding: { readonly counters: ForwardMetrics } | undefined,
-    onPageOpen: () => void,
   ) {
     this.#options = options;
-    this.#map = new MapEndpoints(options.map, onPageOpen);
+    this.#map = new MapEndpoints(options.map, options.onPageOpen);
     this.#counters = counters;
     this.#problems = problems;
     this.#forwards = forwarding?.counters;

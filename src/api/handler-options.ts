@@ -35,8 +35,6 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly accessLog?: AccessLog | undefined;
   /** How long links that are gone and hosts that moved are listed as problems. */
   readonly problemWindows?: ProblemWindows | undefined;
-  /** In the main process: called when a page is opened in any process, and from time to time while it is. */
-  readonly onPageOpen?: (() => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }

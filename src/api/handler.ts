@@ -21,7 +21,6 @@ import { SerializedResponse } from "../http1/serialized-response.ts";
 import type { HandshakeCounts } from "../http1/tls.ts";
 import { MemoryBudget, type SharedMemory } from "../lib/memory-budget.ts";
 import { Cancelled } from "../lib/scheduler.ts";
-import { SearchIndexer } from "../view/search-indexer.ts";
 import { addHeaders } from "./add-headers.ts";
 import { AuditLog } from "./auth/audit.ts";
 import { authProblem } from "./auth/auth-problem.ts";
@@ -95,7 +94,6 @@ export class RequestHandler implements Handler {
   readonly #admission: Admission;
   readonly #relay: RelayRequest | undefined;
   readonly #forwarding: Forwarding | undefined;
-  readonly #search: SearchIndexer;
   readonly #prefixes: Prefixes;
   readonly shares: Shares;
   #isStopping = false;
@@ -123,17 +121,7 @@ export class RequestHandler implements Handler {
     this.#prefixes = createPrefixes(options.aliases);
     this.#forwarding = createForwarding(options, this.#memory);
     const { problems } = this.#router;
-    this.#search = new SearchIndexer(context.history, context.scheduler, options.clock);
-    this.#auxiliary = new AuxiliaryEndpoints(
-      options,
-      problems,
-      () => this.counters(),
-      this.#forwarding,
-      () => {
-        this.onPageOpen();
-        options.onPageOpen?.();
-      },
-    );
+    this.#auxiliary = new AuxiliaryEndpoints(options, problems, () => this.counters(), this.#forwarding);
     this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
@@ -159,17 +147,7 @@ export class RequestHandler implements Handler {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, accessLog } = this.#options;
     const shedding = this.#loadShedder.run(clock, signal);
-    await Promise.all([
-      this.#streams.runHeartbeat(clock, signal),
-      this.#search.run(signal),
-      shedding,
-      accessLog?.run(signal),
-    ]);
-  }
-
-  /** A page is open, in whichever process: its searches may be served here. */
-  onPageOpen(): void {
-    this.#search.onPageOpen();
+    await Promise.all([this.#streams.runHeartbeat(clock, signal), shedding, accessLog?.run(signal)]);
   }
 
   /** The listener counts its handshakes here. */

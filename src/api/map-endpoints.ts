@@ -23,7 +23,7 @@ export class MapEndpoints {
   readonly #files = new WeakMap<Uint8Array, StaticFile>();
 
   /** `onOpen` is called when a page is opened. */
-  constructor(source: MapSource | undefined, onOpen: () => void) {
+  constructor(source: MapSource | undefined, onOpen: () => void = () => {}) {
     this.#source = source;
     this.#onOpen = onOpen;
   }

@@ -4,6 +4,7 @@ import { ConnectionCounters, type ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { DescriptorState } from "../lib/descriptor-monitor.ts";
+import { SearchIndexer } from "../view/search-indexer.ts";
 import { RequestHandler } from "./handler.ts";
 import type { RequestHandlerOptions } from "./handler-options.ts";
 import type { ProcessCounters } from "./process-counters.ts";
@@ -42,7 +43,12 @@ const MAX_IDLE_CONNECTIONS = 1_000;
 export function openServer(options: ServerOptions): Server {
   const { host, port, sharedPort = false, unixSocketPath, limits, clock, logger } = options;
   const counters = new ConnectionCounters();
-  const handler = new RequestHandler(options, counters);
+  const search = new SearchIndexer(options.context.history, options.context.scheduler, clock);
+  const onPageOpen = () => {
+    search.onPageOpen();
+    options.onPageOpen?.();
+  };
+  const handler = new RequestHandler({ ...options, onPageOpen }, counters);
   const connectionLimits: ConnectionLimits = {
     get maxUrlBytes() {
       return limits.urlBytes;
@@ -79,13 +85,17 @@ export function openServer(options: ServerOptions): Server {
   const bound = listener.listen({ hostname: host, port, reusePort: sharedPort }, tls);
   if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath });
   const abort = new AbortController();
-  const background = Promise.all([handler.run(abort.signal), listener.runTimeouts(abort.signal)]);
+  const background = Promise.all([
+    handler.run(abort.signal),
+    listener.runTimeouts(abort.signal),
+    search.run(abort.signal),
+  ]);
   return {
     hostname: bound.hostname,
     port: bound.port,
     counters: () => handler.counters(),
     onLimitsChanged: () => handler.onLimitsChanged(),
-    onPageOpen: () => handler.onPageOpen(),
+    onPageOpen: () => search.onPageOpen(),
     reopenAccessLog: () => options.accessLog?.reopen(),
     async stop(drainMs) {
       handler.stop();

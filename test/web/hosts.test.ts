@@ -76,6 +76,7 @@ test.skipIf(!hasChromium)("hosts of the past and the ends of a path are loaded b
 test.skipIf(!hasChromium)("a search that is overtaken is aborted, and only the last one shows", async () => {
   await tab.goto("/");
   await tab.page.locator('.status[data-level="live"]').waitFor();
+  const sent: string[] = [];
   const aborted: string[] = [];
   const textOf = (url: string) => new URL(url).searchParams.get("q") ?? "";
   tab.page.on("requestfailed", (request) => {
@@ -83,6 +84,7 @@ test.skipIf(!hasChromium)("a search that is overtaken is aborted, and only the l
   });
   const released = Promise.withResolvers<void>();
   await tab.page.route(/\/topology\/search/, async (route) => {
+    sent.push(textOf(route.request().url()));
     if (textOf(route.request().url()) !== "pc-13") await released.promise;
     await route.continue().catch(() => {});
   });
@@ -90,6 +92,8 @@ test.skipIf(!hasChromium)("a search that is overtaken is aborted, and only the l
   await tab.page.keyboard.type("pc-13");
   await until(async () => (await tab.page.locator(".search-hit").count()) === 2, { what: "two hits" });
   expect(aborted).toEqual(["p", "pc", "pc-", "pc-1"]);
+  // Only what was typed is searched for.
+  expect(sent).toEqual([...aborted, "pc-13"]);
   released.resolve();
   expect(await tab.page.locator(".hit-title").allTextContents()).toEqual(["pc-13-3", "pc-13-4"]);
   await tab.page.keyboard.press("Enter");
