@@ -1,7 +1,8 @@
 /**
  * What problems cut off: the devices outside the largest part of the network that would be in it without the problems, and
- * their hosts. The comparison is with the repaired network, not with an earlier state: it needs no history, so it is the
- * same after a restart, on every node, and however old the problem is.
+ * their hosts. The comparison is with the repaired network, not with an earlier state, which would be another one for each
+ * problem. Of history it needs the lost links only: it becomes smaller when these are older than they are listed, and when
+ * hosts are removed (decision 0016).
  *
  * A device is cut off by each problem that alone separates it from the largest part. Where no problem does (a ring that is
  * open at two places), it is cut off by all problems of the blocks between the two: together they do.

@@ -1,6 +1,7 @@
 /**
  * What only the history knows: the links that were removed and the hosts that moved within the last hours. It is read from
- * the log, so that it is the same after a restart and on every node. It can be moved forwards, so that the log is read once.
+ * the log, so that it is the same after a restart, and on every node that has as much history. It can be moved forwards, so
+ * that the log is read once.
  */
 import type { Steps } from "../../lib/steps.ts";
 import type { Batch, LogEntry } from "../../log/log.ts";
