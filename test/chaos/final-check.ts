@@ -2,6 +2,7 @@
 import { idOf } from "../../src/client/types.ts";
 import type { Device, Entities, Host } from "../../src/model/entity.ts";
 import type { Kind } from "../../src/model/ids.ts";
+import { served } from "../support/served.ts";
 import { type Churn, FIELDS } from "./churn.ts";
 import type { Consumer } from "./consumer.ts";
 import type { ChaosNode } from "./lab.ts";
@@ -11,16 +12,10 @@ import type { Switches } from "./switches.ts";
 const LISTED = ["devices", "links", "hosts"] as const satisfies readonly Kind[];
 /** Revisions whose bodies are read again. */
 const SAMPLES = 30;
-const RETRY_MS = 1000;
 
 async function read(node: ChaosNode, path: string): Promise<{ status: number; body: string }> {
-  for (;;) {
-    const response = await node.fetch(`/controller/v1/${path}`);
-    const body = await response.text();
-    // The machine has no time for the node now.
-    if (response.status !== 503 || !body.includes("#overloaded")) return { status: response.status, body };
-    await Bun.sleep(RETRY_MS);
-  }
+  const response = await served(() => node.fetch(`/controller/v1/${path}`));
+  return { status: response.status, body: await response.text() };
 }
 
 const listOf = async <K extends (typeof LISTED)[number]>(node: ChaosNode, kind: K): Promise<Entities[K][]> =>

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { SHARED_MARK } from "../../scripts/test/shared.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { printSkip } from "../support/needs.ts";
+import { served } from "../support/served.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { NETWORK } from "./network.ts";
@@ -31,7 +32,7 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify(NETWORK));
   service = await startService({ args: ["--data", ":memory:", "--file", file, "--alias", "onos"] });
   await until(async () => (await service.fetch("/readyz")).status === 200, { what: "the file was read" });
-  ours = await readAll((path, init) => service.fetch(`/onos/v1/${path}`, init));
+  ours = await readAll((path, init) => served(() => service.fetch(`/onos/v1/${path}`, init)));
   if (process.env.UPDATE_RECORDING === "1") await record();
   recorded = await Bun.file(RECORDING).json();
 }, START_TIMEOUT_MS);
