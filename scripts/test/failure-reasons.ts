@@ -7,11 +7,14 @@
 const SHOWN_LINES = 25;
 
 const RESULT = /^\((?:pass|fail|skip|todo)\) /;
+/** From here on Bun names the failed tests again. */
+const SUMMARY = /^\d+ tests failed:$/;
 
 export function failureReasons(output: string): string[] {
   const reasons: string[] = [];
   let error: string[] | undefined;
   for (const line of output.split("\n")) {
+    if (SUMMARY.test(line)) break;
     if (RESULT.test(line)) {
       if (line.startsWith("(fail) ")) reasons.push([line, ...(error ?? ["no error was printed"])].join("\n"));
       error = undefined;

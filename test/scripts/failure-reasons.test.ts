@@ -12,6 +12,9 @@ test("the error of each failed test is found, and nothing of those that passed",
     "(fail) two [1ms]",
     "(pass) three",
     "(fail) four",
+    "2 tests failed:",
+    "(fail) two [1ms]",
+    "(fail) four",
   ].join("\n");
   expect(failureReasons(output)).toEqual([
     "(fail) two [1ms]\nerror: expect(received).toBe(expected)\nExpected: 2",
