@@ -28,8 +28,9 @@ export interface LiveHandlers {
 export type NetworkChange = EntityChange & { readonly revision: number; readonly time: number };
 
 const RETRY_MS = 3000;
-/** The pause before a partial network is loaded again: at least this long, and longer where loading takes long. */
-const MIN_PARTIAL_PAUSE_MS = 1000;
+/** How often the page reads whether the sources have reported all. */
+const STARTING_INTERVAL_MS = 1000;
+/** The pause before a partial network is loaded again, by the time that loading takes. */
 const PARTIAL_PAUSE_FACTOR = 4;
 /** A source that has not reported after this long, and does not say why, is not waited for. */
 const MAX_PARTIAL_MS = 60_000;
@@ -52,7 +53,7 @@ export async function watchNetwork(
       const loaded = await loadNetwork(client, undefined, signal, mayBePartial);
       const loadMs = performance.now() - loadStart;
       handlers.onReplaced(loaded.network);
-      if (mayBePartial) await pause(Math.max(MIN_PARTIAL_PAUSE_MS, loadMs * PARTIAL_PAUSE_FACTOR));
+      if (mayBePartial) await pauseWhileStarting(client, loadMs * PARTIAL_PAUSE_FACTOR, signal);
       else await follow(client, loaded, handlers, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -71,6 +72,13 @@ async function isStarting(client: Client, signal: AbortSignal): Promise<boolean>
   return sources.some(
     ({ status, error, role }) => status === "starting" && error === undefined && role !== "intended",
   );
+}
+
+/** Ends early when the network is complete. */
+async function pauseWhileStarting(client: Client, ms: number, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + ms;
+  do await pause(STARTING_INTERVAL_MS);
+  while (performance.now() < end && (await isStarting(client, signal)));
 }
 
 async function follow(
