@@ -30,6 +30,7 @@ export type NetworkChange = EntityChange & { readonly revision: number; readonly
 const RETRY_MS = 3000;
 /** How often the page reads whether the sources have reported all. */
 const STARTING_INTERVAL_MS = 1000;
+const MAX_ASKING_MS = 2000;
 /** The pause before a partial network is loaded again, by the time that loading takes. */
 const PARTIAL_PAUSE_FACTOR = 4;
 /** A source that has not reported after this long, and does not say why, is not waited for. */
@@ -66,12 +67,17 @@ export async function watchNetwork(
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Whether a source of what is observed has not reported yet. One that failed may take any time. */
+/** Whether a source of what is observed has not reported yet. One that failed may take any time. No map waits long for this. */
 async function isStarting(client: Client, signal: AbortSignal): Promise<boolean> {
-  const { sources = [] } = await client.ready({ signal });
-  return sources.some(
-    ({ status, error, role }) => status === "starting" && error === undefined && role !== "intended",
-  );
+  const answer = client
+    .ready({ signal })
+    .then(({ sources = [] }) =>
+      sources.some(
+        ({ status, error, role }) => status === "starting" && error === undefined && role !== "intended",
+      ),
+    );
+  const unknown = () => false;
+  return Promise.race([answer.catch(unknown), pause(MAX_ASKING_MS).then(unknown)]);
 }
 
 /** Ends early when the network is complete. */
