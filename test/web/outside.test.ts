@@ -20,10 +20,12 @@ const ends = (from: number, to: number) => ({
   src: { device: deviceId(from), port: "1" },
   dst: { device: deviceId(to), port: "2" },
 });
+/** At a port of its own: two links at one port are a conflict. */
+const ONE_WAY = { ...ends(1, 3), src: { device: deviceId(1), port: "3" } };
 const NETWORK = {
   devices: DEVICES.map((device) => ({ type: "SWITCH", available: true, ...device })),
   ports: [],
-  links: [ends(1, 2), { src: ends(1, 2).dst, dst: ends(1, 2).src }, ends(1, 3)],
+  links: [ends(1, 2), { src: ends(1, 2).dst, dst: ends(1, 2).src }, ONE_WAY],
   hosts: [
     {
       mac: "02:00:00:00:00:01",
@@ -102,8 +104,8 @@ test("what a device reports cannot lead to another scheme, host or path", async 
 
 test("links and hosts have values of the devices at their ends", async () => {
   await eventually("the links of the link", async () =>
-    expect(await outsideLinks(`links:${deviceId(1)}/1-${deviceId(3)}/2`)).toEqual({
-      Graph: `https://grafana.example/l?a=leaf1&p=1&b=${encodeURIComponent(deviceId(3))}`,
+    expect(await outsideLinks(`links:${deviceId(1)}/3-${deviceId(3)}/2`)).toEqual({
+      Graph: `https://grafana.example/l?a=leaf1&p=3&b=${encodeURIComponent(deviceId(3))}`,
     }),
   );
   await eventually("the links of the host", async () =>
