@@ -265,6 +265,7 @@ const PICTURE = { picture: "data:image/png;base64,AAAA", x: 0, y: 0, width: 1, h
 
 test.skipIf(!hasChromium)("a damaged or hostile link gives a notice and no view", async () => {
   const tab = await openTab(service);
+  await tab.page.clock.install();
   await tab.goto("/?view=devices");
   for (const [fragment, reason] of [
     ["#view=%%%", "it is damaged"],
@@ -288,6 +289,8 @@ test.skipIf(!hasChromium)("a damaged or hostile link gives a notice and no view"
     await tab.page.locator(".notice", { hasText: reason }).first().waitFor();
     expect(await tab.page.locator(".chip").count()).toBe(0);
     expect(tab.page.url()).not.toContain("#");
+    // Until the notice is gone.
+    await tab.page.clock.fastForward(60_000);
     await tab.page.locator(".notice").first().waitFor({ state: "detached" });
   }
   // Also when the page is opened with it. A notice is there for some seconds only, and the map may need longer.
