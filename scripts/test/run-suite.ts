@@ -64,12 +64,13 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
 }
 
 /** All unit tests share one process. Files in test/ are isolated: none depends on what another one left behind. */
-function testCommand({ name, files }: Suite, report: string): string[] {
+function testCommand({ name, files, workers }: Suite, report: string): string[] {
   const isUnit = name === "src";
   return [
     process.execPath,
     "test",
     ...(isUnit ? [] : ["--isolate"]),
+    ...(workers === undefined ? [] : [`--parallel=${workers}`]),
     `--timeout=${isUnit ? TEST_TIMEOUT_MS.src : TEST_TIMEOUT_MS.test}`,
     "--reporter=junit",
     `--reporter-outfile=${report}`,

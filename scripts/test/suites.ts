@@ -11,6 +11,8 @@ interface Placement {
    * many suites run side by side that all processors are used. Absent: it runs alone.
    */
   readonly load?: number;
+  /** How many of its files run at the same time, in processes of their own; one when absent. */
+  readonly workers?: number;
   /** What it needs beyond the packages of npm (`preparations.ts`). */
   readonly peers?: readonly string[];
   readonly reason: string;
@@ -94,13 +96,14 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN],
     reason: "OpenFlow timers on the real clock; one Open vSwitch a machine",
   },
-  "test/web": { peers: [DEBIAN], reason: "a browser that needs both processors to draw in time" },
+  "test/web": { workers: 2, peers: [DEBIAN], reason: "browsers that need both processors to draw in time" },
 };
 
 export interface Suite {
   readonly name: string;
   /** Of a processor, in percent; absent when it runs alone. */
   readonly load?: number;
+  readonly workers?: number;
   readonly peers: readonly string[];
   /** A program whose exit status is the result, in place of test files. It counts as one test. */
   readonly check?: readonly string[];
@@ -131,9 +134,9 @@ function suiteOf(path: string): string {
   return entry === "sources" ? `${area}/${entry}/${kind}` : `${area}/${entry}`;
 }
 
-function placed(name: string): Pick<Suite, "name" | "load" | "peers"> {
-  const { load, peers = [] } = PLACEMENTS[name] ?? {};
-  return { name, peers, ...(load !== undefined && { load }) };
+function placed(name: string): Pick<Suite, "name" | "load" | "workers" | "peers"> {
+  const { load, workers, peers = [] } = PLACEMENTS[name] ?? {};
+  return { name, peers, ...(load !== undefined && { load }), ...(workers !== undefined && { workers }) };
 }
 
 /** A word that is the name of a suite selects that suite. Any other word selects the test files whose path has it. */
