@@ -32,7 +32,7 @@ export interface StreamFindings {
 /** The batches and takeovers of the log. */
 async function* readLog(
   lab: Lab,
-): AsyncGenerator<{ message: StreamMessage; batch?: Batch; source?: string }> {
+): AsyncGenerator<{ message: StreamMessage; batch?: Batch; source?: string; isForeign: boolean }> {
   const engine = await connectEngine({ servers: lab.nats.urls.split(","), clientName: "chaos" });
   try {
     const { stream, subject } = clusterNames(CLUSTER);
@@ -42,10 +42,16 @@ async function* readLog(
     let assembler: BatchAssembler | undefined;
     for await (const message of log.follow(firstSequence, end.signal)) {
       assembler ??= assemblerFrom(message);
+      const foreign = assembler?.foreign ?? 0;
       const accepted = await assembler?.accept(message);
       if (accepted?.type === "unusable") throw accepted.error;
-      if (accepted?.type === "batch") yield { message, batch: accepted.batch };
-      else yield { message, ...(accepted?.type === "takeover" && { source: accepted.source }) };
+      yield {
+        message,
+        ...(accepted?.type === "batch" && { batch: accepted.batch }),
+        ...(accepted?.type === "takeover" && { source: accepted.source }),
+        // Wanted turns, and parts of a batch, are no part of what is read here, and not foreign either.
+        isForeign: assembler === undefined || assembler.foreign > foreign,
+      };
       if (message.sequence >= lastSequence) break;
     }
     end.abort();
@@ -71,14 +77,14 @@ export async function checkStream(lab: Lab): Promise<StreamFindings> {
   const values = new Map<string, string>();
   const takeovers: string[] = [];
   let [messages, batches, lastRevision] = [0, 0, 0];
-  for await (const { message, batch, source } of readLog(lab)) {
+  for await (const { message, batch, source, isForeign } of readLog(lab)) {
     messages++;
     const writer = message.headers?.get("Gazetteer-Node") ?? "";
     if (source !== undefined) {
       takeovers.push(`${message.sequence} ${source} by ${writer}`);
       holders.set(source, writer);
     }
-    if (!batch && source === undefined && message.sequence > 1)
+    if (isForeign)
       losses.push(
         `message ${message.sequence} is no part of the log: ${headersOf(message)}; before it: ${recent.join("; ")}`,
       );
