@@ -10,9 +10,15 @@ interface Network {
   readonly down?: string;
   /** Hosts by device; 1 where it is not given. `a b`: hosts that are at both. */
   readonly hosts?: Readonly<Record<string, number>>;
+  /** `a:5`: a host of this device that was removed at this time; `a+b:5` of both. */
+  readonly removed?: string;
 }
 
-function cutOffs({ cables, down = "", hosts = {} }: Network, faults: readonly string[]): string[] {
+/** A fault is a device or `a-b`, with its time: `a-b:3`; 0 where it is not given. */
+function cutOffs(
+  { cables, down = "", hosts = {}, removed = "" }: Network,
+  faults: readonly string[],
+): string[] {
   const unavailable = new Set(down.split(" "));
   const devices = new Map<string, { available: boolean }>();
   const links = new Map<
@@ -49,13 +55,18 @@ function cutOffs({ cables, down = "", hosts = {} }: Network, faults: readonly st
   }
   const graph = runToEnd(LinkGraph.empty.with({ devices, links }));
   const parsed = faults.map((fault): Fault => {
-    const [src = "", dst] = fault.split("-");
-    return dst === undefined ? src : { src, dst };
+    const [name = "", since = "0"] = fault.split(":");
+    const [src = "", dst] = name.split("-");
+    return { at: dst === undefined ? src : { src, dst }, since: Number(since) };
   });
   const groups = Object.entries(hosts).map(([ids, count]) => ({ devices: ids.split(" "), count }));
   const located = {
     at: (id: string) => hosts[id] ?? 1,
     groups: groups.filter(({ devices: ids }) => ids.length > 1),
+    removed: [...removed.matchAll(/(\S+):(\d+)/g)].map(([, at = "", time]) => ({
+      devices: at.split("+"),
+      time: Number(time),
+    })),
   };
   const found = runToEnd(findCutOffs(graph, located, lost, parsed));
   return found.map(({ devices: ids, deviceCount, hostCount }) => {
@@ -141,6 +152,28 @@ describe("what problems cut off", () => {
     // They count for the part that they are in: it is the largest.
     const parts = { cables: "a-b b!x", hosts: { a: 1, b: 1, x: 0, "z x": 5 } };
     expect(cutOffs(parts, ["b-x"])).toEqual(["a b / 2"]);
+  });
+
+  test("hosts that were removed since the cut are cut off, too", () => {
+    const tree = { cables: "core-x core!a a-a1", hosts: { core: 9, a1: 0 } };
+    expect(cutOffs({ ...tree, removed: "a:4 a:5 a1:6 core:7 gone:7" }, ["core-a:5"])).toEqual(["a a1 / 3"]);
+    const down = { cables: "core-x core-a z", down: "a z", hosts: { core: 9, a: 0, z: 0 } };
+    expect(cutOffs({ ...down, removed: "a:5 z:5 z:6" }, ["a:6", "z:5"])).toEqual(["a / 0", "z / 2"]);
+  });
+
+  test("of several problems, the first that cuts off a device counts for its removed hosts", () => {
+    const line = { cables: "a-x a!b b!c", hosts: { a: 9, b: 0, c: 0 }, removed: "b:5 c:5 c:9" };
+    expect(cutOffs(line, ["a-b:7", "b-c:4"])).toEqual(["b c / 2", "c / 2"]);
+    const ring = { cables: "a!b b-c c!d d-e e-f f-a", hosts: { b: 0, c: 0 } };
+    expect(cutOffs({ ...ring, removed: "b:2 c:4 c:1" }, ["a-b:2", "c-d:3"])).toEqual(["b c / 2", "b c / 2"]);
+  });
+
+  test("a removed host that was at several devices counts once, and only where all are cut off", () => {
+    const pair = { cables: "core-x core-l1 core-l2", down: "l1 l2", hosts: { core: 9, l1: 0, l2: 0 } };
+    expect(cutOffs({ ...pair, removed: "l1+l2:5 l2+l1:5 l1+core:5" }, ["l1:1", "l2:2"])).toEqual([
+      "l1 / 1",
+      "l2 / 1",
+    ]);
   });
 
   test("what never was joined with the largest part is not cut off from it", () => {

@@ -1,8 +1,8 @@
 /**
  * What problems cut off: the devices outside the largest part of the network that would be in it without the problems, and
  * their hosts. The comparison is with the repaired network, not with an earlier state, which would be another one for each
- * problem. Of history it needs the lost links only: it becomes smaller when these are older than they are listed, and when
- * hosts are removed (decision 0016).
+ * problem. Of history it needs the links that were lost and the hosts that were removed: it becomes smaller when these are
+ * older than lost links are listed (decision 0016).
  *
  * A device is cut off by each problem that alone separates it from the largest part. Where no problem does (a ring that is
  * open at two places), it is cut off by all problems of the blocks between the two: together they do.
@@ -10,8 +10,10 @@
 import type { Steps } from "../../lib/steps.ts";
 import type { CutOff } from "../../model/network-problem.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
+import { type Cause, findSince, type Range } from "./cut-off-since.ts";
 import { type SearchTree, searchFromRoot } from "./depth-first.ts";
 import type { LocatedHosts } from "./located-hosts.ts";
+import { countOutsideHosts } from "./outside-hosts.ts";
 import { findParts, type Parts } from "./parts.ts";
 import { buildRepairedGraph, type DevicePair, type RepairedGraph, ROOT } from "./repaired-graph.ts";
 
@@ -19,21 +21,18 @@ const MAX_NAMED_DEVICES = 100;
 const FAULTS_PER_STEP = 100;
 const DEVICES_PER_STEP = 2000;
 
-/** A device that is unavailable, or a cable that is inactive or lost. */
-export type Fault = string | DevicePair;
-
-/** Places in the order of the search: from the first up to, and without, the second. */
-type Range = readonly [from: number, to: number];
-
-interface Cause {
-  /** What it separates alone. */
-  readonly alone: readonly Range[];
-  /** Its block, and all that lies behind it. */
-  readonly block: Range | undefined;
+export interface Fault {
+  /** A device that is unavailable, or a cable that is inactive or lost. */
+  readonly at: string | DevicePair;
+  /** Epoch milliseconds. */
+  readonly since: number;
 }
 
+/** What a fault separates. */
+type Separated = Omit<Cause, "since">;
+
 export const NOTHING_CUT_OFF: CutOff = { devices: [], deviceCount: 0, hostCount: 0 };
-const NO_CAUSE: Cause = { alone: [], block: undefined };
+const NOTHING_SEPARATED: Separated = { alone: [], block: undefined };
 
 /** Of each fault, in their order. */
 export function* findCutOffs(
@@ -47,51 +46,37 @@ export function* findCutOffs(
   const repaired = yield* buildRepairedGraph(graph, parts, lost);
   const tree = yield* searchFromRoot(repaired);
   const causes: Cause[] = [];
-  for (const fault of faults) {
-    causes.push(
-      typeof fault === "string"
-        ? causeOfDevice(repaired, tree, fault)
-        : causeOfLink(graph, parts, repaired, tree, fault),
-    );
+  const aloneSince = new Map<string, number>();
+  for (const { at, since } of faults) {
+    const separated =
+      typeof at === "string"
+        ? separatedByDevice(repaired, tree, at)
+        : separatedByLink(graph, parts, repaired, tree, at);
+    causes.push({ ...separated, since });
+    if (typeof at === "string" && isAlone(repaired, tree, at)) aloneSince.set(at, since);
     if (causes.length % FAULTS_PER_STEP === 0) yield;
   }
-  const hostsAt = yield* outsideHosts(hosts, repaired, tree);
+  const since = yield* findSince(tree.order.length, causes);
+  const placeOfDevice = (device: string): number => placeOf(tree, repaired.nodeOf(device) ?? -1);
+  const hostsAt = yield* countOutsideHosts(hosts, {
+    repaired,
+    isJoined: (device) => placeOfDevice(device) >= 0,
+    cutOffSince: (device) =>
+      since[placeOfDevice(device)] ?? aloneSince.get(device) ?? Number.POSITIVE_INFINITY,
+  });
   const sums = new Sums(repaired, tree);
   yield* sums.add(hostsAt, causes);
   const found: CutOff[] = [];
   for (const [i, cause] of causes.entries()) {
-    const fault = faults[i];
+    const at = faults[i]?.at;
     found.push(
-      typeof fault === "string" && isAlone(repaired, tree, fault)
-        ? { devices: [fault], deviceCount: 1, hostCount: hostsAt(fault) }
+      typeof at === "string" && aloneSince.has(at)
+        ? { devices: [at], deviceCount: 1, hostCount: hostsAt(at) }
         : sums.cutOff(cause),
     );
     if (found.length % FAULTS_PER_STEP === 0) yield;
   }
   return found;
-}
-
-/**
- * The number of hosts at a device outside the largest part. A host at several devices is outside where all of them are, and
- * then it counts once: at the first of them that was joined with the largest part.
- */
-function* outsideHosts(
-  { at, groups }: LocatedHosts,
-  repaired: RepairedGraph,
-  tree: SearchTree,
-): Steps<(device: string) => number> {
-  const more = new Map<string, number>();
-  const isJoined = (device: string): boolean => {
-    const node = repaired.nodeOf(device);
-    return node !== undefined && placeOf(tree, node) >= 0;
-  };
-  for (const [i, { devices, count }] of groups.entries()) {
-    const device = devices.find(isJoined) ?? devices[0];
-    if (device !== undefined && devices.every((id) => repaired.nodeOf(id) !== ROOT))
-      more.set(device, (more.get(device) ?? 0) + count);
-    if (i % FAULTS_PER_STEP === FAULTS_PER_STEP - 1) yield;
-  }
-  return (device) => at(device) + (more.get(device) ?? 0);
 }
 
 /** Nothing is known to join the device with others that work: it cuts off itself. */
@@ -109,10 +94,10 @@ function subtree(tree: SearchTree, node: number): Range {
 }
 
 /** The device itself, and each subtree that only the device joins with the rest. */
-function causeOfDevice(repaired: RepairedGraph, tree: SearchTree, device: string): Cause {
+function separatedByDevice(repaired: RepairedGraph, tree: SearchTree, device: string): Separated {
   const node = repaired.nodeOf(device);
   const place = node === undefined || node === ROOT ? -1 : placeOf(tree, node);
-  if (node === undefined || place < 0) return NO_CAUSE;
+  if (node === undefined || place < 0) return NOTHING_SEPARATED;
   const alone: Range[] = [[place, place + 1]];
   const [, end] = subtree(tree, node);
   for (let at = place + 1; at < end; ) {
@@ -124,22 +109,22 @@ function causeOfDevice(repaired: RepairedGraph, tree: SearchTree, device: string
   return { alone, block: subtree(tree, tree.blockTop[node] ?? node) };
 }
 
-function causeOfLink(
+function separatedByLink(
   graph: LinkGraph,
   { partOf }: Parts,
   repaired: RepairedGraph,
   tree: SearchTree,
   { src, dst }: DevicePair,
-): Cause {
+): Separated {
   const [from, to] = [repaired.nodeOf(src), repaired.nodeOf(dst)];
   const [a, b] = [graph.numberOf(src), graph.numberOf(dst)];
-  if (from === undefined || to === undefined || a === undefined || b === undefined) return NO_CAUSE;
+  if (from === undefined || to === undefined || a === undefined || b === undefined) return NOTHING_SEPARATED;
   // What such a device cuts off is named once, by its own problem, and not by each of its links too.
-  if (!graph.devices[a]?.available || !graph.devices[b]?.available) return NO_CAUSE;
+  if (!graph.devices[a]?.available || !graph.devices[b]?.available) return NOTHING_SEPARATED;
   // Both ends are joined in another way.
-  if (partOf(a) === partOf(b)) return NO_CAUSE;
+  if (partOf(a) === partOf(b)) return NOTHING_SEPARATED;
   const [upper, lower] = placeOf(tree, from) < placeOf(tree, to) ? [from, to] : [to, from];
-  if (placeOf(tree, upper) < 0) return NO_CAUSE;
+  if (placeOf(tree, upper) < 0) return NOTHING_SEPARATED;
   const separates =
     tree.parent[lower] === upper &&
     repaired.cables(upper, lower) === 1 &&

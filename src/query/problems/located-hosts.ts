@@ -14,13 +14,25 @@ export interface HostGroup {
   readonly count: number;
 }
 
+export interface RemovedHost {
+  /** Where it was: the device of its first location first. */
+  readonly devices: readonly string[];
+  /** Epoch milliseconds of its removal. */
+  readonly time: number;
+}
+
 export interface LocatedHosts {
   /** The number of hosts that are at this device only. */
   at(device: string): number;
   readonly groups: readonly HostGroup[];
+  /** Hosts that are no longer known. */
+  readonly removed: Iterable<RemovedHost>;
 }
 
-export function* locateHosts({ located, multihomed }: HostCounts): Steps<LocatedHosts> {
+export function* locateHosts(
+  { located, multihomed }: HostCounts,
+  removed: Iterable<RemovedHost>,
+): Steps<LocatedHosts> {
   const groups: HostGroup[] = [];
   const inGroups = new Map<string, number>();
   for (const entry of pausing(multihomed.entries(), GROUPS_PER_STEP)) {
@@ -33,5 +45,5 @@ export function* locateHosts({ located, multihomed }: HostCounts): Steps<Located
     groups.push({ devices, count });
     for (const device of devices) inGroups.set(device, (inGroups.get(device) ?? 0) + count);
   }
-  return { at: (device) => (located.get(device) ?? 0) - (inGroups.get(device) ?? 0), groups };
+  return { at: (device) => (located.get(device) ?? 0) - (inGroups.get(device) ?? 0), groups, removed };
 }

@@ -7,7 +7,7 @@ import type { NetworkState } from "../../view/view.ts";
 import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
 import type { Finding } from "./finding.ts";
 import { findProblems } from "./findings.ts";
-import { locateHosts } from "./located-hosts.ts";
+import { locateHosts, type RemovedHost } from "./located-hosts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { SinceFinder } from "./since.ts";
 
@@ -67,7 +67,10 @@ export function* listProblems(
   const { findings, lost } = yield* findProblems(state, recent, finder, time, windows);
   const faults = yield* collectPaced(mapPaced(pausing(findings, PROBLEMS_PER_STEP), faultOf));
   const graph = yield* state.linkGraph();
-  const hosts = yield* locateHosts(yield* state.hostCounts());
+  const hosts = yield* locateHosts(
+    yield* state.hostCounts(),
+    removedHosts(recent, state.time - windows.lostLinkMs),
+  );
   // In the order of the findings that are faults.
   const cutOffs = (yield* findCutOffs(graph, hosts, lost, faults)).values();
   const problems: NetworkProblem[] = [];
@@ -136,10 +139,16 @@ export function* removedLinks(
   return removed;
 }
 
+/** After this time: that of the state decides, so that a list does not change with the clock alone. */
+function* removedHosts({ removedHosts: all }: RecentChanges, after: number): Generator<RemovedHost> {
+  for (const host of all.values()) if (host.time > after) yield host;
+}
+
 /** What the finding may cut off anything with. */
-function faultOf({ kind, entity, link }: Finding): Fault | undefined {
-  if (kind === "device-unavailable") return entity;
-  return link && kind !== "link-one-sided" ? { src: link.src.device, dst: link.dst.device } : undefined;
+function faultOf({ kind, entity, link, since }: Finding): Fault | undefined {
+  const isCut = kind !== "link-one-sided" && link !== undefined;
+  const at = kind === "device-unavailable" ? entity : isCut && { src: link.src.device, dst: link.dst.device };
+  return at ? { at, since: Date.parse(since) } : undefined;
 }
 
 function problemOf({ id, kind, ...rest }: Finding, cutOff: CutOff): NetworkProblem {

@@ -1,5 +1,5 @@
 /**
- * What only the history knows: the links that were removed and the hosts that moved within the last hours. It is read from
+ * What only the history knows: the links and hosts that were removed, and the hosts that moved, within the last hours. It is read from
  * the log, so that it is the same after a restart, and on every node that has as much history. It can be moved forwards, so
  * that the log is read once.
  */
@@ -9,8 +9,11 @@ import type { Host, HostLocation, Link } from "../../model/entity.ts";
 import type { History } from "../../view/history.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
+import type { RemovedHost } from "./located-hosts.ts";
 
 const ENTRIES_PER_STEP = 200;
+/** The last ones that were removed: in some networks hosts come and go all the time. */
+const MAX_REMOVED_HOSTS = 100_000;
 
 export interface LostLink {
   readonly link: Link;
@@ -36,6 +39,7 @@ export class RecentChanges {
   /** By id. What was removed and is back is not in it. */
   readonly lost = new Map<string, LostLink>();
   readonly moved = new Map<string, MovedHost>();
+  readonly removedHosts = new Map<string, RemovedHost>();
 
   private constructor(revision: number) {
     this.revision = revision;
@@ -70,15 +74,9 @@ export class RecentChanges {
     { lostLinkMs, movedHostMs }: ProblemWindows,
   ): Steps<void> {
     yield* this.#advance(history, revision);
-    // In order of time, because an entry that is set again goes to the end.
-    for (const [id, lost] of this.lost) {
-      if (lost.time + lostLinkMs > time) break;
-      this.lost.delete(id);
-    }
-    for (const [id, moved] of this.moved) {
-      if (moved.time + movedHostMs > time) break;
-      this.moved.delete(id);
-    }
+    dropUntil(this.lost, time - lostLinkMs);
+    dropUntil(this.moved, time - movedHostMs);
+    dropUntil(this.removedHosts, time - lostLinkMs);
   }
 
   *#advance(history: History, to: number): Steps<void> {
@@ -119,9 +117,30 @@ export class RecentChanges {
       if (was && is && hasLocation(was, is.location)) return;
       this.moved.delete(id);
       if (was && is) this.moved.set(id, { from: was.location, to: is.location, time });
+      this.removedHosts.delete(id);
+      if (was && !is) this.#addRemoved(id, { devices: devicesOf(was), time });
     }
   }
+
+  #addRemoved(id: string, host: RemovedHost): void {
+    this.removedHosts.set(id, host);
+    if (this.removedHosts.size <= MAX_REMOVED_HOSTS) return;
+    const [oldest] = this.removedHosts.keys();
+    if (oldest !== undefined) this.removedHosts.delete(oldest);
+  }
 }
+
+/** Changes are in order of time, because an entry that is set again goes to the end. */
+function dropUntil(changes: Map<string, { readonly time: number }>, end: number): void {
+  for (const [id, { time }] of changes) {
+    if (time > end) break;
+    changes.delete(id);
+  }
+}
+
+const devicesOf = ({ locations }: Host): string[] => [
+  ...new Set(locations.map(({ elementId }) => elementId)),
+];
 
 const parseHost = (text: string | null): Host | undefined =>
   text === null ? undefined : parseStored("hosts", text);

@@ -1,0 +1,48 @@
+/**
+ * The hosts at devices outside the largest part: those of now, and those that were removed since the device was cut off,
+ * because a source removes hosts that it no longer sees.
+ */
+import type { Steps } from "../../lib/steps.ts";
+import type { LocatedHosts } from "./located-hosts.ts";
+import { type RepairedGraph, ROOT } from "./repaired-graph.ts";
+
+const HOSTS_PER_STEP = 500;
+
+/** What is known of a device outside. */
+export interface Outside {
+  readonly repaired: RepairedGraph;
+  /** Whether it was joined with the largest part. */
+  isJoined(device: string): boolean;
+  /** Epoch milliseconds; infinite where nothing cuts it off. */
+  cutOffSince(device: string): number;
+}
+
+/**
+ * The number of hosts at a device. A host at several devices is outside where all of them are, and then it counts once: at the
+ * first of them that was joined with the largest part.
+ */
+export function* countOutsideHosts(
+  { at, groups, removed }: LocatedHosts,
+  { repaired, isJoined, cutOffSince }: Outside,
+): Steps<(device: string) => number> {
+  const more = new Map<string, number>();
+  const deviceOf = (devices: readonly string[]): string | undefined =>
+    devices.every((id) => repaired.nodeOf(id) !== ROOT) ? (devices.find(isJoined) ?? devices[0]) : undefined;
+  const add = (device: string, count: number) => more.set(device, (more.get(device) ?? 0) + count);
+  let left = HOSTS_PER_STEP;
+  for (const { devices, count } of groups) {
+    const device = deviceOf(devices);
+    if (device !== undefined) add(device, count);
+    if (--left > 0) continue;
+    left = HOSTS_PER_STEP;
+    yield;
+  }
+  for (const { devices, time } of removed) {
+    const device = deviceOf(devices);
+    if (device !== undefined && cutOffSince(device) <= time) add(device, 1);
+    if (--left > 0) continue;
+    left = HOSTS_PER_STEP;
+    yield;
+  }
+  return (device) => at(device) + (more.get(device) ?? 0);
+}
