@@ -5,12 +5,13 @@
 import { collectPaced, mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import { DRIFT_STATES, type Entities, entityId } from "../../model/entity.ts";
-import { KINDS, type Kind, portId } from "../../model/ids.ts";
+import { KINDS, type Kind } from "../../model/ids.ts";
 import type { ProblemResource } from "../../model/problem-kinds.ts";
 import { MergeRules } from "../../view/merge-rules.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
 import { conflictFilter, driftFilter, type Filter, ONE_SIDED, ScalarFilter } from "../filter.ts";
 import { select } from "../select.ts";
+import { EntityNames } from "./entity-names.ts";
 import { FINDINGS_PER_STEP, type Finding, isoTime } from "./finding.ts";
 import { activeOnly, IS_INACTIVE, IS_ONE_SIDED, linkFindings, lostFindings } from "./link-findings.ts";
 import type { ProblemWindows, RecentChanges } from "./recent-changes.ts";
@@ -49,14 +50,15 @@ export function* findProblems(
   const conflicts = KINDS.map((kind) => [kind, selectAll(state, kind, CONFLICT)] as const);
   const drifts = KINDS.map((kind) => [kind, selectAll(state, kind, DRIFT)] as const);
   const lost: DevicePair[] = [];
+  const names = new EntityNames(state);
   const findings = [
-    ...(yield* collectPaced(mapPaced(devices, deviceFinding))),
-    ...(yield* linkFindings("link-inactive", IS_INACTIVE, inactive, finder)),
-    ...(yield* linkFindings("link-one-sided", IS_ONE_SIDED, activeOnly(oneSided), finder)),
-    ...(yield* lostFindings(state, recent, time, windows, lost)),
-    ...(yield* movedFindings(state, recent, time, windows)),
-    ...(yield* conflictFindings(conflicts, finder)),
-    ...(yield* driftFindings(state, drifts)),
+    ...(yield* collectPaced(mapPaced(devices, (device) => deviceFinding(device, names)))),
+    ...(yield* linkFindings("link-inactive", IS_INACTIVE, inactive, finder, names)),
+    ...(yield* linkFindings("link-one-sided", IS_ONE_SIDED, activeOnly(oneSided), finder, names)),
+    ...(yield* lostFindings(state, recent, time, windows, names, lost)),
+    ...(yield* movedFindings(state, recent, time, windows, names)),
+    ...(yield* conflictFindings(conflicts, finder, names)),
+    ...(yield* driftFindings(state, drifts, names)),
     ...sourceFindings(state),
   ];
   return { findings, lost };
@@ -65,8 +67,8 @@ export function* findProblems(
 const selectAll = <K extends Kind>(state: NetworkState, kind: K, filter: Filter): Paced<Entities[K]> =>
   mapPaced(select(state, kind, [filter]), ({ text }) => parseStored(kind, text));
 
-function deviceFinding({ id, annotations, lastUpdate, lastChanged, sources }: Entities["devices"]): Finding {
-  const name = annotations.name ? `${annotations.name} (${id})` : id;
+function deviceFinding(device: Entities["devices"], names: EntityNames): Finding {
+  const { id, lastUpdate, lastChanged, sources } = device;
   return {
     id: `device-unavailable:${id}`,
     kind: "device-unavailable",
@@ -75,7 +77,7 @@ function deviceFinding({ id, annotations, lastUpdate, lastChanged, sources }: En
     entity: id,
     devices: [id],
     sources,
-    text: `Device ${name} is unavailable.`,
+    text: `${names.entity("devices", device)} is unavailable.`,
   };
 }
 
@@ -84,12 +86,14 @@ function* movedFindings(
   { moved }: RecentChanges,
   time: number,
   { movedHostMs }: ProblemWindows,
+  names: EntityNames,
 ): Steps<Finding[]> {
   const found: Finding[] = [];
   let left = FINDINGS_PER_STEP;
   for (const [id, { from, to, time: since }] of moved) {
-    const text = since + movedHostMs > time ? state.get("hosts", id) : undefined;
-    if (text !== undefined)
+    const stored = since + movedHostMs > time ? state.get("hosts", id) : undefined;
+    if (stored !== undefined) {
+      const host = parseStored("hosts", stored);
       found.push({
         id: `host-moved:${id}`,
         kind: "host-moved",
@@ -99,9 +103,10 @@ function* movedFindings(
         entity: id,
         moved: { from, to },
         devices: from.elementId === to.elementId ? [to.elementId] : [from.elementId, to.elementId],
-        sources: parseStored("hosts", text).sources,
-        text: `Host ${id} moved from ${portId(from.elementId, from.port)} to ${portId(to.elementId, to.port)}.`,
+        sources: host.sources,
+        text: `${names.entity("hosts", host)} moved from ${names.port(from.elementId, from.port)} to ${names.port(to.elementId, to.port)}.`,
       });
+    }
     if (--left > 0) continue;
     left = FINDINGS_PER_STEP;
     yield;
@@ -111,7 +116,7 @@ function* movedFindings(
 
 type Selected = readonly (readonly [kind: Kind, entities: Paced<Entities[Kind]>])[];
 
-function* conflictFindings(selected: Selected, finder: SinceFinder): Steps<Finding[]> {
+function* conflictFindings(selected: Selected, finder: SinceFinder, names: EntityNames): Steps<Finding[]> {
   const findings: Finding[] = [];
   for (const [kind, entities] of selected) {
     const found = yield* collectPaced(entities);
@@ -131,19 +136,12 @@ function* conflictFindings(selected: Selected, finder: SinceFinder): Steps<Findi
           : { id: `conflict:${kind}:${id}`, kind: "conflict" }),
         since: at,
         ...aboutEntity(kind, entity),
-        text: `${NAMES[kind]} ${id}: ${conflict}.`,
+        text: `${names.entity(kind, entity)}: ${conflict}.`,
       });
     }
   }
   return findings;
 }
-
-const NAMES: Readonly<Record<Kind, string>> = {
-  devices: "Device",
-  ports: "Port",
-  links: "Link",
-  hosts: "Host",
-};
 
 /** What the problem of an entity says about it. */
 function aboutEntity(
@@ -160,10 +158,10 @@ function devicesOf(entity: Entities[Kind]): string[] {
   return "mac" in entity ? [...new Set(entity.locations.map((at) => at.elementId))] : [entity.id];
 }
 
-function* driftFindings(state: NetworkState, selected: Selected): Steps<Finding[]> {
+function* driftFindings(state: NetworkState, selected: Selected, names: EntityNames): Steps<Finding[]> {
   const findings: Finding[] = [];
   for (const [kind, entities] of selected)
-    for (const finding of mapPaced(entities, (entity) => driftFinding(kind, entity))) {
+    for (const finding of mapPaced(entities, (entity) => driftFinding(kind, entity, names))) {
       if (finding) findings.push(finding);
       else yield;
     }
@@ -171,28 +169,28 @@ function* driftFindings(state: NetworkState, selected: Selected): Steps<Finding[
     for (let i = 0; i < page.length; i++) {
       const entity = parseStored("missing", page.value(i));
       const kind = KINDS.find((name) => page.ids[i]?.startsWith(`${name} `));
-      if (kind) findings.push(driftFinding(kind, entity));
+      if (kind) findings.push(driftFinding(kind, entity, names));
     }
     yield;
   }
   return findings;
 }
 
-function driftFinding(kind: Kind, entity: Entities[Kind]): Finding {
+function driftFinding(kind: Kind, entity: Entities[Kind], names: EntityNames): Finding {
   const { drift } = entity;
-  const id = entityId(entity);
+  const name = names.entity(kind, entity);
   const fields = Object.keys(drift?.fields ?? {}).join(", ");
   return {
-    id: `drift:${kind}:${id}`,
+    id: `drift:${kind}:${entityId(entity)}`,
     kind: "drift",
     since: drift?.since ?? entity.lastChanged,
     ...aboutEntity(kind, entity),
     text:
       drift?.state === "missing"
-        ? `${NAMES[kind]} ${id} is intended and not observed.`
+        ? `${name} is intended and not observed.`
         : drift?.state === "unplanned"
-          ? `${NAMES[kind]} ${id} is observed and not intended.`
-          : `${NAMES[kind]} ${id} differs from what is intended: ${fields}.`,
+          ? `${name} is observed and not intended.`
+          : `${name} differs from what is intended: ${fields}.`,
   };
 }
 

@@ -5,9 +5,9 @@
 import { collectPaced, mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import { cableId, reverseLinkId } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
-import { portId } from "../../model/ids.ts";
 import type { ProblemKind } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
+import type { EntityNames } from "./entity-names.ts";
 import { FINDINGS_PER_STEP, type Finding, isoTime } from "./finding.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { DevicePair } from "./repaired-graph.ts";
@@ -39,10 +39,11 @@ export function* linkFindings(
   condition: Condition<"links">,
   links: Paced<Link>,
   finder: SinceFinder,
+  names: EntityNames,
 ): Steps<Finding[]> {
   const found = yield* collectPaced(links);
   const since = yield* finder.find(condition, found);
-  const cables = new CableFindings(kind, firstOf);
+  const cables = new CableFindings(kind, firstOf, names);
   for (const link of pausing(found, FINDINGS_PER_STEP)) {
     if (link) cables.add(link, since.get(link.id) ?? link.lastChanged);
     else yield;
@@ -69,11 +70,13 @@ const lastOf = (a: CableSide, b: CableSide): CableSide =>
 class CableFindings {
   readonly #kind: keyof typeof LINK_TEXTS;
   readonly #join: typeof firstOf;
+  readonly #names: EntityNames;
   readonly #cables = new Map<string, CableSide>();
 
-  constructor(kind: keyof typeof LINK_TEXTS, join: typeof firstOf) {
+  constructor(kind: keyof typeof LINK_TEXTS, join: typeof firstOf, names: EntityNames) {
     this.#kind = kind;
     this.#join = join;
+    this.#names = names;
   }
 
   add(link: Link, since: string): void {
@@ -99,7 +102,7 @@ class CableFindings {
       link: { src, dst },
       devices: src.device === dst.device ? [src.device] : [src.device, dst.device],
       sources,
-      text: LINK_TEXTS[this.#kind](`${portId(src.device, src.port)} to ${portId(dst.device, dst.port)}`),
+      text: LINK_TEXTS[this.#kind](this.#names.ends(link)),
     };
   }
 }
@@ -117,9 +120,10 @@ export function* lostFindings(
   { lost }: RecentChanges,
   time: number,
   { lostLinkMs }: ProblemWindows,
+  names: EntityNames,
   pairs: DevicePair[],
 ): Steps<Finding[]> {
-  const cables = new CableFindings("link-lost", lastOf);
+  const cables = new CableFindings("link-lost", lastOf, names);
   for (const removed of pausing(lost.values(), FINDINGS_PER_STEP)) {
     if (!removed) yield;
     else if (removed.time + lostLinkMs > time && isLost(state, removed)) {
