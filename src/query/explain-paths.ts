@@ -9,6 +9,7 @@ import { pathCost } from "./disjoint-paths.ts";
 import { findParting } from "./no-path.ts";
 import { type PathEnd, resolvePathEnd } from "./path-ends.ts";
 import type { LostLink } from "./problems/recent-changes.ts";
+import type { SinceFinder } from "./problems/since.ts";
 import { findShortestPaths, type PathUnion, type ShortestPaths } from "./shortest-paths.ts";
 
 export interface ExplainedPaths {
@@ -40,8 +41,12 @@ export function* findPaths(state: NetworkState, srcId: string, dstId: string): S
 /** Whether the links that were removed are needed to say why there is no path. */
 export const isParted = ({ paths }: FoundPaths): boolean => paths?.count === 0n;
 
-/** `lost` is used where the ends are parted. */
-export function* explainPaths(found: FoundPaths, lost: readonly LostLink[]): Steps<ExplainedPaths> {
+/** `lost` and `finder` are used where the ends are parted. */
+export function* explainPaths(
+  found: FoundPaths,
+  lost: readonly LostLink[],
+  finder: SinceFinder,
+): Steps<ExplainedPaths> {
   const { state, ends, src, dst, paths } = found;
   const noPath = (none: NoPath): ExplainedPaths => ({
     head: { ...ends, none },
@@ -55,7 +60,7 @@ export function* explainPaths(found: FoundPaths, lost: readonly LostLink[]): Ste
     return { head: { ...ends, cost: edges }, count: 1n, union: { devices: [src.device], links: [] } };
   }
   if (isParted(found)) {
-    const parting = yield* findParting(state, src.device, dst.device, lost);
+    const parting = yield* findParting(state, src.device, dst.device, lost, finder);
     const { needed, obstacles, obstacleCount, ...sets } = parting;
     if (needed === 0) return noPath({ reason: "never-joined", ...sets });
     return noPath({ reason: "parted", ...sets, needed, obstacles: [...obstacles], obstacleCount });

@@ -4,9 +4,12 @@
  * a path again, and the rest of the network that is down is of no help.
  */
 import type { PausingSteps, Steps } from "../lib/steps.ts";
+import type { Link } from "../model/entity.ts";
 import type { PathObstacle, ReachableSet } from "../model/path-explanation.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
+import { IS_INACTIVE, IS_ONE_SIDED } from "./problems/link-findings.ts";
 import type { LostLink } from "./problems/recent-changes.ts";
+import { type SinceFinder, unavailableSince } from "./problems/since.ts";
 import { RelaxedGraph, type RelaxedLink } from "./relaxed-graph.ts";
 import { distancesFrom } from "./shortest-paths.ts";
 
@@ -29,6 +32,7 @@ export function* findParting(
   src: string,
   dst: string,
   lost: readonly LostLink[],
+  finder: SinceFinder,
 ): Steps<Parting> {
   const relaxed = new RelaxedGraph(yield* state.linkGraph(), lost);
   const fromSrc = yield* distancesFrom(src, (id) =>
@@ -49,7 +53,7 @@ export function* findParting(
   const found = yield* findObstacles(relaxed, src, distance, fromSrc, toDst);
   const byId = new Map(lost.map((removed) => [removed.link.id, removed]));
   const devices = [...found.devices].slice(0, MAX_LISTED).map((id) => describeDevice(state, id));
-  const links = [...found.links.values()].slice(0, MAX_LISTED).map((link) => describeLink(state, link, byId));
+  const links = yield* describeLinks(state, [...found.links.values()].slice(0, MAX_LISTED), byId, finder);
   return {
     ...reachable,
     needed: distance + relaxed.deviceCost(src),
@@ -96,22 +100,37 @@ function* findObstacles(
 function describeDevice(state: NetworkState, id: string): PathObstacle {
   const json = state.get("devices", id);
   if (json === undefined) return { resource: "devices", id, state: "gone" };
-  const { annotations, lastChanged } = parseStored("devices", json);
-  const name = annotations.name?.trim();
-  return { resource: "devices", id, state: "unavailable", since: lastChanged, ...(name && { name }) };
+  const device = parseStored("devices", json);
+  const name = device.annotations.name?.trim();
+  const since = unavailableSince(device);
+  return { resource: "devices", id, state: "unavailable", since, ...(name && { name }) };
 }
 
-function describeLink(
+function* describeLinks(
   state: NetworkState,
-  { id, state: linkState }: RelaxedLink,
+  links: readonly RelaxedLink[],
   lost: ReadonlyMap<string, LostLink>,
-): PathObstacle {
-  const gone = linkState === "lost" ? lost.get(id) : undefined;
-  const json = gone ? undefined : state.get("links", id);
-  const common = { resource: "links", id, state: linkState === "active" ? "inactive" : linkState } as const;
-  if (gone)
-    return { ...common, since: new Date(gone.time).toISOString(), src: gone.link.src, dst: gone.link.dst };
-  if (json === undefined) return common;
-  const { src, dst, lastChanged } = parseStored("links", json);
-  return { ...common, since: lastChanged, src, dst };
+  finder: SinceFinder,
+): Steps<PathObstacle[]> {
+  const stored = new Map<string, Link>();
+  for (const { id } of links) {
+    const json = state.get("links", id);
+    if (json !== undefined) stored.set(id, parseStored("links", json));
+  }
+  const storedOf = (isOneWay: boolean): Link[] =>
+    links.flatMap(({ id, state: linkState }) =>
+      (linkState === "one-way") === isOneWay ? (stored.get(id) ?? []) : [],
+    );
+  const inactiveSince = yield* finder.find(IS_INACTIVE, storedOf(false));
+  const oneWaySince = yield* finder.find(IS_ONE_SIDED, storedOf(true));
+  return links.map(({ id, state: linkState }): PathObstacle => {
+    const common = { resource: "links", id, state: linkState === "active" ? "inactive" : linkState } as const;
+    const gone = linkState === "lost" ? lost.get(id) : undefined;
+    if (gone)
+      return { ...common, since: new Date(gone.time).toISOString(), src: gone.link.src, dst: gone.link.dst };
+    const link = stored.get(id);
+    if (!link) return common;
+    const since = (linkState === "one-way" ? oneWaySince : inactiveSince).get(id) ?? link.lastChanged;
+    return { ...common, since, src: link.src, dst: link.dst };
+  });
 }

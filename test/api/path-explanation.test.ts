@@ -131,6 +131,27 @@ test("a device that is gone, a direction that is not known, and ends that nothin
   expect((await explain(other, "a", "a")).none).toEqual({ reason: "same-device" });
 });
 
+test("an obstacle is one since it is down, not since its last change", async () => {
+  await using api = await openFabric();
+  const down = async (name: string) => {
+    await api.replace({
+      devices: DEVICES.map((device) => ({ ...device, available: device.id !== "s1", hw: name })),
+      links: [...FABRIC.slice(0, 2), ...cable(["l1", "2"], ["s2", "1"], "INACTIVE")].map((each) => ({
+        ...each,
+        annotations: { name },
+      })),
+      hosts: HOSTS,
+    });
+    return new Date(api.clock.now()).toISOString();
+  };
+  const since = await down("first");
+  api.clock.setBy(HOUR_MS);
+  await down("second");
+  const none = (await explain(api, "l1", "s2")).none;
+  expect(none?.obstacles).toMatchObject([{ id: "l1/2-s2/1", state: "inactive", since }]);
+  expect((await explain(api, "l1", "s1")).none?.obstacles).toMatchObject([{ id: "s1", since }]);
+});
+
 test("paths and their explanation exist at any revision", async () => {
   await using api = await openFabric();
   const { revision } = await api.json<{ revision: number }>("devices/l1");

@@ -42,7 +42,7 @@ export function* pathExplanationRepresentation(
       contentType: PATH_EXPLANATION_FORMAT.contentType,
     },
     *render() {
-      const { head, count, union } = yield* explainPaths(found, lost);
+      const { head, count, union } = yield* explainPaths(found, lost, context.problems.finder);
       const open = `${JSON.stringify(head).slice(0, -1)},"count":${count},"devices":[`;
       return { chunks: unionChunks(open, union) };
     },

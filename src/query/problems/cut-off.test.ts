@@ -10,11 +10,13 @@ interface Network {
   readonly down?: string;
   /** Hosts by device; 1 where it is not given. `a b`: hosts that are at both. */
   readonly hosts?: Readonly<Record<string, number>>;
-  /** `a:5`: a host of this device that was removed at this time; `a+b:5` of both. */
+  /** `a:5`: a host of this device that was removed at this hour; `a+b:5` of both. */
   readonly removed?: string;
 }
 
-/** A fault is a device or `a-b`, with its time: `a-b:3`; 0 where it is not given. */
+const HOUR_MS = 3_600_000;
+
+/** A fault is a device or `a-b`, with its hour: `a-b:3`; 0 where it is not given. */
 function cutOffs(
   { cables, down = "", hosts = {}, removed = "" }: Network,
   faults: readonly string[],
@@ -57,15 +59,15 @@ function cutOffs(
   const parsed = faults.map((fault): Fault => {
     const [name = "", since = "0"] = fault.split(":");
     const [src = "", dst] = name.split("-");
-    return { at: dst === undefined ? src : { src, dst }, since: Number(since) };
+    return { at: dst === undefined ? src : { src, dst }, since: Number(since) * HOUR_MS };
   });
   const groups = Object.entries(hosts).map(([ids, count]) => ({ devices: ids.split(" "), count }));
   const located = {
     at: (id: string) => hosts[id] ?? 1,
     groups: groups.filter(({ devices: ids }) => ids.length > 1),
-    removed: [...removed.matchAll(/(\S+):(\d+)/g)].map(([, at = "", time]) => ({
+    removed: [...removed.matchAll(/(\S+):([\d.]+)/g)].map(([, at = "", time]) => ({
       devices: at.split("+"),
-      time: Number(time),
+      time: Number(time) * HOUR_MS,
     })),
   };
   const found = runToEnd(findCutOffs(graph, located, lost, parsed));
@@ -157,6 +159,8 @@ describe("what problems cut off", () => {
   test("hosts that were removed since the cut are cut off, too", () => {
     const tree = { cables: "core-x core!a a-a1", hosts: { core: 9, a1: 0 } };
     expect(cutOffs({ ...tree, removed: "a:4 a:5 a1:6 core:7 gone:7" }, ["core-a:5"])).toEqual(["a a1 / 3"]);
+    // 2.4 and 1.2 minutes before: they may have been noticed earlier than the link.
+    expect(cutOffs({ ...tree, removed: "a:4.96 a:4.98" }, ["core-a:5"])).toEqual(["a a1 / 2"]);
     const down = { cables: "core-x core-a z", down: "a z", hosts: { core: 9, a: 0, z: 0 } };
     expect(cutOffs({ ...down, removed: "a:5 z:5 z:6" }, ["a:6", "z:5"])).toEqual(["a / 0", "z / 2"]);
   });

@@ -16,7 +16,7 @@ import { FINDINGS_PER_STEP, type Finding, isoTime } from "./finding.ts";
 import { activeOnly, IS_INACTIVE, IS_ONE_SIDED, linkFindings, lostFindings } from "./link-findings.ts";
 import type { ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { DevicePair } from "./repaired-graph.ts";
-import type { Condition, SinceFinder } from "./since.ts";
+import { type Condition, type SinceFinder, unavailableSince } from "./since.ts";
 
 const UNAVAILABLE = new ScalarFilter("devices", "available", [false]);
 const INACTIVE = new ScalarFilter("links", "state", ["INACTIVE"]);
@@ -68,11 +68,11 @@ const selectAll = <K extends Kind>(state: NetworkState, kind: K, filter: Filter)
   mapPaced(select(state, kind, [filter]), ({ text }) => parseStored(kind, text));
 
 function deviceFinding(device: Entities["devices"], names: EntityNames): Finding {
-  const { id, lastUpdate, lastChanged, sources } = device;
+  const { id, sources } = device;
   return {
     id: `device-unavailable:${id}`,
     kind: "device-unavailable",
-    since: claimedTime(lastUpdate) ?? lastChanged,
+    since: unavailableSince(device),
     resource: "devices",
     entity: id,
     devices: [id],
@@ -212,10 +212,4 @@ function sourceFindings(state: NetworkState): Finding[] {
           },
         ],
   );
-}
-
-/** Undefined for a number that is no time: a source may claim any. */
-function claimedTime(ms: string): string | undefined {
-  const time = new Date(Number(ms));
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }

@@ -1,12 +1,14 @@
 /**
- * The hosts at devices outside the largest part: those of now, and those that were removed since the device was cut off,
- * because a source removes hosts that it no longer sees.
+ * The hosts at devices outside the largest part: those of now, and those that were removed since the device was cut off, or
+ * shortly before, because a source removes hosts that it no longer sees.
  */
 import type { Steps } from "../../lib/steps.ts";
 import type { LocatedHosts } from "./located-hosts.ts";
 import { type RepairedGraph, ROOT } from "./repaired-graph.ts";
 
 const HOSTS_PER_STEP = 500;
+/** One source may notice that hosts are gone before another one, or a later batch, says that the link is. */
+const NOTICED_BEFORE_MS = 120_000;
 
 /** What is known of a device outside. */
 export interface Outside {
@@ -39,7 +41,7 @@ export function* countOutsideHosts(
   }
   for (const { devices, time } of removed) {
     const device = deviceOf(devices);
-    if (device !== undefined && cutOffSince(device) <= time) add(device, 1);
+    if (device !== undefined && cutOffSince(device) <= time + NOTICED_BEFORE_MS) add(device, 1);
     if (--left > 0) continue;
     left = HOSTS_PER_STEP;
     yield;

@@ -29,7 +29,7 @@ export class Problems {
   readonly #history: History;
   readonly #clock: Clock;
   readonly #windows: ProblemWindows;
-  readonly #finder: SinceFinder;
+  readonly finder: SinceFinder;
   readonly #past = createBoundedCache<string, ProblemList>({
     maxSize: MAX_CACHED_CHARS,
     sizeOf: ({ problems, removed }) =>
@@ -58,7 +58,7 @@ export class Problems {
     this.#history = history;
     this.#clock = clock;
     this.#windows = windows;
-    this.#finder = new SinceFinder(history);
+    this.finder = new SinceFinder(history);
   }
 
   /** Calls `wake` when time has passed: a list ends, or streams may have another. Returns the function that unsubscribes. */
@@ -106,7 +106,7 @@ export class Problems {
       const windows = this.#windows;
       const time = Math.max(this.#clock.now(), state.time);
       const recent = yield* this.#recentAt(state, windows);
-      const list = yield* listProblems(state, recent, this.#finder, time, windows);
+      const list = yield* listProblems(state, recent, this.finder, time, windows);
       this.#recent = recent;
       this.#newest = list;
       void this.#expire(list);
@@ -165,7 +165,7 @@ export class Problems {
   *#computePast(key: string, state: NetworkState, time: number): Steps<ProblemList> {
     const windows = this.#windows;
     const recent = yield* RecentChanges.read(this.#history, state, windows);
-    const list = yield* listProblems(state, recent, this.#finder, time, windows);
+    const list = yield* listProblems(state, recent, this.finder, time, windows);
     this.#past.set(key, list);
     return list;
   }

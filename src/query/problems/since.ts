@@ -9,7 +9,7 @@
 import { type BoundedCache, createBoundedCache } from "../../lib/bounded-cache.ts";
 import { type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { Batch } from "../../log/log.ts";
-import { type Entities, entityId } from "../../model/entity.ts";
+import { type Device, type Entities, entityId } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { History } from "../../view/history.ts";
 import { parseStored } from "../../view/view.ts";
@@ -22,6 +22,12 @@ export interface Condition<K extends Kind> {
   readonly name: string;
   readonly kind: K;
   holds(entity: Entities[K]): boolean;
+}
+
+/** Of a device its own field says it. A source may claim any number, also one that is no time. */
+export function unavailableSince({ lastUpdate, lastChanged }: Device): string {
+  const time = new Date(Number(lastUpdate));
+  return Number.isNaN(time.getTime()) ? lastChanged : time.toISOString();
 }
 
 interface Followed {
