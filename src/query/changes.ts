@@ -10,6 +10,7 @@ import { KINDS, type Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
 import { parseMissingKey } from "../view/indexes.ts";
 import { bindChangesAt, bindFilters, type ChangeFilters, changesNames } from "./bound-filters.ts";
+import type { CountBytes } from "./count-bytes.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
 import { type FilteredState, filterStateOrEmpty } from "./filtered-state.ts";
 import { diffEntities, getEntity, selectEntities } from "./missing.ts";
@@ -29,9 +30,6 @@ export interface Change {
   /** The top-level fields that differ; empty unless the entity is updated. */
   readonly changed: readonly string[];
 }
-
-/** Counts memory that a computation needs while it lasts; an estimate. A negative number is memory that is free again. */
-export type CountBytes = (bytes: number) => void;
 
 /** Of an entry of a map or set, besides its texts. */
 const ENTRY_BYTES = 100;

@@ -3,7 +3,7 @@
  * tables show it. Each device is parsed once; a sort of a million hosts has some thousand devices.
  */
 import { type NetworkState, parseStored } from "../view/view.ts";
-import type { CountBytes } from "./changes.ts";
+import type { CountBytes } from "./count-bytes.ts";
 
 /** Of an entry of the map, besides its texts. */
 const ENTRY_BYTES = 64;

@@ -2,7 +2,7 @@
 import type { Paced, Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
-import type { CountBytes } from "./changes.ts";
+import type { CountBytes } from "./count-bytes.ts";
 import type { Cursor } from "./cursor.ts";
 import type { FilteredState } from "./filtered-state.ts";
 import { selectEntities } from "./missing.ts";

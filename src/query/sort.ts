@@ -8,7 +8,7 @@ import { type Paced, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
-import type { CountBytes } from "./changes.ts";
+import type { CountBytes } from "./count-bytes.ts";
 import { DeviceNames } from "./device-names.ts";
 import { ANNOTATION_PREFIX, type Scalar } from "./fields.ts";
 import { type Entity, scalarOf } from "./filter.ts";

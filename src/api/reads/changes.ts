@@ -8,12 +8,12 @@ import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import {
   type CommittedChange,
-  type CountBytes,
   changesSince,
   type Difference,
   diffStates,
   foldedChangesSince,
 } from "../../query/changes.ts";
+import type { CountBytes } from "../../query/count-bytes.ts";
 import { type FilteredState, filterBothStates } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveDiff, resolveSince } from "../../query/revision.ts";
