@@ -11,6 +11,7 @@ import type { Engine } from "../nats/engine.ts";
 
 /** Between two checks that a watch has shown all that the bucket has. */
 const CHECK_MS = 4_000;
+const STREAM_NOT_FOUND = 10059;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
 export interface BucketOptions {
@@ -116,26 +117,35 @@ export async function readEntries(bucket: TtlBucket): Promise<KvEntry[]> {
   return entries.filter((entry) => entry !== null).sort((a, b) => a.revision - b.revision);
 }
 
+export interface WatchOptions {
+  readonly clock: Clock;
+  readonly pauseMs: number;
+  readonly signal: AbortSignal;
+  /** Called each time the bucket is watched from its beginning: it may be another one. */
+  readonly onBegin?: () => void;
+}
+
 /** Every entry, and every change from then on, until `signal` aborts. Begins again after `pauseMs` when it is interrupted. */
 export async function watchBucket(
   bucket: TtlBucket,
   onEntry: (entry: KvEntry, ttlMs: number) => void,
-  {
-    clock,
-    pauseMs,
-    signal,
-  }: { readonly clock: Clock; readonly pauseMs: number; readonly signal: AbortSignal },
+  { clock, pauseMs, signal, onBegin }: WatchOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
       const { kv, ttlMs } = await bucket.open();
       const entries = await kv.watch();
+      onBegin?.();
       const ended = new AbortController();
       const stop = () => entries.stop();
       signal.addEventListener("abort", stop, { once: true });
       if (signal.aborted) stop();
       let seen = 0;
-      void stopWhenBehind(kv, () => seen, stop, clock, ended.signal);
+      const beginAgain = () => {
+        bucket.forget();
+        stop();
+      };
+      void checkWatch(kv, () => seen, beginAgain, clock, ended.signal);
       try {
         for await (const entry of entries) {
           seen = entry.revision;
@@ -153,13 +163,14 @@ export async function watchBucket(
 }
 
 /**
- * Stops a watch that lacks what the bucket had at the check before. What was sent on a connection that broke is lost, and the
- * client of NATS notices that only when another entry arrives.
+ * Ends a watch that lacks what the bucket had at the check before: what was sent on a connection that broke is lost, and the
+ * client of NATS notices that only when another entry arrives. Also one of a bucket that was deleted: in the one that is made
+ * in its place revisions begin again, and the client waits for a higher one.
  */
-async function stopWhenBehind(
+async function checkWatch(
   kv: KV,
   seen: () => number,
-  stop: () => void,
+  beginAgain: () => void,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
@@ -167,12 +178,14 @@ async function stopWhenBehind(
   while (!signal.aborted) {
     await clock.sleep(CHECK_MS, signal);
     if (signal.aborted) return;
-    if (last > seen()) return stop();
+    if (last > seen()) return beginAgain();
     try {
       const { state } = (await kv.status()).streamInfo;
+      if (state.last_seq < seen()) return beginAgain();
       // The last one of a bucket without entries is gone.
       last = state.messages > 0 ? state.last_seq : 0;
-    } catch {
+    } catch (error) {
+      if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) return beginAgain();
       // Unanswered: the watch is checked again.
     }
   }

@@ -131,10 +131,12 @@ export interface AnswerOptions extends RequestPlace {
   readonly onForeign: () => void;
 }
 
-/** Answers requests until `signal` aborts. */
-export async function answerRequests(options: AnswerOptions, signal: AbortSignal): Promise<void> {
+/** Answers requests until `stopping` aborts. Rejects when the node may not subscribe to them. */
+export async function answerRequests(options: AnswerOptions, stopping: AbortSignal): Promise<void> {
   const { connection, subject, node } = options;
   const requests = new Requests(options);
+  const failed = new AbortController();
+  const signal = AbortSignal.any([stopping, failed.signal]);
   const serve = async (name: string, answer: (message: Msg) => Promise<string>, queue?: string) => {
     const subscription = connection.subscribe(name, queue === undefined ? {} : { queue });
     const stop = () => subscription.unsubscribe();
@@ -146,10 +148,14 @@ export async function answerRequests(options: AnswerOptions, signal: AbortSignal
       if (!connection.isClosed()) message.respond(text);
     }
   };
-  await Promise.all([
-    serve(subject, async (message) => requests.begin(message), QUEUE),
-    serve(ofNode(subject, node), (message) => requests.fulfil(message)),
-  ]);
+  try {
+    await Promise.all([
+      serve(subject, async (message) => requests.begin(message), QUEUE),
+      serve(ofNode(subject, node), (message) => requests.fulfil(message)),
+    ]);
+  } finally {
+    failed.abort();
+  }
 }
 
 /** Whoever has another secret learns that from an answer without a signature. */

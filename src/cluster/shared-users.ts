@@ -115,7 +115,11 @@ export class SharedUsers {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const onEntry = (entry: KvEntry) => this.#onEntry(entry);
-    const watching = watchBucket(this.#bucket, onEntry, { clock, pauseMs: RETRY_MS, signal });
+    const onBegin = () => {
+      // The bucket may be one that was made again, without users.
+      this.#shouldWrite = true;
+    };
+    const watching = watchBucket(this.#bucket, onEntry, { clock, pauseMs: RETRY_MS, signal, onBegin });
     while (!signal.aborted) {
       await this.#writeIfNeeded();
       await clock.sleep(RETRY_MS, signal);

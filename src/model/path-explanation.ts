@@ -36,7 +36,12 @@ export const PathObstacle = Type.Object(
       description:
         "Of a device: `unavailable`, or `gone` within the last 24 hours. Of a link: `inactive`, `lost` (gone within the last 24 hours), or `one-way`: only the other direction is known.",
     }),
-    since: Type.Optional(Type.String({ format: "date-time", description: "Since when it is so, as far as the history is kept." })),
+    since: Type.Optional(
+      Type.String({
+        format: "date-time",
+        description: "Since when it is so, as far as the history is kept.",
+      }),
+    ),
     name: Type.Optional(Type.String({ description: "Of a device." })),
     src: Type.Optional(LinkEnd),
     dst: Type.Optional(LinkEnd),

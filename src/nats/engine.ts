@@ -46,6 +46,8 @@ export interface Engine {
   readonly manager: JetStreamManager;
   /** Whether a server is connected now. */
   readonly isConnected: boolean;
+  /** Why a server refused this node, since it was connected last. */
+  readonly refusal: string | undefined;
   /** Resolves when NATS was reached for the first time; never, when the engine is closed before. */
   readonly reached: Promise<void>;
   /** The listener is called when the connection is lost, and when it is there again. Returns the function that removes it. */
@@ -80,6 +82,7 @@ class NatsEngine implements Engine {
   readonly #onReached: () => void;
   #api: Api | undefined;
   #isConnected = false;
+  #refusal: string | undefined;
   readonly #listeners = new Set<() => void>();
 
   constructor(options: EngineOptions) {
@@ -105,6 +108,10 @@ class NatsEngine implements Engine {
     return this.#isConnected;
   }
 
+  get refusal(): string | undefined {
+    return this.#refusal;
+  }
+
   get #reachedApi(): Api {
     if (!this.#api) throw new EngineError("unreachable", `NATS at ${this.#addresses} is not reached yet`);
     return this.#api;
@@ -126,9 +133,8 @@ class NatsEngine implements Engine {
       this.#onReached();
       this.#setConnected(true);
     } catch (error) {
-      const refused = error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
       throw new EngineError(
-        refused ? "refused" : "unreachable",
+        isRefusal(error) ? "refused" : "unreachable",
         `cannot connect to NATS at ${this.#addresses}: ${errorMessage(error)}`,
         { cause: error },
       );
@@ -149,7 +155,9 @@ class NatsEngine implements Engine {
   }
 
   async #watch(connection: NatsConnection): Promise<void> {
-    for await (const { type } of connection.status()) {
+    for await (const status of connection.status()) {
+      const { type } = status;
+      if (type === "error" && isRefusal(status.error)) this.#refusal = errorMessage(status.error);
       if (type === "disconnect" || type === "staleConnection" || type === "close") this.#setConnected(false);
       else if (type === "reconnect") this.#setConnected(true);
     }
@@ -163,6 +171,7 @@ class NatsEngine implements Engine {
   #setConnected(isConnected: boolean): void {
     if (isConnected === this.#isConnected) return;
     this.#isConnected = isConnected;
+    if (isConnected) this.#refusal = undefined;
     for (const listener of this.#listeners) listener();
   }
 
@@ -172,6 +181,9 @@ class NatsEngine implements Engine {
     await this.#api?.connection.close();
   }
 }
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
 
 /** Reads the file at each connection: an operator replaces it before it expires. One that cannot be read then is as before. */
 export function authenticatorOf(file: string): Authenticator {
@@ -193,6 +205,8 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: EngineOpt
     name: clientName,
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
+    // Without this, the client gives up for ever at the second refusal: credentials that expired are replaced some time.
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: 2,

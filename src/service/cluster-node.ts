@@ -12,6 +12,7 @@ import {
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
 import { within } from "../lib/within.ts";
@@ -25,6 +26,8 @@ import { finishMerges } from "./unfinished-merges.ts";
 
 /** A lease that nobody has is to be had at once. */
 const FORGET_TIMEOUT_MS = 5_000;
+/** Until permissions that a node lacks are tried again. */
+const REQUESTS_RETRY_MS = 30_000;
 
 export interface ClusterNodeParts {
   readonly config: Config;
@@ -82,7 +85,18 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
     const { connection } = engine;
     const onForeign = () => foreign.count("requests");
     const place = { connection, ...requestsOf(config.cluster.name, secret) };
-    await answerRequests({ ...place, node, clock, fulfil, onForeign }, signal);
+    while (!signal.aborted) {
+      try {
+        await answerRequests({ ...place, node, clock, fulfil, onForeign }, signal);
+      } catch (error) {
+        // Only the command line needs it, so the node goes on without.
+        logger.error(
+          "requests of the command line are not answered: check the permissions in NATS (docs/cluster.md)",
+          { subject: place.subject, why: errorMessage(error) },
+        );
+        await clock.sleep(REQUESTS_RETRY_MS, signal);
+      }
+    }
   };
   await Promise.all([
     leases.run(signal),

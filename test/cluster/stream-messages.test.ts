@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomBytes } from "node:crypto";
 import { copyFileSync, existsSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { headers } from "@nats-io/transport-node";
 import { encodeBatch, encodeSigned, encodeTakeover } from "../../src/log/jetstream/messages.ts";
@@ -182,6 +183,57 @@ test("foreign and malformed messages change nothing and are counted", async () =
   await write(3, 6);
   await b.caughtUp();
   expect(b.committer.view.revision).toBe(revision + 3);
+  expectSame(b, a);
+});
+
+/** The official client does not write such a header; others may. */
+async function publishRaw(port: number, headerLine: string): Promise<void> {
+  const head = `NATS/1.0\r\n${headerLine}\r\n\r\n`;
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`CONNECT {"headers":true,"verbose":false}\r\n`);
+  socket.write(`HPUB ${NAMES.subject} ${head.length} ${head.length}\r\n${head}\r\nPING\r\n`);
+  await new Promise<void>((resolve, reject) => {
+    let received = "";
+    socket.on("error", reject);
+    socket.on("data", (chunk) => {
+      received += chunk;
+      if (received.includes("PONG")) resolve();
+    });
+  });
+  socket.destroy();
+}
+
+test("a message whose headers cannot be read is foreign, as others are", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a");
+  await using b = await openNode(nats, "node-b");
+  const write = await writer(a);
+  await write(0, 1);
+  const { lastSequence } = await a.log.stream.info();
+  await publishRaw(nats.servers[0]?.port ?? 0, "a b: c");
+  await until(async () => (await a.log.stream.info()).lastSequence > lastSequence, { what: "the message" });
+  await write(1, 2);
+  await b.caughtUp();
+  expect(b.log.foreignMessages).toBe(1);
+  expectSame(b, a);
+  await using c = await openNode(nats, "node-c");
+  await c.caughtUp();
+  expectSame(c, a);
+});
+
+test("a batch that is made while NATS is away is whole, also where it is the first one of its node", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a");
+  const write = await writer(a);
+  await nats.servers[0]?.kill();
+  // The client asks the server anew for the size of messages.
+  await until(() => a.engine.connection.info === undefined, { what: "a lost connection" });
+  const written = write(0, 3);
+  await nats.servers[0]?.start();
+  await written;
+  await using b = await openNode(nats, "node-b");
+  await b.caughtUp();
+  expect(b.committer.view.size("devices")).toBe(3);
   expectSame(b, a);
 });
 

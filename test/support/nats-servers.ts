@@ -48,6 +48,8 @@ export interface NatsServer {
   kill(): Promise<void>;
   pause(): void;
   resume(): void;
+  /** Replaces the lines of `config`, while it runs. */
+  reload(config: string): void;
   /** What it printed. */
   output(): Promise<string>;
 }
@@ -82,13 +84,17 @@ export async function startNatsServers(options: NatsServersOptions = {}): Promis
       count > 1
         ? `cluster { name: test, listen: "127.0.0.1:${routePort}", ${advertise}routes: ${JSON.stringify(routes)}, no_advertise: ${!areAdvertised} }`
         : "";
-    writeFileSync(
-      file,
+    const fixed =
       `server_name: n${n + 1}\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitorPort}"\n` +
-        `jetstream { store_dir: ${JSON.stringify(store)}, max_mem: 64M, max_file: 4G }\n${cluster}\n${config}\n`,
-    );
+      `jetstream { store_dir: ${JSON.stringify(store)}, max_mem: 64M, max_file: 4G }\n${cluster}`;
+    const configure = (lines: string) => writeFileSync(file, `${fixed}\n${lines}\n`);
+    configure(config);
     const own = proxies.filter(({ from, to }) => from === n || to === n).map(({ proxy }) => proxy);
-    return new NatsProcess({ program, file, output }, { port, monitorPort, routes: own }, userinfo);
+    return new NatsProcess(
+      { program, file, output, configure },
+      { port, monitorPort, routes: own },
+      userinfo,
+    );
   });
   await Promise.all(servers.map((server) => server.start()));
   if (count > 1)
@@ -118,6 +124,13 @@ async function proxiesBetween(ports: readonly number[]): Promise<RouteProxy[]> {
   );
 }
 
+interface NatsFiles {
+  readonly program: string;
+  readonly file: string;
+  readonly output: string;
+  configure(lines: string): void;
+}
+
 class NatsProcess implements NatsServer {
   readonly url: string;
   readonly port: number;
@@ -126,10 +139,11 @@ class NatsProcess implements NatsServer {
   readonly #program: string;
   readonly #file: string;
   readonly #output: string;
+  readonly #configure: (lines: string) => void;
   #child: Bun.Subprocess | undefined;
 
   constructor(
-    { program, file, output }: { readonly program: string; readonly file: string; readonly output: string },
+    { program, file, output, configure }: NatsFiles,
     { port, monitorPort, routes }: Pick<NatsProcess, "port" | "monitorPort" | "routes">,
     userinfo: string,
   ) {
@@ -140,6 +154,7 @@ class NatsProcess implements NatsServer {
     this.#program = program;
     this.#file = file;
     this.#output = output;
+    this.#configure = configure;
   }
 
   get pid(): number | undefined {
@@ -175,6 +190,11 @@ class NatsProcess implements NatsServer {
 
   resume(): void {
     this.#child?.kill("SIGCONT");
+  }
+
+  reload(config: string): void {
+    this.#configure(config);
+    this.#child?.kill("SIGHUP");
   }
 
   output(): Promise<string> {

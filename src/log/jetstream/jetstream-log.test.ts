@@ -44,6 +44,7 @@ function streamOf(messages: readonly StreamMessage[]): LogStream {
     },
     onConnection: () => () => {},
     isConnected: true,
+    refusal: undefined,
     reached: Promise.resolve(),
     close: async () => {},
   };

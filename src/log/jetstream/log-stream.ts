@@ -9,6 +9,7 @@ import {
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
+import type { MsgHdrs } from "@nats-io/transport-node";
 import type { Engine } from "../../nats/engine.ts";
 import { asStreamError } from "./as-stream-error.ts";
 import type { EncodedMessage, StreamMessage } from "./messages.ts";
@@ -60,18 +61,23 @@ export interface LogStreamOptions {
 export class LogStream {
   readonly engine: Engine;
   readonly #options: LogStreamOptions;
-  /** As the server that was connected last says. */
-  #maxPayload = 0;
+  /** As the server that was connected last says: while none is, the client has forgotten it. */
+  #maxPayload: number | undefined;
 
   constructor(engine: Engine, options: LogStreamOptions) {
     this.engine = engine;
     this.#options = options;
   }
 
-  /** Of the payload of a message. NATS must have been reached. */
+  /** Of the payload of a message. `info` must have been answered once. */
   get maxPayload(): number {
-    this.#maxPayload = this.engine.connection.info?.max_payload ?? this.#maxPayload;
+    this.#rememberMaxPayload();
+    if (this.#maxPayload === undefined) throw new Error("the stream was not asked for before it is written");
     return this.#maxPayload - MAX_HEADER_BYTES;
+  }
+
+  #rememberMaxPayload(): void {
+    this.#maxPayload = this.engine.connection.info?.max_payload ?? this.#maxPayload;
   }
 
   /** Creates the stream where it does not exist. Rejects with `StreamError`. */
@@ -103,6 +109,7 @@ export class LogStream {
 
   async info(): Promise<StreamInfo> {
     this.#checkConnected();
+    this.#rememberMaxPayload();
     try {
       const { created, state, config, cluster } = await this.engine.manager.streams.info(
         this.#options.stream,
@@ -153,7 +160,8 @@ export class LogStream {
   async message(sequence: number): Promise<StreamMessage | undefined> {
     try {
       const stored = await this.engine.manager.streams.getMessage(this.#options.stream, { seq: sequence });
-      return stored ? { sequence: stored.seq, headers: stored.header, data: stored.data } : undefined;
+      if (!stored) return undefined;
+      return { sequence: stored.seq, headers: readHeaders(() => stored.header), data: stored.data };
     } catch (error) {
       throw this.#asStreamError(error);
     }
@@ -180,7 +188,12 @@ export class LogStream {
       signal.addEventListener("abort", stop, { once: true });
       if (signal.aborted) stop();
       try {
-        for await (const { seq, headers, data } of messages) yield { sequence: seq, headers, data };
+        for await (const message of messages)
+          yield {
+            sequence: message.seq,
+            headers: readHeaders(() => message.headers),
+            data: message.data,
+          };
       } finally {
         signal.removeEventListener("abort", stop);
         messages.stop();
@@ -209,10 +222,22 @@ export class LogStream {
 
   /** Nobody waits for an answer that cannot come. */
   #checkConnected(): void {
-    if (!this.engine.isConnected) throw new StreamError("unreachable", "NATS is unreachable");
+    const { isConnected, refusal } = this.engine;
+    if (isConnected) return;
+    const why = refusal === undefined ? "NATS is unreachable" : `NATS refuses this node: ${refusal}`;
+    throw new StreamError("unreachable", why);
   }
 
   #asStreamError(error: unknown): StreamError {
     return asStreamError(error, this.engine, this.#options);
+  }
+}
+
+/** The client parses them when they are read, and throws at names that it would not write; others do. Such a message is foreign. */
+function readHeaders(read: () => MsgHdrs | undefined): MsgHdrs | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }
