@@ -28,30 +28,27 @@ interface Members {
   located: number;
 }
 
-/** Positions are those of the layout, without pins: a device that the user moves does not bend the earth. */
+/**
+ * Positions are those of the layout, without pins: a device that the user moves does not bend the earth. They include those
+ * of removed devices, so that the coast does not move when a device leaves and returns.
+ */
 export function locatedSites(
   nodes: Iterable<ClusterNode>,
   positions: ReadonlyMap<string, LayoutPosition>,
 ): LocatedSite[] {
   const clusters = new Map<number, Members>();
+  for (const { x, y, cluster } of positions.values()) {
+    const members = clusters.get(cluster);
+    if (members) {
+      members.left = Math.min(members.left, x);
+      members.right = Math.max(members.right, x);
+      members.top = Math.min(members.top, y);
+      members.bottom = Math.max(members.bottom, y);
+    } else clusters.set(cluster, { left: x, right: x, top: y, bottom: y, x: 0, y: 0, located: 0 });
+  }
   for (const { id, location, isOnEarth } of nodes) {
-    const at = positions.get(id);
-    if (!at) continue;
-    const members = clusters.get(at.cluster) ?? {
-      left: at.x,
-      right: at.x,
-      top: at.y,
-      bottom: at.y,
-      x: 0,
-      y: 0,
-      located: 0,
-    };
-    clusters.set(at.cluster, members);
-    members.left = Math.min(members.left, at.x);
-    members.right = Math.max(members.right, at.x);
-    members.top = Math.min(members.top, at.y);
-    members.bottom = Math.max(members.bottom, at.y);
-    if (!location || !isOnEarth) continue;
+    const members = clusters.get(positions.get(id)?.cluster ?? -1);
+    if (!members || !location || !isOnEarth) continue;
     members.x += location.x;
     members.y += location.y;
     members.located++;

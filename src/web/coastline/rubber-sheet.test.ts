@@ -88,6 +88,25 @@ test("there is no sheet for one place, or against the compass", () => {
   expect(createRubberSheet([control(5, 50, 100, 0), control(9, 50, 0, 0)])).toBeUndefined();
 });
 
+test("a site is the middle of the devices that it has or had, at the mean of the locations that it has", () => {
+  const at = (x: number, y: number) => ({ x, y, cluster: 3 });
+  const positions = new Map([
+    ["a", at(0, 0)],
+    ["b", at(100, 40)],
+    ["removed", at(200, 0)],
+    ["elsewhere", { x: 0, y: 900, cluster: 4 }],
+  ]);
+  const nodes = [
+    { id: "a", location: { x: 5, y: -50 }, isOnEarth: true },
+    { id: "b", location: { x: 6, y: -52 }, isOnEarth: true },
+    // By x and y, which are no place on the earth.
+    { id: "elsewhere", location: { x: 7, y: 7 } },
+  ];
+  expect(locatedSites(nodes, positions)).toEqual([
+    { location: { x: 5.5, y: -51 }, position: { x: 100, y: 20 }, reach: { x: 100, y: 20 } },
+  ]);
+});
+
 test("sites within a degree share a control point, and there are never more than 300", () => {
   const site = (longitude: number, latitude: number): LocatedSite => ({
     ...control(longitude, latitude, longitude * 100, 0),

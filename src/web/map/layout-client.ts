@@ -56,9 +56,7 @@ export function createLayoutClient(workerUrl: string, handlers: LayoutHandlers):
         onFault(undefined);
         onLayout();
       },
-      onCoastline: (coastline) => {
-        if (landUrl !== "") handlers.onCoastline(coastline);
-      },
+      onCoastline: handlers.onCoastline,
       onFailed(reason) {
         onFault(`the layout failed: ${reason}`);
         setTimeout(restart, RESTART_MS);
