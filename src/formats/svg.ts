@@ -75,7 +75,7 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   yield* renderHeader(drawing, page);
   const origin = { x: (page.width - (right - left)) / 2 - left, y: HEADER_HEIGHT + MARGIN - top };
   yield `<g transform="translate(${formatPoint(origin)})">\n`;
-  if (arranged) yield* renderArranged(arranged);
+  if (arranged) yield* renderArranged(arranged, widen({ left, top, right, bottom }, MARGIN));
   yield* renderCables(routed, boxSize);
   yield* renderDevices(boxes, positions, boxSize);
   yield "</g>\n";
@@ -107,6 +107,13 @@ function clusterGraph(
     neighbours: neighbours.map((set) => [...set]),
   };
 }
+
+const widen = ({ left, top, right, bottom }: Area, margin: number): Area => ({
+  left: left - margin,
+  top: top - margin,
+  right: right + margin,
+  bottom: bottom + margin,
+});
 
 /** Of boxes, lines, and what is arranged below them. */
 function boundingBox(

@@ -70,6 +70,11 @@ const Background = Type.Object(
     y: Type.Optional(coordinate("Of its upper edge.")),
     width: Type.Optional(extent("Of the picture.")),
     height: Type.Optional(extent("Of the picture.")),
+    coastline: Type.Optional(
+      Type.Boolean({
+        description: "Coasts, bent to where the map has the sites whose devices have latitude and longitude.",
+      }),
+    ),
   },
   { ...strict, $id: "MapBackground", description: "What is drawn below everything." },
 );

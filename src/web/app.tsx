@@ -7,6 +7,7 @@ import { Bar } from "./bar/bar.tsx";
 import { Chips } from "./bar/chips.tsx";
 import { EmptyState } from "./empty-state.tsx";
 import type { NetworkMap } from "./map/map.ts";
+import type { MapAssets } from "./map/map-content.ts";
 import { MapView } from "./map/map-view.tsx";
 import { Notices } from "./notices.tsx";
 import { Panel } from "./panel/panel.tsx";
@@ -18,13 +19,13 @@ import { startSync } from "./sync.ts";
 import { Table } from "./table/table.tsx";
 import { Timeline } from "./timeline/timeline.tsx";
 
-export function startApp(root: HTMLElement, workerUrl: string): void {
+export function startApp(root: HTMLElement, assets: MapAssets): void {
   const store = createStore(createClient({ url: location.origin }));
   startSync(store);
-  render(<App store={store} workerUrl={workerUrl} />, root);
+  render(<App store={store} assets={assets} />, root);
 }
 
-function App({ store, workerUrl }: { readonly store: Store; readonly workerUrl: string }) {
+function App({ store, assets }: { readonly store: Store; readonly assets: MapAssets }) {
   const map = useRef<NetworkMap>(null);
   const wall = useComputed(() => store.state.value.wall);
   return (
@@ -35,7 +36,7 @@ function App({ store, workerUrl }: { readonly store: Store; readonly workerUrl: 
       {wall.value ? <WallBar /> : <Bar map={map} />}
       <Problems />
       <main id="main" class="main" tabIndex={-1} aria-busy={store.isMomentLoading.value}>
-        <MapView workerUrl={workerUrl} map={map} />
+        <MapView assets={assets} map={map} />
         <Table />
         <Chips />
         <EmptyState />

@@ -1,5 +1,5 @@
 /**
- * Bundles the page from its sources: script, layout worker, style and icon. It runs in the server and in
+ * Bundles the page from its sources: script, layout worker, style and icon, and the land of the coastline. It runs in the server and in
  * scripts/build-web.ts, never in the browser, and imports nothing of the page. File names contain a hash of the content.
  */
 import { join } from "node:path";
@@ -13,30 +13,33 @@ interface BundledFile {
 }
 
 const SOURCES = import.meta.dir;
-const MEDIA_TYPES = { js: "text/javascript; charset=utf-8", css: "text/css; charset=utf-8" } as const;
+const MEDIA_TYPES = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  json: "application/json",
+} as const;
+type Extension = keyof typeof MEDIA_TYPES;
 
 export async function bundlePage(): Promise<BundledFile[]> {
-  const [app, worker, style, icon] = await Promise.all([
+  const [app, worker, style, icon, land] = await Promise.all([
     bundleEntry("main.ts", "app", "js"),
     bundleEntry("layout/worker.ts", "worker", "js"),
     bundleEntry("style/style.css", "style", "css"),
-    readIcon(),
+    readAsset(join(SOURCES, "icon.svg"), "icon", "svg"),
+    readAsset(Bun.resolveSync("world-atlas/land-110m.json", SOURCES), "land", "json"),
   ]);
   const template = await Bun.file(join(SOURCES, "page.html")).text();
-  const assets = { app, worker, style, icon };
+  const assets = { app, worker, style, icon, land };
   const html = template.replaceAll(
-    /\{\{(app|worker|style|icon)\}\}/g,
+    /\{\{(app|worker|style|icon|land)\}\}/g,
     (_, name: keyof typeof assets) => assets[name].path,
   );
   const index = { path: "/", type: "text/html; charset=utf-8", bytes: Buffer.from(html) };
-  return [index, app, worker, style, icon];
+  return [index, app, worker, style, icon, land];
 }
 
-async function bundleEntry(
-  entry: string,
-  name: string,
-  extension: keyof typeof MEDIA_TYPES,
-): Promise<BundledFile> {
+async function bundleEntry(entry: string, name: string, extension: "js" | "css"): Promise<BundledFile> {
   const { outputs } = await Bun.build({
     entrypoints: [join(SOURCES, entry)],
     target: "browser",
@@ -47,13 +50,16 @@ async function bundleEntry(
   });
   const [output] = outputs;
   if (!output) throw new Error(`bundling ${entry} produced no output`);
-  const bytes = Buffer.from(await output.arrayBuffer());
-  return { path: `/assets/${name}-${hashOf(bytes)}.${extension}`, type: MEDIA_TYPES[extension], bytes };
+  return asAsset(Buffer.from(await output.arrayBuffer()), name, extension);
 }
 
-async function readIcon(): Promise<BundledFile> {
-  const bytes = Buffer.from(await Bun.file(join(SOURCES, "icon.svg")).arrayBuffer());
-  return { path: `/assets/icon-${hashOf(bytes)}.svg`, type: "image/svg+xml", bytes };
-}
+const readAsset = async (file: string, name: string, extension: Extension): Promise<BundledFile> =>
+  asAsset(Buffer.from(await Bun.file(file).arrayBuffer()), name, extension);
+
+const asAsset = (bytes: Buffer, name: string, extension: Extension): BundledFile => ({
+  path: `/assets/${name}-${hashOf(bytes)}.${extension}`,
+  type: MEDIA_TYPES[extension],
+  bytes,
+});
 
 const hashOf = (bytes: Uint8Array): string => Bun.hash(bytes).toString(36).padStart(13, "0");

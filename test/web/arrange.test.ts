@@ -358,7 +358,7 @@ test.skipIf(!hasChromium)(
     const tab = await openTab(service);
     const groups = (count: number) => tab.page.locator(`.map[data-groups="${count}"]`).waitFor();
     await pin(tab, deviceId(12));
-    for (const section of ["Group boxes", "Background picture"])
+    for (const section of ["Group boxes", "Background"])
       await box(tab).getByRole("heading", { name: section }).click();
     await box(tab).getByLabel("Box around").selectOption({ label: "each value of rack" });
     await box(tab).getByRole("button", { name: "Add the box" }).click();
@@ -371,6 +371,8 @@ test.skipIf(!hasChromium)(
     await groups(1);
     await box(tab).getByText("By hand 1 device").waitFor();
 
+    expect(await box(tab).getByLabel("Coastline").isDisabled()).toBe(true);
+    await box(tab).getByText("No device has a latitude and a longitude.").waitFor();
     const pictureFile = { name: "plan.png", mimeType: "image/png", buffer: Buffer.from(RED_PIXEL, "base64") };
     await box(tab).getByLabel("Picture file").setInputFiles(pictureFile);
     await eventually("the picture", async () => {

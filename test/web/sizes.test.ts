@@ -73,7 +73,7 @@ test.skipIf(!hasChromium)(
     const assets = [...html.matchAll(/(?:href|src|content)="(\/assets\/[^"]+)"/g)].map(
       (match) => match[1] ?? "",
     );
-    expect(assets).toHaveLength(4);
+    expect(assets).toHaveLength(5);
     for (const encoding of ["gzip", "br", "zstd"]) {
       let total = 0;
       for (const path of ["/", ...assets]) {

@@ -8,6 +8,8 @@ import type { LayoutNode, Point } from "./adjacency.ts";
 export interface ClusterNode extends LayoutNode {
   /** Where an annotation places the device: degrees of longitude and projected latitude, or x and y; y downwards. */
   readonly location?: Point;
+  /** The location is from latitude and longitude. */
+  readonly isOnEarth?: boolean;
   readonly site?: string;
 }
 

@@ -9,12 +9,14 @@ export function deviceNode(
   hosts: number,
 ): ClusterNode {
   const layer = layerOf(annotations.layer);
-  const location = locationOf(annotations);
+  const onEarth = earthLocation(annotations);
+  const location = onEarth ?? plainLocation(annotations);
   return {
     id,
     ...(hosts > 0 && { leaves: hosts }),
     ...(layer !== undefined && { layer }),
     ...(location && { location }),
+    ...(onEarth && { isOnEarth: true }),
     ...(annotations.site && { site: annotations.site }),
   };
 }
@@ -25,18 +27,24 @@ function layerOf(annotation: string | undefined): number | undefined {
   return /^\d{1,3}$/.test(text) ? Number(text) : namedLayer(text);
 }
 
-/** Latitude and longitude in the Mercator projection, which gives countries the shape that people know; else x and y. */
-function locationOf(annotations: Readonly<Record<string, string>>): Point | undefined {
+/** The place that latitude and longitude state, in the units of the layout. */
+export function earthLocation(annotations: Readonly<Record<string, string>>): Point | undefined {
   const [latitude, longitude] = [parseNumber(annotations.latitude), parseNumber(annotations.longitude)];
-  if (
+  const isValid =
     latitude !== undefined &&
     longitude !== undefined &&
     Math.abs(latitude) < 89 &&
-    Math.abs(longitude) <= 180
-  ) {
-    const mercatorY = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
-    return { x: longitude, y: -mercatorY };
-  }
+    Math.abs(longitude) <= 180;
+  return isValid ? projectLocation(latitude, longitude) : undefined;
+}
+
+/** The Mercator projection, which gives countries the shape that people know; y downwards. */
+export function projectLocation(latitude: number, longitude: number): Point {
+  const mercatorY = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
+  return { x: longitude, y: -mercatorY };
+}
+
+function plainLocation(annotations: Readonly<Record<string, string>>): Point | undefined {
   const [x, y] = [parseNumber(annotations.x), parseNumber(annotations.y)];
   return x !== undefined && y !== undefined ? { x, y } : undefined;
 }

@@ -1,4 +1,4 @@
-/** The box beside the map in which the user arranges it: pins, undo, group boxes and the background picture. */
+/** The box beside the map in which the user arranges it: pins, undo, group boxes and the background. */
 import type { RefObject } from "preact";
 import { Button } from "../button.tsx";
 import type { NetworkMap } from "../map/map.ts";
@@ -6,8 +6,8 @@ import { deviceNameById, formatCount } from "../names.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { selectedDevice, togglePin, undo } from "./arrange-keys.ts";
 import { pinOf, unpinAll } from "./arrangement.ts";
+import { BackgroundSection } from "./background-section.tsx";
 import { GroupSection } from "./group-section.tsx";
-import { PictureSection } from "./picture-section.tsx";
 
 export function ArrangeButton() {
   const { isOn } = useStore().arranging;
@@ -36,7 +36,7 @@ export function ArrangeBox({ map }: { readonly map: RefObject<NetworkMap | null>
       </p>
       <PinButtons map={map} />
       <GroupSection />
-      <PictureSection map={map} />
+      <BackgroundSection map={map} />
     </section>
   );
 }

@@ -34,10 +34,21 @@ export const replaceGroup = (
     groups: (arrangement.groups ?? []).flatMap((group) => (group === old ? (next ?? []) : group)),
   });
 
-export const setBackground = (
-  { background: _, ...rest }: Arrangement,
-  background: Background | undefined,
-): Arrangement => (background ? { ...rest, background } : rest);
+/** Without a picture the coastline stays, and without a coastline the picture. */
+export function setPicture(arrangement: Arrangement, picture: Background | undefined): Arrangement {
+  return setBackground(arrangement, {
+    ...picture,
+    ...(arrangement.background?.coastline && { coastline: true }),
+  });
+}
+
+export function setCoastline(arrangement: Arrangement, isOn: boolean): Arrangement {
+  const { coastline: _, ...picture } = arrangement.background ?? {};
+  return setBackground(arrangement, { ...picture, ...(isOn && { coastline: true }) });
+}
+
+const setBackground = ({ background: _, ...rest }: Arrangement, background: Background): Arrangement =>
+  Object.keys(background).length > 0 ? { ...rest, background } : rest;
 
 /** Without lists that are empty, so that an arrangement of nothing has no keys. */
 function compact({ pins = [], groups = [], ...rest }: Arrangement): Arrangement {

@@ -32,6 +32,8 @@ export interface Arranging {
   readonly canUndo: ReadonlySignal<boolean>;
   /** The browser did not keep the last change. */
   readonly isLost: ReadonlySignal<boolean>;
+  /** What the map says about its coastline. */
+  readonly coastlineNote: Signal<string | undefined>;
   readonly views: SavedViews;
   /** The view of a link that was opened. */
   readonly linked: Signal<MapView | undefined>;
@@ -113,6 +115,7 @@ export function createArranging(
     isDraft: computed(() => opened.value !== undefined && current.value.before.length > 0),
     canUndo: computed(() => current.value.before.length > 0),
     isLost,
+    coastlineNote: signal(undefined),
     views,
     linked,
     change(next, step) {

@@ -26,6 +26,21 @@ test("a link carries a view, and no picture", async () => {
   expect(await decodeViewLink(link.value)).toEqual({ ok: true, value: VIEW });
 });
 
+test("a link carries the coastline without the picture, and cannot bring a picture", async () => {
+  const picture = { picture: "data:image/png;base64,AAAA", x: 0, y: 0, width: 1, height: 1 };
+  const background = { ...picture, coastline: true };
+  const link = await encodeViewLink({ ...VIEW, arrangement: { background } });
+  if (!link.ok) throw new Error(link.message);
+  const value = { ...VIEW, arrangement: { background: { coastline: true } } };
+  expect(await decodeViewLink(link.value)).toEqual({ ok: true, value });
+  expect(Bun.YAML.parse(printView(value))).toEqual({ views: [value] });
+  const hostile = fragmentOf(JSON.stringify({ name: "x", state: "", arrangement: { background } }));
+  expect(await decodeViewLink(hostile)).toEqual({
+    ok: false,
+    message: "a link cannot have a background picture",
+  });
+});
+
 test("a view that is too large gives no link", async () => {
   const pins = Array.from({ length: 6000 }, (_, i) => ({ device: `device ${Math.sin(i)}`, x: i, y: i }));
   const link = await encodeViewLink({ ...VIEW, arrangement: { pins } });

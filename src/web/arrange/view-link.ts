@@ -13,7 +13,8 @@ export const MAX_LINK = 32 * 1024;
 const MAX_JSON = 1024 * 1024;
 
 export async function encodeViewLink(view: MapView): Promise<Checked<string>> {
-  const { background: _, ...rest } = view.arrangement ?? {};
+  const { background, ...others } = view.arrangement ?? {};
+  const rest = { ...others, ...(background?.coastline && { background: { coastline: true } }) };
   const json = JSON.stringify(
     Object.keys(rest).length > 0 ? { ...view, arrangement: rest } : { name: view.name, state: view.state },
   );
@@ -32,8 +33,8 @@ export async function decodeViewLink(fragment: string): Promise<Checked<MapView>
   const json = await inflate(fragment.slice(VIEW_FRAGMENT.length));
   if (json === undefined) return { ok: false, message: "it is damaged" };
   const checked = checkView(json);
-  if (checked.ok && checked.value.arrangement?.background)
-    return { ok: false, message: "a link cannot have a background" };
+  if (checked.ok && checked.value.arrangement?.background?.picture !== undefined)
+    return { ok: false, message: "a link cannot have a background picture" };
   return checked;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
 import { pairKey, pairOf, Router } from "../../formats/layout/router.ts";
+import { type LocatedSite, locatedSites } from "../coastline/located-sites.ts";
 import { type LayoutPosition, type Placement, placeDevices } from "./incremental-layout.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./messages.ts";
@@ -62,6 +63,11 @@ export class LayoutState {
     if (isEarly) yield this.#respond(moved, [], false);
     for (const [a, b] of this.#pairs.values()) this.#router.connect(a, b);
     yield this.#respond(isEarly ? [] : moved, this.#router.update(), true);
+  }
+
+  /** The sites with a place on the earth, where the layout has them without pins. */
+  sites(): LocatedSite[] {
+    return locatedSites(this.#nodes.values(), this.#placement.positions);
   }
 
   #useSaved(): void {

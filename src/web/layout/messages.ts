@@ -4,6 +4,7 @@
  */
 import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
 import type { Drawing } from "../../formats/svg.ts";
+import type { CoastlineResult } from "../coastline/coastline.ts";
 
 export interface NumberedNode {
   readonly number: number;
@@ -56,4 +57,14 @@ export interface DrawingRequest {
 
 export interface DrawingResponse {
   readonly svg: string;
+}
+
+/** Switches the coastline on and off. While it is on, each layout that moves sites is followed by a response. */
+export interface CoastlineRequest {
+  /** The address of the land; empty is off. */
+  readonly landUrl: string;
+}
+
+export interface CoastlineResponse {
+  readonly coastline: CoastlineResult;
 }

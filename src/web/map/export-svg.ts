@@ -1,7 +1,9 @@
 /** The map as a drawing for a report, with devices, boxes and the picture where the user has arranged them. */
+import type { Point } from "../../formats/layout/adjacency.ts";
 import type { Drawing } from "../../formats/svg.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { Background } from "../../model/map-view.ts";
+import type { Coastline } from "../coastline/coastline.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { Network } from "../network.ts";
 import type { GroupShape } from "./group-boxes.ts";
@@ -19,11 +21,12 @@ interface ArrangedMap {
   readonly devices: ReadonlyMap<string, DeviceItem>;
   readonly groups: readonly GroupShape[];
   readonly background: Background | undefined;
+  readonly coastline: Coastline | undefined;
 }
 
 /** Of the devices that are drawn. The map has y upwards, a drawing downwards. */
 export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingFacts): Drawing {
-  const { network, groups, background } = map;
+  const { network, groups, background, coastline } = map;
   const items = [...map.devices.values()].filter(({ device }) => network.devices.has(device.id));
   const ids = new Set(items.map(({ device }) => device.id));
   return {
@@ -43,8 +46,18 @@ export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingF
         bottom: -bottom,
       })),
       picture: pictureOf(background),
+      coastline: coastline && [...ringsOf(coastline)],
     },
   };
+}
+
+function* ringsOf({ points, offsets }: Coastline): Generator<Point[]> {
+  for (let ring = 0; ring + 1 < offsets.length; ring++) {
+    const line: Point[] = [];
+    for (let i = offsets[ring] ?? 0; i < (offsets[ring + 1] ?? 0); i += 2)
+      line.push({ x: points[i] ?? 0, y: -(points[i + 1] ?? 0) });
+    yield line;
+  }
 }
 
 function pictureOf({ picture: href, x, y, width, height }: Background = {}) {

@@ -3,6 +3,7 @@
  * new one after a pause; the positions stay, and the browser keeps them for the next visit too.
  */
 import type { Drawing } from "../../formats/svg.ts";
+import type { CoastlineResult } from "../coastline/coastline.ts";
 import type { Network } from "../network.ts";
 import type { MapPosition } from "./clusters.ts";
 import {
@@ -28,6 +29,8 @@ export interface LayoutClient {
   isPartial: LayoutSession["isPartial"];
   /** Draws an SVG document outside the main thread. Rejects when the worker fails. */
   draw(drawing: Drawing): Promise<string>;
+  /** Switches the coastline on, with the address of the land, or off with an empty one. */
+  setLand: LayoutSession["setLand"];
 }
 
 interface LayoutHandlers {
@@ -35,13 +38,17 @@ interface LayoutHandlers {
   onLayout(): void;
   /** Why the worker has failed; undefined when another one works. */
   onFault(reason: string | undefined): void;
+  /** The coastline for the positions, or why there is none. */
+  onCoastline(coastline: CoastlineResult): void;
 }
 
 /** A worker that fails at once, as one whose script cannot be loaded, must not occupy the page. */
 const RESTART_MS = 3000;
 
-export function createLayoutClient(workerUrl: string, { onLayout, onFault }: LayoutHandlers): LayoutClient {
+export function createLayoutClient(workerUrl: string, handlers: LayoutHandlers): LayoutClient {
+  const { onLayout, onFault } = handlers;
   const layout: Layout = { positions: new Map(), routes: new Map() };
+  let landUrl = "";
   let newest: readonly [Network, PinnedPositions] | undefined;
   const start = () =>
     startLayoutSession(workerUrl, layout, {
@@ -49,6 +56,7 @@ export function createLayoutClient(workerUrl: string, { onLayout, onFault }: Lay
         onFault(undefined);
         onLayout();
       },
+      onCoastline: handlers.onCoastline,
       onFailed(reason) {
         onFault(`the layout failed: ${reason}`);
         setTimeout(restart, RESTART_MS);
@@ -57,6 +65,7 @@ export function createLayoutClient(workerUrl: string, { onLayout, onFault }: Lay
   let session = start();
   const restart = () => {
     session = start();
+    if (landUrl !== "") session.setLand(landUrl);
     if (newest) session.update(...newest);
   };
   return {
@@ -68,5 +77,9 @@ export function createLayoutClient(workerUrl: string, { onLayout, onFault }: Lay
     isUpToDate: () => session.isUpToDate(),
     isPartial: () => session.isPartial(),
     draw: (drawing) => session.draw(drawing),
+    setLand(url) {
+      landUrl = url;
+      session.setLand(url);
+    },
   };
 }

@@ -7,7 +7,10 @@
  * own, as if the page had been opened with it.
  */
 import type { Drawing } from "../../formats/svg.ts";
+import type { CoastlineResult } from "../coastline/coastline.ts";
 import type {
+  CoastlineRequest,
+  CoastlineResponse,
   DrawingRequest,
   DrawingResponse,
   LayoutRequest,
@@ -32,6 +35,8 @@ export interface LayoutSessionHandlers {
   /** The layout has changed. */
   onLayout(): void;
   onFailed(reason: string): void;
+  /** The coastline for the sites of the layout, or why there is none. */
+  onCoastline(coastline: CoastlineResult): void;
 }
 
 export interface LayoutSession {
@@ -41,6 +46,8 @@ export interface LayoutSession {
   isPartial(): boolean;
   /** Rejects when the worker fails. */
   draw(drawing: Drawing): Promise<string>;
+  /** The address of the land; empty is without a coastline. */
+  setLand(landUrl: string): void;
 }
 
 export const routeKey = (a: string, b: string): string => (a < b ? `${a}|${b}` : `${b}|${a}`);
@@ -53,7 +60,7 @@ const STEP = 200;
 export function startLayoutSession(
   workerUrl: string,
   { positions, routes }: Layout,
-  { onLayout, onFailed }: LayoutSessionHandlers,
+  { onLayout, onFailed, onCoastline }: LayoutSessionHandlers,
 ): LayoutSession {
   const worker = new Worker(workerUrl, { type: "module" });
   let diff = new NetworkDiff();
@@ -115,10 +122,14 @@ export function startLayoutSession(
   // A script that cannot be loaded gives an event without a message.
   worker.addEventListener("error", ({ message }) => fail(message || "its script cannot be loaded"));
   worker.addEventListener("messageerror", () => fail("its answer cannot be read"));
-  type Answer = LayoutResponse | SavedLayout | DrawingResponse;
+  type Answer = LayoutResponse | SavedLayout | DrawingResponse | CoastlineResponse;
   worker.addEventListener("message", ({ data }: MessageEvent<Answer>) => {
     if ("svg" in data) {
       drawings.shift()?.resolve(data.svg);
+      return;
+    }
+    if ("coastline" in data) {
+      onCoastline(data.coastline);
       return;
     }
     if ("saved" in data) {
@@ -159,7 +170,10 @@ export function startLayoutSession(
     worker.postMessage({ drawing } satisfies DrawingRequest);
     return answer.promise;
   };
-  return { update, draw, isUpToDate: () => !isBusy && !hasFailed, isPartial: () => isPartial };
+  const setLand = (landUrl: string) => {
+    if (!hasFailed) worker.postMessage({ landUrl } satisfies CoastlineRequest);
+  };
+  return { update, draw, setLand, isUpToDate: () => !isBusy && !hasFailed, isPartial: () => isPartial };
 }
 
 function flatten(pinned: PinnedPositions, diff: NetworkDiff): number[] {

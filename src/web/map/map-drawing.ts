@@ -1,4 +1,5 @@
 /** Draws one frame of the map: the background, the graph, and the texts above it. */
+import type { Coastline } from "../coastline/coastline.ts";
 import { drawClusterBackgrounds } from "./cluster-background.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
 import type { DeviceScene } from "./device-scene.ts";
@@ -7,6 +8,7 @@ import { drawGroupBoxes, type GroupShape } from "./group-boxes.ts";
 import { drawLabels, type Label } from "./label-draw.ts";
 import type { PinnedPositions } from "./layout-session.ts";
 import { drawLineLabels } from "./line-labels.ts";
+import { drawCoastline } from "./map-coastline.ts";
 import { drawPinMarks } from "./pin-marks.ts";
 import type { PortFacts } from "./port-facts.ts";
 import type { Projection } from "./projection.ts";
@@ -31,6 +33,7 @@ export interface Frame {
   readonly hovered: string | undefined;
   readonly ports: PortFacts;
   readonly picture: MapPicture | undefined;
+  readonly coastline: Coastline | undefined;
   readonly groups: readonly GroupShape[];
   readonly pinned: PinnedPositions | undefined;
 }
@@ -51,10 +54,12 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   const { palette, overlay, network } = input;
   const background = contextOf(layers.background, projection, BACKGROUND_CONTEXT);
   background.clearRect(0, 0, projection.width, projection.height);
+  if (frame.coastline) drawCoastline(background, frame.coastline, projection, palette);
   if (frame.picture) drawPicture(background, frame.picture, projection);
   // A cluster has a card while one of its devices is visible.
   const visible = showsClusters ? [] : [...clusters.cards.values()].map(({ cluster }) => cluster);
-  drawClusterBackgrounds(background, visible, projection, palette, frame.picture !== undefined);
+  const isAbovePicture = frame.picture !== undefined || frame.coastline !== undefined;
+  drawClusterBackgrounds(background, visible, projection, palette, isAbovePicture);
   drawGroupBoxes(background, frame.groups, projection, palette);
   const instances = renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
   const context = contextOf(layers.labels, projection);

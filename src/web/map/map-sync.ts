@@ -21,7 +21,7 @@ import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
 import type { PinnedPositions } from "./layout-session.ts";
 import { NetworkMap } from "./map.ts";
-import type { MapLayers } from "./map-content.ts";
+import type { MapAssets, MapLayers } from "./map-content.ts";
 import { lostCables, problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
@@ -50,7 +50,7 @@ export interface MapInput {
 }
 
 interface MapSyncOptions {
-  readonly workerUrl: string;
+  readonly assets: MapAssets;
   readonly hovered: Signal<Hovered | undefined>;
   readonly onDrawn: () => void;
 }
@@ -73,10 +73,10 @@ export class MapSync {
   #fittedKey: string | undefined;
   #selectionKey: string | undefined;
 
-  constructor(store: Store, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
+  constructor(store: Store, layers: MapLayers, { assets, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
     const onDeviceDrag = dragHandler(store.arranging);
-    this.map = new NetworkMap(layers, store.client, workerUrl, {
+    this.map = new NetworkMap(layers, store.client, assets, {
       onPick: (target) => {
         if (target?.lost) goToProblem(store, target.lost.problem);
         else store.pick(target?.bundle ? this.#nextOfBundle(target.bundle) : target?.ref);
@@ -97,6 +97,9 @@ export class MapSync {
         this.#followPins();
         this.#bringIntoView();
         this.map.loadPortsInView();
+      },
+      onCoastline: (note) => {
+        store.arranging.coastlineNote.value = note;
       },
       onDrawn,
       onFault: (reason) => {
@@ -133,6 +136,7 @@ export class MapSync {
       previous?.problemIsLoading !== input.problemIsLoading;
     const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
     this.#picture.show(arrangement.background);
+    this.map.setCoastline(arrangement.background?.coastline === true);
     if (previous?.network?.isPartial && previous.network !== network) this.#afterLayout = "restore";
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";

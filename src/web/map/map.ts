@@ -28,7 +28,8 @@ import { MapInteraction } from "./interaction.ts";
 import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
-import type { MapContent, MapHandlers, MapLayers } from "./map-content.ts";
+import { MapCoastline } from "./map-coastline.ts";
+import type { MapAssets, MapContent, MapHandlers, MapLayers } from "./map-content.ts";
 import { drawFrame, type MapPicture } from "./map-drawing.ts";
 import { nextDevice } from "./next-device.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
@@ -51,6 +52,7 @@ export class NetworkMap {
   readonly ports: PortFacts;
   readonly #layers: MapLayers;
   readonly #handlers: MapHandlers;
+  readonly #coastline: MapCoastline;
   readonly #layout: ReturnType<typeof createLayoutClient>;
   readonly #camera = new MapCamera(() => this.#onCameraMoved());
   readonly #devices = new DeviceScene();
@@ -77,12 +79,18 @@ export class NetworkMap {
   readonly #interaction: MapInteraction;
   #frame = 0;
 
-  constructor(layers: MapLayers, client: Pick<Client, "ports">, workerUrl: string, handlers: MapHandlers) {
+  constructor(layers: MapLayers, client: Pick<Client, "ports">, assets: MapAssets, handlers: MapHandlers) {
     this.#layers = layers;
     this.#handlers = handlers;
-    this.#layout = createLayoutClient(workerUrl, {
+    this.#layout = createLayoutClient(assets.worker, {
       onLayout: () => this.#update.request(),
       onFault: (reason) => this.#setFault("layout", reason),
+      onCoastline: (result) => this.#coastline.receive(result),
+    });
+    this.#coastline = new MapCoastline(assets.land, {
+      setLand: (landUrl) => this.#layout.setLand(landUrl),
+      onChanged: () => this.#requestFrame(),
+      onNote: handlers.onCoastline,
     });
     this.ports = new PortFacts(client, (device) => this.#onPortsLoaded(device));
     this.#interaction = new MapInteraction(layers.graph, this.#camera, handlers, {
@@ -205,6 +213,11 @@ export class NetworkMap {
     this.#requestFrame();
   }
 
+  /** Below the picture. The land is loaded when it is first switched on. */
+  setCoastline(isOn: boolean): void {
+    this.#coastline.show(isOn);
+  }
+
   async exportPng(): Promise<Blob> {
     // A WebGL canvas can be read only in the same task in which it was drawn.
     this.#draw();
@@ -215,7 +228,10 @@ export class NetworkMap {
   /** What is drawn of the network, as the user has arranged it. */
   async exportSvg(network: Network, background: Background | undefined, facts: DrawingFacts): Promise<Blob> {
     const { devices } = this.#devices;
-    const drawing = createDrawing({ network, devices, groups: this.#groups, background }, facts);
+    const drawing = createDrawing(
+      { network, devices, groups: this.#groups, background, coastline: this.#coastline.lines },
+      facts,
+    );
     return new Blob([await this.#layout.draw(drawing)], { type: "image/svg+xml" });
   }
 
@@ -335,6 +351,7 @@ export class NetworkMap {
       hovered: this.#interaction.hoveredNode,
       ports: this.ports,
       picture: this.#picture,
+      coastline: this.#coastline.lines,
       groups: this.#groups,
       pinned: this.#content?.pinned,
     });

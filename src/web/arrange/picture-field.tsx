@@ -5,19 +5,18 @@ import type { Background } from "../../model/map-view.ts";
 import { Button } from "../button.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
-import { ArrangeSection } from "./arrange-section.tsx";
-import { setBackground } from "./arrangement.ts";
+import { setPicture } from "./arrangement.ts";
 import { readPicture } from "./picture.ts";
 
 const LIMIT = 1_000_000;
 
-export function PictureSection({ map }: { readonly map: RefObject<NetworkMap | null> }) {
+export function PictureField({ map }: { readonly map: RefObject<NetworkMap | null> }) {
   const store = useStore();
   const { arranging } = store;
   const id = useId();
   const { background } = arranging.shown.value;
   const set = (next: Background | undefined, step?: string) =>
-    arranging.change(setBackground(arranging.shown.peek(), next), step);
+    arranging.change(setPicture(arranging.shown.peek(), next), step);
   const read = async (file: Blob | undefined) => {
     const extent = map.current?.extent();
     if (!file || !extent) return;
@@ -30,7 +29,7 @@ export function PictureSection({ map }: { readonly map: RefObject<NetworkMap | n
     set({ picture, x: Math.round(extent.left), y, width, height });
   };
   return (
-    <ArrangeSection title="Background picture" isUsed={background?.picture !== undefined}>
+    <>
       <div class="stack">
         <label for={id}>Picture file (PNG, JPEG, WebP); it stays in this browser</label>
         <input
@@ -46,7 +45,7 @@ export function PictureSection({ map }: { readonly map: RefObject<NetworkMap | n
           <Button label="Remove the picture" onClick={() => set(undefined)} />
         </>
       )}
-    </ArrangeSection>
+    </>
   );
 }
 
