@@ -43,7 +43,7 @@ const MAX_IDLE_CONNECTIONS = 1_000;
 export function openServer(options: ServerOptions): Server {
   const { host, port, sharedPort = false, unixSocketPath, limits, clock, logger } = options;
   const counters = new ConnectionCounters();
-  const search = new SearchIndexer(options.context.history, options.context.scheduler, clock);
+  const search = new SearchIndexer(options.context.history, options.context.scheduler, clock, logger);
   const onPageOpen = () => {
     search.onPageOpen();
     options.onPageOpen?.();

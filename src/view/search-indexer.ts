@@ -6,6 +6,7 @@
  */
 import { orAborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
 import { Cancelled, type Scheduler } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { History } from "./history.ts";
@@ -29,13 +30,15 @@ export class SearchIndexer {
   readonly #history: History;
   readonly #scheduler: Scheduler;
   readonly #clock: Clock;
+  readonly #logger: Logger;
   #openUntil = Number.NEGATIVE_INFINITY;
   #onOpen = () => {};
 
-  constructor(history: History, scheduler: Scheduler, clock: Clock) {
+  constructor(history: History, scheduler: Scheduler, clock: Clock, logger: Logger) {
     this.#history = history;
     this.#scheduler = scheduler;
     this.#clock = clock;
+    this.#logger = logger;
   }
 
   onPageOpen(): void {
@@ -67,17 +70,20 @@ export class SearchIndexer {
     const { view } = this.#history;
     const startedAt = this.#clock.monotonic();
     const version = searchChangedAt(view.versions);
-    await this.#index(view.capture(), signal);
+    const pages = await this.#index(view.capture(), signal);
     const tookMs = this.#clock.monotonic() - startedAt;
+    if (pages > 0) this.#logger.debug("search index extended", { pages, ms: Math.round(tookMs) });
     await this.#clock.sleep(Math.max(MIN_REST_MS, tookMs * REST_FACTOR), signal);
     while (searchChangedAt(view.versions) === version && !signal.aborted) await this.#nextBatch(signal);
   }
 
-  async #index(state: NetworkState, signal: AbortSignal): Promise<void> {
+  /** Returns the number of pages that were indexed. */
+  async #index(state: NetworkState, signal: AbortSignal): Promise<number> {
     try {
-      await this.#scheduler.run(OWNER, indexPages(state), signal);
+      return await this.#scheduler.run(OWNER, indexPages(state), signal);
     } catch (error) {
       if (!(error instanceof Cancelled)) throw error;
+      return 0;
     }
   }
 
@@ -89,15 +95,19 @@ export class SearchIndexer {
   }
 }
 
-function* indexPages(state: NetworkState): Steps<void> {
-  let left = PAGES_PER_STEP;
+function* indexPages(state: NetworkState): Steps<number> {
+  let [left, indexed] = [PAGES_PER_STEP, 0];
   for (const kind of SEARCHED_KINDS) {
     for (const page of yield* state.pages(kind)) {
       const isNew = !hasWords(page);
-      if (isNew) wordsOf(kind, page);
+      if (isNew) {
+        wordsOf(kind, page);
+        indexed++;
+      }
       if (--left > 0 && !isNew) continue;
       left = PAGES_PER_STEP;
       yield;
     }
   }
+  return indexed;
 }

@@ -10,6 +10,17 @@ export const deviceId = (n: number): string => `of:${n.toString(16).padStart(16,
 export const setDevice = (n: number, more: object = {}) =>
   ({ op: "set", kind: "devices", claim: { id: deviceId(n), ...more } }) as const;
 
+export const setHost = (n: number, name: string, ip: string, device = 1): ClaimChange => ({
+  op: "set",
+  kind: "hosts",
+  claim: {
+    mac: `00:00:00:00:00:${n.toString(16).padStart(2, "0")}`,
+    ipAddresses: [ip],
+    locations: [{ elementId: deviceId(device), port: 1 }],
+    annotations: { name },
+  },
+});
+
 /** The list of these is larger than the buffers of a socket, so it is still being sent while a client stalls. */
 export const MANY_LARGE_DEVICES = Array.from({ length: 1_800 }, (_, n) =>
   setDevice(n, { mfr: "x".repeat(15_000) }),

@@ -36,10 +36,10 @@ export function changedPixelShare({ page }: BrowserTab, before: Buffer, after: B
   return inBlankPage(page, (blank) => blank.evaluate(comparePixels, [toDataUrl(before), toDataUrl(after)]));
 }
 
-const toDataUrl = (image: Buffer): string => `data:image/png;base64,${image.toString("base64")}`;
+export const toDataUrl = (image: Buffer): string => `data:image/png;base64,${image.toString("base64")}`;
 
 /** Another page decodes the images, because the page of the service has a content security policy. */
-async function inBlankPage<T>(page: Page, run: (blank: Page) => Promise<T>): Promise<T> {
+export async function inBlankPage<T>(page: Page, run: (blank: Page) => Promise<T>): Promise<T> {
   const blank = await page.context().newPage();
   try {
     return await run(blank);

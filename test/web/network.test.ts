@@ -1,16 +1,10 @@
-/** The page's copy of the network, its paths, search, change texts, highlights and filters, without a browser. */
+/** The page's copy of the network, its paths, search, change texts and filters, without a browser. */
 import { describe, expect, test } from "bun:test";
 import type { SearchResult } from "../../src/client/client.ts";
-import { cableOf } from "../../src/model/cable.ts";
-import type { Host } from "../../src/model/entity.ts";
 import { describeChange, type EntityChange } from "../../src/web/change-text.ts";
 import { marksOf } from "../../src/web/history.ts";
-import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/hosts.ts";
 import { applyChange } from "../../src/web/live.ts";
-import { bundleStyle } from "../../src/web/map/bundle-style.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
-import { PALETTES } from "../../src/web/map/palette.ts";
-import { deviceStyle, type Emphasis, lineColor, STROKES } from "../../src/web/map/style.ts";
 import { neighbourhood, pathUnion } from "../../src/web/path.ts";
 import { createSearcher, describeHit } from "../../src/web/search.ts";
 import { DEFAULT_STATE } from "../../src/web/state.ts";
@@ -108,108 +102,6 @@ describe("path", () => {
     expect([...neighbourhood(network, "a", 1)]).toEqual(["a", "b"]);
     expect([...neighbourhood(network, "a", 9)].sort()).toEqual(["a", "b", "c", "d"]);
     expect(neighbourhood(network, "x", 2).size).toBe(0);
-  });
-});
-
-describe("hosts", () => {
-  const counts = { counts: { a: 2, b: 1 }, total: 3, revision: 5 };
-  const host = (n: number, end: string, revision = 1) =>
-    sampleHost(`02:00:00:00:00:0${n}`, end, { revision });
-  const change = (event: "added" | "updated" | "removed", value: Host, changed?: string[]) =>
-    ({ resource: "hosts", event, value, revision: value.revision, ...(changed && { changed }) }) as const;
-
-  test("changes of hosts that are not loaded change the counts, unless the counts contain them already", () => {
-    const hosts = new Hosts(counts);
-    hosts.apply(change("added", host(1, "a/1", 5)));
-    expect([hosts.count("a"), hosts.total]).toEqual([2, 3]);
-    hosts.apply(change("added", host(2, "a/1", 6)));
-    hosts.apply(change("removed", host(3, "b/1", 7)));
-    expect([hosts.count("a"), hosts.count("b"), hosts.total]).toEqual([3, 0, 3]);
-    expect(hosts.opened.size).toBe(0);
-    expect(hosts.countsAreStale).toBe(false);
-  });
-
-  test("a host that moves from an unknown place makes the counts stale until they are loaded again", async () => {
-    const hosts = new Hosts(counts);
-    hosts.apply(change("updated", host(1, "b/1", 6), ["ipAddresses"]));
-    expect(hosts.countsAreStale).toBe(false);
-    hosts.apply(change("updated", host(1, "b/1", 7), ["locations"]));
-    expect(hosts.countsAreStale).toBe(true);
-    await hosts.recount(async () => ({ counts: { a: 1, b: 2 }, total: 3, revision: 7 }));
-    expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 2, false]);
-  });
-
-  test("counts that are older than the stream by the time they arrive lose none of its changes", async () => {
-    const hosts = new Hosts(counts);
-    hosts.apply(change("updated", host(1, "b/1", 7), ["locations"]));
-    let minRevision = 0;
-    await hosts.recount(async (revision) => {
-      minRevision = revision;
-      hosts.apply(change("added", host(2, "a/1", 8)));
-      hosts.apply(change("added", host(3, "a/1", 9)));
-      hosts.apply(change("updated", host(4, "b/1", 10), ["locations"]));
-      return { counts: { a: 2, b: 2 }, total: 4, revision: 8 };
-    });
-    expect(minRevision).toBe(7);
-    // The host of revision 8 is in the counts already; that of 10 came from an unknown place.
-    expect([hosts.count("a"), hosts.total, hosts.countsAreStale]).toEqual([3, 5, true]);
-    hosts.apply(change("removed", host(3, "a/1", 11)));
-    await hosts.recount(async () => ({ counts: { a: 1, b: 3 }, total: 4, revision: 11 }));
-    expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 3, false]);
-  });
-
-  test("an opened device has its hosts, also those that the stream changed while they were loaded", () => {
-    const hosts = new Hosts(counts);
-    hosts.open(hostsAtDevice("a"));
-    expect(hosts.stateOf("device a")).toBe("loading");
-    hosts.apply(change("removed", host(1, "a/1", 6)));
-    hosts.apply(change("updated", host(2, "b/1", 7), ["locations"]));
-    hosts.apply(change("added", host(3, "a/2", 8)));
-    hosts.setLoaded("device a", [host(1, "a/1"), host(2, "a/1"), host(4, "a/1")], true);
-    expect(
-      hosts
-        .openedAt("a")
-        .map(({ mac }) => mac.at(-1))
-        .toSorted(),
-    ).toEqual(["3", "4"]);
-    expect(hosts.openedAt("b")).toEqual([]);
-    expect(hosts.stateOf("device a")).toBe("complete");
-  });
-
-  test("a row of a long table shows the last change of its host, although the host is not opened", () => {
-    const hosts = new Hosts(counts);
-    const row = host(1, "a/1", 2);
-    expect(hosts.latest(row)).toBe(row);
-    hosts.apply(change("updated", host(1, "b/1", 6), ["locations"]));
-    expect(hosts.latest(row).location.elementId).toBe("b");
-    for (let n = 0; n < 2000; n++) hosts.apply(change("added", { ...host(2, "a/1", 7), id: `${n}` }));
-    expect(hosts.latest(row)).toBe(row);
-  });
-
-  test("what is closed is forgotten, unless something else has it open", () => {
-    const hosts = new Hosts(counts);
-    for (const group of [hostsAtDevice("a"), hostWithId(host(1, "a/1").id)]) {
-      hosts.open(group);
-      hosts.setLoaded(
-        group.key,
-        [host(1, "a/1"), ...(group.key.startsWith("device") ? [host(2, "a/1")] : [])],
-        true,
-      );
-    }
-    hosts.close("device a");
-    expect([...hosts.opened.values()].map(({ mac }) => mac.at(-1))).toEqual(["1"]);
-    hosts.close(hostWithId(host(1, "a/1").id).key);
-    expect(hosts.opened.size).toBe(0);
-    expect(hosts.count("a")).toBe(2);
-  });
-
-  test("a host is known when it is loaded, and when it is known not to exist", () => {
-    const hosts = new Hosts(counts);
-    expect(hosts.isKnown("x")).toBe(false);
-    hosts.open(hostWithId("x"));
-    expect(hosts.isKnown("x")).toBe(false);
-    hosts.setLoaded("host x", [], true);
-    expect(hosts.isKnown("x")).toBe(true);
   });
 });
 
@@ -312,27 +204,6 @@ describe("changes", () => {
   });
 });
 
-describe("highlights", () => {
-  const highlights = (options: Partial<typeof DEFAULT_STATE>) =>
-    createHighlights(sampleNetwork(), { ...DEFAULT_STATE, ...options }, undefined);
-  const highlightedIds = (options: Partial<typeof DEFAULT_STATE>) =>
-    [...sampleNetwork().devices.values()]
-      .filter((device) => highlights(options).device(device).highlighted)
-      .map(({ id }) => id);
-
-  test("a filter highlights the devices that match; without a filter none is highlighted", () => {
-    expect(highlightedIds({})).toEqual([]);
-    expect(highlightedIds({ states: ["down"] })).toEqual(["d"]);
-    expect(highlightedIds({ types: ["ROUTER"] })).toEqual([]);
-    expect(highlightedIds({ sources: ["demo"], types: ["SWITCH"] })).toEqual(["a", "b", "c", "d"]);
-  });
-
-  test("devices outside the neighbourhood are hidden", () => {
-    const { isVisible } = highlights({ around: "a", hops: 1 });
-    expect(["a", "b", "c"].map(isVisible)).toEqual([true, true, false]);
-  });
-});
-
 describe("filter", () => {
   test.each([
     [
@@ -361,58 +232,4 @@ describe("filter", () => {
   ] as [string, [string, string][]][])("%s", (text, pairs) => {
     expect(parseFilter(text)).toEqual(pairs);
   });
-});
-
-test("an alarm is never faded by a filter, a path or a layer", () => {
-  const network = sampleNetwork();
-  network.set({ resource: "links", value: linkOf("a/1", "b/1", { state: "INACTIVE" }) });
-  network.set({ resource: "links", value: linkOf("b/1", "a/1", { state: "INACTIVE" }) });
-  const filters = { ...DEFAULT_STATE, types: ["ROUTER"] };
-  for (const palette of Object.values(PALETTES)) {
-    const highlights = createHighlights(network, filters, undefined);
-    const colours = [...network.devices.values()].map((one) => {
-      const emphasis = highlights.device(one);
-      expect(emphasis.highlighted).toBe(false);
-      return deviceStyle(one, emphasis, palette).color;
-    });
-    expect(colours).toEqual([palette.dimmed, palette.dimmed, palette.dimmed, palette.down]);
-    const cables = [...network.cables.values()].map((cable) =>
-      lineColor({ ...cable, partlyDown: false }, highlights.cable(cable), palette),
-    );
-    expect(cables).toEqual([palette.down, palette.dimmed, palette.dimmed]);
-  }
-});
-
-test("a metric replaces no alarm and no mark, and a partly broken bundle differs by its stroke too", () => {
-  const up = sampleCable("a/1", "b/1");
-  const inConflict = sampleCable("a/2", "b/2", { annotations: { conflict: "two claims" } });
-  const down = sampleCable("a/3", "b/3", { state: "INACTIVE" });
-  const bundle = (...cables: ReturnType<typeof sampleCable>[]) => ({
-    a: "a",
-    b: "b",
-    cables: cables.map(([forward, reverse]) => cableOf(forward, reverse)),
-  });
-  const values = new Map<string, number>(
-    [up, inConflict, down].flatMap((links) => links.map(({ id }) => [id, 10] as const)),
-  );
-  const palette = PALETTES.dark;
-  const plain = { highlighted: undefined, selected: false, onPath: false, mark: undefined };
-  const style = (one: ReturnType<typeof bundle>, emphasis: Emphasis = plain, metric = values) =>
-    bundleStyle(one, emphasis, {
-      palette,
-      overlay: { name: "Load", unit: "%", max: 100, values: metric },
-      speedOf: () => 0,
-    });
-  const metricColor = style(bundle(up)).color;
-  expect(style(bundle(up), plain, new Map()).color).toBe(palette.dimmed);
-  expect(style(bundle(down))).toMatchObject({ color: palette.down, stroke: STROKES.dashed });
-  for (const metric of [values, new Map<string, number>()]) {
-    const partlyDown = style(bundle(up, down), plain, metric);
-    expect(partlyDown).toMatchObject({ color: palette.down, stroke: STROKES.longDashed, fades: false });
-    const conflict = style(bundle(inConflict), plain, metric);
-    expect(conflict).toMatchObject({ color: palette.warning, stroke: STROKES.double, fades: false });
-    const marked = style(bundle(up), { ...plain, mark: "problem" }, metric).color;
-    expect(marked).not.toBe(metricColor);
-    expect(marked).toBe(palette.down);
-  }
 });

@@ -1,110 +1,30 @@
 /**
  * The problems on the page: the list, the number in the title and in the bar, the way to a problem on the map, what is
- * acknowledged, the sound, the past, and wall mode. A file source takes devices down and cuts links.
+ * acknowledged, the sound, and the past.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { audit } from "./audit.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
 import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
 import { MARKUP_NAME } from "./network-file.ts";
+import {
+  EAST_LOST,
+  linksOf,
+  listOf,
+  openProblemTree,
+  type ProblemTree,
+  titleIs,
+  W2_DOWN,
+} from "./problem-tree.ts";
 
 const hasChromium = needs("chromium");
-const folder = mkdtempSync(join(tmpdir(), "gazetteer-web-"));
-let service: Service;
-
-/** A tree: core, two distribution switches, two leaves below each. The last leaf has a name with markup. */
-const PARENTS: Readonly<Record<string, string | undefined>> = {
-  core: undefined,
-  east: "core",
-  west: "core",
-  e1: "east",
-  e2: "east",
-  w1: "west",
-  w2: "west",
-};
-const nameOf = (id: string): string => (id === "w2" ? MARKUP_NAME : `switch-${id}`);
-
-interface Trouble {
-  /** Devices that are not available. */
-  readonly down?: readonly string[];
-  /** Devices whose link to their parent is gone. */
-  readonly cut?: readonly string[];
-  readonly invalid?: boolean;
-  /** Devices without links, all of them down. */
-  readonly extra?: number;
-}
-
-function write({ down = [], cut = [], invalid = false, extra = 0 }: Trouble = {}): void {
-  const ids = Object.keys(PARENTS);
-  const spare = Array.from({ length: extra }, (_, n) => `spare${n}`);
-  const devices = [
-    ...ids.map((id) => ({ id, available: !down.includes(id), annotations: { name: nameOf(id) } })),
-    ...spare.map((id) => ({ id, available: false })),
-  ];
-  const links = ids.flatMap((id, n) => {
-    const parent = PARENTS[id];
-    if (parent === undefined || cut.includes(id)) return [];
-    const [a, b] = [
-      { device: parent, port: String(n) },
-      { device: id, port: "1" },
-    ];
-    return [
-      { src: a, dst: b, verified: true },
-      { src: b, dst: a, verified: true },
-    ];
-  });
-  const hosts = ["core", "core", "e1", "w1", "w2"].map((elementId, n) => ({
-    mac: `02:00:00:00:00:0${n}`,
-    locations: [{ elementId, port: `${20 + n}` }],
-  }));
-  const text = invalid ? "{" : JSON.stringify({ devices, links, hosts });
-  writeFileSync(join(folder, "network.json"), text);
-}
-
-interface ServedProblem {
-  readonly id: string;
-  readonly since: string;
-}
-
-async function servedProblems(): Promise<ServedProblem[]> {
-  return (await (await service.fetch("/controller/v1/topology/problems")).json()).problems;
-}
-
-/** Writes the file and waits until the service lists exactly the problems with these ids. */
-async function cause(trouble: Trouble, ids: readonly string[]): Promise<void> {
-  write(trouble);
-  await eventually("the problems of the service", async () =>
-    expect((await servedProblems()).map(({ id }) => id)).toEqual([...ids]),
-  );
-}
-
-const EAST_LOST = "link-lost:core/1-east/1";
-const W2_DOWN = "device-unavailable:w2";
+let tree: ProblemTree;
 
 beforeAll(async () => {
-  if (!hasChromium) return;
-  write();
-  const config = join(folder, "gazetteer.yaml");
-  const sources = [{ type: "file", name: "racks", path: join(folder, "network.json") }];
-  writeFileSync(config, JSON.stringify({ sources }));
-  service = await startService({ args: ["--data", ":memory:", "--config", config] });
-  await eventually("the network", async () => {
-    const { devices } = await (await service.fetch("/controller/v1/devices")).json();
-    expect(devices).toHaveLength(7);
-  });
+  if (hasChromium) tree = await openProblemTree();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const listOf = ({ page }: BrowserTab) => page.locator("aside.problems");
-const linksOf = (tab: BrowserTab) => listOf(tab).locator(".problem-link");
-const titleIs = (tab: BrowserTab, title: string) =>
-  eventually(`the title ${title}`, async () => expect(await tab.page.title()).toBe(title));
+afterAll(() => tree?.remove());
 
 /** Replaces Web Audio, and counts the tones. */
 async function countTones({ page }: BrowserTab): Promise<() => Promise<number>> {
@@ -136,7 +56,7 @@ async function countTones({ page }: BrowserTab): Promise<() => Promise<number>> 
 test.skipIf(!hasChromium)(
   "problems are counted in the title and the bar, listed worst first, announced, and critical ones sound",
   async () => {
-    const tab = await openTab(service);
+    const tab = await openTab(tree.service);
     const { page } = tab;
     const tones = await countTones(tab);
     await tab.goto("/");
@@ -147,9 +67,9 @@ test.skipIf(!hasChromium)(
     await listOf(tab).getByRole("button", { name: "Sound on new critical problems" }).click();
     await eventually("the sound as an example", async () => expect(await tones()).toBe(2));
     // The device has no devices behind it, and cuts off itself with its host.
-    await cause({ down: ["w2"] }, [W2_DOWN]);
+    await tree.cause({ down: ["w2"] }, [W2_DOWN]);
     await titleIs(tab, "(1) Gazetteer");
-    await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+    await tree.cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
     await titleIs(tab, "(2) Gazetteer");
     await page.getByRole("button", { name: "Problems, the worst: Critical 2 not acknowledged" }).waitFor();
     expect(await linksOf(tab).allTextContents()).toEqual([
@@ -157,7 +77,7 @@ test.skipIf(!hasChromium)(
       "Link lost switch-core/1 – switch-east/1",
     ]);
     const lost = listOf(tab).locator(".problem", { hasText: "Link lost" });
-    const [, served] = await servedProblems();
+    const [, served] = await tree.servedProblems();
     expect(await lost.locator("time").getAttribute("datetime")).toBe(served?.since ?? "");
     expect(await lost.locator(".cut-off a").count()).toBe(0);
     await lost.getByText("Cuts off 3 devices, 1 host").click();
@@ -177,7 +97,7 @@ test.skipIf(!hasChromium)(
     await listOf(tab).getByText("Sound starts with the first click or key").waitFor();
     await page.keyboard.press("Shift");
     await listOf(tab).getByText("Sound starts with the first click or key").waitFor({ state: "detached" });
-    await cause({}, []);
+    await tree.cause({}, []);
     await titleIs(tab, plainTitle);
     expect(await tones()).toBe(0);
     expect(tab.errors).toEqual([]);
@@ -186,8 +106,8 @@ test.skipIf(!hasChromium)(
 );
 
 test.skipIf(!hasChromium)("a click or Enter leads to a problem on the map", async () => {
-  await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
-  const tab = await openTab(service);
+  await tree.cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+  const tab = await openTab(tree.service);
   const { page } = tab;
   await tab.goto("/?problems=1");
   await linksOf(tab).nth(1).waitFor();
@@ -221,8 +141,8 @@ test.skipIf(!hasChromium)("a click or Enter leads to a problem on the map", asyn
 });
 
 test.skipIf(!hasChromium)("a device that the opening panel would cover is brought into view", async () => {
-  await cause({ down: ["w2"] }, [W2_DOWN]);
-  const tab = await openTab(service);
+  await tree.cause({ down: ["w2"] }, [W2_DOWN]);
+  const tab = await openTab(tree.service);
   // At the right of the map, as wide as it is without the panel.
   await tab.goto("/?problems=1&camera=-350,0,700,w2");
   await linksOf(tab).first().click();
@@ -237,8 +157,8 @@ test.skipIf(!hasChromium)("a device that the opening panel would cover is brough
 test.skipIf(!hasChromium)(
   "what is acknowledged stays so after a reload, and not when the problem comes back",
   async () => {
-    await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
-    const tab = await openTab(service);
+    await tree.cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+    const tab = await openTab(tree.service);
     const { page } = tab;
     await tab.goto("/?problems=1");
     const acknowledge = listOf(tab).getByRole("button", { name: /^Acknowledged?: Device down/ });
@@ -261,8 +181,8 @@ test.skipIf(!hasChromium)(
     await titleIs(tab, "(2) Gazetteer");
     await acknowledge.click();
     await titleIs(tab, "(1) Gazetteer");
-    await cause({ cut: ["east"] }, [EAST_LOST]);
-    await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
+    await tree.cause({ cut: ["east"] }, [EAST_LOST]);
+    await tree.cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
     await titleIs(tab, "(2) Gazetteer");
     expect(tab.errors).toEqual([]);
     await tab.close();
@@ -270,12 +190,12 @@ test.skipIf(!hasChromium)(
 );
 
 test.skipIf(!hasChromium)("the list of a past time, while the title counts the problems of now", async () => {
-  await cause({ down: ["w2"] }, [W2_DOWN]);
-  const response = await service.fetch("/controller/v1/topology");
+  await tree.cause({ down: ["w2"] }, [W2_DOWN]);
+  const response = await tree.service.fetch("/controller/v1/topology");
   await response.text();
   const revision = response.headers.get("gazetteer-revision");
-  await cause({}, []);
-  const tab = await openTab(service);
+  await tree.cause({}, []);
+  const tab = await openTab(tree.service);
   await tab.goto(`/?problems=1&at=${revision}`);
   await listOf(tab).getByText("These were the problems at the time that is shown.").waitFor();
   expect(await linksOf(tab).allTextContents()).toEqual([`Device down ${MARKUP_NAME}`]);
@@ -285,122 +205,6 @@ test.skipIf(!hasChromium)("the list of a past time, while the title counts the p
   expect(tab.page.url()).toContain(`at=${revision}`);
   await tab.page.getByRole("button", { name: `Undo: As of revision ${revision}` }).click();
   await listOf(tab).getByText("No problems.").waitFor();
-  expect(tab.errors).toEqual([]);
-  await tab.close();
-});
-
-test.skipIf(!hasChromium)("many problems of one kind are bounded, and severities are filtered", async () => {
-  // Beside a table, because the browser draws a map of 500 devices slowly without a graphics card.
-  write({ cut: ["east"], extra: 500, down: ["w2"] });
-  await eventually("the problems", async () => expect(await servedProblems()).toHaveLength(502));
-  const tab = await openTab(service);
-  await tab.goto("/?view=devices&problems=1");
-  await titleIs(tab, "(502) Gazetteer");
-  const more = listOf(tab).getByRole("button", { name: "Device down: and 495 more" });
-  await more.waitFor();
-  expect(await linksOf(tab).count()).toBe(7);
-  await more.click();
-  await listOf(tab).getByRole("button", { name: "Device down: and 445 more" }).waitFor();
-  expect(await linksOf(tab).count()).toBe(57);
-  await listOf(tab)
-    .getByRole("button", { name: /^Warning/ })
-    .click();
-  await waitForUrlPart(tab, "severity=warning");
-  await listOf(tab).getByText("None of 502 problems is to be shown").waitFor();
-  write({ invalid: true });
-  await listOf(tab).getByText("Source stale").waitFor();
-  expect(await linksOf(tab).count()).toBe(1);
-  await linksOf(tab).first().click();
-  await waitForUrlPart(tab, "source=racks");
-  await tab.goto("/?view=devices&problems=1");
-  await listOf(tab).getByRole("button", { name: "Acknowledge all 502" }).click();
-  await titleIs(tab, "(1) Gazetteer");
-  expect(tab.errors).toEqual([]);
-  await tab.close();
-});
-
-test.skipIf(!hasChromium)("without the service the list is marked as old; a hidden page polls", async () => {
-  await cause({ cut: ["east"] }, [EAST_LOST]);
-  await using proxy = await startTcpProxy(Number(new URL(service.url).port));
-  const tab = await openTab({ url: `http://127.0.0.1:${proxy.port}`, credentials: service.credentials });
-  const { page } = tab;
-  const requests: string[] = [];
-  page.on("request", (request) => {
-    if (request.url().includes("topology/problems")) requests.push(request.headers().accept ?? "");
-  });
-  await tab.goto("/?view=devices&problems=1");
-  await linksOf(tab).first().waitFor();
-  expect(requests).toEqual(["text/event-stream"]);
-  proxy.cut();
-  await listOf(tab).getByText("This list is old").waitFor();
-  expect(await linksOf(tab).count()).toBe(1);
-  await titleIs(tab, "(1) Gazetteer – not current");
-  proxy.open();
-  await titleIs(tab, "(1) Gazetteer");
-  expect(await listOf(tab).locator(".old-list").count()).toBe(0);
-  await page.evaluate(() => {
-    Object.defineProperty(document, "hidden", { value: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  });
-  await eventually("a poll", async () => expect(requests.at(-1)).toBe("*/*"));
-  await cause({}, []);
-  await listOf(tab).getByText("No problems.").waitFor();
-  await tab.close();
-});
-
-test.skipIf(!hasChromium)("wall mode: map, problems, clock and state, in full screen", async () => {
-  await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
-  const tab = await openTab(service);
-  const { page } = tab;
-  await tab.goto("/?problems=1");
-  const isFull = () => page.evaluate(() => document.fullscreenElement !== null);
-  await listOf(tab).getByRole("button", { name: "Wall mode" }).click();
-  await waitForUrlPart(tab, "wall=1");
-  await eventually("full screen", async () => expect(await isFull()).toBe(true));
-  await page.locator(".wall-bar").getByText("Live").waitFor();
-  await linksOf(tab).nth(1).waitFor();
-  expect(await page.locator("header.bar, .timeline, aside.panel").count()).toBe(0);
-  expect(await page.locator(".wall-counts li").first().textContent()).toBe("Critical 2");
-  const clock = page.locator(".wall-clock");
-  const shown = await clock.getAttribute("datetime");
-  await eventually("the clock to go on", async () =>
-    expect(await clock.getAttribute("datetime")).not.toBe(shown),
-  );
-  const size = await linksOf(tab)
-    .first()
-    .evaluate((link) => Number.parseFloat(getComputedStyle(link).fontSize));
-  expect(size).toBeGreaterThanOrEqual(18);
-  expect(await audit(tab)).toEqual([]);
-  await page.keyboard.press("Escape");
-  await page.locator("header.bar").waitFor();
-  expect(page.url()).not.toContain("wall=1");
-  await eventually("no full screen", async () => expect(await isFull()).toBe(false));
-  // The address alone opens it, without full screen, for which a click is needed.
-  await tab.goto("/?wall=1");
-  await page.getByRole("button", { name: "Full screen" }).click();
-  await eventually("full screen", async () => expect(await isFull()).toBe(true));
-  await page.evaluate(() => document.exitFullscreen());
-  await page.locator("header.bar").waitFor();
-  expect(tab.errors).toEqual([]);
-  await tab.close();
-});
-
-test.skipIf(!hasChromium)("the list on a phone and in the light theme", async () => {
-  await cause({ down: ["w2"], cut: ["east"] }, [W2_DOWN, EAST_LOST]);
-  const tab = await openTab(service, { viewport: { width: 380, height: 780 }, colorScheme: "light" });
-  await tab.goto("/?problems=1&acknowledged=1");
-  await listOf(tab)
-    .getByRole("button", { name: /^Acknowledge: Link lost/ })
-    .click();
-  await linksOf(tab).first().click();
-  await tab.page.locator("aside.panel").getByText(MARKUP_NAME).first().waitFor();
-  const map = await tab.page.locator("main").boundingBox();
-  expect(map?.height).toBeGreaterThan(80);
-  expect(await tab.page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(380);
-  expect(await audit(tab)).toEqual([]);
-  await tab.goto("/?wall=1");
-  await linksOf(tab).first().waitFor();
-  expect(await audit(tab)).toEqual([]);
   expect(tab.errors).toEqual([]);
   await tab.close();
 });

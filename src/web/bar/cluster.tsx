@@ -18,7 +18,8 @@ export function ClusterDetails({ cluster }: { readonly cluster: ClusterReadiness
         </p>
       )}
       {error !== undefined && <p class="error-text">{error}</p>}
-      <Loaded version={JSON.stringify(readiness.value)} load={(signal) => client.cluster({ signal })}>
+      {/* With each reading of the readiness, also if that is the same: a node may have joined or left. */}
+      <Loaded version={readiness.value} load={(signal) => client.cluster({ signal })}>
         {(overview) => <Overview overview={overview} />}
       </Loaded>
     </>

@@ -7,7 +7,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 
 interface LoadedProps<T> {
-  readonly version: string;
+  /** Compared by identity: an object that is read again is another version, also with the same content. */
+  readonly version: string | object | undefined;
   readonly load: (signal: AbortSignal) => Promise<T>;
   readonly children: (value: T) => ComponentChildren;
 }

@@ -1,0 +1,87 @@
+/** What the map highlights, dims and hides, and that no alarm is ever dimmed, without a browser. */
+import { describe, expect, test } from "bun:test";
+import { cableOf } from "../../src/model/cable.ts";
+import { bundleStyle } from "../../src/web/map/bundle-style.ts";
+import { createHighlights } from "../../src/web/map/highlights.ts";
+import { PALETTES } from "../../src/web/map/palette.ts";
+import { deviceStyle, type Emphasis, lineColor, STROKES } from "../../src/web/map/style.ts";
+import { DEFAULT_STATE } from "../../src/web/state.ts";
+import { sampleCable, sampleNetwork } from "./sample-network.ts";
+
+/** One direction of a cable. */
+const linkOf = (from: string, to: string, more = {}) => sampleCable(from, to, more)[0];
+
+describe("highlights", () => {
+  const highlights = (options: Partial<typeof DEFAULT_STATE>) =>
+    createHighlights(sampleNetwork(), { ...DEFAULT_STATE, ...options }, undefined);
+  const highlightedIds = (options: Partial<typeof DEFAULT_STATE>) =>
+    [...sampleNetwork().devices.values()]
+      .filter((device) => highlights(options).device(device).highlighted)
+      .map(({ id }) => id);
+
+  test("a filter highlights the devices that match; without a filter none is highlighted", () => {
+    expect(highlightedIds({})).toEqual([]);
+    expect(highlightedIds({ states: ["down"] })).toEqual(["d"]);
+    expect(highlightedIds({ types: ["ROUTER"] })).toEqual([]);
+    expect(highlightedIds({ sources: ["demo"], types: ["SWITCH"] })).toEqual(["a", "b", "c", "d"]);
+  });
+
+  test("devices outside the neighbourhood are hidden", () => {
+    const { isVisible } = highlights({ around: "a", hops: 1 });
+    expect(["a", "b", "c"].map(isVisible)).toEqual([true, true, false]);
+  });
+});
+
+test("an alarm is never faded by a filter, a path or a layer", () => {
+  const network = sampleNetwork();
+  network.set({ resource: "links", value: linkOf("a/1", "b/1", { state: "INACTIVE" }) });
+  network.set({ resource: "links", value: linkOf("b/1", "a/1", { state: "INACTIVE" }) });
+  const filters = { ...DEFAULT_STATE, types: ["ROUTER"] };
+  for (const palette of Object.values(PALETTES)) {
+    const highlights = createHighlights(network, filters, undefined);
+    const colours = [...network.devices.values()].map((one) => {
+      const emphasis = highlights.device(one);
+      expect(emphasis.highlighted).toBe(false);
+      return deviceStyle(one, emphasis, palette).color;
+    });
+    expect(colours).toEqual([palette.dimmed, palette.dimmed, palette.dimmed, palette.down]);
+    const cables = [...network.cables.values()].map((cable) =>
+      lineColor({ ...cable, partlyDown: false }, highlights.cable(cable), palette),
+    );
+    expect(cables).toEqual([palette.down, palette.dimmed, palette.dimmed]);
+  }
+});
+
+test("a metric replaces no alarm and no mark, and a partly broken bundle differs by its stroke too", () => {
+  const up = sampleCable("a/1", "b/1");
+  const inConflict = sampleCable("a/2", "b/2", { annotations: { conflict: "two claims" } });
+  const down = sampleCable("a/3", "b/3", { state: "INACTIVE" });
+  const bundle = (...cables: ReturnType<typeof sampleCable>[]) => ({
+    a: "a",
+    b: "b",
+    cables: cables.map(([forward, reverse]) => cableOf(forward, reverse)),
+  });
+  const values = new Map<string, number>(
+    [up, inConflict, down].flatMap((links) => links.map(({ id }) => [id, 10] as const)),
+  );
+  const palette = PALETTES.dark;
+  const plain = { highlighted: undefined, selected: false, onPath: false, mark: undefined };
+  const style = (one: ReturnType<typeof bundle>, emphasis: Emphasis = plain, metric = values) =>
+    bundleStyle(one, emphasis, {
+      palette,
+      overlay: { name: "Load", unit: "%", max: 100, values: metric },
+      speedOf: () => 0,
+    });
+  const metricColor = style(bundle(up)).color;
+  expect(style(bundle(up), plain, new Map()).color).toBe(palette.dimmed);
+  expect(style(bundle(down))).toMatchObject({ color: palette.down, stroke: STROKES.dashed });
+  for (const metric of [values, new Map<string, number>()]) {
+    const partlyDown = style(bundle(up, down), plain, metric);
+    expect(partlyDown).toMatchObject({ color: palette.down, stroke: STROKES.longDashed, fades: false });
+    const conflict = style(bundle(inConflict), plain, metric);
+    expect(conflict).toMatchObject({ color: palette.warning, stroke: STROKES.double, fades: false });
+    const marked = style(bundle(up), { ...plain, mark: "problem" }, metric).color;
+    expect(marked).not.toBe(metricColor);
+    expect(marked).toBe(palette.down);
+  }
+});
