@@ -37,8 +37,8 @@ export interface ProblemStore {
   /** The problem that the map marks. Undefined also when it is not in the list that is shown. */
   readonly chosen: ReadonlySignal<NetworkProblem | undefined>;
   /**
-   * Of lost links: what the map draws where they were. Without the acknowledged ones, except the chosen one. Another object
-   * only when there are others.
+   * Of lost links: what the map draws where they were. Without the acknowledged ones, except the chosen one. Another array
+   * only when one of them is another object, so that the map is not drawn again for other problems.
    */
   readonly lost: ReadonlySignal<readonly NetworkProblem[]>;
   /** Rises when the reader goes to a problem, also to the chosen one again. */
@@ -77,7 +77,7 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
         (problem) =>
           problem.kind === "link-lost" && (!acknowledged.has(problem) || problem.id === chosenId.value),
       );
-      const isSame = next.length === lost.length && next.every(({ id }, i) => id === lost[i]?.id);
+      const isSame = next.length === lost.length && next.every((problem, i) => problem === lost[i]);
       if (!isSame) lost = next;
       return lost;
     }),
