@@ -6,10 +6,28 @@ import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { loadComparison } from "./history.ts";
 import { loadPast, type Past } from "./past.ts";
+import { reloadLater } from "./reload.ts";
 import type { Store } from "./store.ts";
 
-/** Returns a function that loads them again. */
-export function syncHistory(store: Store): () => void {
+/** A comparison with the present is loaded again at most this often while the network changes. */
+const COMPARISON_INTERVAL_MS = 2000;
+
+type HistoryStore = Pick<
+  Store,
+  | "client"
+  | "state"
+  | "live"
+  | "past"
+  | "pastMoment"
+  | "comparison"
+  | "problem"
+  | "loading"
+  | "shownMoments"
+  | "networkVersion"
+>;
+
+/** Returns a function to be called when the live network has changed. */
+export function syncHistory(store: HistoryStore): () => void {
   const { client, state, live, past, pastMoment, comparison, problem, loading, shownMoments } = store;
   let request = new AbortController();
   let shown: Past | undefined;
@@ -52,5 +70,12 @@ export function syncHistory(store: Store): () => void {
     void moments.value;
     if (live.value) untracked(() => void load());
   });
-  return () => void load();
+  return reloadLater(
+    COMPARISON_INTERVAL_MS,
+    () => loading.peek(),
+    () => {
+      const { at, compare } = state.peek();
+      if (compare !== undefined && at === undefined) void load();
+    },
+  );
 }

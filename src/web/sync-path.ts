@@ -6,8 +6,8 @@
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { pathEndId } from "./path.ts";
+import { reloadLater } from "./reload.ts";
 import type { Store } from "./store.ts";
-import { throttle } from "./throttle.ts";
 
 /** The paths that are listed. The union has all of them. */
 export const MAX_LISTED_PATHS = 32;
@@ -63,11 +63,11 @@ export function syncPath(store: Store): void {
       void load();
     });
   });
-  const reload = throttle(RELOAD_MS, () => {
-    // A load that takes longer than the network needs to change again would never end.
-    if (pathLoading.peek()) reload();
-    else void load();
-  });
+  const reload = reloadLater(
+    RELOAD_MS,
+    () => pathLoading.peek(),
+    () => void load(),
+  );
   effect(() => {
     void store.networkVersion.value;
     untracked(() => {
