@@ -1,12 +1,12 @@
 /**
  * Loads the past network and the comparison of the address. A request is aborted when the address names another moment
- * before it has ended. A short way from the moment that is shown to the next one costs the differences alone.
+ * before it has ended, and sent again when the connection has failed and is back. A short way from the moment that is shown to the next one costs the differences alone.
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { loadComparison } from "./history.ts";
 import { loadPast, type Past } from "./past.ts";
-import { reloadLater } from "./reload.ts";
+import { mayRetry, reloadLater } from "./reload.ts";
 import type { Store } from "./store.ts";
 
 /** A comparison with the present is loaded again at most this often while the network changes. */
@@ -24,6 +24,7 @@ type HistoryStore = Pick<
   | "loading"
   | "shownMoments"
   | "networkVersion"
+  | "connection"
 >;
 
 /** Returns a function to be called when the live network has changed. */
@@ -62,6 +63,7 @@ export function syncHistory(store: HistoryStore): () => void {
         problem.value = error instanceof ClientError ? error.detail : String(error);
         loading.value = false;
       });
+      if (await mayRetry(store.connection, error, signal)) void load();
     }
   }
 
