@@ -40,9 +40,9 @@ describe("network", () => {
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([1, 0]);
     const value = sampleHost("02:00:00:00:00:01", "b/3");
     const change = { resource: "hosts", value, time: 0 } as const;
-    applyChange(network, { ...change, event: "updated", revision: 2, changed: ["locations"] });
+    applyChange(network, { ...change, event: "updated", revision: 8, changed: ["locations"] });
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([0, 1]);
-    applyChange(network, { ...change, event: "removed", revision: 3 });
+    applyChange(network, { ...change, event: "removed", revision: 9 });
     expect(network.hostCount("b")).toBe(0);
   });
 
@@ -137,6 +137,15 @@ describe("hosts", () => {
     expect(hosts.countsAreStale).toBe(true);
     await hosts.recount(async () => ({ counts: { a: 1, b: 2 }, total: 3, revision: 7 }));
     expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 2, false]);
+  });
+
+  test("a move that a list contains before the stream has it makes the counts stale", () => {
+    const hosts = new Hosts(counts);
+    const moved = host(1, "b/1", 7);
+    hosts.open(hostWithId(moved.id));
+    hosts.setLoaded(hostWithId(moved.id).key, [moved], true);
+    hosts.apply(change("updated", moved, ["locations"]));
+    expect(hosts.countsAreStale).toBe(true);
   });
 
   test("counts that are older than the stream by the time they arrive lose none of its changes", async () => {
