@@ -56,6 +56,8 @@ export interface Store extends Navigation {
   /** The values that the map draws on links. */
   readonly overlay: ReadonlySignal<LinkOverlay | undefined>;
   readonly connection: Signal<ConnectionState>;
+  /** Epoch milliseconds since when the stream of the live network is lost; undefined while it is not. */
+  readonly lostSince: Signal<number | undefined>;
   readonly readiness: Signal<Readiness | undefined>;
   /** In groups, newest first. */
   readonly recentChanges: Signal<readonly ChangeGroup[]>;
@@ -130,6 +132,7 @@ export function createStore(client: Client): Store {
     overlayResult,
     overlay: overlayOf(navigation.state, overlayResult),
     connection: signal<ConnectionState>({ state: "connecting" }),
+    lostSince: signal<number | undefined>(undefined),
     readiness: signal<Readiness | undefined>(undefined),
     recentChanges: signal<readonly ChangeGroup[]>([]),
     path: signal<LoadedPath | undefined>(undefined),

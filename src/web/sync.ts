@@ -3,7 +3,7 @@
  * the service. Runs until the page is closed.
  */
 import { batch, computed, effect } from "@preact/signals";
-import { ClientError } from "../client/client.ts";
+import { ClientError, type ConnectionState } from "../client/client.ts";
 import { syncViews } from "./arrange/sync-views.ts";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
 import { watchNetwork } from "./live.ts";
@@ -56,7 +56,7 @@ function syncReadiness(store: Store): void {
 }
 
 function syncLive(store: Store, reloadComparison: () => void): void {
-  const { live, connection } = store;
+  const { live } = store;
   let recent = new ChangeGroups();
   /** The last that were received: the changes before them are loaded later and must be grouped first. */
   let received: readonly RecentChange[] = [];
@@ -100,13 +100,23 @@ function syncLive(store: Store, reloadComparison: () => void): void {
         addRecent([...changes, ...received.filter(({ revision }) => revision > newest)]);
         schedulePublish();
       },
-      onConnection(next) {
-        connection.value = next;
-      },
+      onConnection: (next) => setConnection(store, next),
       onError(error) {
         if (error instanceof ClientError && error.status === 401) location.reload();
       },
     },
     new AbortController().signal,
   );
+}
+
+/** An attempt to connect again does not end the time without a connection. */
+export function setConnection(
+  { connection, lostSince }: Pick<Store, "connection" | "lostSince">,
+  next: ConnectionState,
+): void {
+  batch(() => {
+    connection.value = next;
+    if (next.state === "connected") lostSince.value = undefined;
+    else if (next.state !== "connecting") lostSince.value ??= Date.now();
+  });
 }
