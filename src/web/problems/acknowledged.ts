@@ -2,7 +2,7 @@
  * The problems that the reader has acknowledged, kept in the browser and shared by its windows. An entry is the id of a
  * problem and its `since`: a problem that was gone and is back has another `since`, so that it is shown again.
  */
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { loadText, saveText } from "../storage.ts";
 
@@ -15,7 +15,8 @@ type Identity = Pick<NetworkProblem, "id" | "since">;
 type Entries = ReadonlyMap<string, string>;
 
 export interface Acknowledged {
-  readonly entries: ReadonlySignal<Entries>;
+  /** Says whether a problem is acknowledged. Of a long list, its value is read once for all. */
+  readonly test: ReadonlySignal<(problem: Identity) => boolean>;
   /** Subscribes the caller. */
   has(problem: Identity): boolean;
   set(problems: readonly Identity[], acknowledged: boolean): void;
@@ -27,9 +28,14 @@ export function createAcknowledged(): Acknowledged {
     if (event instanceof StorageEvent && event.key === STORAGE_KEY)
       entries.value = parseEntries(event.newValue ?? undefined);
   });
+  const test = computed(() => {
+    const sinceById = entries.value;
+    if (sinceById.size === 0) return () => false;
+    return ({ id, since }: Identity) => sinceById.get(id) === since;
+  });
   return {
-    entries,
-    has: ({ id, since }) => entries.value.get(id) === since,
+    test,
+    has: (problem) => test.value(problem),
     set(problems, acknowledged) {
       entries.value = changedEntries(entries.peek(), problems, acknowledged);
       saveText(STORAGE_KEY, JSON.stringify([...entries.peek()]));

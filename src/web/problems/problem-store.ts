@@ -8,6 +8,7 @@ import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-ki
 import type { ViewState } from "../state.ts";
 import { type Acknowledged, createAcknowledged } from "./acknowledged.ts";
 import { type AlarmSound, createAlarmSound } from "./alarm-sound.ts";
+import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
 
 export interface ProblemList {
   /** Worst first. */
@@ -34,6 +35,9 @@ export interface ProblemStore {
   readonly past: Signal<ProblemList | undefined>;
   /** What the list shows. */
   readonly shown: ReadonlySignal<ProblemList>;
+  /** Those of the list that is shown, and those of now, by severity. */
+  readonly sections: ReadonlySignal<ProblemSections>;
+  readonly liveSections: ReadonlySignal<ProblemSections>;
   /** The problem that the map marks. Undefined also when it is not in the list that is shown. */
   readonly chosen: ReadonlySignal<NetworkProblem | undefined>;
   /**
@@ -66,12 +70,25 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
     return isPlaying.value ? WAITING : (past.value ?? LOADING);
   });
   const chosenId = computed(() => state.value.problem);
+  const liveProblems = computed(() => live.value.problems);
+  const liveSections = computed(() => divideProblems(liveProblems.value, acknowledged.test.value));
+  const shownProblems = computed(() => shown.value.problems);
+  const sections = computed(() =>
+    shownProblems.value === liveProblems.value
+      ? liveSections.value
+      : divideProblems(shownProblems.value, acknowledged.test.value),
+  );
   let lost: readonly NetworkProblem[] = [];
   return {
     live,
     past,
     shown,
-    chosen: computed(() => shown.value.problems.find(({ id }) => id === chosenId.value)),
+    sections,
+    liveSections,
+    chosen: computed(() => {
+      const wanted = chosenId.value;
+      return wanted === undefined ? undefined : shown.value.problems.find(({ id }) => id === wanted);
+    }),
     lost: computed(() => {
       const next = shown.value.problems.filter(
         (problem) =>
@@ -83,12 +100,12 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
     }),
     visits: signal(0),
     acknowledged,
-    open: computed(() => summarize(live.value.problems.filter((problem) => !acknowledged.has(problem)))),
+    open: computed(() => summarize(liveSections.value)),
     sound: createAlarmSound(),
   };
 }
 
-function summarize(problems: readonly NetworkProblem[]): ProblemSummary {
-  const worst = PROBLEM_SEVERITIES.find((severity) => problems.some((one) => one.severity === severity));
-  return { count: problems.length, worst };
+function summarize(sections: ProblemSections): ProblemSummary {
+  const worst = PROBLEM_SEVERITIES.find((severity) => sections[severity].waiting.length > 0);
+  return { count: countProblems(sections).waiting, worst };
 }
