@@ -6,7 +6,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import type { ViewState } from "../state.ts";
-import { type Acknowledged, createAcknowledged } from "./acknowledged.ts";
+import { type Acknowledged, createAcknowledged, MAX_ACKNOWLEDGED } from "./acknowledged.ts";
 import { type AlarmSound, createAlarmSound } from "./alarm-sound.ts";
 import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
 
@@ -48,6 +48,8 @@ export interface ProblemStore {
   /** Rises when the reader goes to a problem, also to the chosen one again. */
   readonly visits: Signal<number>;
   readonly acknowledged: Acknowledged;
+  /** How many more can be acknowledged without another one of the lists becoming open again. */
+  readonly room: ReadonlySignal<number>;
   /** What is not acknowledged now. */
   readonly open: ReadonlySignal<ProblemSummary>;
   readonly sound: AlarmSound;
@@ -62,7 +64,9 @@ export const isRead = ({ receivedMs }: ProblemList): boolean => receivedMs !== u
 export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemStore {
   const live = signal(LOADING);
   const past = signal<ProblemList | undefined>(undefined);
-  const acknowledged = createAcknowledged();
+  const acknowledged = createAcknowledged(
+    () => new Set([...live.peek().problems, ...(past.peek()?.problems ?? [])].map(({ id }) => id)),
+  );
   const at = computed(() => state.value.at);
   const isPlaying = computed(() => state.value.play);
   const shown = computed(() => {
@@ -100,6 +104,11 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
     }),
     visits: signal(0),
     acknowledged,
+    room: computed(() => {
+      const lists = new Set([sections.value, liveSections.value]);
+      const counts = Array.from(lists, (one) => countProblems(one));
+      return counts.reduce((room, { all, waiting }) => room - (all - waiting), MAX_ACKNOWLEDGED);
+    }),
     open: computed(() => summarize(liveSections.value)),
     sound: createAlarmSound(),
   };

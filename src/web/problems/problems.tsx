@@ -113,15 +113,17 @@ interface SeverityProps {
 function Severity({ group, onAcknowledge, onMore }: SeverityProps) {
   const { severity, problems, waiting, kinds } = group;
   const sign = SEVERITY_SIGNS[severity];
+  const worst = waiting.slice(0, Math.max(0, useStore().problems.room.value));
+  const words = worst.length < waiting.length ? "the worst" : "all";
   return (
     <section class="severity" aria-label={sign.title}>
       <h3>
         <ProblemSign sign={sign} severity={severity} />
         {sign.title}
         <span class="count">{problems.length.toLocaleString("en")}</span>
-        {waiting.length > 1 && (
-          <button type="button" class="text-button" onClick={() => onAcknowledge(waiting, true)}>
-            {`Acknowledge all ${waiting.length.toLocaleString("en")}`}
+        {worst.length > 1 && (
+          <button type="button" class="text-button" onClick={() => onAcknowledge(worst, true)}>
+            {`Acknowledge ${words} ${worst.length.toLocaleString("en")}`}
           </button>
         )}
       </h3>
