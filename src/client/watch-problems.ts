@@ -73,16 +73,37 @@ async function* readLists(
   chunks: AsyncGenerator<Uint8Array, void, void>,
 ): AsyncGenerator<WatchedProblems, void, void> {
   const parser = new EventStreamParser();
-  const problems = new Map<string, NetworkProblem>();
+  let problems: readonly NetworkProblem[] = [];
+  /** By id; undefined is removed. */
+  const changed = new Map<string, NetworkProblem | undefined>();
   for await (const chunk of chunks) {
     for (const record of parser.push(chunk)) {
       if (record.event === "overflow" || record.event === "closing") return;
       const { revision, value } = parseRecord(record);
-      if (value && record.event === "removed") problems.delete(value.id);
-      else if (value) problems.set(value.id, value);
-      if (record.hasId) yield { revision, problems: [...problems.values()].sort(compareProblems) };
+      if (value) changed.set(value.id, record.event === "removed" ? undefined : value);
+      if (!record.hasId) continue;
+      problems = mergeChanged(problems, changed);
+      changed.clear();
+      yield { revision, problems };
     }
   }
+}
+
+/** Only what changed is sorted: there may be a hundred thousand others. They stay the same objects. */
+function mergeChanged(
+  problems: readonly NetworkProblem[],
+  changed: ReadonlyMap<string, NetworkProblem | undefined>,
+): NetworkProblem[] {
+  const added = [...changed.values()].filter((one) => one !== undefined).sort(compareProblems);
+  const merged: NetworkProblem[] = [];
+  let i = 0;
+  for (const problem of problems) {
+    if (changed.has(problem.id)) continue;
+    for (let next = added[i]; next && compareProblems(next, problem) < 0; next = added[++i])
+      merged.push(next);
+    merged.push(problem);
+  }
+  return merged.concat(added.slice(i));
 }
 
 interface RecordBody {

@@ -259,7 +259,8 @@ export class Hosts {
     else if (event === "removed") count(value, -1);
     else if (changed?.includes("locations")) {
       const before = this.opened.get(value.id);
-      if (!before) this.#staleRevision = revision;
+      // A list may contain the move already, and the counts not: where the host was before is not known then.
+      if (!before || before.revision >= revision) this.#staleRevision = revision;
       else {
         count(before, -1);
         count(value, 1);

@@ -22,7 +22,7 @@ import { type OverlayResult, overlayOf } from "./overlay.ts";
 import type { LoadedPath } from "./path.ts";
 import { createPlannedNetworks } from "./planned-network.ts";
 import { createProblemStore, type ProblemStore } from "./problems/problem-store.ts";
-import type { EntityRef, ViewState } from "./state.ts";
+import { type EntityRef, isRevision, type ViewState } from "./state.ts";
 
 export interface Notice {
   readonly id: number;
@@ -38,6 +38,8 @@ export interface Store extends Navigation {
   readonly past: Signal<Network | undefined>;
   /** The revision and time of the past network. */
   readonly pastMoment: Signal<RevisionTime | undefined>;
+  /** Epoch milliseconds that the views show; undefined at the present. In a quiet network after the last change. */
+  readonly pastMs: ReadonlySignal<number | undefined>;
   readonly comparison: Signal<Comparison | undefined>;
   /** What is not as planned. Undefined when the page does not need it, or before it is loaded. */
   readonly drift: Signal<DriftList | undefined>;
@@ -54,6 +56,8 @@ export interface Store extends Navigation {
   /** The values that the map draws on links. */
   readonly overlay: ReadonlySignal<LinkOverlay | undefined>;
   readonly connection: Signal<ConnectionState>;
+  /** Epoch milliseconds since when the stream of the live network is lost; undefined while it is not. */
+  readonly lostSince: Signal<number | undefined>;
   readonly readiness: Signal<Readiness | undefined>;
   /** In groups, newest first. */
   readonly recentChanges: Signal<readonly ChangeGroup[]>;
@@ -91,6 +95,7 @@ export function createStore(client: Client): Store {
   const navigation = createNavigation();
   const live = signal<Network | undefined>(undefined);
   const past = signal<Network | undefined>(undefined);
+  const pastMoment = signal<RevisionTime | undefined>(undefined);
   const comparison = signal<Comparison | undefined>(undefined);
   const pathStart = signal<EntityRef | undefined>(undefined);
   const notices = signal<readonly Notice[]>([]);
@@ -109,7 +114,12 @@ export function createStore(client: Client): Store {
     arranging: createArranging(navigation, settings),
     live,
     past,
-    pastMoment: signal<RevisionTime | undefined>(undefined),
+    pastMoment,
+    pastMs: computed(() => {
+      const { at } = shownMoments.value;
+      if (at === undefined) return undefined;
+      return isRevision(at) ? pastMoment.value?.time : Date.parse(at);
+    }),
     comparison,
     drift,
     plannedNetwork: computed(() => {
@@ -122,6 +132,7 @@ export function createStore(client: Client): Store {
     overlayResult,
     overlay: overlayOf(navigation.state, overlayResult),
     connection: signal<ConnectionState>({ state: "connecting" }),
+    lostSince: signal<number | undefined>(undefined),
     readiness: signal<Readiness | undefined>(undefined),
     recentChanges: signal<readonly ChangeGroup[]>([]),
     path: signal<LoadedPath | undefined>(undefined),

@@ -4,6 +4,7 @@
  */
 import { computed, effect } from "@preact/signals";
 import { type DriftList, failedList, loadDriftAt, watchDrift } from "./drift.ts";
+import { mayRetry } from "./reload.ts";
 import { readNetwork, type Store } from "./store.ts";
 import { parseFilter } from "./table/filter.ts";
 import { throttle } from "./throttle.ts";
@@ -31,13 +32,31 @@ export function syncDrift(store: Store): void {
       };
       watchDrift(client, onChange, signal).catch((error: unknown) => publish(failedList(error)));
     } else {
-      loadDriftAt(client, at.value, signal).then(publish, (error: unknown) => publish(failedList(error)));
+      void loadPast(store, at.value, publish, signal);
     }
     return () => {
       request.abort();
       drift.value = undefined;
     };
   });
+}
+
+/** Again when the connection has failed and is back. */
+async function loadPast(
+  { client, connection }: Store,
+  at: string,
+  publish: (list: DriftList) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      publish(await loadDriftAt(client, at, signal));
+      return;
+    } catch (error) {
+      publish(failedList(error));
+      if (!(await mayRetry(connection, error, signal))) return;
+    }
+  }
 }
 
 function needsDrift(store: Store): boolean {

@@ -1,15 +1,34 @@
 /**
  * Loads the past network and the comparison of the address. A request is aborted when the address names another moment
- * before it has ended. A short way from the moment that is shown to the next one costs the differences alone.
+ * before it has ended, and sent again when the connection has failed and is back. A short way from the moment that is shown to the next one costs the differences alone.
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { loadComparison } from "./history.ts";
 import { loadPast, type Past } from "./past.ts";
+import { mayRetry, reloadLater } from "./reload.ts";
 import type { Store } from "./store.ts";
 
-/** Returns a function that loads them again. */
-export function syncHistory(store: Store): () => void {
+/** A comparison with the present is loaded again at most this often while the network changes. */
+const COMPARISON_INTERVAL_MS = 2000;
+
+type HistoryStore = Pick<
+  Store,
+  | "client"
+  | "state"
+  | "live"
+  | "past"
+  | "pastMoment"
+  | "comparison"
+  | "problem"
+  | "loading"
+  | "shownMoments"
+  | "networkVersion"
+  | "connection"
+>;
+
+/** Returns a function to be called when the live network has changed. */
+export function syncHistory(store: HistoryStore): () => void {
   const { client, state, live, past, pastMoment, comparison, problem, loading, shownMoments } = store;
   let request = new AbortController();
   let shown: Past | undefined;
@@ -44,6 +63,7 @@ export function syncHistory(store: Store): () => void {
         problem.value = error instanceof ClientError ? error.detail : String(error);
         loading.value = false;
       });
+      if (await mayRetry(store.connection, error, signal)) void load();
     }
   }
 
@@ -52,5 +72,12 @@ export function syncHistory(store: Store): () => void {
     void moments.value;
     if (live.value) untracked(() => void load());
   });
-  return () => void load();
+  return reloadLater(
+    COMPARISON_INTERVAL_MS,
+    () => loading.peek(),
+    () => {
+      const { at, compare } = state.peek();
+      if (compare !== undefined && at === undefined) void load();
+    },
+  );
 }

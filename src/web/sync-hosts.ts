@@ -7,10 +7,9 @@
 import { effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { CONFLICTING_HOSTS, type HostGroup, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
+import { mayRetry } from "./reload.ts";
 import type { EntityRef } from "./state.ts";
 import type { Store } from "./store.ts";
-
-const RETRY_MS = 3000;
 
 export function syncHosts(store: Store): void {
   let requests = new Map<string, AbortController>();
@@ -74,12 +73,11 @@ async function loadGroup(store: Store, hosts: Hosts, group: HostGroup, signal: A
     } catch (error) {
       if (signal.aborted) return;
       if (moment.at !== hosts.at) continue;
-      if (error instanceof ClientError && !error.transient) {
-        hosts.setFailed(group.key, error.detail);
-        store.networkVersion.value++;
-        return;
-      }
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (await mayRetry(store.connection, error, signal)) continue;
+      if (signal.aborted) return;
+      hosts.setFailed(group.key, error instanceof ClientError ? error.detail : String(error));
+      store.networkVersion.value++;
+      return;
     }
   }
 }

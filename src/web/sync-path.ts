@@ -1,19 +1,24 @@
 /**
  * Loads the shortest paths between the ends of the address, of the moment that is shown, and again some time after the
- * network changed. A request that is overtaken by another address is aborted. The paths of the moment before stay until
+ * network changed, and when the connection has failed and is back. A request that is overtaken by another address is aborted. The paths of the moment before stay until
  * those of the next one are there, so that a play does not hide them at each step.
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
 import { pathEndId } from "./path.ts";
+import { mayRetry, reloadLater } from "./reload.ts";
 import type { Store } from "./store.ts";
-import { throttle } from "./throttle.ts";
 
 /** The paths that are listed. The union has all of them. */
 export const MAX_LISTED_PATHS = 32;
 const RELOAD_MS = 2000;
 
-export function syncPath(store: Store): void {
+type PathStore = Pick<
+  Store,
+  "client" | "state" | "path" | "pathLoading" | "pathFault" | "network" | "networkVersion" | "connection"
+>;
+
+export function syncPath(store: PathStore): void {
   const { client, state, path, pathLoading, pathFault } = store;
   let request = new AbortController();
   const load = async (): Promise<void> => {
@@ -44,6 +49,7 @@ export function syncPath(store: Store): void {
         pathFault.value = error instanceof ClientError ? error.detail : String(error);
         pathLoading.value = false;
       });
+      if (await mayRetry(store.connection, error, signal)) void load();
     }
   };
   const ends = computed(() => JSON.stringify(state.value.path));
@@ -63,11 +69,11 @@ export function syncPath(store: Store): void {
       void load();
     });
   });
-  const reload = throttle(RELOAD_MS, () => {
-    // A load that takes longer than the network needs to change again would never end.
-    if (pathLoading.peek()) reload();
-    else void load();
-  });
+  const reload = reloadLater(
+    RELOAD_MS,
+    () => pathLoading.peek(),
+    () => void load(),
+  );
   effect(() => {
     void store.networkVersion.value;
     untracked(() => {

@@ -3,7 +3,7 @@
  * the service. Runs until the page is closed.
  */
 import { batch, computed, effect } from "@preact/signals";
-import { ClientError } from "../client/client.ts";
+import { ClientError, type ConnectionState } from "../client/client.ts";
 import { syncViews } from "./arrange/sync-views.ts";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
 import { watchNetwork } from "./live.ts";
@@ -23,8 +23,6 @@ const MAX_RECEIVED = 1000;
 /** From this number of devices on, changes are shown at most once in LARGE_INTERVAL_MS. */
 const LARGE_DEVICES = 2000;
 const LARGE_INTERVAL_MS = 400;
-/** A comparison with the present is loaded again at most this often while the network changes. */
-const COMPARISON_INTERVAL_MS = 2000;
 
 export function startSync(store: Store): void {
   syncReadiness(store);
@@ -35,8 +33,8 @@ export function startSync(store: Store): void {
   syncHosts(store);
   syncPath(store);
   syncProblems(store);
-  const reloadHistory = syncHistory(store);
-  syncLive(store, reloadHistory);
+  const reloadComparison = syncHistory(store);
+  syncLive(store, reloadComparison);
   syncPlay(store);
 }
 
@@ -57,8 +55,8 @@ function syncReadiness(store: Store): void {
   setInterval(() => void load(), READINESS_INTERVAL_MS);
 }
 
-function syncLive(store: Store, reloadHistory: () => void): void {
-  const { live, state, connection } = store;
+function syncLive(store: Store, reloadComparison: () => void): void {
+  const { live } = store;
   let recent = new ChangeGroups();
   /** The last that were received: the changes before them are loaded later and must be grouped first. */
   let received: readonly RecentChange[] = [];
@@ -82,10 +80,6 @@ function syncLive(store: Store, reloadHistory: () => void): void {
   };
   const schedulePublish = () =>
     (live.peek()?.devices.size ?? 0) < LARGE_DEVICES ? publishInFrame() : publishLater();
-  const reloadComparison = throttle(COMPARISON_INTERVAL_MS, () => {
-    const { at, compare } = state.peek();
-    if (compare !== undefined && at === undefined) reloadHistory();
-  });
 
   void watchNetwork(
     store.client,
@@ -106,13 +100,23 @@ function syncLive(store: Store, reloadHistory: () => void): void {
         addRecent([...changes, ...received.filter(({ revision }) => revision > newest)]);
         schedulePublish();
       },
-      onConnection(next) {
-        connection.value = next;
-      },
+      onConnection: (next) => setConnection(store, next),
       onError(error) {
         if (error instanceof ClientError && error.status === 401) location.reload();
       },
     },
     new AbortController().signal,
   );
+}
+
+/** An attempt to connect again does not end the time without a connection. */
+export function setConnection(
+  { connection, lostSince }: Pick<Store, "connection" | "lostSince">,
+  next: ConnectionState,
+): void {
+  batch(() => {
+    connection.value = next;
+    if (next.state === "connected") lostSince.value = undefined;
+    else if (next.state !== "connecting") lostSince.value ??= Date.now();
+  });
 }

@@ -32,6 +32,15 @@ describe("hosts", () => {
     expect([hosts.count("a"), hosts.count("b"), hosts.countsAreStale]).toEqual([1, 2, false]);
   });
 
+  test("a move that a list contains before the stream has it makes the counts stale", () => {
+    const hosts = new Hosts(counts);
+    const moved = host(1, "b/1", 7);
+    hosts.open(hostWithId(moved.id));
+    hosts.setLoaded(hostWithId(moved.id).key, [moved], true);
+    hosts.apply(change("updated", moved, ["locations"]));
+    expect(hosts.countsAreStale).toBe(true);
+  });
+
   test("counts that are older than the stream by the time they arrive lose none of its changes", async () => {
     const hosts = new Hosts(counts);
     hosts.apply(change("updated", host(1, "b/1", 7), ["locations"]));

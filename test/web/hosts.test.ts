@@ -103,3 +103,31 @@ test.skipIf(!hasChromium)("a search that is overtaken is aborted, and only the l
   await panel().getByText("On leaf3 port 3").waitFor();
   expect(tab.errors.filter((text) => !text.includes("ERR_ABORTED"))).toEqual([]);
 });
+
+test.skipIf(!hasChromium)("a search starts anew with the focus, and at another moment", async () => {
+  const { page } = tab;
+  await tab.goto("/");
+  await page.locator('.status[data-level="live"]').waitFor();
+  const isSearch = (url: URL) => url.pathname.endsWith("/topology/search");
+  const moments: (string | null)[] = [];
+  let fails = true;
+  await page.route(isSearch, async (route) => {
+    moments.push(new URL(route.request().url()).searchParams.get("at"));
+    await (fails ? route.fulfill({ status: 503 }) : route.continue());
+  });
+  const input = page.locator(".search-input");
+  await input.fill("pc-13");
+  await page.locator(".search-count").getByText("Service Unavailable").waitFor();
+  await input.blur();
+  fails = false;
+  await input.focus();
+  await page.locator(".search-count").getByText("2 matches").waitFor();
+  expect(moments.at(-1)).toBe(null);
+  await page.evaluate(() => {
+    history.pushState(null, "", "/?at=1");
+    dispatchEvent(new PopStateEvent("popstate"));
+  });
+  await eventually("a search at that moment", async () => expect(moments.at(-1)).toBe("1"));
+  await page.locator(".search-count").getByText("2 matches").waitFor();
+  await page.unroute(isSearch);
+});

@@ -29,6 +29,11 @@ const itemsAre = (count: number) =>
   eventually(`${count} devices and lines`, async () =>
     expect(await tab.page.locator(".map").getAttribute("data-items")).toBe(String(count)),
   );
+async function revisionNow(): Promise<string> {
+  const response = await service.fetch("/controller/v1/topology");
+  await response.text();
+  return response.headers.get("gazetteer-revision") ?? "";
+}
 const isRed = async () => (await measureDrawnPixels(tab)).redShare > 0.0001;
 
 /** What the hover card says of the point in the middle of the map. */
@@ -69,6 +74,7 @@ test.skipIf(!hasChromium)("a lost link is drawn where it was until it is acknowl
   expect(text).toContain("Sourcesracks");
   expect(await page.locator(".hover-card dt").count()).toBe(5);
   expect(await isRed()).toBe(true);
+  const lost = await revisionNow();
   await page.mouse.click(x, y);
   await waitForUrlPart(tab, `problem=${PROBLEM}`);
   await page.getByRole("button", { name: "Undo: Link lost: spine1/1 – leaf1/1" }).click();
@@ -89,6 +95,13 @@ test.skipIf(!hasChromium)("a lost link is drawn where it was until it is acknowl
   await page.getByText("6 devices, 8 cables").waitFor();
   await itemsAre(6 + 8);
   expect(await isRed()).toBe(false);
+
+  // At a past moment the times of the card are as of that moment.
+  await tab.goto(`/?at=${lost}&camera=${encodeURIComponent(camera)}`);
+  await itemsAre(6 + 7 + 1);
+  const pastText = (await factsAtCentre()).text;
+  expect(pastText).toContain("Statelost 0 s ago");
+  expect(pastText).toContain("Listedfor another 24 h");
   expect(tab.errors).toEqual([]);
 });
 
@@ -100,11 +113,6 @@ test.skipIf(!hasChromium)(
     file.write({ doubleLinks: CUT.lostLinks });
     await page.getByText("6 devices, 9 cables").waitFor();
     await itemsAre(6 + 8);
-    const revisionNow = async () => {
-      const response = await service.fetch("/controller/v1/topology");
-      await response.text();
-      return response.headers.get("gazetteer-revision") ?? "";
-    };
     const before = await revisionNow();
     file.write({ doubleLinks: CUT.lostLinks, ...CUT });
     await page.getByText("6 devices, 8 cables").waitFor();

@@ -34,9 +34,9 @@ describe("network", () => {
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([1, 0]);
     const value = sampleHost("02:00:00:00:00:01", "b/3");
     const change = { resource: "hosts", value, time: 0 } as const;
-    applyChange(network, { ...change, event: "updated", revision: 2, changed: ["locations"] });
+    applyChange(network, { ...change, event: "updated", revision: 8, changed: ["locations"] });
     expect([network.hostCount("a"), network.hostCount("b")]).toEqual([0, 1]);
-    applyChange(network, { ...change, event: "removed", revision: 3 });
+    applyChange(network, { ...change, event: "removed", revision: 9 });
     expect(network.hostCount("b")).toBe(0);
   });
 

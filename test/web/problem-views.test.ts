@@ -69,8 +69,14 @@ test.skipIf(!hasChromium)("without the service the list is marked as old; a hidd
   await listOf(tab).getByText("This list is old").waitFor();
   expect(await linksOf(tab).count()).toBe(1);
   await titleIs(tab, "(1) Gazetteer – not current");
+  const status = page.getByRole("button", { name: "State of the connection" });
+  await status.click();
+  await page.getByText(/^No connection since \d\d:\d\d:\d\d \(.+\)\.$/).waitFor();
   proxy.open();
   await titleIs(tab, "(1) Gazetteer");
+  await page.getByText("Stream connected.").waitFor();
+  expect(await page.getByText("No connection since").count()).toBe(0);
+  await page.keyboard.press("Escape");
   expect(await listOf(tab).locator(".old-list").count()).toBe(0);
   await page.evaluate(() => {
     Object.defineProperty(document, "hidden", { value: true });

@@ -1,8 +1,9 @@
 /**
- * The search box with a list of matches below it. Arrow keys and Enter choose a match, Escape clears the box, `/` moves
+ * The search box with a list of matches below it. It searches when the text or the shown moment changes, and when it gets
+ * the focus. Arrow keys and Enter choose a match, Escape clears the box, `/` moves
  * the focus to it from anywhere on the page.
  */
-import { useComputed, useSignal } from "@preact/signals";
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Icon } from "../icon.tsx";
 import { formatCount } from "../names.ts";
@@ -34,10 +35,16 @@ export function SearchBox() {
     input.current?.select();
   });
 
+  const at = useComputed(() => store.state.value.at);
+  useSignalEffect(() => {
+    const moment = at.value;
+    if (focused.peek()) searcher.search(text.peek(), moment);
+  });
+
   const setText = (next: string) => {
     text.value = next;
     activeRef.value = undefined;
-    searcher.search(next, store.state.peek().at);
+    searcher.search(next, at.peek());
   };
   const choose = (hit: SearchHit) => {
     setText("");
@@ -87,6 +94,9 @@ export function SearchBox() {
         value={text.value}
         onInput={(event) => setText(event.currentTarget.value)}
         onFocus={() => {
+          // What was found before, and why nothing was, may no longer be true.
+          searcher.search("", undefined);
+          searcher.search(text.peek(), at.peek());
           focused.value = true;
         }}
         onBlur={() => {

@@ -66,10 +66,11 @@ export function Status() {
 }
 
 function StatusDetails() {
-  const { connection, readiness } = useStore();
+  const { connection, lostSince, readiness } = useStore();
   const sources = readiness.value?.sources;
   return (
     <>
+      {lostSince.value !== undefined && <p>{`No connection since ${sinceText(lostSince.value)}.`}</p>}
       <p>{streamText(connection.value)}</p>
       <h3>{sources ? formatCount(sources.length, "source") : "Loading sources…"}</h3>
       <ul class="sources">
@@ -81,6 +82,9 @@ function StatusDetails() {
     </>
   );
 }
+
+/** `03:12:45 (5 min)` */
+const sinceText = (ms: number): string => `${formatShortTime(ms)} (${formatDuration(Date.now() - ms)})`;
 
 function streamText(connection: Store["connection"]["value"]): string {
   if (connection.state !== "reconnecting") return `Stream ${connection.state}.`;
@@ -94,7 +98,7 @@ function Source({ source }: { readonly source: SourceStatus }) {
   return (
     <li class={stale ? "bad" : ""}>
       <strong>{name}</strong>
-      {` ${kind} · ${status} since ${formatShortTime(since)} (${formatDuration(Date.now() - since)})`}
+      {` ${kind} · ${status} since ${sinceText(since)}`}
       {node !== undefined && ` · runs on ${node}`}
       {stale && lastSyncedAt !== undefined && <div>{`Last complete ${formatFullTime(lastSyncedAt)}`}</div>}
       {error !== undefined && <div class="error-text">{error}</div>}

@@ -4,7 +4,8 @@
  */
 import type { ReadonlySignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { usePlannedNetwork } from "../store.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import { usePlannedNetwork, useStore } from "../store.ts";
 import { hoverFacts } from "./hover-facts.ts";
 import type { Hovered } from "./interaction.ts";
 import type { NetworkMap } from "./map.ts";
@@ -21,10 +22,12 @@ interface HoverCardProps {
 }
 
 export function HoverCard({ hovered, map, element }: HoverCardProps) {
+  const { problems, pastMs } = useStore();
   const network = usePlannedNetwork();
-  const target = hovered.value;
+  const target = hovered.value && withCurrentProblem(hovered.value, problems.lost.value);
   const ports = map.current?.ports;
-  const content = target && network && ports ? hoverFacts(target, network, ports, Date.now()) : undefined;
+  const now = pastMs.value ?? Date.now();
+  const content = target && network && ports ? hoverFacts(target, network, ports, now) : undefined;
   if (!target || !content) return null;
   const { clientWidth = 0, clientHeight = 0 } = element.current ?? {};
   const left =
@@ -51,4 +54,11 @@ export function HoverCard({ hovered, map, element }: HoverCardProps) {
       </dl>
     </div>
   );
+}
+
+/** The problem of a lost link may change while the pointer rests on its line. */
+function withCurrentProblem(target: Hovered, problems: readonly NetworkProblem[]): Hovered {
+  const { lost } = target;
+  const problem = lost && problems.find(({ id }) => id === lost.problem.id);
+  return problem ? { ...target, lost: { ...lost, problem } } : target;
 }

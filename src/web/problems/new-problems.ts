@@ -4,6 +4,7 @@
  */
 import { effect, type Signal, untracked } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
+import { compareProblems } from "../../model/problem-kinds.ts";
 import type { Store } from "../store.ts";
 import { throttle } from "../throttle.ts";
 import { SEVERITY_SIGNS } from "./signs.tsx";
@@ -21,7 +22,7 @@ export function watchNewProblems({ problems }: Store, announcement: Signal<strin
     document.title = live.value.state === "old" ? `${name} – not current` : name;
   });
 
-  let known: ReadonlyMap<string, string> | undefined;
+  let known: readonly NetworkProblem[] | undefined;
   let unannounced: NetworkProblem[] = [];
   const announce = throttle(ANNOUNCE_INTERVAL_MS, () => {
     announcement.value = describeNew(unannounced);
@@ -32,10 +33,10 @@ export function watchNewProblems({ problems }: Store, announcement: Signal<strin
     if (list.state !== "current") return;
     untracked(() => {
       const before = known;
-      known = new Map(list.problems.map((problem) => [problem.id, occurrenceOf(problem)]));
-      const added = list.problems.filter(
-        (problem) => before && before.get(problem.id) !== occurrenceOf(problem) && !acknowledged.has(problem),
-      );
+      known = list.problems;
+      const added = before
+        ? newOccurrences(before, list.problems).filter((problem) => !acknowledged.has(problem))
+        : [];
       if (added.length === 0) return;
       if (added.some(({ severity }) => severity === "critical")) sound.play();
       unannounced = [...unannounced, ...added];
@@ -47,6 +48,29 @@ export function watchNewProblems({ problems }: Store, announcement: Signal<strin
 /** A problem that becomes critical is as new as one that comes back. */
 const occurrenceOf = ({ since, severity }: NetworkProblem): string =>
   severity === "critical" ? `${since} critical` : since;
+
+const orderOf = (a: NetworkProblem, b: NetworkProblem): number => (a === b ? 0 : compareProblems(a, b));
+
+/**
+ * Of two lists, worst first. A list may be long and changes often, so that it is compared in one pass: most objects are in
+ * both, and the others are the same when they have the same place.
+ */
+export function newOccurrences(
+  before: readonly NetworkProblem[],
+  after: readonly NetworkProblem[],
+): NetworkProblem[] {
+  const gone = new Map<string, string>();
+  const added: NetworkProblem[] = [];
+  let i = 0;
+  for (const problem of after) {
+    let old = before[i];
+    for (; old && orderOf(old, problem) < 0; old = before[++i]) gone.set(old.id, occurrenceOf(old));
+    if (old && orderOf(old, problem) === 0) i++;
+    else added.push(problem);
+  }
+  for (const old of before.slice(i)) gone.set(old.id, occurrenceOf(old));
+  return added.filter((problem) => gone.get(problem.id) !== occurrenceOf(problem));
+}
 
 /** The first is the worst of the first list that had one. */
 function describeNew(problems: readonly NetworkProblem[]): string {

@@ -1,7 +1,7 @@
 /** The buttons that choose which problems the list shows: severities, and the acknowledged ones. */
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { useStore } from "../store.ts";
-import { countSeverities } from "./problem-groups.ts";
+import { countProblems } from "./problem-groups.ts";
 import { isRead } from "./problem-store.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 
@@ -9,12 +9,10 @@ export function ProblemFilters() {
   const { state, go, problems } = useStore();
   const { severities, acknowledged } = state.value;
   const list = problems.shown.value;
-  const all = list.problems;
+  const sections = problems.sections.value;
   // A zero would say that there are none.
   const countText = (count: number) => (isRead(list) ? count.toLocaleString("en") : "–");
-  const waiting = all.filter((problem) => !problems.acknowledged.has(problem));
-  const counts = countSeverities(acknowledged ? all : waiting);
-  const acknowledgedCount = all.length - waiting.length;
+  const { all, waiting } = countProblems(sections);
   const toggle = (severity: ProblemSeverity) =>
     go({
       severities: PROBLEM_SEVERITIES.filter((one) => severities.includes(one) !== (one === severity)),
@@ -32,7 +30,7 @@ export function ProblemFilters() {
         >
           <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />
           {SEVERITY_SIGNS[severity].title}
-          <span class="count">{countText(counts[severity])}</span>
+          <span class="count">{countText(sections[severity][acknowledged ? "all" : "waiting"].length)}</span>
         </button>
       ))}
       <button
@@ -42,7 +40,7 @@ export function ProblemFilters() {
         onClick={() => go({ acknowledged: !acknowledged })}
       >
         With acknowledged
-        <span class="count">{countText(acknowledgedCount)}</span>
+        <span class="count">{countText(all - waiting)}</span>
       </button>
     </div>
   );

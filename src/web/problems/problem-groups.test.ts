@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { groupProblems } from "./problem-groups.ts";
+import { divideProblems, groupProblems } from "./problem-groups.ts";
 
 const problem = (n: number, fields: Partial<NetworkProblem> = {}): NetworkProblem => ({
   id: `p${n}`,
@@ -20,7 +20,11 @@ const many = (count: number, first = 0) => Array.from({ length: count }, (_, n) 
 test("groups are worst first, and leave out what is acknowledged or filtered", () => {
   const problems = [problem(1, { severity: "critical" }), problem(2), problem(3, { severity: "warning" })];
   const severities = (filter: typeof ALL | { severities: ["warning"]; acknowledged: boolean }) =>
-    groupProblems(problems, filter, ({ id }) => id === "p2", new Map()).map(({ severity }) => severity);
+    groupProblems(
+      divideProblems(problems, ({ id }) => id === "p2"),
+      filter,
+      new Map(),
+    ).map(({ severity }) => severity);
   expect(severities(ALL)).toEqual(["critical", "major", "warning"]);
   expect(severities({ ...ALL, acknowledged: false })).toEqual(["critical", "warning"]);
   expect(severities({ severities: ["warning"], acknowledged: true })).toEqual(["warning"]);
@@ -35,9 +39,8 @@ test.each([
 ])("of %i of one kind with %p more, %i are shown and %i are left", (count, more, shown, rest) => {
   const key = "major link-lost";
   const [group] = groupProblems(
-    [...many(count), problem(-1, { kind: "conflict" })],
+    divideProblems([...many(count), problem(-1, { kind: "conflict" })], () => false),
     ALL,
-    () => false,
     new Map(more === undefined ? [] : [[key, more]]),
   );
   expect(group?.problems).toHaveLength(count + 1);

@@ -22,7 +22,10 @@ export interface KindGroup {
 
 export interface SeverityGroup {
   readonly severity: ProblemSeverity;
+  /** What the list shows, when all of it is unfolded. */
   readonly problems: readonly NetworkProblem[];
+  /** Those of them that are not acknowledged. */
+  readonly waiting: readonly NetworkProblem[];
   readonly kinds: readonly KindGroup[];
 }
 
@@ -33,19 +36,40 @@ export interface ProblemFilter {
   readonly acknowledged: boolean;
 }
 
-export function groupProblems(
+/** The problems of one severity, worst first. */
+interface SeveritySection {
+  readonly all: NetworkProblem[];
+  readonly waiting: NetworkProblem[];
+}
+
+export type ProblemSections = Readonly<Record<ProblemSeverity, SeveritySection>>;
+
+/** One pass over a list that may be long and changes often; what is counted and shown comes from it. */
+export function divideProblems(
   problems: readonly NetworkProblem[],
-  { severities, acknowledged }: ProblemFilter,
   isAcknowledged: (problem: NetworkProblem) => boolean,
+): ProblemSections {
+  const section = (): SeveritySection => ({ all: [], waiting: [] });
+  const sections = { critical: section(), major: section(), minor: section(), warning: section() };
+  for (const problem of problems) {
+    const { all, waiting } = sections[problem.severity];
+    all.push(problem);
+    if (!isAcknowledged(problem)) waiting.push(problem);
+  }
+  return sections;
+}
+
+export function groupProblems(
+  sections: ProblemSections,
+  { severities, acknowledged }: ProblemFilter,
   more: ReadonlyMap<string, number>,
 ): SeverityGroup[] {
   const chosen = PROBLEM_SEVERITIES.filter((one) => severities.length === 0 || severities.includes(one));
   return chosen.flatMap((severity) => {
-    const matching = problems.filter(
-      (problem) => problem.severity === severity && (acknowledged || !isAcknowledged(problem)),
-    );
-    if (matching.length === 0) return [];
-    return { severity, problems: matching, kinds: groupKinds(severity, matching, more) };
+    const { all, waiting } = sections[severity];
+    const problems = acknowledged ? all : waiting;
+    if (problems.length === 0) return [];
+    return { severity, problems, waiting, kinds: groupKinds(severity, problems, more) };
   });
 }
 
@@ -68,8 +92,12 @@ function groupKinds(
   });
 }
 
-export function countSeverities(problems: readonly NetworkProblem[]): Record<ProblemSeverity, number> {
-  const counts = { critical: 0, major: 0, minor: 0, warning: 0 };
-  for (const { severity } of problems) counts[severity]++;
-  return counts;
+/** How many there are: all, and those that are not acknowledged. */
+export function countProblems(sections: ProblemSections): { readonly all: number; readonly waiting: number } {
+  let [all, waiting] = [0, 0];
+  for (const section of Object.values(sections)) {
+    all += section.all.length;
+    waiting += section.waiting.length;
+  }
+  return { all, waiting };
 }

@@ -6,8 +6,9 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import type { ViewState } from "../state.ts";
-import { type Acknowledged, createAcknowledged } from "./acknowledged.ts";
+import { type Acknowledged, createAcknowledged, MAX_ACKNOWLEDGED } from "./acknowledged.ts";
 import { type AlarmSound, createAlarmSound } from "./alarm-sound.ts";
+import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
 
 export interface ProblemList {
   /** Worst first. */
@@ -34,16 +35,21 @@ export interface ProblemStore {
   readonly past: Signal<ProblemList | undefined>;
   /** What the list shows. */
   readonly shown: ReadonlySignal<ProblemList>;
+  /** Those of the list that is shown, and those of now, by severity. */
+  readonly sections: ReadonlySignal<ProblemSections>;
+  readonly liveSections: ReadonlySignal<ProblemSections>;
   /** The problem that the map marks. Undefined also when it is not in the list that is shown. */
   readonly chosen: ReadonlySignal<NetworkProblem | undefined>;
   /**
-   * Of lost links: what the map draws where they were. Without the acknowledged ones, except the chosen one. Another object
-   * only when there are others.
+   * Of lost links: what the map draws where they were. Without the acknowledged ones, except the chosen one. Another array
+   * only when one of them is another object, so that the map is not drawn again for other problems.
    */
   readonly lost: ReadonlySignal<readonly NetworkProblem[]>;
   /** Rises when the reader goes to a problem, also to the chosen one again. */
   readonly visits: Signal<number>;
   readonly acknowledged: Acknowledged;
+  /** How many more can be acknowledged without another one of the lists becoming open again. */
+  readonly room: ReadonlySignal<number>;
   /** What is not acknowledged now. */
   readonly open: ReadonlySignal<ProblemSummary>;
   readonly sound: AlarmSound;
@@ -58,7 +64,9 @@ export const isRead = ({ receivedMs }: ProblemList): boolean => receivedMs !== u
 export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemStore {
   const live = signal(LOADING);
   const past = signal<ProblemList | undefined>(undefined);
-  const acknowledged = createAcknowledged();
+  const acknowledged = createAcknowledged(
+    () => new Set([...live.peek().problems, ...(past.peek()?.problems ?? [])].map(({ id }) => id)),
+  );
   const at = computed(() => state.value.at);
   const isPlaying = computed(() => state.value.play);
   const shown = computed(() => {
@@ -66,29 +74,47 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
     return isPlaying.value ? WAITING : (past.value ?? LOADING);
   });
   const chosenId = computed(() => state.value.problem);
+  const liveProblems = computed(() => live.value.problems);
+  const liveSections = computed(() => divideProblems(liveProblems.value, acknowledged.test.value));
+  const shownProblems = computed(() => shown.value.problems);
+  const sections = computed(() =>
+    shownProblems.value === liveProblems.value
+      ? liveSections.value
+      : divideProblems(shownProblems.value, acknowledged.test.value),
+  );
   let lost: readonly NetworkProblem[] = [];
   return {
     live,
     past,
     shown,
-    chosen: computed(() => shown.value.problems.find(({ id }) => id === chosenId.value)),
+    sections,
+    liveSections,
+    chosen: computed(() => {
+      const wanted = chosenId.value;
+      return wanted === undefined ? undefined : shown.value.problems.find(({ id }) => id === wanted);
+    }),
     lost: computed(() => {
       const next = shown.value.problems.filter(
         (problem) =>
           problem.kind === "link-lost" && (!acknowledged.has(problem) || problem.id === chosenId.value),
       );
-      const isSame = next.length === lost.length && next.every(({ id }, i) => id === lost[i]?.id);
+      const isSame = next.length === lost.length && next.every((problem, i) => problem === lost[i]);
       if (!isSame) lost = next;
       return lost;
     }),
     visits: signal(0),
     acknowledged,
-    open: computed(() => summarize(live.value.problems.filter((problem) => !acknowledged.has(problem)))),
+    room: computed(() => {
+      const lists = new Set([sections.value, liveSections.value]);
+      const counts = Array.from(lists, (one) => countProblems(one));
+      return counts.reduce((room, { all, waiting }) => room - (all - waiting), MAX_ACKNOWLEDGED);
+    }),
+    open: computed(() => summarize(liveSections.value)),
     sound: createAlarmSound(),
   };
 }
 
-function summarize(problems: readonly NetworkProblem[]): ProblemSummary {
-  const worst = PROBLEM_SEVERITIES.find((severity) => problems.some((one) => one.severity === severity));
-  return { count: problems.length, worst };
+function summarize(sections: ProblemSections): ProblemSummary {
+  const worst = PROBLEM_SEVERITIES.find((severity) => sections[severity].waiting.length > 0);
+  return { count: countProblems(sections).waiting, worst };
 }

@@ -61,7 +61,7 @@ function ListState({ list: { state, receivedMs, reason } }: { readonly list: Pro
 
 function ProblemGroups() {
   const { state, problems } = useStore();
-  const { acknowledged, shown } = problems;
+  const { acknowledged, sections, shown } = problems;
   const more = useSignal<ReadonlyMap<string, number>>(new Map());
   const list = useRef<HTMLDivElement>(null);
   /** The position in the list that gets the focus, after the problem that had it has disappeared. */
@@ -73,7 +73,7 @@ function ProblemGroups() {
     const links = linksIn(list.current);
     (links[Math.min(index, links.length - 1)] ?? list.current)?.focus();
   });
-  const groups = groupProblems(shown.value.problems, state.value, (one) => acknowledged.has(one), more.value);
+  const groups = groupProblems(sections.value, state.value, more.value);
   const acknowledge = (some: readonly NetworkProblem[], on: boolean) => {
     const item = document.activeElement?.closest(".problem, .severity");
     const link = item?.querySelector<HTMLElement>(".problem-link");
@@ -93,13 +93,7 @@ function ProblemGroups() {
     >
       {groups.length === 0 && isRead(shown.value) && <p class="muted">{noneText(shown.value)}</p>}
       {groups.map((group) => (
-        <Severity
-          key={group.severity}
-          group={group}
-          isAcknowledged={(one) => acknowledged.has(one)}
-          onAcknowledge={acknowledge}
-          onMore={showMore}
-        />
+        <Severity key={group.severity} group={group} onAcknowledge={acknowledge} onMore={showMore} />
       ))}
     </div>
   );
@@ -112,24 +106,24 @@ const noneText = ({ problems }: ProblemList): string =>
 
 interface SeverityProps {
   readonly group: SeverityGroup;
-  readonly isAcknowledged: (problem: NetworkProblem) => boolean;
   readonly onAcknowledge: (problems: readonly NetworkProblem[], acknowledged: boolean) => void;
   readonly onMore: (group: KindGroup) => void;
 }
 
-function Severity({ group, isAcknowledged, onAcknowledge, onMore }: SeverityProps) {
-  const { severity, problems, kinds } = group;
+function Severity({ group, onAcknowledge, onMore }: SeverityProps) {
+  const { severity, problems, waiting, kinds } = group;
   const sign = SEVERITY_SIGNS[severity];
-  const waiting = problems.filter((problem) => !isAcknowledged(problem));
+  const worst = waiting.slice(0, Math.max(0, useStore().problems.room.value));
+  const words = worst.length < waiting.length ? "the worst" : "all";
   return (
     <section class="severity" aria-label={sign.title}>
       <h3>
         <ProblemSign sign={sign} severity={severity} />
         {sign.title}
         <span class="count">{problems.length.toLocaleString("en")}</span>
-        {waiting.length > 1 && (
-          <button type="button" class="text-button" onClick={() => onAcknowledge(waiting, true)}>
-            {`Acknowledge all ${waiting.length.toLocaleString("en")}`}
+        {worst.length > 1 && (
+          <button type="button" class="text-button" onClick={() => onAcknowledge(worst, true)}>
+            {`Acknowledge ${words} ${worst.length.toLocaleString("en")}`}
           </button>
         )}
       </h3>

@@ -7,9 +7,10 @@ import { computed, effect, signal } from "@preact/signals";
 import { type Client, ClientError, type ConnectionState } from "../../client/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
+import { mayRetry } from "../reload.ts";
 import type { Store } from "../store.ts";
 import { throttle } from "../throttle.ts";
-import type { ProblemList } from "./problem-store.ts";
+import type { ProblemList, ProblemStore } from "./problem-store.ts";
 
 /** The list is shown at most this often while it changes. */
 const PUBLISH_INTERVAL_MS = 200;
@@ -17,7 +18,8 @@ const POLL_INTERVAL_MS = 10_000;
 /** After an error that the client does not try again. */
 const RETRY_MS = 10_000;
 
-export function syncProblems({ client, state, problems }: Store): void {
+export function syncProblems(store: Store): void {
+  const { client, state, problems } = store;
   const { live, past } = problems;
   const isHidden = signal(document.hidden);
   document.addEventListener("visibilitychange", () => {
@@ -50,16 +52,30 @@ export function syncProblems({ client, state, problems }: Store): void {
     past.value = undefined;
     if (pausedAt.value === undefined) return;
     const end = new AbortController();
-    void client.problems({ at: pausedAt.value }, { signal: end.signal }).then(
-      (result) => {
-        if (!end.signal.aborted) past.value = currentList(result.problems);
-      },
-      (error) => {
-        if (!end.signal.aborted) past.value = { problems: [], state: "old", reason: reasonOf(error) };
-      },
-    );
+    void loadPastProblems(store, pausedAt.value, end.signal);
     return () => end.abort();
   });
+}
+
+type PastStore = Pick<Store, "client" | "connection"> & { readonly problems: Pick<ProblemStore, "past"> };
+
+/** Again when the connection has failed and is back. */
+export async function loadPastProblems(
+  { client, connection, problems: { past } }: PastStore,
+  at: string,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      const result = await client.problems({ at }, { signal });
+      if (!signal.aborted) past.value = currentList(result.problems);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      past.value = { problems: [], state: "old", reason: reasonOf(error) };
+      if (!(await mayRetry(connection, error, signal))) return;
+    }
+  }
 }
 
 const currentList = (problems: readonly NetworkProblem[]): ProblemList => ({

@@ -4,13 +4,12 @@
  */
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
-import { PROBLEM_SEVERITIES } from "../../model/problem-kinds.ts";
+import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { statusOf } from "../bar/status.tsx";
 import { Button } from "../button.tsx";
 import { formatFullTime } from "../format-time.ts";
 import { DEFAULT_STATE } from "../state.ts";
 import { type Store, useStore } from "../store.ts";
-import { countSeverities } from "./problem-groups.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 import { SoundButton } from "./sound-button.tsx";
 
@@ -57,9 +56,8 @@ export function WallBar() {
     };
   }, []);
   const { level, text } = statusOf(store);
-  const counts = countSeverities(
-    problems.live.value.problems.filter((problem) => !problems.acknowledged.has(problem)),
-  );
+  const sections = problems.liveSections.value;
+  const countOf = (severity: ProblemSeverity) => sections[severity].waiting.length;
   return (
     <header class="wall-bar">
       <h1>Gazetteer</h1>
@@ -70,10 +68,10 @@ export function WallBar() {
       <ul class="wall-counts" aria-label="Problems of now that are not acknowledged">
         {isPast && <li>Now:</li>}
         {PROBLEM_SEVERITIES.map((severity) => (
-          <li key={severity} class={counts[severity] === 0 ? "none" : ""}>
+          <li key={severity} class={countOf(severity) === 0 ? "none" : ""}>
             <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />
             {`${SEVERITY_SIGNS[severity].title} `}
-            <strong>{counts[severity].toLocaleString("en")}</strong>
+            <strong>{countOf(severity).toLocaleString("en")}</strong>
           </li>
         ))}
       </ul>

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { signal } from "@preact/signals";
+import type { NetworkProblem } from "../../model/network-problem.ts";
+import { DEFAULT_STATE } from "../state.ts";
+import { MAX_ACKNOWLEDGED } from "./acknowledged.ts";
+import { createProblemStore } from "./problem-store.ts";
+
+const lostLink: NetworkProblem = {
+  id: "link-lost:a/1-b/1",
+  severity: "major",
+  kind: "link-lost",
+  since: "2026-11-15T03:12:00.000Z",
+  resource: "links",
+  devices: ["a", "b"],
+  sources: ["racks"],
+  text: "",
+  cutOff: { devices: [], deviceCount: 0, hostCount: 0 },
+};
+
+test("a lost link is another one when its problem changes, and the same while others change", () => {
+  const { live, lost } = createProblemStore(signal(DEFAULT_STATE));
+  const show = (...problems: NetworkProblem[]) => {
+    live.value = { problems, state: "current", receivedMs: 1 };
+    return lost.value;
+  };
+  const first = show(lostLink);
+  expect(first).toEqual([lostLink]);
+  expect(show(lostLink, { ...lostLink, id: "conflict:a", kind: "conflict" })).toBe(first);
+  const worse: NetworkProblem = { ...lostLink, severity: "critical" };
+  expect(show(worse)).toEqual([worse]);
+});
+
+test("there is room for the problems that are not acknowledged, whatever became of others", () => {
+  const { live, acknowledged, room, liveSections } = createProblemStore(signal(DEFAULT_STATE));
+  const lostLinks = (count: number, name: string) =>
+    Array.from({ length: count }, (_, n) => ({ ...lostLink, id: `${name}${n}` }));
+  const show = (problems: NetworkProblem[]) => {
+    live.value = { problems, state: "current", receivedMs: 1 };
+  };
+  show(lostLinks(1000, "gone"));
+  acknowledged.set(live.value.problems, true);
+  expect(room.value).toBe(MAX_ACKNOWLEDGED - 1000);
+  show(lostLinks(MAX_ACKNOWLEDGED + 1000, "p"));
+  expect(room.value).toBe(MAX_ACKNOWLEDGED);
+  acknowledged.set(live.value.problems.slice(0, room.value), true);
+  expect(room.value).toBe(0);
+  expect(liveSections.value.major.waiting.map(({ id }) => id)).toEqual(
+    Array.from({ length: 1000 }, (_, n) => `p${MAX_ACKNOWLEDGED + n}`),
+  );
+});
