@@ -1,55 +1,31 @@
 /** The page on a phone: fingers move and zoom the map, nothing is outside the screen, the panel is a sheet. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { CDPSession } from "playwright-core";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { audit } from "./audit.ts";
 import { type BrowserTab, openTab, waitForUrlPart } from "./browser.ts";
 import { createNetworkFile, deviceId } from "./network-file.ts";
+import { createTouch, PHONE, type Touch } from "./touch.ts";
 
 const hasChromium = needs("chromium");
-const [WIDTH, HEIGHT] = [390, 844];
+const { width: WIDTH, height: HEIGHT } = PHONE.viewport;
 const file = createNetworkFile();
 let service: Service;
 let tab: BrowserTab;
-let session: CDPSession;
+let touch: Touch;
 
 beforeAll(async () => {
   if (!hasChromium) return;
   file.write();
   service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
-  tab = await openTab(service, {
-    viewport: { width: WIDTH, height: HEIGHT },
-    hasTouch: true,
-    isMobile: true,
-  });
-  session = await tab.page.context().newCDPSession(tab.page);
+  tab = await openTab(service, PHONE);
+  touch = await createTouch(tab);
 });
 afterAll(async () => {
   await tab?.close();
   file.remove();
 });
-
-type Finger = readonly [x: number, y: number];
-
-/** Presses the fingers, moves them in steps and lifts them. */
-async function touch(from: readonly Finger[], to: readonly Finger[]): Promise<void> {
-  const send = (type: "touchStart" | "touchMove" | "touchEnd", fingers: readonly Finger[]) =>
-    session.send("Input.dispatchTouchEvent", {
-      type,
-      touchPoints: fingers.map(([x, y], id) => ({ x, y, id })),
-    });
-  await send("touchStart", from);
-  for (const share of [0.25, 0.5, 0.75, 1]) {
-    const fingers = from.map(([x, y], i): Finger => {
-      const [toX = x, toY = y] = to[i] ?? [];
-      return [x + (toX - x) * share, y + (toY - y) * share];
-    });
-    await send("touchMove", fingers);
-  }
-  await send("touchEnd", []);
-}
 
 const camera = () => {
   const [dx, dy, span, device] = (new URL(tab.page.url()).searchParams.get("camera") ?? "").split(",");

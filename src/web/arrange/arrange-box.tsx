@@ -35,7 +35,7 @@ export function ArrangeBox({ map }: { readonly map: RefObject<NetworkMap | null>
         pins or unpins it, U undoes.
       </p>
       <PinButtons map={map} />
-      <GroupSection />
+      <GroupSection map={map} />
       <PictureSection map={map} />
     </section>
   );

@@ -8,6 +8,7 @@ import type { Arrangement, MapView } from "../../model/map-view.ts";
 import type { PinnedPositions } from "../map/layout-session.ts";
 import type { Navigation } from "../navigation.ts";
 import { throttle } from "../throttle.ts";
+import { type BoxEditing, createBoxEditing } from "./box-editing.ts";
 import { ARRANGEMENT_KEY, keepArrangement, readArrangement } from "./kept.ts";
 import { createSavedViews, type SavedViews } from "./saved-views.ts";
 
@@ -32,6 +33,7 @@ export interface Arranging {
   readonly canUndo: ReadonlySignal<boolean>;
   /** The browser did not keep the last change. */
   readonly isLost: ReadonlySignal<boolean>;
+  readonly boxes: BoxEditing;
   readonly views: SavedViews;
   /** The view of a link that was opened. */
   readonly linked: Signal<MapView | undefined>;
@@ -60,6 +62,7 @@ export function createArranging(
   { state }: Navigation,
   settings: ReadonlySignal<MapSettings | undefined>,
 ): Arranging {
+  const isOn = signal(false);
   const own = signal(readArrangement());
   const isLost = signal(false);
   const linked = signal<MapView | undefined>(undefined);
@@ -105,7 +108,7 @@ export function createArranging(
     edits.value = { of: key.peek(), before, now, step };
   };
   return {
-    isOn: signal(false),
+    isOn,
     shown,
     pinned: computed(() => new Map(pins.value?.map(({ device, x, y }) => [device, { x, y: -y }]))),
     opened,
@@ -113,6 +116,7 @@ export function createArranging(
     isDraft: computed(() => opened.value !== undefined && current.value.before.length > 0),
     canUndo: computed(() => current.value.before.length > 0),
     isLost,
+    boxes: createBoxEditing(isOn, key),
     views,
     linked,
     change(next, step) {

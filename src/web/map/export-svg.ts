@@ -1,7 +1,7 @@
 /** The map as a drawing for a report, with devices, boxes and the picture where the user has arranged them. */
 import type { Drawing } from "../../formats/svg.ts";
 import type { Topology } from "../../model/entity.ts";
-import type { Background } from "../../model/map-view.ts";
+import { type Background, placeOf } from "../../model/map-view.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { Network } from "../network.ts";
 import type { GroupShape } from "./group-boxes.ts";
@@ -47,8 +47,10 @@ export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingF
   };
 }
 
-function pictureOf({ picture: href, x, y, width, height }: Background = {}) {
-  if (href === undefined || x === undefined || y === undefined || width === undefined || height === undefined)
-    return undefined;
+function pictureOf(background: Background = {}) {
+  const { picture: href } = background;
+  const place = placeOf(background);
+  if (href === undefined || !place) return undefined;
+  const { x, y, width, height } = place;
   return { href, left: x, top: y, right: x + width, bottom: y + height };
 }

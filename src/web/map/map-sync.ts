@@ -2,9 +2,10 @@
  * Keeps the map equal to the state of the page: what it shows, where its camera is, and the camera in the address. The
  * map itself is imperative; Preact never renders inside it.
  */
-import type { Signal } from "@preact/signals";
+import { effect, type Signal } from "@preact/signals";
 import type { Arrangement, GroupBox } from "../../model/map-view.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
+import { addBoxAt } from "../arrange/add-box.ts";
 import { dragHandler } from "../arrange/arrange-keys.ts";
 import { PictureLoader } from "../arrange/picture.ts";
 import type { DriftList } from "../drift.ts";
@@ -85,6 +86,7 @@ export class MapSync {
       get onDeviceDrag() {
         return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
       },
+      onBoxDrawn: (bounds) => addBoxAt(store, bounds),
       onHover: (next) => {
         hovered.value = next;
       },
@@ -103,6 +105,7 @@ export class MapSync {
         store.mapFault.value = reason;
       },
     });
+    effect(() => this.map.setDrawing(store.arranging.boxes.isDrawing.value));
   }
 
   /** Called after each rendering, when the container of the map has its size. */

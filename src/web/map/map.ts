@@ -156,6 +156,17 @@ export class NetworkMap {
     return widened(boundsOf([...this.#devices.devices.values()].map(({ position }) => position)));
   }
 
+  /** Of what is seen, y upwards. */
+  seen(): Bounds {
+    const { width, height, toMap } = this.#camera.projection();
+    return boundsOf([toMap({ x: 0, y: 0 }), toMap({ x: width, y: height })]);
+  }
+
+  /** Whether drags draw a box. */
+  setDrawing(isOn: boolean): void {
+    this.#interaction.setDrawing(isOn);
+  }
+
   zoom(factor: number): void {
     this.#camera.zoomAt(factor, undefined, true);
   }
@@ -337,6 +348,7 @@ export class NetworkMap {
       picture: this.#picture,
       groups: this.#groups,
       pinned: this.#content?.pinned,
+      preview: this.#interaction.preview,
     });
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";
