@@ -5,6 +5,7 @@ import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { audit } from "./audit.ts";
 import { type BrowserTab, openTab, waitForUrlPart } from "./browser.ts";
+import { countHiddenPixels } from "./map-pixels.ts";
 import { createNetworkFile, deviceId } from "./network-file.ts";
 import { createTouch, PHONE, type Touch } from "./touch.ts";
 
@@ -70,6 +71,30 @@ test.skipIf(!hasChromium)("one finger moves the map, two fingers zoom it, a tap 
   await waitForUrlPart(tab, `selected=devices:${deviceId(12)}`);
   expect(await tab.page.locator(".hover-card").count()).toBe(0);
 });
+
+/** More devices than have room beside each other. */
+const MANY_LEAVES = { addedLeaves: [15, 16, 17, 18, 19, 20, 21, 22] };
+
+test.skipIf(!hasChromium)(
+  "show all hides no device below the tools, notes and boxes over the map",
+  async () => {
+    const covers = "[data-covers-map]";
+    file.write(MANY_LEAVES);
+    await tab.goto("/?type=SWITCH");
+    await tab.page.getByText("14 devices").waitFor();
+    await tab.page.locator('.map[data-items="38"]').waitFor();
+    const showAll = tab.page.getByRole("button", { name: "Show all" });
+    await showAll.click();
+    expect(await countHiddenPixels(tab, covers)).toBe(0);
+    await tab.page.getByRole("button", { name: "Arrange", exact: true }).click();
+    for (let i = 0; i < 4; i++) await tab.page.locator(".map-focus").press("ArrowUp");
+    expect(await countHiddenPixels(tab, covers)).toBeGreaterThan(0);
+    await showAll.click();
+    expect(await countHiddenPixels(tab, covers)).toBe(0);
+    await tab.page.getByRole("button", { name: "Stop arranging" }).click();
+    file.write();
+  },
+);
 
 test.skipIf(!hasChromium)("no part of any view, box or menu is outside the screen", async () => {
   for (const path of [

@@ -22,6 +22,7 @@ import { boundsOf } from "./clusters.ts";
 import { DeviceScene } from "./device-scene.ts";
 import { composePng } from "./export-png.ts";
 import { createDrawing, type DrawingFacts } from "./export-svg.ts";
+import { measureFreeSpace } from "./free-space.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import { type GroupShape, groupShapes } from "./group-boxes.ts";
 import { MapInteraction } from "./interaction.ts";
@@ -148,7 +149,9 @@ export class NetworkMap {
   }
 
   fitAll(): void {
-    if (this.#isPlaced) this.#camera.animateTo(this.#camera.fitted(this.extent()));
+    if (!this.#isPlaced) return;
+    this.#measure();
+    this.#camera.animateTo(this.#camera.fitted(this.extent()));
   }
 
   /** Of all devices that are drawn, y upwards. */
@@ -156,10 +159,10 @@ export class NetworkMap {
     return widened(boundsOf([...this.#devices.devices.values()].map(({ position }) => position)));
   }
 
-  /** Of what is seen, y upwards. */
+  /** Of what is seen beside the tools, y upwards. */
   seen(): Bounds {
-    const { width, height, toMap } = this.#camera.projection();
-    return boundsOf([toMap({ x: 0, y: 0 }), toMap({ x: width, y: height })]);
+    this.#measure();
+    return this.#camera.seen();
   }
 
   /** Whether drags draw a box. */
@@ -266,9 +269,9 @@ export class NetworkMap {
 
   /** Once the map has a size and devices: to the camera of the address, or else to the whole network. */
   #placeCamera(): void {
-    const { clientWidth: width, clientHeight: height } = this.#layers.element;
-    if (width === 0 || height === 0 || this.#devices.devices.size === 0) return;
-    this.#camera.resize(width, height);
+    const space = measureFreeSpace(this.#layers.element);
+    if (!space || this.#devices.devices.size === 0) return;
+    this.#camera.resize(space);
     const all = boundsOf([...this.#devices.clusters.byIndex.values()].flatMap(cornersOf));
     this.#camera.setBounds(widened(all));
     const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
@@ -289,15 +292,15 @@ export class NetworkMap {
 
   /** A panel may have opened since the last frame, and the browser reports the new size only with the next one. */
   #measure(): void {
-    const { clientWidth: width, clientHeight: height } = this.#layers.element;
-    if (width > 0 && height > 0 && this.#camera.resize(width, height)) this.#requestFrame();
+    const space = measureFreeSpace(this.#layers.element);
+    if (space && this.#camera.resize(space)) this.#requestFrame();
   }
 
   #resize(): void {
-    const { clientWidth: width, clientHeight: height } = this.#layers.element;
-    if (width === 0 || height === 0) return;
+    const space = measureFreeSpace(this.#layers.element);
+    if (!space) return;
     if (!this.#isPlaced) this.#placeCamera();
-    if (this.#camera.resize(width, height)) this.#draw();
+    if (this.#camera.resize(space)) this.#draw();
   }
 
   #onCameraMoved(): void {
