@@ -23,7 +23,7 @@ import { layerMarks } from "./layer-marks.ts";
 import type { PinnedPositions } from "./layout-session.ts";
 import { NetworkMap } from "./map.ts";
 import type { MapLayers } from "./map-content.ts";
-import { lostCables, problemMarks } from "./problem-marks.ts";
+import { type LostCable, lostCables, problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
@@ -56,6 +56,12 @@ interface MapSyncOptions {
   readonly onDrawn: () => void;
 }
 
+interface Lost {
+  readonly problems: readonly NetworkProblem[];
+  readonly chosen: NetworkProblem | undefined;
+  readonly cables: readonly LostCable[];
+}
+
 export class MapSync {
   readonly map: NetworkMap;
   readonly #store: Store;
@@ -63,6 +69,7 @@ export class MapSync {
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
   #highlightsKey = "";
+  #lost: Lost | undefined;
   #contentKey = "";
   #cameraKey = "";
   /** The moment of the ports. */
@@ -160,12 +167,19 @@ export class MapSync {
       expanded: new Set(expanded),
       at: this.#portsAt,
       overlay,
-      lost: lostCables(input.lost, problem),
+      lost: this.#lostCables(input),
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
     // After the other components are rendered: a panel that opens takes space from the map.
     queueMicrotask(() => this.#bringIntoView());
+  }
+
+  /** The same list for the same problems, because another one is routed again. */
+  #lostCables({ lost: problems, problem }: MapInput): readonly LostCable[] {
+    if (this.#lost?.problems !== problems || this.#lost.chosen !== problem)
+      this.#lost = { problems, chosen: problem, cables: lostCables(problems, problem) };
+    return this.#lost.cables;
   }
 
   /** The first cable of a bundle, or the one after the selected cable: each click shows another one. */

@@ -112,7 +112,7 @@ export class NetworkMap {
 
   show(content: MapContent): void {
     this.#content = content;
-    this.#layout.update(content.network, content.pinned);
+    this.#layout.update(content);
     this.#update.request();
   }
 
@@ -226,10 +226,11 @@ export class NetworkMap {
     return composePng([background, graph, labels], currentPalette().background);
   }
 
-  /** What is drawn of the network, as the user has arranged it. */
+  /** What is drawn of the network, as the user has arranged it, with lost links. */
   async exportSvg(network: Network, background: Background | undefined, facts: DrawingFacts): Promise<Blob> {
-    const { devices } = this.#devices;
-    const drawing = createDrawing({ network, devices, groups: this.#groups, background }, facts);
+    const { devices, lost } = this.#devices;
+    const shown = { network, devices, lost: lost.items.values(), groups: this.#groups, background };
+    const drawing = createDrawing(shown, facts);
     return new Blob([await this.#layout.draw(drawing)], { type: "image/svg+xml" });
   }
 
