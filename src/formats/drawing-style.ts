@@ -29,10 +29,19 @@ export const CABLE_STYLES = {
   unverified: { label: "active, not verified", stroke: "#4d6273", width: 1.6, dash: "1 4" },
   inactive: { label: "inactive", stroke: "#b3261e", width: 1.6, dash: "8 5" },
   conflict: { label: "conflicting claims", stroke: "#8a5200", width: 4, dash: "" },
+  /** With a cross in the middle. */
+  lost: { label: "lost", stroke: "#b3261e", width: 1.6, dash: "8 5" },
 } as const;
 export type CableState = keyof typeof CABLE_STYLES;
 
-export function cableState(cable: Cable): CableState {
+/** A cable that the network no longer has, drawn where it was. */
+export interface LostCable extends Pick<Cable, "from" | "to"> {
+  readonly isLost: true;
+}
+
+export type DrawnCable = Cable | LostCable;
+
+export function cableState(cable: Cable): Exclude<CableState, "lost"> {
   if (!cable.active) return "inactive";
   if (cable.conflict) return "conflict";
   return cable.verified ? "active" : "unverified";

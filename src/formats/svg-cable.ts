@@ -1,18 +1,25 @@
 /**
- * The lines of the cables. Colour, dashes and thickness show the state; an arrow shows that only one direction works.
+ * The lines of the cables. Colour, dashes and thickness show the state; an arrow shows that only one direction works, a cross
+ * that the cable is lost.
  * Lines have the routes of the layout, around the boxes that they would otherwise run behind. Several cables between the
  * same two devices run side by side along one route, because each has a state of its own.
  */
-import type { Cable } from "../model/cable.ts";
-import { CABLE_STYLES, type CableState, cableState, formatNumber, formatPoint } from "./drawing-style.ts";
+import {
+  CABLE_STYLES,
+  type CableState,
+  cableState,
+  type DrawnCable,
+  formatNumber,
+  formatPoint,
+} from "./drawing-style.ts";
 import { fitLabel } from "./label.ts";
 import type { Point, Size } from "./layout/adjacency.ts";
 import { pairKey, Router } from "./layout/router.ts";
 import { shiftPolyline } from "./layout/shift-polyline.ts";
+import { distance, renderArrow, renderCross } from "./svg-cable-sign.ts";
 import { xmlText } from "./xml.ts";
 
 const MAX_TOOLTIP_EMS = 60;
-const ARROW = { length: 10, width: 4.5 };
 const LOOP_RADIUS = 8;
 const CORNER_RADIUS = 6;
 const ORIGIN: Point = { x: 0, y: 0 };
@@ -21,10 +28,12 @@ const PARALLEL_GAPS = [6, 4, 2.5, 1.5];
 /** The maximum width of parallel lines together: less than the height of a box. */
 const MAX_BUNDLE_WIDTH = 28;
 /** In order of drawing: the more urgent states are drawn above the others. */
-const STATES: readonly CableState[] = ["active", "unverified", "inactive", "conflict"];
+const STATES: readonly CableState[] = ["active", "unverified", "inactive", "conflict", "lost"];
+
+const stateOf = (cable: DrawnCable): CableState => ("isLost" in cable ? "lost" : cableState(cable));
 
 export interface RoutedCable {
-  readonly cable: Cable;
+  readonly cable: DrawnCable;
   /** From one end to the other. A cable from a device to itself has one point. */
   readonly line: readonly Point[];
 }
@@ -38,12 +47,12 @@ export interface Placement {
 }
 
 /** Leaves out cables whose ends have no position. */
-export function routeCables(cables: readonly Cable[], placement: Placement): RoutedCable[] {
+export function routeCables(cables: readonly DrawnCable[], placement: Placement): RoutedCable[] {
   const { ids, positions, boxSize, gutter } = placement;
   const numbers = new Map(ids.map((id, i) => [id, i]));
   const router = new Router({ box: boxSize, gutter });
   for (const [i, position] of positions.entries()) router.place(i, position);
-  const bundles = new Map<number, Cable[]>();
+  const bundles = new Map<number, DrawnCable[]>();
   const routed: RoutedCable[] = [];
   for (const cable of cables) {
     const [a, b] = [numbers.get(cable.from.device), numbers.get(cable.to.device)];
@@ -93,7 +102,7 @@ const toPoints = (flat: Float64Array): Point[] =>
 export function* renderCables(routed: readonly RoutedCable[], boxSize: Size): Generator<string> {
   const elementsByState = new Map<CableState, string[]>(STATES.map((state) => [state, []]));
   for (const { cable, line } of routed) {
-    elementsByState.get(cableState(cable))?.push(renderCable(cable, line, boxSize));
+    elementsByState.get(stateOf(cable))?.push(renderCable(cable, line, boxSize));
   }
   for (const [state, elements] of elementsByState) {
     if (elements.length === 0) continue;
@@ -111,35 +120,7 @@ export function cableAttributes(state: CableState): string {
   return `fill="none" stroke="${stroke}" stroke-width="${width}"${dashes}${lineCap}`;
 }
 
-/** Past the middle of the line, where a box is least likely to cover it. The legend uses it too. */
-export function renderArrow(line: readonly Point[], state: CableState): string {
-  const [start, end] = longestSegment(line);
-  const along = (part: number): Point => ({
-    x: start.x + (end.x - start.x) * part,
-    y: start.y + (end.y - start.y) * part,
-  });
-  const [tip, behind] = [along(0.6), along(0.58)];
-  const length = Math.hypot(tip.x - behind.x, tip.y - behind.y) || 1;
-  const [dx, dy] = [(tip.x - behind.x) / length, (tip.y - behind.y) / length];
-  const base = { x: tip.x - dx * ARROW.length, y: tip.y - dy * ARROW.length };
-  const left = { x: base.x - dy * ARROW.width, y: base.y + dx * ARROW.width };
-  const right = { x: base.x + dy * ARROW.width, y: base.y - dx * ARROW.width };
-  const outline = `M${formatPoint(tip)}L${formatPoint(left)}L${formatPoint(right)}z`;
-  return `<path d="${outline}" fill="${CABLE_STYLES[state].stroke}" stroke="none"/>`;
-}
-
-function longestSegment(corners: readonly Point[]): [Point, Point] {
-  let longest: [Point, Point] = [ORIGIN, ORIGIN];
-  for (const [i, end] of corners.entries()) {
-    const start = corners[i - 1];
-    if (start !== undefined && distance(start, end) > distance(...longest)) longest = [start, end];
-  }
-  return longest;
-}
-
-const distance = (p: Point, q: Point): number => Math.hypot(q.x - p.x, q.y - p.y);
-
-function renderCable(cable: Cable, line: readonly Point[], boxSize: Size): string {
+function renderCable(cable: DrawnCable, line: readonly Point[], boxSize: Size): string {
   const [from = ORIGIN] = line;
   const title = `<title>${xmlText(formatTooltip(cable))}</title>`;
   if (cable.from.device === cable.to.device) {
@@ -149,7 +130,13 @@ function renderCable(cable: Cable, line: readonly Point[], boxSize: Size): strin
     return `<circle cx="${x}" cy="${y}" r="${LOOP_RADIUS}">${title}</circle>\n`;
   }
   const path = `<path d="M${formatPoint(from)}${pathData(line)}">${title}</path>`;
-  return `${path}${cable.oneWay ? renderArrow(line, cableState(cable)) : ""}\n`;
+  return `${path}${renderSign(cable, line)}\n`;
+}
+
+function renderSign(cable: DrawnCable, line: readonly Point[]): string {
+  const state = stateOf(cable);
+  if (state === "lost") return renderCross(line);
+  return isOneWay(cable) ? renderArrow(line, state) : "";
 }
 
 /** The `d` attribute after its first point; corners are rounded. */
@@ -171,10 +158,12 @@ function pointTowards(corner: Point, other: Point): Point {
   return { x: corner.x + (other.x - corner.x) * part, y: corner.y + (other.y - corner.y) * part };
 }
 
-function formatTooltip(cable: Cable): string {
+function formatTooltip(cable: DrawnCable): string {
   const formatEnd = (device: string, port: string) => `${fitLabel(device, MAX_TOOLTIP_EMS)} port ${port}`;
   const from = formatEnd(cable.from.device, cable.from.port);
   const to = formatEnd(cable.to.device, cable.to.port);
-  const state = CABLE_STYLES[cableState(cable)].label;
-  return `${from} ${cable.oneWay ? "→" : "–"} ${to}\n${state}${cable.oneWay ? ", one way" : ""}`;
+  const state = CABLE_STYLES[stateOf(cable)].label;
+  return `${from} ${isOneWay(cable) ? "→" : "–"} ${to}\n${state}${isOneWay(cable) ? ", one way" : ""}`;
 }
+
+const isOneWay = (cable: DrawnCable): boolean => "oneWay" in cable && cable.oneWay;

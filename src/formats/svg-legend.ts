@@ -9,7 +9,8 @@ import {
   TEXT_COLOUR,
 } from "./drawing-style.ts";
 import type { Point, Size } from "./layout/adjacency.ts";
-import { cableAttributes, renderArrow } from "./svg-cable.ts";
+import { cableAttributes } from "./svg-cable.ts";
+import { renderArrow, renderCross } from "./svg-cable-sign.ts";
 import { renderDeviceFrame } from "./svg-device.ts";
 
 export const LEGEND_SIZE: Size = { width: 860, height: 64 };
@@ -26,7 +27,11 @@ const CABLE_COLUMNS: readonly (readonly [state: CableState, width: number])[] = 
   ["conflict", 176],
 ];
 
-export function renderLegend(topLeft: Point): string {
+/** Of the column "one direction only". */
+const ONE_WAY_WIDTH = 150;
+
+/** The network of the service has no lost links; only a drawing that has some explains them. */
+export function renderLegend(topLeft: Point, hasLost: boolean): string {
   const deviceRow = topLeft.y + 22;
   const cableRow = deviceRow + ROW_HEIGHT;
   let svg = `<g font-size="11" fill="${TEXT_COLOUR}">\n`;
@@ -49,7 +54,15 @@ export function renderLegend(topLeft: Point): string {
   const start = { x, y: cableRow };
   const arrow = renderArrow([start, { x: x + SAMPLE_SIZE.width, y: cableRow }], "active");
   svg += `<path d="M${formatPoint(start)}h${SAMPLE_SIZE.width}" ${cableAttributes("active")}/>${arrow}`;
-  return `${svg}${renderText(x + SAMPLE_SIZE.width + 8, cableRow, "one direction only")}</g>\n`;
+  svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, "one direction only");
+  if (hasLost) {
+    x += ONE_WAY_WIDTH;
+    const from = { x, y: cableRow };
+    const cross = renderCross([from, { x: x + SAMPLE_SIZE.width, y: cableRow }]);
+    svg += `<path d="M${formatPoint(from)}h${SAMPLE_SIZE.width}" ${cableAttributes("lost")}/>${cross}`;
+    svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, CABLE_STYLES.lost.label);
+  }
+  return `${svg}</g>\n`;
 }
 
 function renderText(x: number, y: number, text: string, isHeading = false): string {

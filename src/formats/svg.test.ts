@@ -13,7 +13,7 @@ import {
   mac,
   mesh,
 } from "../../test/support/sample-network.ts";
-import type { TopologyGraph } from "./graph.ts";
+import { cablesOf, type TopologyGraph } from "./graph.ts";
 import { drawNetwork, renderSvg } from "./svg.ts";
 
 const render = (network: TopologyGraph): string => [...renderSvg(network)].join("");
@@ -140,6 +140,30 @@ describe("states", () => {
     ["one way", [link(a, b)], "a port 1 → b port 1"],
   ])("a link that is %s", (_, links, style) => {
     expect(renderWithoutLegend(graph(devices, links))).toContain(style);
+  });
+
+  test("a lost link is dashed with a cross, beside the cable that is left, in the counts and in the legend", () => {
+    const ports = createPortAllocator();
+    const network = graph(devices, ports.cable("a", "b"));
+    const cables = [...cablesOf(network, new Set(["a", "b"]))].flatMap((cable) => cable ?? []);
+    const drawing = { ...network, devices, cables, hostCounts: new Map() };
+    const lost = [
+      { from: { device: "a", port: "9" }, to: { device: "b", port: "9" }, isLost: true },
+    ] as const;
+    const svg = [...drawNetwork({ ...drawing, lost })].join("");
+    const [, group = ""] =
+      /<g fill="none" stroke="#b3261e" stroke-width="1.6" stroke-dasharray="8 5">\n(.*)\n<\/g>/.exec(svg) ??
+      [];
+    expect(group).toContain("a port 9 – b port 9&#10;lost");
+    // The cross is in the middle, from its upper left corner.
+    const [, x, y] = /<path d="M(-?[\d.]+) (-?[\d.]+)l9 9m0 -9l-9 9"/.exec(group) ?? [];
+    const [, line = ""] = /<path d="(M[^"]*)"><title>/.exec(group) ?? [];
+    const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = (line.match(/-?[\d.]+/g) ?? []).map(Number);
+    expect([Number(x), Number(y)]).toEqual([(x1 + x2) / 2 - 4.5, (y1 + y2) / 2 - 4.5]);
+    expect(svg.match(/<path d="(M[^"]*)"><title>/g)).toHaveLength(2);
+    expect(svg).toContain("drawn as 1 line · 1 lost link");
+    expect(svg).toContain(">lost</text>");
+    expect([...drawNetwork(drawing)].join("")).not.toContain("lost");
   });
 
   test("hosts are counted in the box of their device", () => {

@@ -11,7 +11,7 @@ import { collectPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device, Topology } from "../model/entity.ts";
 import { joinIntoChunks, type PacedText } from "./chunks.ts";
-import { formatCount, formatPoint, MUTED_TEXT_COLOUR, TEXT_COLOUR } from "./drawing-style.ts";
+import { formatCount, formatPoint, type LostCable, MUTED_TEXT_COLOUR, TEXT_COLOUR } from "./drawing-style.ts";
 import { cablesOf, countHosts, deviceIdsOf, deviceName, type TopologyGraph } from "./graph.ts";
 import type { Point, Size } from "./layout/adjacency.ts";
 import type { ClusterGraph } from "./layout/cluster-assignment.ts";
@@ -40,6 +40,8 @@ export interface Drawing {
   readonly revision: number;
   readonly devices: readonly Device[];
   readonly cables: readonly Cable[];
+  /** Drawn where they were. The layout does not depend on them. */
+  readonly lost?: readonly LostCable[];
   readonly hostCounts: ReadonlyMap<string, number>;
   /** Instead of the layout of the service. */
   readonly arranged?: Arranged;
@@ -56,7 +58,7 @@ function* renderDocument(graph: TopologyGraph): PacedText {
 
 /** The pieces of the document. There is no pause between them. */
 export function* drawNetwork(drawing: Drawing): Generator<string> {
-  const { cables, hostCounts } = drawing;
+  const { cables, lost = [], hostCounts } = drawing;
   const devices = drawing.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
   const boxes = devices.map((device) => createDeviceBox(device, hostCounts.get(device.id) ?? 0));
   const boxSize = deviceBoxSize(boxes);
@@ -66,7 +68,7 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
     ? devices.map(({ id }) => arranged.positions.get(id) ?? { x: 0, y: 0 })
     : layoutDevices(clusterGraph(devices, cables, hostCounts), spacing);
   const ids = devices.map(({ id }) => id);
-  const routed = routeCables(cables, { ids, positions, boxSize, gutter: GUTTER });
+  const routed = routeCables([...cables, ...lost], { ids, positions, boxSize, gutter: GUTTER });
   const { left, top, right, bottom } = boundingBox(routed, positions, boxSize, arranged);
   const page: Size = {
     width: Math.ceil(Math.max(right - left, LEGEND_SIZE.width) + 2 * MARGIN),
@@ -79,7 +81,7 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   yield* renderCables(routed, boxSize);
   yield* renderDevices(boxes, positions, boxSize);
   yield "</g>\n";
-  yield renderLegend({ x: MARGIN, y: page.height - MARGIN - LEGEND_SIZE.height });
+  yield renderLegend({ x: MARGIN, y: page.height - MARGIN - LEGEND_SIZE.height }, lost.length > 0);
   yield "</svg>\n";
 }
 
@@ -141,12 +143,13 @@ function boundingBox(
 }
 
 function* renderHeader(drawing: Drawing, page: Size): Generator<string> {
-  const { topology, revision, devices, cables } = drawing;
+  const { topology, revision, devices, cables, lost = [] } = drawing;
   const unavailable = devices.filter((device) => !device.available).length;
   const inactive = cables.filter((cable) => !cable.active).length;
   const counts = [
     formatCount(devices.length, "device") + (unavailable > 0 ? ` (${unavailable} unavailable)` : ""),
     `${formatCount(topology.links, "directed link")} drawn as ${formatCount(cables.length, "line")}${inactive > 0 ? ` (${inactive} inactive)` : ""}`,
+    ...(lost.length > 0 ? [formatCount(lost.length, "lost link")] : []),
     formatCount(topology.hosts, "host"),
     formatCount(topology.clusters, "cluster"),
   ].join(" · ");

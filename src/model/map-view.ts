@@ -119,13 +119,13 @@ export function findViewFaults({ arrangement }: MapView): { path: (string | numb
     const message =
       ways !== 1
         ? "must have one of annotation, devices, or x with y, width and height"
-        : group.x !== undefined && !hasPlace(group)
+        : group.x !== undefined && !placeOf(group)
           ? "needs y, width and height with x"
           : undefined;
     if (message !== undefined) faults.push({ path: ["arrangement", "groups", index], message });
   }
   const background = arrangement?.background;
-  if (background?.picture !== undefined && !hasPlace(background))
+  if (background?.picture !== undefined && !placeOf(background))
     faults.push({
       path: ["arrangement", "background"],
       message: "needs x, y, width and height for its picture",
@@ -133,5 +133,15 @@ export function findViewFaults({ arrangement }: MapView): { path: (string | numb
   return faults;
 }
 
-const hasPlace = ({ x, y, width, height }: Pick<GroupBox, "x" | "y" | "width" | "height">): boolean =>
-  [x, y, width, height].every((value) => value !== undefined);
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Undefined when one of the four is missing. */
+export function placeOf({ x, y, width, height }: Partial<Place>): Place | undefined {
+  if (x === undefined || y === undefined || width === undefined || height === undefined) return undefined;
+  return { x, y, width, height };
+}

@@ -4,6 +4,7 @@ import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
+import { download } from "./download.ts";
 import { measureDrawnPixels } from "./map-pixels.ts";
 import { createNetworkFile, deviceId } from "./network-file.ts";
 
@@ -104,6 +105,73 @@ test.skipIf(!hasChromium)("a lost link is drawn where it was until it is acknowl
   expect(pastText).toContain("Listedfor another 24 h");
   expect(tab.errors).toEqual([]);
 });
+
+/** A device in the middle between spine1 and leaf1, and all others out of the way; y downwards. */
+const IN_A_ROW = [
+  { device: deviceId(1), x: -200, y: 0 },
+  { device: deviceId(12), x: 0, y: 0 },
+  { device: deviceId(11), x: 200, y: 0 },
+  ...[2, 13, 14].map((n, i) => ({ device: deviceId(n), x: i * 200, y: 900 })),
+];
+
+/** What the hover card says of each point that is so many pixels below the middle between spine1 and leaf2. */
+async function cardsBelow(offsets: readonly number[], pixelsPerUnit: number): Promise<boolean[]> {
+  const box = await tab.page.locator(".map").boundingBox();
+  if (!box) throw new Error("no map");
+  const x = box.x + box.width / 2 - 100 * pixelsPerUnit;
+  const isLost: boolean[] = [];
+  for (const offset of offsets) {
+    await tab.page.mouse.move(x, box.y + box.height / 2 + offset);
+    await tab.page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
+    isLost.push(
+      (await tab.page.locator(".hover-card").allTextContents()).some((t) => t.includes("Statelost")),
+    );
+  }
+  return isLost;
+}
+
+test.skipIf(!hasChromium)(
+  "a lost link is led around other devices, and is in the SVG and the PNG",
+  async () => {
+    const { page } = tab;
+    file.write();
+    await tab.goto("/");
+    await page.evaluate(
+      (text) => localStorage.setItem("gazetteer.arrangement", text),
+      JSON.stringify({ pins: IN_A_ROW }),
+    );
+    const span = 400;
+    await tab.goto(`/?camera=0,0,${span},${deviceId(12)}`);
+    await itemsAre(6 + 8);
+    expect((await measureDrawnPixels(tab, await download(tab, "Download PNG"))).redShare).toBe(0);
+    file.write(CUT);
+    await itemsAre(6 + 7 + 1);
+    const { width = 0, height = 0 } = (await page.locator(".map").boundingBox()) ?? {};
+    const pixelsPerUnit = Math.min(width, height) / span;
+    // Leaf2 is 30 units high: half way to it, the line around it is 5 units or more beside the straight one.
+    const straight = [-2, 0, 2];
+    const beside = [6, 9, 12, 15].flatMap((units) => [-units * pixelsPerUnit, units * pixelsPerUnit]);
+    await eventually("the line around leaf2", async () => {
+      expect(await cardsBelow(straight, pixelsPerUnit)).not.toContain(true);
+      expect(await cardsBelow(beside, pixelsPerUnit)).toContain(true);
+    });
+
+    expect((await measureDrawnPixels(tab, await download(tab, "Download PNG"))).redShare).toBeGreaterThan(
+      0.0001,
+    );
+    expect(String(await download(tab, "Download SVG"))).toContain("lost</title>");
+    // Without an arrangement too, which the service would draw without it.
+    await page.evaluate(() => localStorage.removeItem("gazetteer.arrangement"));
+    await tab.goto("/");
+    await itemsAre(6 + 7 + 1);
+    const svg = String(await download(tab, "Download SVG"));
+    expect(svg).toContain("1 lost link");
+    expect(svg).toContain(`${deviceId(1)} port 1 – ${deviceId(11)} port 1&#10;lost</title>`);
+    expect(tab.errors).toEqual([]);
+  },
+);
 
 test.skipIf(!hasChromium)(
   "one of two cables that is lost is drawn beside the other, and in the past",

@@ -19,8 +19,9 @@ export async function screenshotMap({ page }: BrowserTab): Promise<Buffer> {
   return page.locator(".map").screenshot();
 }
 
-export async function measureDrawnPixels(tab: BrowserTab): Promise<DrawnPixels> {
-  const image = await screenshotMap(tab);
+/** Of what the tab shows, or of another picture of the map. */
+export async function measureDrawnPixels(tab: BrowserTab, picture?: Buffer): Promise<DrawnPixels> {
+  const image = picture ?? (await screenshotMap(tab));
   return inBlankPage(tab.page, (page) => page.evaluate(countDrawnPixels, toDataUrl(image)));
 }
 
@@ -29,6 +30,66 @@ export async function countPixelsOf(tab: BrowserTab, colour: string): Promise<nu
   const image = await screenshotMap(tab);
   const input = { url: toDataUrl(image), colour };
   return inBlankPage(tab.page, (page) => page.evaluate(countColour, input));
+}
+
+/**
+ * The number of pixels of the map that are drawn below the elements: what they hide. The elements themselves, and all that
+ * lies over the map, are invisible meanwhile.
+ */
+export async function countHiddenPixels(tab: BrowserTab, covers: string): Promise<number> {
+  const { page } = tab;
+  const map = await page.locator(".map").boundingBox();
+  if (!map) throw new Error("no map");
+  const areas: Rectangle[] = [];
+  for (const cover of await page.locator(covers).all()) {
+    const box = await cover.boundingBox();
+    if (box) areas.push({ ...box, x: box.x - map.x, y: box.y - map.y });
+  }
+  const setVisibility = (visibility: string) =>
+    page.locator(covers).evaluateAll((elements, value) => {
+      for (const element of elements) if (element instanceof HTMLElement) element.style.visibility = value;
+    }, visibility);
+  await setVisibility("hidden");
+  const url = toDataUrl(await screenshotMap(tab));
+  await setVisibility("");
+  return inBlankPage(page, (blank) => blank.evaluate(countDrawnWithin, { url, areas, mapWidth: map.width }));
+}
+
+interface Rectangle {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Runs in the browser, so it uses nothing outside its body. */
+async function countDrawnWithin(input: {
+  url: string;
+  areas: readonly Rectangle[];
+  mapWidth: number;
+}): Promise<number> {
+  const image = new Image();
+  image.src = input.url;
+  await image.decode();
+  const context = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  if (!context) throw new Error("no canvas");
+  context.drawImage(image, 0, 0);
+  // The first row may have the border of the bar, where the map begins between two pixels.
+  const background = context.getImageData(2, 2, 1, 1).data;
+  const scale = image.width / input.mapWidth;
+  let drawn = 0;
+  for (const { x, y, width, height } of input.areas) {
+    const { data } = context.getImageData(x * scale, y * scale, width * scale, height * scale);
+    for (let i = 0; i < data.length; i += 4) {
+      const difference = [0, 1, 2].reduce(
+        (sum, j) => sum + Math.abs((data[i + j] ?? 0) - (background[j] ?? 0)),
+        0,
+      );
+      // The backgrounds of clusters are below this threshold and do not count.
+      if (difference >= 90) drawn++;
+    }
+  }
+  return drawn;
 }
 
 /** The share of pixels that clearly differ between two images of the same size. */

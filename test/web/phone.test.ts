@@ -1,55 +1,32 @@
 /** The page on a phone: fingers move and zoom the map, nothing is outside the screen, the panel is a sheet. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { CDPSession } from "playwright-core";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { audit } from "./audit.ts";
 import { type BrowserTab, openTab, waitForUrlPart } from "./browser.ts";
+import { countHiddenPixels } from "./map-pixels.ts";
 import { createNetworkFile, deviceId } from "./network-file.ts";
+import { createTouch, PHONE, type Touch } from "./touch.ts";
 
 const hasChromium = needs("chromium");
-const [WIDTH, HEIGHT] = [390, 844];
+const { width: WIDTH, height: HEIGHT } = PHONE.viewport;
 const file = createNetworkFile();
 let service: Service;
 let tab: BrowserTab;
-let session: CDPSession;
+let touch: Touch;
 
 beforeAll(async () => {
   if (!hasChromium) return;
   file.write();
   service = await startService({ args: ["--data", ":memory:", "--config", file.config] });
-  tab = await openTab(service, {
-    viewport: { width: WIDTH, height: HEIGHT },
-    hasTouch: true,
-    isMobile: true,
-  });
-  session = await tab.page.context().newCDPSession(tab.page);
+  tab = await openTab(service, PHONE);
+  touch = await createTouch(tab);
 });
 afterAll(async () => {
   await tab?.close();
   file.remove();
 });
-
-type Finger = readonly [x: number, y: number];
-
-/** Presses the fingers, moves them in steps and lifts them. */
-async function touch(from: readonly Finger[], to: readonly Finger[]): Promise<void> {
-  const send = (type: "touchStart" | "touchMove" | "touchEnd", fingers: readonly Finger[]) =>
-    session.send("Input.dispatchTouchEvent", {
-      type,
-      touchPoints: fingers.map(([x, y], id) => ({ x, y, id })),
-    });
-  await send("touchStart", from);
-  for (const share of [0.25, 0.5, 0.75, 1]) {
-    const fingers = from.map(([x, y], i): Finger => {
-      const [toX = x, toY = y] = to[i] ?? [];
-      return [x + (toX - x) * share, y + (toY - y) * share];
-    });
-    await send("touchMove", fingers);
-  }
-  await send("touchEnd", []);
-}
 
 const camera = () => {
   const [dx, dy, span, device] = (new URL(tab.page.url()).searchParams.get("camera") ?? "").split(",");
@@ -94,6 +71,30 @@ test.skipIf(!hasChromium)("one finger moves the map, two fingers zoom it, a tap 
   await waitForUrlPart(tab, `selected=devices:${deviceId(12)}`);
   expect(await tab.page.locator(".hover-card").count()).toBe(0);
 });
+
+/** More devices than have room beside each other. */
+const MANY_LEAVES = { addedLeaves: [15, 16, 17, 18, 19, 20, 21, 22] };
+
+test.skipIf(!hasChromium)(
+  "show all hides no device below the tools, notes and boxes over the map",
+  async () => {
+    const covers = "[data-covers-map]";
+    file.write(MANY_LEAVES);
+    await tab.goto("/?type=SWITCH");
+    await tab.page.getByText("14 devices").waitFor();
+    await tab.page.locator('.map[data-items="38"]').waitFor();
+    const showAll = tab.page.getByRole("button", { name: "Show all" });
+    await showAll.click();
+    expect(await countHiddenPixels(tab, covers)).toBe(0);
+    await tab.page.getByRole("button", { name: "Arrange", exact: true }).click();
+    for (let i = 0; i < 4; i++) await tab.page.locator(".map-focus").press("ArrowUp");
+    expect(await countHiddenPixels(tab, covers)).toBeGreaterThan(0);
+    await showAll.click();
+    expect(await countHiddenPixels(tab, covers)).toBe(0);
+    await tab.page.getByRole("button", { name: "Stop arranging" }).click();
+    file.write();
+  },
+);
 
 test.skipIf(!hasChromium)("no part of any view, box or menu is outside the screen", async () => {
   for (const path of [

@@ -1,5 +1,6 @@
-/** Tables sorted by name and by end, counts beside filters, alarms that are not faded, changes in groups, and curl. */
+/** Tables sorted by name and by end, counts beside filters, alarms that are not faded, changes in groups, curl and CSV. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
@@ -110,4 +111,20 @@ test.skipIf(!hasChromium)("a state in a table has a sign of its own besides its 
   await eventually("one device down", async () => expect(await signs("bad")).toEqual(["✕"]));
   expect(new Set(await signs("good"))).toEqual(new Set(["●"]));
   file.write();
+});
+
+test.skipIf(!hasChromium)("the CSV of a table has the filter and the order of the page", async () => {
+  await tab.goto("/?view=devices&filter=available%3Dtrue&sort=-id");
+  await tab.page.getByRole("button", { name: "Export and share" }).click();
+  const [download] = await Promise.all([
+    tab.page.waitForEvent("download"),
+    tab.page.getByRole("button", { name: "Download CSV" }).click(),
+  ]);
+  expect(new URL(download.url()).search).toBe("?format=csv&available=true&sort=-id");
+  const rows = readFileSync(await download.path(), "utf8")
+    .trim()
+    .split("\n");
+  expect(rows.slice(1).map((row) => row.split(",")[0])).toEqual(
+    [14, 13, 12, 11, 2, 1].map((n) => deviceId(n)),
+  );
 });

@@ -25,7 +25,7 @@ export function ArrangeBox({ map }: { readonly map: RefObject<NetworkMap | null>
     arranging.isOn.value = false;
   };
   return (
-    <section class="arrange" aria-label="Arrange">
+    <section class="arrange" aria-label="Arrange" data-covers-map>
       <header class="panel-head">
         <h2>Arrange</h2>
         <Button label="Stop arranging" icon="close" onClick={close} />
@@ -35,7 +35,7 @@ export function ArrangeBox({ map }: { readonly map: RefObject<NetworkMap | null>
         pins or unpins it, U undoes.
       </p>
       <PinButtons map={map} />
-      <GroupSection />
+      <GroupSection map={map} />
       <BackgroundSection map={map} />
     </section>
   );

@@ -1,5 +1,6 @@
 /** Changes of an arrangement, each a new value. Coordinates are those of the format: y downwards. */
-import type { Arrangement, Background, GroupBox } from "../../model/map-view.ts";
+import type { Arrangement, Background, GroupBox, Place } from "../../model/map-view.ts";
+import type { Bounds } from "../map/camera.ts";
 
 interface Point {
   readonly x: number;
@@ -33,6 +34,14 @@ export const replaceGroup = (
     ...arrangement,
     groups: (arrangement.groups ?? []).flatMap((group) => (group === old ? (next ?? []) : group)),
   });
+
+/** Of bounds on the map, which have y upwards. */
+export const placeAt = ({ left, right, bottom, top }: Bounds): Place => ({
+  x: rounded(left),
+  y: rounded(-top),
+  width: rounded(right - left),
+  height: rounded(top - bottom),
+});
 
 /** Without a picture the coastline stays, and without a coastline the picture. */
 export function setPicture(arrangement: Arrangement, picture: Background | undefined): Arrangement {

@@ -8,6 +8,7 @@ import type { Arrangement, MapView } from "../../model/map-view.ts";
 import type { PinnedPositions } from "../map/layout-session.ts";
 import type { Navigation } from "../navigation.ts";
 import { throttle } from "../throttle.ts";
+import { type BoxEditing, createBoxEditing } from "./box-editing.ts";
 import { ARRANGEMENT_KEY, keepArrangement, readArrangement } from "./kept.ts";
 import { createSavedViews, type SavedViews } from "./saved-views.ts";
 
@@ -34,6 +35,7 @@ export interface Arranging {
   readonly isLost: ReadonlySignal<boolean>;
   /** What the map says about its coastline. */
   readonly coastlineNote: Signal<string | undefined>;
+  readonly boxes: BoxEditing;
   readonly views: SavedViews;
   /** The view of a link that was opened. */
   readonly linked: Signal<MapView | undefined>;
@@ -62,6 +64,7 @@ export function createArranging(
   { state }: Navigation,
   settings: ReadonlySignal<MapSettings | undefined>,
 ): Arranging {
+  const isOn = signal(false);
   const own = signal(readArrangement());
   const isLost = signal(false);
   const linked = signal<MapView | undefined>(undefined);
@@ -107,7 +110,7 @@ export function createArranging(
     edits.value = { of: key.peek(), before, now, step };
   };
   return {
-    isOn: signal(false),
+    isOn,
     shown,
     pinned: computed(() => new Map(pins.value?.map(({ device, x, y }) => [device, { x, y: -y }]))),
     opened,
@@ -116,6 +119,7 @@ export function createArranging(
     canUndo: computed(() => current.value.before.length > 0),
     isLost,
     coastlineNote: signal(undefined),
+    boxes: createBoxEditing(isOn, key),
     views,
     linked,
     change(next, step) {

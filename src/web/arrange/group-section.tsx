@@ -1,15 +1,19 @@
-/** The group boxes of the arrangement: one for each value of an annotation, or one around devices that the user chooses. */
+/**
+ * The group boxes of the arrangement, and the ways to add one: for each value of an annotation, around devices that the user
+ * chooses, or at a place that is drawn on the map.
+ */
 import { useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useId } from "preact/hooks";
-import type { GroupBox } from "../../model/map-view.ts";
-import { Button } from "../button.tsx";
+import type { NetworkMap } from "../map/map.ts";
 import { deviceNameById, formatCount } from "../names.ts";
 import type { Network } from "../network.ts";
 import { useNetwork, useStore } from "../store.ts";
+import { addBox } from "./add-box.ts";
 import { selectedDevice } from "./arrange-keys.ts";
 import { ArrangeSection } from "./arrange-section.tsx";
-import { addGroup, replaceGroup } from "./arrangement.ts";
-import { checkArrangement } from "./checked-view.ts";
+import { DrawBoxButtons } from "./draw-box-buttons.tsx";
+import { GroupRow } from "./group-row.tsx";
 
 const PINNED = "pinned";
 const SELECTED = "selected";
@@ -18,51 +22,19 @@ const ANNOTATION = "annotation ";
 const MAX_EXAMINED = 2000;
 const NO_GROUPS = ["name", "managementAddress", "latitude", "longitude", "x", "y", "channelId", "conflict"];
 
-export function GroupSection() {
+export function GroupSection({ map }: { readonly map: RefObject<NetworkMap | null> }) {
   const store = useStore();
   const groups = store.arranging.shown.value.groups ?? [];
   return (
     <ArrangeSection title="Group boxes" isUsed={groups.length > 0}>
       <ul class="entries">
         {groups.map((group, i) => (
-          <GroupRow key={i} group={group} />
+          <GroupRow key={i} group={group} index={i} />
         ))}
       </ul>
       <NewGroup />
+      <DrawBoxButtons map={map} />
     </ArrangeSection>
-  );
-}
-
-function GroupRow({ group }: { readonly group: GroupBox }) {
-  const store = useStore();
-  const { arranging } = store;
-  const network = useNetwork();
-  const replace = (next: GroupBox | undefined) =>
-    arranging.change(replaceGroup(arranging.shown.peek(), group, next));
-  const { devices, annotation } = group;
-  const device = selectedDevice(store);
-  const others = devices?.filter((id) => id !== device) ?? [];
-  const isIn = device !== undefined && devices?.includes(device);
-  const name = device !== undefined && network ? deviceNameById(network, device) : "";
-  const content =
-    annotation !== undefined
-      ? `by ${annotation}`
-      : devices
-        ? formatCount(devices.length, "device")
-        : "by place";
-  return (
-    <li class="entry">
-      <span>
-        {group.name} <span class="muted">{content}</span>
-      </span>
-      {devices && device !== undefined && (!isIn || others.length > 0) && (
-        <Button
-          label={isIn ? `Remove ${name}` : `Add ${name}`}
-          onClick={() => replace({ ...group, devices: isIn ? others : [...others, device] })}
-        />
-      )}
-      <Button label={`Delete the box ${group.name}`} icon="close" onClick={() => replace(undefined)} />
-    </li>
   );
 }
 
@@ -71,7 +43,7 @@ function NewGroup() {
   const { arranging } = store;
   const network = useNetwork();
   const [titleId, kindId] = [useId(), useId()];
-  const title = useSignal("");
+  const { title } = arranging.boxes;
   const kind = useSignal("");
   const fault = useSignal("");
   const device = selectedDevice(store);
@@ -85,14 +57,8 @@ function NewGroup() {
   const chosen = choices.some(([value]) => value === kind.value) ? kind.value : (choices[0]?.[0] ?? "");
   const add = () => {
     const annotation = chosen.startsWith(ANNOTATION) ? chosen.slice(ANNOTATION.length) : undefined;
-    const name = title.value.trim() || (annotation ?? "Group");
     const members = chosen === PINNED ? pins.map((pin) => pin.device) : device === undefined ? [] : [device];
-    const group: GroupBox = annotation !== undefined ? { name, annotation } : { name, devices: members };
-    const checked = checkArrangement(addGroup(arranging.shown.peek(), group));
-    fault.value = checked.ok ? "" : checked.message;
-    if (!checked.ok) return;
-    arranging.change(checked.value);
-    title.value = "";
+    fault.value = addBox(arranging, annotation !== undefined ? { annotation } : { devices: members });
   };
   return (
     <form

@@ -1,20 +1,20 @@
 /** The background picture of the arrangement: a file of the user, its place and its size. */
 import type { RefObject } from "preact";
 import { useId } from "preact/hooks";
-import type { Background } from "../../model/map-view.ts";
+import { type Background, placeOf } from "../../model/map-view.ts";
 import { Button } from "../button.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { useStore } from "../store.ts";
 import { setPicture } from "./arrangement.ts";
 import { readPicture } from "./picture.ts";
-
-const LIMIT = 1_000_000;
+import { PlaceFields } from "./place-fields.tsx";
 
 export function PictureField({ map }: { readonly map: RefObject<NetworkMap | null> }) {
   const store = useStore();
   const { arranging } = store;
   const id = useId();
   const { background } = arranging.shown.value;
+  const place = placeOf(background ?? {});
   const set = (next: Background | undefined, step?: string) =>
     arranging.change(setPicture(arranging.shown.peek(), next), step);
   const read = async (file: Blob | undefined) => {
@@ -41,47 +41,17 @@ export function PictureField({ map }: { readonly map: RefObject<NetworkMap | nul
       </div>
       {background?.picture !== undefined && (
         <>
-          <Place background={background} set={set} />
+          {place && (
+            <PlaceFields
+              label="Place of the picture"
+              place={place}
+              keepsShape={true}
+              set={(next, step) => set({ ...background, ...next }, `picture ${step}`)}
+            />
+          )}
           <Button label="Remove the picture" onClick={() => set(undefined)} />
         </>
       )}
     </>
-  );
-}
-
-interface PlaceProps {
-  readonly background: Background;
-  readonly set: (next: Background, step: string) => void;
-}
-
-function Place({ background, set }: PlaceProps) {
-  const { x = 0, y = 0, width = 1, height = 1 } = background;
-  const field = (label: string, value: number, min: number, next: (value: number) => Partial<Background>) => (
-    <label key={label}>
-      {label}
-      <input
-        type="number"
-        step={10}
-        min={min}
-        max={LIMIT}
-        value={value}
-        onChange={({ currentTarget: { value: text } }) => {
-          const number = Number(text);
-          if (text !== "" && number >= min && number <= LIMIT)
-            set({ ...background, ...next(number) }, `picture ${label}`);
-        }}
-      />
-    </label>
-  );
-  return (
-    <div class="fields">
-      {field("Left", x, -LIMIT, (value) => ({ x: value }))}
-      {field("Top", y, -LIMIT, (value) => ({ y: value }))}
-      {field("Width", width, 1, (value) => ({
-        width: value,
-        // The picture keeps its shape.
-        height: Math.min(LIMIT, Math.max(1, Math.round((height * value) / width))),
-      }))}
-    </div>
   );
 }

@@ -2,7 +2,7 @@
  * The background picture: decodes that of an arrangement for the map, and reads a file of the user into an arrangement. A
  * picture is a `data:` address in the arrangement itself, so the page loads it from nowhere.
  */
-import type { Background } from "../../model/map-view.ts";
+import { type Background, placeOf } from "../../model/map-view.ts";
 import type { MapPicture } from "../map/map-drawing.ts";
 import type { Checked } from "./checked-view.ts";
 
@@ -44,9 +44,11 @@ export class PictureLoader {
   }
 
   #place(): void {
-    const { x, y, width, height } = this.#background ?? {};
-    const isPlaced = x !== undefined && y !== undefined && width !== undefined && height !== undefined;
-    this.#set(this.#image && isPlaced ? { image: this.#image, left: x, top: -y, width, height } : undefined);
+    const place = placeOf(this.#background ?? {});
+    if (this.#image && place) {
+      const { x, y, width, height } = place;
+      this.#set({ image: this.#image, left: x, top: -y, width, height });
+    } else this.#set(undefined);
   }
 }
 

@@ -51,7 +51,7 @@ export function Chips() {
   }
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are not fields of a form
-    <div class="chips" role="group" aria-label="What narrows this view">
+    <div class="chips" role="group" aria-label="What narrows this view" data-covers-map>
       {pathStart.value && <PathStartChip name={entityName(network, pathStart.value)} />}
       <OpenedViewChip />
       {chips.map((chip) => (

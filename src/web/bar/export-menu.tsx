@@ -36,8 +36,9 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   };
   const downloadPng = async () => downloadBlob(await map.current?.exportPng(), "png");
   const downloadFile = (format: string) => download(downloadRequest(state, format), fileName(format));
-  const isArranged = onMap && Object.keys(store.arranging.shown.value).length > 0;
-  const downloadArranged = async () => downloadBlob(await drawArranged(store, map.current), "svg");
+  const drawsHere =
+    onMap && (Object.keys(store.arranging.shown.value).length > 0 || store.problems.lost.value.length > 0);
+  const downloadDrawing = async () => downloadBlob(await drawMap(store, map.current), "svg");
   const item = (label: string, run: () => void) => (
     <button
       key={label}
@@ -60,7 +61,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
       {onMap && item("Download PNG", () => void downloadPng())}
       {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
         item(`Download ${title}`, () => {
-          if (format === "svg" && isArranged) void downloadArranged();
+          if (format === "svg" && drawsHere) void downloadDrawing();
           else downloadFile(format);
         }),
       )}
@@ -68,8 +69,8 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   );
 }
 
-/** The service draws its own layout. It does not know what the user has arranged. */
-async function drawArranged(store: Store, map: NetworkMap | null): Promise<Blob | undefined> {
+/** The service draws its own layout of the network. It does not know what the user has arranged and acknowledged. */
+async function drawMap(store: Store, map: NetworkMap | null): Promise<Blob | undefined> {
   const network = store.network.peek();
   if (!network || !map) return undefined;
   try {

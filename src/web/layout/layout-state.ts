@@ -1,6 +1,6 @@
 /**
  * The state of the layout worker: the network as the page has sent it, the positions of its devices and the routes of its
- * links. An update returns what is different from before. Positions are kept when a device is removed.
+ * links and lost links. An update returns what is different from before. Positions are kept when a device is removed.
  */
 import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
 import { pairKey, pairOf, Router } from "../../formats/layout/router.ts";
@@ -21,6 +21,8 @@ type Pair = readonly [a: number, b: number];
 export class LayoutState {
   readonly #nodes = new Map<number, ClusterNode>();
   readonly #pairs = new Map<number, Pair>();
+  /** Pairs that only have a route. */
+  #lost = new Map<number, Pair>();
   readonly #router = new Router({ box: DEVICE_BOX, gutter: GUTTER });
   /** Of devices, y downwards. */
   readonly #placement: Placement = { positions: new Map(), alone: new Set(), joined: 0 };
@@ -48,8 +50,9 @@ export class LayoutState {
       this.#pairs.delete(pairKey(a, b));
       this.#router.disconnect(a, b);
     }
-    for (const number of request.removed) this.#router.remove(number);
+    if (request.removed.length > 0) this.#removeBoxes(new Set(request.removed));
     for (const [a, b] of pairsOf(request.connected)) this.#pairs.set(pairKey(a, b), [a, b]);
+    if (request.lost) this.#setLost(request.lost);
     if (request.pinned) this.#setPinned(request.pinned);
   }
 
@@ -62,7 +65,24 @@ export class LayoutState {
     const isEarly = moved.length > MAX_MOVED_WITH_ROUTES;
     if (isEarly) yield this.#respond(moved, [], false);
     for (const [a, b] of this.#pairs.values()) this.#router.connect(a, b);
-    yield this.#respond(isEarly ? [] : moved, this.#router.update(), true);
+    const routed = this.#router.update();
+    // After the links, which have the shorter ways. A pair without one of its devices gets no route.
+    for (const [a, b] of this.#lost.values()) this.#router.connect(a, b);
+    yield this.#respond(isEarly ? [] : moved, [...routed, ...this.#router.update()], true);
+  }
+
+  #removeBoxes(removed: ReadonlySet<number>): void {
+    for (const [a, b] of this.#lost.values())
+      if (removed.has(a) || removed.has(b)) this.#router.disconnect(a, b);
+    for (const number of removed) this.#router.remove(number);
+  }
+
+  #setLost(flat: readonly number[]): void {
+    const lost = new Map<number, Pair>();
+    for (const [a, b] of pairsOf(flat)) lost.set(pairKey(a, b), [a, b]);
+    for (const [key, [a, b]] of this.#lost)
+      if (!lost.has(key) && !this.#pairs.has(key)) this.#router.disconnect(a, b);
+    this.#lost = lost;
   }
 
   /** The sites with a place on the earth, where the layout has them without pins. */

@@ -20,6 +20,8 @@ export interface LayoutRequest {
   readonly disconnected: readonly number[];
   /** Devices whose position is given: number, x and y, flat. Absent when it has not changed. */
   readonly pinned?: readonly number[];
+  /** Pairs that have a route and are no part of the layout, flat: those of lost links. Absent when they have not changed. */
+  readonly lost?: readonly number[];
   readonly isLast: boolean;
 }
 

@@ -24,6 +24,12 @@ export class NetworkDiff {
     return this.#numbers.get(id);
   }
 
+  /** Whether a link joins the two devices, as of the last update. */
+  isConnected(p: string, q: string): boolean {
+    const [a, b] = [this.#numbers.get(p), this.#numbers.get(q)];
+    return a !== undefined && b !== undefined && this.#pairs.has(pairKey(a, b));
+  }
+
   /** Calls `send` with the parts of the difference; not at all when there is none. */
   *update(network: Network, send: (part: Omit<LayoutRequest, "isLast">) => void): Generator<undefined> {
     const removed: number[] = [];

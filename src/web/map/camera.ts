@@ -3,6 +3,7 @@
  * reports each move; animations end at once for people who prefer reduced motion.
  */
 import { SPACING } from "../layout/map-layout.ts";
+import { FreeSpace } from "./free-space.ts";
 import { type CameraPosition, createProjection, type MapPoint, type Projection } from "./projection.ts";
 
 export interface Bounds {
@@ -12,8 +13,6 @@ export interface Bounds {
   readonly top: number;
 }
 
-/** The space between what is fitted and the edge of the viewport. */
-const FIT_PADDING_PX = 24;
 /** The spacing at which the camera stops when it fits a single device, and that of the closest zoom. */
 export const CLOSE_UP_SPACING_PX = 144;
 const MAX_SPACING_PX = 900;
@@ -23,8 +22,7 @@ const ANIMATION_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 
 
 export class MapCamera {
   #position: CameraPosition = { x: 0, y: 0, span: 1000 };
-  #width = 1;
-  #height = 1;
+  #space = new FreeSpace({ width: 1, height: 1 }, []);
   #bounds: Bounds | undefined;
   #frame = 0;
   readonly #onMoved: () => void;
@@ -38,14 +36,14 @@ export class MapCamera {
   }
 
   projection(): Projection {
-    return createProjection(this.#position, this.#width, this.#height);
+    return createProjection(this.#position, this.#space.width, this.#space.height);
   }
 
   /** Returns whether the size has changed. The shorter side keeps its length in map units. */
-  resize(width: number, height: number): boolean {
-    if (width === this.#width && height === this.#height) return false;
-    [this.#width, this.#height] = [Math.max(1, width), Math.max(1, height)];
-    return true;
+  resize(space: FreeSpace): boolean {
+    const { width, height } = this.#space;
+    this.#space = space;
+    return space.width !== width || space.height !== height;
   }
 
   /** What the farthest zoom shows. The camera does not move. */
@@ -87,26 +85,30 @@ export class MapCamera {
     this.#frame = requestAnimationFrame(step);
   }
 
-  /** The camera that shows the bounds, but not closer than a single device needs. */
+  /** The camera that shows the bounds where nothing covers them, but not closer than a single device needs. */
   fitted({ left, right, bottom, top }: Bounds, minSpacingPx = CLOSE_UP_SPACING_PX): CameraPosition {
-    const [width, height] = [this.#width, this.#height].map((size) => Math.max(1, size - 2 * FIT_PADDING_PX));
-    const maxScale = minSpacingPx / SPACING.width;
-    const scale = Math.min(
-      (width ?? 1) / Math.max(right - left, 1e-6),
-      (height ?? 1) / Math.max(top - bottom, 1e-6),
-      maxScale,
-    );
+    const { width, height } = this.#space;
+    const size = { width: right - left, height: top - bottom };
+    const { area, scale } = this.#space.fit(size, minSpacingPx / SPACING.width);
     return {
-      x: (left + right) / 2,
-      y: (bottom + top) / 2,
-      span: Math.min(this.#width, this.#height) / scale,
+      x: (left + right) / 2 - (area.left + area.right - width) / 2 / scale,
+      y: (bottom + top) / 2 + (area.top + area.bottom - height) / 2 / scale,
+      span: Math.min(width, height) / scale,
     };
+  }
+
+  /** What is seen of the map, without what is covered. */
+  seen(): Bounds {
+    const { toMap } = this.projection();
+    const { left, top, right, bottom } = this.#space.largest;
+    const [first, last] = [toMap({ x: left, y: top }), toMap({ x: right, y: bottom })];
+    return { left: first.x, right: last.x, bottom: last.y, top: first.y };
   }
 
   /** Zooms so that what is at the pixel stays there. */
   zoomAt(
     factor: number,
-    pixel: MapPoint = { x: this.#width / 2, y: this.#height / 2 },
+    pixel: MapPoint = { x: this.#space.width / 2, y: this.#space.height / 2 },
     animate = false,
   ): void {
     const { x, y } = this.projection().toMap(pixel);
@@ -126,11 +128,11 @@ export class MapCamera {
 
   /** In shares of the viewport, y upwards. */
   panShare(dx: number, dy: number): void {
-    this.panPixels(-dx * this.#width, dy * this.#height);
+    this.panPixels(-dx * this.#space.width, dy * this.#space.height);
   }
 
   #limitSpan(span: number): number {
-    const shorter = Math.min(this.#width, this.#height);
+    const shorter = Math.min(this.#space.width, this.#space.height);
     const min = (shorter * SPACING.width) / MAX_SPACING_PX;
     const max = this.#bounds ? this.fitted(this.#bounds).span * MAX_ZOOM_OUT : Number.POSITIVE_INFINITY;
     return Math.max(min, Math.min(Math.max(max, min), span));

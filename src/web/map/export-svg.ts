@@ -1,12 +1,13 @@
-/** The map as a drawing for a report, with devices, boxes and the picture where the user has arranged them. */
+/** The map as a drawing for a report: devices, boxes and the background where the user has arranged them, and lost links. */
 import type { Point } from "../../formats/layout/adjacency.ts";
 import type { Drawing } from "../../formats/svg.ts";
 import type { Topology } from "../../model/entity.ts";
-import type { Background } from "../../model/map-view.ts";
+import { type Background, placeOf } from "../../model/map-view.ts";
 import type { Coastline } from "../coastline/coastline.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { Network } from "../network.ts";
 import type { GroupShape } from "./group-boxes.ts";
+import type { LostItem } from "./lost-lines.ts";
 import type { DeviceItem } from "./scene-input.ts";
 
 /** The counts of the network and its revision, as the service has them. */
@@ -19,6 +20,7 @@ interface ArrangedMap {
   /** Without what is only planned. */
   readonly network: Network;
   readonly devices: ReadonlyMap<string, DeviceItem>;
+  readonly lost: Iterable<LostItem>;
   readonly groups: readonly GroupShape[];
   readonly background: Background | undefined;
   readonly coastline: Coastline | undefined;
@@ -34,6 +36,11 @@ export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingF
     revision,
     devices: items.map(({ device }) => device),
     cables: [...network.cables.values()].filter(({ from, to }) => ids.has(from.device) && ids.has(to.device)),
+    lost: [...map.lost].flatMap(({ lost: { a, b, problem } }) =>
+      problem.link && ids.has(a) && ids.has(b)
+        ? [{ from: problem.link.src, to: problem.link.dst, isLost: true as const }]
+        : [],
+    ),
     hostCounts: new Map([...ids].map((id) => [id, network.hostCount(id)])),
     arranged: {
       positions: new Map(items.map(({ device, position: { x, y } }) => [device.id, { x, y: -y }])),
@@ -60,8 +67,10 @@ function* ringsOf({ points, offsets }: Coastline): Generator<Point[]> {
   }
 }
 
-function pictureOf({ picture: href, x, y, width, height }: Background = {}) {
-  if (href === undefined || x === undefined || y === undefined || width === undefined || height === undefined)
-    return undefined;
+function pictureOf(background: Background = {}) {
+  const { picture: href } = background;
+  const place = placeOf(background);
+  if (href === undefined || !place) return undefined;
+  const { x, y, width, height } = place;
   return { href, left: x, top: y, right: x + width, bottom: y + height };
 }

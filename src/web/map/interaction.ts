@@ -1,7 +1,8 @@
-/** What the pointer does on the map: it finds what is under it and reports clicks, hovering and dragged devices. */
+/** What the pointer does on the map: it finds what is under it and reports clicks, hovering, and what drags move or draw. */
 import type { EntityRef } from "../state.ts";
+import { BoxDrag } from "./box-drag.ts";
 import type { Bundle } from "./bundles.ts";
-import type { MapCamera } from "./camera.ts";
+import type { Bounds, MapCamera } from "./camera.ts";
 import { lineAt, nodeAt } from "./hit-test.ts";
 import { hostIdOf, isHostNode } from "./host-scene.ts";
 import type { Label } from "./label-draw.ts";
@@ -28,6 +29,8 @@ export interface InteractionHandlers {
   onHover(hovered: Hovered | undefined): void;
   /** The device is dragged to the point, in map units; `ended` with the last one. Absent: drags move the map. */
   onDeviceDrag?: ((device: string, point: MapPoint, ended: boolean) => void) | undefined;
+  /** A drag has drawn a box, y upwards. */
+  onBoxDrawn(bounds: Bounds): void;
 }
 
 interface MapParts {
@@ -49,6 +52,7 @@ export class MapInteraction {
   readonly #camera: MapCamera;
   readonly #handlers: InteractionHandlers;
   readonly #map: MapParts;
+  readonly #boxDrag: BoxDrag;
   #hovered: Hit | undefined;
   /** Hovering is evaluated once a frame, for the last of its events. */
   #hoverPoint: MapPoint | undefined;
@@ -59,6 +63,10 @@ export class MapInteraction {
     this.#camera = camera;
     this.#handlers = handlers;
     this.#map = map;
+    this.#boxDrag = new BoxDrag(camera, {
+      onPreview: () => map.requestFrame(),
+      onDrawn: (bounds) => handlers.onBoxDrawn(bounds),
+    });
     listenToPointers(canvas, {
       onHover: (point) => {
         this.#hoverPoint = point;
@@ -79,6 +87,17 @@ export class MapInteraction {
   /** Its label is drawn at every zoom. */
   get hoveredNode(): string | undefined {
     return this.#hovered?.node;
+  }
+
+  /** The box that is being drawn. */
+  get preview(): Bounds | undefined {
+    return this.#boxDrag.preview;
+  }
+
+  /** Whether drags draw a box. */
+  setDrawing(isOn: boolean): void {
+    this.#boxDrag.setOn(isOn);
+    this.#canvas.classList.toggle("drawing", isOn);
   }
 
   #nodeAt(point: MapPoint): string | undefined {
@@ -129,12 +148,21 @@ export class MapInteraction {
   }
 
   #startDrag(point: MapPoint): DragHandlers | undefined {
+    if (this.#boxDrag.isOn) return this.#boxDrag.start(point);
     const { onDeviceDrag } = this.#handlers;
     const node = onDeviceDrag && !this.#map.showsClusters() ? this.#nodeAt(point) : undefined;
     if (!onDeviceDrag || node === undefined || isHostNode(node)) return undefined;
     const report = (pixel: MapPoint, ended: boolean) =>
       onDeviceDrag.call(this.#handlers, node, this.#camera.projection().toMap(pixel), ended);
-    return { onMove: (pixel) => report(pixel, false), onEnd: (pixel) => report(pixel, true) };
+    let last: MapPoint | undefined;
+    return {
+      onMove(pixel) {
+        last = pixel;
+        report(pixel, false);
+      },
+      onEnd: (pixel) => report(pixel, true),
+      onCancel: () => last && report(last, true),
+    };
   }
 }
 

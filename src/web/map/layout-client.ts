@@ -4,24 +4,18 @@
  */
 import type { Drawing } from "../../formats/svg.ts";
 import type { CoastlineResult } from "../coastline/coastline.ts";
-import type { Network } from "../network.ts";
 import type { MapPosition } from "./clusters.ts";
-import {
-  type Layout,
-  type LayoutSession,
-  type PinnedPositions,
-  startLayoutSession,
-} from "./layout-session.ts";
+import { type Layout, type LayoutInput, type LayoutSession, startLayoutSession } from "./layout-session.ts";
 
 export interface LayoutClient {
   /** By device id. Also contains devices that were removed. */
   readonly positions: ReadonlyMap<string, MapPosition>;
   /**
-   * By pair of devices that a link joins (`routeKey`): a polyline around other devices, flat x and y, from the centre of
+   * By pair of devices that a link or a lost link joins (`pairKey`): a polyline around other devices, flat x and y, from the centre of
    * the device with the lower id to the centre of the other. A straight line has two points.
    */
   readonly routes: ReadonlyMap<string, Float64Array>;
-  /** Requests a layout of what the network has and the layout has not. Pinned devices are where the map says. */
+  /** Requests a layout of what the network has and the layout has not. */
   update: LayoutSession["update"];
   /** Whether the positions are those of the last update. */
   isUpToDate: LayoutSession["isUpToDate"];
@@ -49,7 +43,7 @@ export function createLayoutClient(workerUrl: string, handlers: LayoutHandlers):
   const { onLayout, onFault } = handlers;
   const layout: Layout = { positions: new Map(), routes: new Map() };
   let landUrl = "";
-  let newest: readonly [Network, PinnedPositions] | undefined;
+  let newest: LayoutInput | undefined;
   const start = () =>
     startLayoutSession(workerUrl, layout, {
       onLayout() {
@@ -66,13 +60,13 @@ export function createLayoutClient(workerUrl: string, handlers: LayoutHandlers):
   const restart = () => {
     session = start();
     if (landUrl !== "") session.setLand(landUrl);
-    if (newest) session.update(...newest);
+    if (newest) session.update(newest);
   };
   return {
     ...layout,
-    update(network, pinned) {
-      newest = [network, pinned];
-      session.update(network, pinned);
+    update(input) {
+      newest = input;
+      session.update(input);
     },
     isUpToDate: () => session.isUpToDate(),
     isPartial: () => session.isPartial(),

@@ -21,7 +21,19 @@ import type {
 import { NetworkDiff } from "../layout/network-diff.ts";
 import { runInSlices } from "../layout/slices.ts";
 import type { Network } from "../network.ts";
+import { pairKey } from "./bundles.ts";
 import type { MapPosition } from "./clusters.ts";
+import { readLayout, writeLayout } from "./layout-storage.ts";
+import { type DevicePair, dropRoutes, numberPairs } from "./lost-routes.ts";
+
+/** What the layout is of. Another list or map of the same content is sent again. */
+export interface LayoutInput {
+  readonly network: Network;
+  /** Devices that stay where the map says. */
+  readonly pinned: PinnedPositions;
+  /** Pairs of devices that have a route and are no part of the layout. */
+  readonly lost: readonly DevicePair[];
+}
 
 export type PinnedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
@@ -40,7 +52,7 @@ export interface LayoutSessionHandlers {
 }
 
 export interface LayoutSession {
-  update(network: Network, pinned: PinnedPositions): void;
+  update(input: LayoutInput): void;
   isUpToDate(): boolean;
   /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
   isPartial(): boolean;
@@ -50,10 +62,8 @@ export interface LayoutSession {
   setLand(landUrl: string): void;
 }
 
-export const routeKey = (a: string, b: string): string => (a < b ? `${a}|${b}` : `${b}|${a}`);
-
-const STORAGE_KEY = "gazetteer.layout";
 const NONE_PINNED: PinnedPositions = new Map();
+const NONE_LOST: readonly DevicePair[] = [];
 /** The number of entries between two pauses. */
 const STEP = 200;
 
@@ -68,21 +78,23 @@ export function startLayoutSession(
   const drawings: PromiseWithResolvers<string>[] = [];
   let isBusy = false;
   let hasFailed = false;
-  let pending: { readonly network: Network; readonly pinned: PinnedPositions } | undefined;
+  let pending: LayoutInput | undefined;
   let sentPinned = NONE_PINNED;
+  let sentLost = NONE_LOST;
   let sentVersion: readonly [Network, number] | undefined;
 
   const idOf = (number: number | undefined) => diff.ids[number ?? -1] ?? "";
-  const saved = readSaved();
+  const saved = readLayout();
   let isPartial = true;
   const startLayout = (network: Network) => {
     diff = new NetworkDiff();
     sentPinned = NONE_PINNED;
+    sentLost = NONE_LOST;
     routes.clear();
     worker.postMessage({ start: saved ?? "", isKept: !network.isPartial } satisfies LayoutStart);
   };
 
-  const send = (network: Network, pinned: PinnedPositions) => {
+  const send = ({ network, pinned, lost }: LayoutInput) => {
     isBusy = true;
     if (!sentVersion || (sentVersion[0].isPartial && network !== sentVersion[0])) startLayout(network);
     let isEmpty = true;
@@ -91,17 +103,29 @@ export function startLayoutSession(
       isEmpty = false;
       worker.postMessage({ ...part, isLast } satisfies LayoutRequest);
       for (let i = 0; i < part.disconnected.length; i += 2)
-        routes.delete(routeKey(idOf(part.disconnected[i]), idOf(part.disconnected[i + 1])));
+        routes.delete(pairKey(idOf(part.disconnected[i]), idOf(part.disconnected[i + 1])));
     };
-    const steps = diff.update(network, (part) => post(part, false));
-    runInSlices(steps, () => {
-      // A pinned device that has appeared has a number now.
+    const [before, numbered]: [readonly DevicePair[], number[]] = [sentLost, []];
+    const steps = function* () {
+      yield* diff.update(network, (part) => post(part, false));
+      yield* numberPairs(lost, diff, numbered);
+      if (lost !== before) yield* dropRoutes(before, lost, diff, routes);
+    };
+    runInSlices(steps(), () => {
+      // A device of theirs that has appeared has a number now.
       const sendsPinned = pinned !== sentPinned || (pinned.size > 0 && !isEmpty);
+      const sendsLost = lost !== sentLost || (lost.length > 0 && !isEmpty);
       sentPinned = pinned;
-      const last = { added: [], removed: [], connected: [], disconnected: [] };
-      if (sendsPinned) post({ ...last, pinned: flatten(pinned, diff) }, true);
-      else if (!isEmpty) post(last, true);
-      else finish();
+      sentLost = lost;
+      if (!sendsPinned && !sendsLost && isEmpty) return finish();
+      post(
+        {
+          ...NO_CHANGE,
+          ...(sendsPinned && { pinned: flatten(pinned, diff) }),
+          ...(sendsLost && { lost: numbered }),
+        },
+        true,
+      );
     });
   };
 
@@ -109,7 +133,7 @@ export function startLayoutSession(
     isBusy = false;
     const next = pending;
     pending = undefined;
-    if (next) update(next.network, next.pinned);
+    if (next) update(next);
   };
 
   const fail = (reason: string) => {
@@ -133,7 +157,7 @@ export function startLayoutSession(
       return;
     }
     if ("saved" in data) {
-      writeSaved(data.saved);
+      writeLayout(data.saved);
       return;
     }
     const apply = function* () {
@@ -144,7 +168,7 @@ export function startLayoutSession(
       }
       yield;
       for (let i = 0; i * 2 < data.pairs.length; i++) {
-        const key = routeKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
+        const key = pairKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
         routes.set(key, data.points.subarray(data.offsets[i], data.offsets[i + 1]));
         if (i % STEP === 0) yield;
       }
@@ -157,11 +181,15 @@ export function startLayoutSession(
     });
   });
 
-  const update = (network: Network, pinned: PinnedPositions) => {
+  const isSent = ({ network, pinned, lost }: LayoutInput) =>
+    network === sentVersion?.[0] &&
+    network.version === sentVersion[1] &&
+    pinned === sentPinned &&
+    lost === sentLost;
+  const update = (input: LayoutInput) => {
     if (hasFailed) return;
-    if (isBusy) pending = { network, pinned };
-    else if (network !== sentVersion?.[0] || network.version !== sentVersion[1] || pinned !== sentPinned)
-      send(network, pinned);
+    if (isBusy) pending = input;
+    else if (!isSent(input)) send(input);
   };
   const draw = (drawing: Drawing): Promise<string> => {
     if (hasFailed) return Promise.reject(new Error("the layout has failed"));
@@ -176,27 +204,11 @@ export function startLayoutSession(
   return { update, draw, setLand, isUpToDate: () => !isBusy && !hasFailed, isPartial: () => isPartial };
 }
 
+const NO_CHANGE = { added: [], removed: [], connected: [], disconnected: [] } as const;
+
 function flatten(pinned: PinnedPositions, diff: NetworkDiff): number[] {
   return [...pinned].flatMap(([id, { x, y }]) => {
     const number = diff.numberOf(id);
     return number === undefined ? [] : [number, x, y];
   });
-}
-
-/** Storage may be disabled or full. The map works without. */
-function readSaved(): string | undefined {
-  try {
-    return localStorage.getItem(STORAGE_KEY) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function writeSaved(text: string): void {
-  try {
-    if (text === "") localStorage.removeItem(STORAGE_KEY);
-    else localStorage.setItem(STORAGE_KEY, text);
-  } catch {
-    // The next visit computes the layout.
-  }
 }

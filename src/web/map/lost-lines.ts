@@ -1,7 +1,7 @@
 /**
  * The lines of lost links, from one device to the other where the link was: dashed, with a cross in the middle. A cut cable
- * is in no list of links, so that without its line the map would look as if nothing had happened. The layout does not know
- * these lines: where no other link joins the two devices the line is straight, and nothing moves because of it.
+ * is in no list of links, so that without its line the map would look as if nothing had happened. The layout
+ * leads them around other devices, as all links, but no position depends on them, so that nothing moves because of them.
  */
 import { EMPHASISED_WIDTH_PX } from "./bundle-style.ts";
 import { pairKey } from "./bundles.ts";

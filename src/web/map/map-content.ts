@@ -15,7 +15,7 @@ export interface MapContent {
   /** The moment of the network; undefined is now. */
   readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
-  /** Drawn where they were. The layout does not know them. */
+  /** Drawn where they were. They have routes, but the layout does not depend on them. */
   readonly lost: readonly LostCable[];
   /** Devices that stay where they were put. */
   readonly pinned: PinnedPositions;

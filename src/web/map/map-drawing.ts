@@ -1,10 +1,11 @@
 /** Draws one frame of the map: the background, the graph, and the texts above it. */
 import type { Coastline } from "../coastline/coastline.ts";
+import type { Bounds } from "./camera.ts";
 import { drawClusterBackgrounds } from "./cluster-background.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
 import type { DeviceScene } from "./device-scene.ts";
 import type { GlRenderer } from "./gl-renderer.ts";
-import { drawGroupBoxes, type GroupShape } from "./group-boxes.ts";
+import { drawBoxPreview, drawGroupBoxes, type GroupShape } from "./group-boxes.ts";
 import { drawLabels, type Label } from "./label-draw.ts";
 import type { PinnedPositions } from "./layout-session.ts";
 import { drawLineLabels } from "./line-labels.ts";
@@ -36,6 +37,8 @@ export interface Frame {
   readonly coastline: Coastline | undefined;
   readonly groups: readonly GroupShape[];
   readonly pinned: PinnedPositions | undefined;
+  /** The box that is being drawn. */
+  readonly preview: Bounds | undefined;
 }
 
 interface FrameLayers {
@@ -67,6 +70,7 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
     hoveredNodeId: frame.hovered,
     hostCount: (node) => network.hostCount(node),
   });
+  if (frame.preview) drawBoxPreview(context, frame.preview, projection, palette);
   if (showsClusters) return { instances, lineTexts: 0 };
   drawPinMarks(context, frame.pinned?.keys() ?? [], devices.devices, projection, palette);
   const lineTexts = drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {

@@ -2,9 +2,10 @@
  * Keeps the map equal to the state of the page: what it shows, where its camera is, and the camera in the address. The
  * map itself is imperative; Preact never renders inside it.
  */
-import type { Signal } from "@preact/signals";
+import { effect, type Signal } from "@preact/signals";
 import type { Arrangement, GroupBox } from "../../model/map-view.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
+import { addBoxAt } from "../arrange/add-box.ts";
 import { dragHandler } from "../arrange/arrange-keys.ts";
 import { PictureLoader } from "../arrange/picture.ts";
 import type { DriftList } from "../drift.ts";
@@ -22,7 +23,7 @@ import { layerMarks } from "./layer-marks.ts";
 import type { PinnedPositions } from "./layout-session.ts";
 import { NetworkMap } from "./map.ts";
 import type { MapAssets, MapLayers } from "./map-content.ts";
-import { lostCables, problemMarks } from "./problem-marks.ts";
+import { type LostCable, lostCables, problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
@@ -55,6 +56,12 @@ interface MapSyncOptions {
   readonly onDrawn: () => void;
 }
 
+interface Lost {
+  readonly problems: readonly NetworkProblem[];
+  readonly chosen: NetworkProblem | undefined;
+  readonly cables: readonly LostCable[];
+}
+
 export class MapSync {
   readonly map: NetworkMap;
   readonly #store: Store;
@@ -62,6 +69,7 @@ export class MapSync {
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
   #highlightsKey = "";
+  #lost: Lost | undefined;
   #contentKey = "";
   #cameraKey = "";
   /** The moment of the ports. */
@@ -85,6 +93,7 @@ export class MapSync {
       get onDeviceDrag() {
         return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
       },
+      onBoxDrawn: (bounds) => addBoxAt(store, bounds),
       onHover: (next) => {
         hovered.value = next;
       },
@@ -106,6 +115,7 @@ export class MapSync {
         store.mapFault.value = reason;
       },
     });
+    effect(() => this.map.setDrawing(store.arranging.boxes.isDrawing.value));
   }
 
   /** Called after each rendering, when the container of the map has its size. */
@@ -161,12 +171,19 @@ export class MapSync {
       expanded: new Set(expanded),
       at: this.#portsAt,
       overlay,
-      lost: lostCables(input.lost, problem),
+      lost: this.#lostCables(input),
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
     // After the other components are rendered: a panel that opens takes space from the map.
     queueMicrotask(() => this.#bringIntoView());
+  }
+
+  /** The same list for the same problems, because another one is routed again. */
+  #lostCables({ lost: problems, problem }: MapInput): readonly LostCable[] {
+    if (this.#lost?.problems !== problems || this.#lost.chosen !== problem)
+      this.#lost = { problems, chosen: problem, cables: lostCables(problems, problem) };
+    return this.#lost.cables;
   }
 
   /** The first cable of a bundle, or the one after the selected cable: each click shows another one. */

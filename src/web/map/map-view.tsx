@@ -100,13 +100,13 @@ export function MapView({ assets, map }: MapViewProps) {
           <HoverCard hovered={hovered} map={map} element={element} />
         </div>
       </div>
-      <p class="map-summary" id="map-summary">
+      <p class="map-summary" id="map-summary" data-covers-map>
         {isMapShown(input) && observed && summarize(observed)}
       </p>
       <p class="for-screen-readers" aria-live="polite">
         {isMapShown(input) && selectionText(observed, input.state.selected)}
       </p>
-      <div class="map-tools" role="toolbar" aria-label="Map">
+      <div class="map-tools" role="toolbar" aria-label="Map" data-covers-map>
         <Button label="Zoom in" icon="plus" onClick={() => map.current?.zoom(ZOOM_IN)} />
         <Button label="Zoom out" icon="minus" onClick={() => map.current?.zoom(ZOOM_OUT)} />
         <Button label="Show all" icon="fit" onClick={() => map.current?.fitAll()} />

@@ -22,6 +22,7 @@ import { boundsOf } from "./clusters.ts";
 import { DeviceScene } from "./device-scene.ts";
 import { composePng } from "./export-png.ts";
 import { createDrawing, type DrawingFacts } from "./export-svg.ts";
+import { measureFreeSpace } from "./free-space.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import { type GroupShape, groupShapes } from "./group-boxes.ts";
 import { MapInteraction } from "./interaction.ts";
@@ -119,7 +120,7 @@ export class NetworkMap {
 
   show(content: MapContent): void {
     this.#content = content;
-    this.#layout.update(content.network, content.pinned);
+    this.#layout.update(content);
     this.#update.request();
   }
 
@@ -156,12 +157,25 @@ export class NetworkMap {
   }
 
   fitAll(): void {
-    if (this.#isPlaced) this.#camera.animateTo(this.#camera.fitted(this.extent()));
+    if (!this.#isPlaced) return;
+    this.#measure();
+    this.#camera.animateTo(this.#camera.fitted(this.extent()));
   }
 
   /** Of all devices that are drawn, y upwards. */
   extent(): Bounds {
     return widened(boundsOf([...this.#devices.devices.values()].map(({ position }) => position)));
+  }
+
+  /** Of what is seen beside the tools, y upwards. */
+  seen(): Bounds {
+    this.#measure();
+    return this.#camera.seen();
+  }
+
+  /** Whether drags draw a box. */
+  setDrawing(isOn: boolean): void {
+    this.#interaction.setDrawing(isOn);
   }
 
   zoom(factor: number): void {
@@ -225,13 +239,11 @@ export class NetworkMap {
     return composePng([background, graph, labels], currentPalette().background);
   }
 
-  /** What is drawn of the network, as the user has arranged it. */
+  /** What is drawn of the network, as the user has arranged it, with lost links. */
   async exportSvg(network: Network, background: Background | undefined, facts: DrawingFacts): Promise<Blob> {
-    const { devices } = this.#devices;
-    const drawing = createDrawing(
-      { network, devices, groups: this.#groups, background, coastline: this.#coastline.lines },
-      facts,
-    );
+    const { devices, lost } = this.#devices;
+    const shown = { network, devices, lost: lost.items.values(), groups: this.#groups, background };
+    const drawing = createDrawing({ ...shown, coastline: this.#coastline.lines }, facts);
     return new Blob([await this.#layout.draw(drawing)], { type: "image/svg+xml" });
   }
 
@@ -271,9 +283,9 @@ export class NetworkMap {
 
   /** Once the map has a size and devices: to the camera of the address, or else to the whole network. */
   #placeCamera(): void {
-    const { clientWidth: width, clientHeight: height } = this.#layers.element;
-    if (width === 0 || height === 0 || this.#devices.devices.size === 0) return;
-    this.#camera.resize(width, height);
+    const space = measureFreeSpace(this.#layers.element);
+    if (!space || this.#devices.devices.size === 0) return;
+    this.#camera.resize(space);
     const all = boundsOf([...this.#devices.clusters.byIndex.values()].flatMap(cornersOf));
     this.#camera.setBounds(widened(all));
     const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
@@ -294,15 +306,15 @@ export class NetworkMap {
 
   /** A panel may have opened since the last frame, and the browser reports the new size only with the next one. */
   #measure(): void {
-    const { clientWidth: width, clientHeight: height } = this.#layers.element;
-    if (width > 0 && height > 0 && this.#camera.resize(width, height)) this.#requestFrame();
+    const space = measureFreeSpace(this.#layers.element);
+    if (space && this.#camera.resize(space)) this.#requestFrame();
   }
 
   #resize(): void {
-    const { clientWidth: width, clientHeight: height } = this.#layers.element;
-    if (width === 0 || height === 0) return;
+    const space = measureFreeSpace(this.#layers.element);
+    if (!space) return;
     if (!this.#isPlaced) this.#placeCamera();
-    if (this.#camera.resize(width, height)) this.#draw();
+    if (this.#camera.resize(space)) this.#draw();
   }
 
   #onCameraMoved(): void {
@@ -354,6 +366,7 @@ export class NetworkMap {
       coastline: this.#coastline.lines,
       groups: this.#groups,
       pinned: this.#content?.pinned,
+      preview: this.#interaction.preview,
     });
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";

@@ -1,6 +1,6 @@
 /**
- * The mouse, pen and fingers on the map: drags move the map, or a device where dragging is enabled; the wheel and two
- * fingers zoom; a press that does not move is a click. Positions are in pixels of the element.
+ * The mouse, pen and fingers on the map: drags move the map, or do what its user says of them; the wheel and two fingers
+ * zoom; a press that does not move is a click. Positions are in pixels of the element.
  */
 import type { MapPoint } from "./projection.ts";
 
@@ -19,6 +19,8 @@ export interface PointerHandlers {
 export interface DragHandlers {
   onMove(point: MapPoint): void;
   onEnd(point: MapPoint): void;
+  /** Another finger is on the map, or the browser needs the pointer for something else. */
+  onCancel(): void;
 }
 
 /** A press that moves less is a click. */
@@ -44,6 +46,7 @@ export function listenToPointers(element: HTMLElement, handlers: PointerHandlers
     element.setPointerCapture(event.pointerId);
     pressed.set(event.pointerId, point);
     start = pressed.size === 1 ? point : undefined;
+    drag?.onCancel();
     drag = start && handlers.onDragStart(start);
     handlers.onHover(undefined);
   });
@@ -68,9 +71,11 @@ export function listenToPointers(element: HTMLElement, handlers: PointerHandlers
   const release = (event: PointerEvent): void => {
     if (!pressed.delete(event.pointerId)) return;
     const point = pointOf(event);
-    const clicked = start !== undefined && event.type === "pointerup";
+    const isCancelled = event.type === "pointercancel";
+    const clicked = start !== undefined && !isCancelled;
     start = undefined;
     if (clicked) click(point);
+    else if (isCancelled) drag?.onCancel();
     else drag?.onEnd(point);
     drag = undefined;
   };

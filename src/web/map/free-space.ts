@@ -1,0 +1,113 @@
+/**
+ * The parts of the map that nothing lies over, in pixels of the map. Tools, boxes and notes that lie over the map have the
+ * attribute `data-covers-map` and are measured here, so that no other file knows where they are.
+ *
+ * What is fitted stays in the middle of the whole map unless it would lie below one of them there.
+ */
+import type { Size } from "../../formats/layout/adjacency.ts";
+
+/** y downwards. */
+export interface PixelArea {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** Where something of a size is shown: in the middle of the area, with so many pixels for a map unit. */
+export interface Fit {
+  readonly area: PixelArea;
+  readonly scale: number;
+}
+
+/** The space between what is fitted and the edge of its area. */
+const PADDING_PX = 24;
+/** Of each side. In less nothing can be recognised, so that the whole map is used. */
+const MIN_SIDE_PX = 96;
+
+export class FreeSpace {
+  readonly width: number;
+  readonly height: number;
+  readonly #covered: readonly PixelArea[];
+  /** Free of all that is covered. */
+  readonly #areas: readonly PixelArea[];
+
+  constructor({ width, height }: Size, covered: readonly PixelArea[]) {
+    this.width = Math.max(1, width);
+    this.height = Math.max(1, height);
+    this.#covered = covered;
+    this.#areas = covered.length === 0 ? [] : freeAreas(this.whole, covered);
+  }
+
+  get whole(): PixelArea {
+    return { left: 0, top: 0, right: this.width, bottom: this.height };
+  }
+
+  /** The largest free area. */
+  get largest(): PixelArea {
+    const [first = this.whole, ...others] = this.#areas;
+    return others.reduce((best, area) => (sizeOf(area) > sizeOf(best) ? area : best), first);
+  }
+
+  /** The largest scale for something of a size in map units, at most `maxScale`. */
+  fit(size: Size, maxScale: number): Fit {
+    const fitIn = (area: PixelArea): Fit => ({
+      area,
+      scale: Math.min(
+        Math.max(1, area.right - area.left - 2 * PADDING_PX) / Math.max(size.width, 1e-6),
+        Math.max(1, area.bottom - area.top - 2 * PADDING_PX) / Math.max(size.height, 1e-6),
+        maxScale,
+      ),
+    });
+    const whole = fitIn(this.whole);
+    const shown = shownArea(whole, size);
+    if (!this.#covered.some((area) => overlap(area, shown))) return whole;
+    const isBetter = (p: Fit, q: Fit) =>
+      p.scale > q.scale || (p.scale === q.scale && sizeOf(p.area) > sizeOf(q.area));
+    const [first = whole, ...others] = this.#areas.map(fitIn);
+    return others.reduce((best, next) => (isBetter(next, best) ? next : best), first);
+  }
+}
+
+/** Undefined while the map is not shown. */
+export function measureFreeSpace(element: HTMLElement): FreeSpace | undefined {
+  const { clientWidth: width, clientHeight: height } = element;
+  if (width === 0 || height === 0) return undefined;
+  const map = element.getBoundingClientRect();
+  const covered = [...document.querySelectorAll("[data-covers-map]")].flatMap((cover) => {
+    const { left, top, right, bottom } = cover.getBoundingClientRect();
+    const area = {
+      left: Math.max(0, left - map.left),
+      top: Math.max(0, top - map.top),
+      right: Math.min(width, right - map.left),
+      bottom: Math.min(height, bottom - map.top),
+    };
+    return area.left < area.right && area.top < area.bottom ? [area] : [];
+  });
+  return new FreeSpace({ width, height }, covered);
+}
+
+/** Each side of a free area that cannot grow is an edge of the map or of what covers it. There are few of those. */
+function freeAreas(whole: PixelArea, covered: readonly PixelArea[]): PixelArea[] {
+  const areas: PixelArea[] = [];
+  for (const left of [whole.left, ...covered.map((area) => area.right)])
+    for (const right of [whole.right, ...covered.map((area) => area.left)])
+      for (const top of [whole.top, ...covered.map((area) => area.bottom)])
+        for (const bottom of [whole.bottom, ...covered.map((area) => area.top)]) {
+          const area = { left, top, right, bottom };
+          if (right - left < MIN_SIDE_PX || bottom - top < MIN_SIDE_PX) continue;
+          if (!covered.some((other) => overlap(area, other))) areas.push(area);
+        }
+  return areas;
+}
+
+function shownArea({ area, scale }: Fit, { width, height }: Size): PixelArea {
+  const [x, y] = [(area.left + area.right) / 2, (area.top + area.bottom) / 2];
+  const [dx, dy] = [(width * scale) / 2, (height * scale) / 2];
+  return { left: x - dx, right: x + dx, top: y - dy, bottom: y + dy };
+}
+
+const sizeOf = ({ left, top, right, bottom }: PixelArea): number => (right - left) * (bottom - top);
+
+const overlap = (p: PixelArea, q: PixelArea): boolean =>
+  p.left < q.right && q.left < p.right && p.top < q.bottom && q.top < p.bottom;
