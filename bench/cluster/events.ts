@@ -22,6 +22,8 @@ interface Site {
   readonly nodes: readonly Node[];
   /** The node that runs the source. */
   readonly holder: Node;
+  /** Starts the holder again, on its data folder. */
+  readonly restartHolder: () => Promise<void>;
 }
 
 interface Event {
@@ -35,6 +37,7 @@ const signal = (pids: readonly number[], name: NodeJS.Signals) => {
   for (const pid of pids) process.kill(pid, name);
 };
 const others = ({ nodes, holder }: Site) => nodes.filter((node) => node !== holder);
+const ARGS = ["--demo=devices=20,hosts=100,churn=5"];
 const STREAM = clusterNames("default").stream;
 
 async function leaderPid({ servers }: Site): Promise<number> {
@@ -107,8 +110,9 @@ const EVENTS: Readonly<Record<string, Event>> = {
     seconds: 15,
     begin: async (site) => {
       await changeStream(site, (manager) => manager.streams.delete(STREAM));
-      return site.nodes;
+      return others(site);
     },
+    end: ({ restartHolder }) => restartHolder(),
   },
 };
 
@@ -150,12 +154,15 @@ async function measure(name: string, event: Event, folder: string): Promise<stri
   const servers = await openServers(folder, 3);
   const nodes: Node[] = [];
   try {
-    for (const node of ["a", "b", "c"])
-      nodes.push(await openNode(folder, servers, node, ["--demo=devices=20,hosts=100,churn=5"]));
+    for (const node of ["a", "b", "c"]) nodes.push(await openNode(folder, servers, node, ARGS));
     const [holder] = nodes;
     if (!holder) throw new Error("no node");
     await untilTrue("the first change", async () => (await readiness(holder)).revision > 5);
-    const site = { servers, nodes, holder };
+    const restartHolder = async () => {
+      await holder.kill();
+      nodes[0] = await openNode(folder, servers, "a", ARGS);
+    };
+    const site = { servers, nodes, holder, restartHolder };
     const survivors = await event.begin(site);
     const began = performance.now();
     const done = new AbortController();

@@ -7,6 +7,7 @@
  * - Who waits for a lease watches the bucket, and tries to make it once it is deleted or was not renewed for a TTL. What
  *   decides is always the write by revision, never what was watched.
  * - A node that is started again takes the leases of its own run before, and of no other: two nodes may have one name.
+ * - A node that cannot write its log for longer than a TTL gives its leases up, and waits with others (`write-outages.ts`).
  * - A lease alone protects nothing: a paused node does not know that it has lost one. The log refuses its writes, because
  *   the new holder has taken over there.
  */
@@ -24,6 +25,7 @@ import {
   TtlBucket,
   watchBucket,
 } from "./bucket.ts";
+import { type WatchedWrites, WriteOutages } from "./write-outages.ts";
 
 /** Of a bucket that is made now. A bucket with another TTL has another pace. */
 export const TTL_MS = 16_000;
@@ -53,6 +55,7 @@ export interface LeasesOptions {
   /** The run of this node before this one, which has ended: its leases are taken without waiting. */
   readonly previousNode?: string | undefined;
   readonly nodeName: string;
+  readonly writes: WatchedWrites;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onMalformed: OnMalformed;
@@ -87,12 +90,14 @@ interface Seen {
 export class Leases {
   readonly #options: LeasesOptions;
   readonly #bucket: TtlBucket;
+  readonly #outages: WriteOutages;
   readonly #seen = new Map<string, Seen>();
   readonly #waiting = new Set<() => void>();
 
   constructor(options: LeasesOptions) {
-    const { engine, bucket, replicas } = options;
+    const { engine, bucket, replicas, writes, clock, logger } = options;
     this.#options = options;
+    this.#outages = new WriteOutages({ writes, ttlMs: () => this.ttlMs, clock, logger });
     this.#bucket = new TtlBucket({ engine, name: bucket, replicas, ttlMs: TTL_MS });
   }
 
@@ -135,13 +140,18 @@ export class Leases {
   }
 
   /**
-   * Waits until this node has the lease; `onWait` is called when another one has it, or NATS does not answer. Undefined when
-   * `signal` aborts.
+   * Waits until this node has the lease; `onWait` is called when another one has it, NATS does not answer, or this node cannot
+   * write. Undefined when `signal` aborts.
    */
   async acquire(source: string, signal: AbortSignal, onWait: () => void): Promise<Lease | undefined> {
     const { clock, logger } = this.#options;
     let hasFailed = false;
     while (!signal.aborted) {
+      if (this.#outages.begun.aborted) {
+        onWait();
+        await this.#outages.untilOver(signal);
+        continue;
+      }
       try {
         const lease = await this.#tryToAcquire(source);
         if (lease) return lease;
@@ -162,6 +172,7 @@ export class Leases {
 
   async #tryToAcquire(source: string): Promise<Lease | undefined> {
     const { clock, node, previousNode, nodeName } = this.#options;
+    const outage = this.#outages.begun;
     const bucket = await this.#bucket.open();
     const key = keyOf(source);
     const value = JSON.stringify({ source, node, nodeName } satisfies LeaseValue);
@@ -185,7 +196,7 @@ export class Leases {
       sentAt = clock.monotonic();
       revision = await bucket.kv.update(key, value, entry?.revision ?? 0);
     }
-    return new HeldLease({ bucket, key, value, node, clock, revision, sentAt });
+    return new HeldLease({ bucket, key, value, node, clock, revision, sentAt, outage });
   }
 
   async #untilMaybeFree(source: string, signal: AbortSignal): Promise<void> {
@@ -223,6 +234,8 @@ interface HeldOptions {
   readonly revision: number;
   /** Monotonic: when the write that got the lease was sent. NATS counts the TTL from later. */
   readonly sentAt: number;
+  /** Aborts when this node gives the lease up, because it cannot write. */
+  readonly outage: AbortSignal;
 }
 
 class HeldLease implements Lease {
@@ -238,6 +251,9 @@ class HeldLease implements Lease {
     this.#validUntil = this.#validFrom(options.sentAt);
     this.#renewing = this.#renew();
     void this.#expire();
+    const { outage } = options;
+    outage.addEventListener("abort", () => void this.release(), { once: true, signal: this.ended });
+    if (outage.aborted) void this.release();
   }
 
   get ended(): AbortSignal {

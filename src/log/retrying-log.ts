@@ -1,7 +1,8 @@
 /**
  * The embedded log of the service. A batch that cannot be written, because the disk is full or the writer ended, is
  * written again after a pause, until it is stored or the log is closed. Meanwhile sources keep their sessions and wait with
- * their claims, and readers see the last revision. The failure is logged once, and its end; `stats` reports it.
+ * their claims, and readers see the last revision. The failure is logged once, and its end; `stats` reports it, and listeners
+ * are called.
  */
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -30,6 +31,7 @@ export class RetryingLog extends EmbeddedLog {
   readonly #closing = new AbortController();
   #failure: WriteFailure | undefined;
   #failures = 0;
+  readonly #failingListeners = new Set<(isFailing: boolean) => void>();
 
   constructor(path: string, retry: RetryOptions, options: EmbeddedLogOptions & LogFileOptions) {
     super(openLogFile(path, options), path, options);
@@ -52,15 +54,27 @@ export class RetryingLog extends EmbeddedLog {
     }
     if (!this.#failure) return;
     this.#failure = undefined;
+    this.#announce(false);
     const seconds = Math.round((clock.monotonic() - startedAt) / 1000);
     logger.info("the log is written again", { seconds });
+  }
+
+  /** The listener is called with true when batches begin to fail, and with false when they no longer do, or at the close. */
+  onFailing(listener: (isFailing: boolean) => void): void {
+    this.#failingListeners.add(listener);
+  }
+
+  #announce(isFailing: boolean): void {
+    for (const listener of this.#failingListeners) listener(isFailing);
   }
 
   #onFailure(error: string): void {
     const { clock, logger } = this.#retry;
     this.#failures++;
-    if (!this.#failure) logger.error("the log cannot be written; changes wait until it can", { why: error });
+    const isFirst = !this.#failure;
+    if (isFirst) logger.error("the log cannot be written; changes wait until it can", { why: error });
     this.#failure = { error, since: this.#failure?.since ?? clock.now() };
+    if (isFirst) this.#announce(true);
   }
 
   override stats(): LogStats {
@@ -75,6 +89,7 @@ export class RetryingLog extends EmbeddedLog {
 
   override async close(): Promise<void> {
     this.#closing.abort();
+    if (this.#failure) this.#announce(false);
     await super.close();
   }
 }

@@ -1,32 +1,29 @@
 /**
  * Takes the log of a single node into a new cluster: all of its batches, with their revisions, its id and its signing key,
  * so that clients go on where they are. The file becomes this node's copy of the cluster's log. What cannot be done leaves
- * everything as it was.
+ * everything as it was, or says which stream has a part of the log and must be deleted.
  */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/schema.ts";
 import { systemClock } from "../lib/clock.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { silentLogger } from "../lib/logger.ts";
-import { withoutPauses } from "../lib/steps.ts";
 import { sealKey } from "../log/jetstream/identity.ts";
-import { LogStream } from "../log/jetstream/log-stream.ts";
-import { type EncodedMessage, encodeBase, encodeBatch } from "../log/jetstream/messages.ts";
-import { encodePosition, firstPosition, type Link } from "../log/jetstream/position.ts";
+import { LogStream, type StreamInfo } from "../log/jetstream/log-stream.ts";
+import { encodeBase, readMessage } from "../log/jetstream/messages.ts";
+import { encodePosition, firstPosition } from "../log/jetstream/position.ts";
 import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
-import { StreamError } from "../log/jetstream/stream-error.ts";
 import { changeIdentity, moveLog } from "../log/log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../log/retrying-log.ts";
 import { connectEngine, type Engine } from "../nats/engine.ts";
-import { clusterNames } from "../nats/names.ts";
+import { type ClusterNames, clusterNames } from "../nats/names.ts";
 import { asStartupError } from "./as-startup-error.ts";
 import { copyFile, engineOptions, nameOfMachine, readSecret, snapshotsOptions } from "./cluster.ts";
+import { JOIN, publishAt, publishBatches } from "./join-messages.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, LOG_FILE } from "./store.ts";
-
-/** Messages on their way to the stream. */
-const MAX_IN_FLIGHT = 64;
 
 export interface Joined {
   readonly log: string;
@@ -72,10 +69,7 @@ async function publishLog(config: Config, local: RetryingLog, engine: Engine) {
   const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
   const { info } = await stream.ensure();
   if (info.lastSequence > 0)
-    throw new StartupError(
-      "log",
-      `the cluster ${name} has a log already; give another cluster.name, or start this node in it without its history`,
-    );
+    throw new StartupError("log", await whyNotEmpty(stream, names, info, local, name));
   try {
     const { oldest, oldestTime } = local.stats();
     const secret = readSecret(config);
@@ -91,41 +85,44 @@ async function publishLog(config: Config, local: RetryingLog, engine: Engine) {
       const snapshots = new ClusterSnapshots(engine, snapshotsOptions(config.cluster, secret), systemClock);
       await snapshots.write({ ...identity, position }, snapshot);
     }
-    const { stored } = await stream.publish(base, 0);
-    if (!stored) throw new StartupError("log", `a node of the cluster ${name} is running; stop it first`);
+    if (!(await publishAt(stream, { message: base, expected: 0 })))
+      throw new StartupError("log", `a node of the cluster ${name} is running; stop it first`);
     const last = await publishBatches(stream, local, oldest, { sequence: 1, signature: base.signature });
     return { ...position, sequence: last.sequence, links: [last] };
   } catch (error) {
+    if (error instanceof StartupError) throw error;
     // Was empty, and is of no use with a part of the log.
-    if (!(error instanceof StartupError)) await stream.delete().catch(() => {});
+    await stream.delete().catch((failure) => {
+      const why = `${errorMessage(error)}; and the stream could not be deleted: ${errorMessage(failure)}`;
+      throw new StartupError(
+        "log",
+        `${why}. The stream ${names.stream} may have a part of this log: ${deleteFirst(names)}`,
+        { cause: error },
+      );
+    });
     throw error;
   }
 }
 
-/** After `base`. Returns the last message. */
-async function publishBatches(
+/** What to do about a stream that has messages. Only one that nobody has written to since a join failed is to be deleted. */
+async function whyNotEmpty(
   stream: LogStream,
+  names: ClusterNames,
+  info: StreamInfo,
   local: RetryingLog,
-  oldest: number,
-  base: Link,
-): Promise<Link> {
-  const writer = { log: local.id, key: local.signingKey, node: "join" };
-  let last = base;
-  let inFlight: Promise<void>[] = [];
-  const publish = async (message: EncodedMessage, expected: number) => {
-    const { stored } = await stream.publish(message, expected);
-    if (!stored) throw new StreamError("unanswered", "another node writes to the stream; stop it first");
-  };
-  for (const batch of withoutPauses(local.read(oldest))) {
-    const { signature } = last;
-    for (const message of await encodeBatch(batch, writer, randomUUID(), signature, stream.maxPayload)) {
-      inFlight.push(publish(message, last.sequence));
-      last = { sequence: last.sequence + 1, signature: message.signature };
-    }
-    if (inFlight.length < MAX_IN_FLIGHT) continue;
-    await Promise.all(inFlight);
-    inFlight = [];
-  }
-  await Promise.all(inFlight);
-  return last;
+  name: string,
+): Promise<string> {
+  const [first, last] = await Promise.all(
+    [info.firstSequence, info.lastSequence].map((n) => stream.message(n)),
+  );
+  const base = first && readMessage(first);
+  const end = last && readMessage(last);
+  const isOwn = base?.type === "base" && base.base.log === local.id;
+  const isOfJoin = end?.type === "base" || (end?.type === "part" && end.part.node === JOIN);
+  return isOwn && isOfJoin
+    ? `an earlier join has left a part of this log in the stream ${names.stream}; ${deleteFirst(names)}`
+    : `the cluster ${name} has a log already; give another cluster.name, or start this node in it without its history`;
 }
+
+const deleteFirst = ({ stream }: ClusterNames): string =>
+  `start no node on it, delete it first (nats stream rm ${stream}), and join again`;

@@ -87,6 +87,7 @@ export async function openCluster(
       node,
       previousNode: dataDir === undefined ? undefined : await replaceRun(dataDir, name, node, logger),
       nodeName,
+      writes: log,
       clock,
       logger,
       onMalformed: (entry) => foreign.countEntry("leases", entry),

@@ -100,6 +100,9 @@ test("a deleted stream is made again from a copy as another log, with the next r
     former = a.log.id;
     await a.engine.manager.streams.delete(NAMES.stream);
     await Promise.all([untilCondition(a, "deleted"), untilCondition(b, "deleted")]);
+    expect(b.log.health.trouble?.message).toBe(
+      `the stream ${NAMES.stream} does not exist; restart one node with a complete copy of the log: it makes the stream again`,
+    );
     expect(b.committer.view.size("devices")).toBe(5);
     expect(a.log.lost.aborted).toBe(false);
     await a.log.close();

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
+import { connectEngine } from "../../src/nats/engine.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
@@ -12,10 +13,13 @@ import { restoreView } from "../../src/view/restore.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { runCommand } from "../support/service.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { storedBy } from "../support/view-contents.ts";
-import { openNode } from "./log-nodes.ts";
+import { NAMES, openNode } from "./log-nodes.ts";
 import { logger, setDevice, writer } from "./writing.ts";
 
+/** In every message of a batch. */
+const BATCH = "Gazetteer-Batch";
 const settings = { identity: [], sources: [{ name: "a", role: "observed" as const, merge: true }] };
 /** What a node on loopback has without `cluster.secretFile`. */
 const secret = new ClusterSecret(Buffer.from("no secret: test"));
@@ -110,6 +114,62 @@ describe("gazetteer cluster join", () => {
     });
     expect(readdirSync(data).filter((name) => name.startsWith("cluster-"))).toEqual([]);
     expect(openEmbeddedLog(join(data, "log.sqlite")).stats().newest).toBe(3);
+  });
+});
+
+describe("gazetteer cluster join, when the connection to NATS breaks while the log is copied", () => {
+  async function brokenJoin(breakConnection: (proxy: TcpProxy) => Promise<void>) {
+    const nats = await startNatsServers();
+    await using proxy = await startTcpProxy(nats.servers[0]?.port ?? 0);
+    const data = temporaryFolder();
+    const single = await singleNode(data, 0, 150);
+    const broken = breakConnection(proxy);
+    const flags = clusterFlags(`nats://127.0.0.1:${proxy.port}`, data);
+    const result = await runCommand(["cluster", "join", ...flags]);
+    await broken;
+    return { nats, data, single, result };
+  }
+
+  test("publishes again what was not answered, and nothing twice", async () => {
+    const { nats: servers, data, single, result } = await brokenJoin((proxy) => proxy.loseAnswerTo(BATCH));
+    await using nats = servers;
+    expect(result).toMatchObject({ status: 0, stderr: "" });
+    await using a = await openNode(nats, "node-a", { path: join(data, "cluster-test.sqlite"), secret });
+    await using b = await openNode(nats, "node-b", { secret });
+    await Promise.all([a.caughtUp(), b.caughtUp()]);
+    for (const { log, committer } of [a, b]) {
+      expect(log.stats()).toMatchObject({ oldest: 0, newest: single.revision });
+      expect(storedBy(committer.view)).toEqual(single.stored);
+    }
+    // The base, and one message for each revision.
+    expect((await a.log.stream.info()).lastSequence).toBe(1 + single.revision);
+  });
+
+  test("for good: says which stream has a part of the log, also the next time, until it is deleted", async () => {
+    const {
+      nats: servers,
+      data,
+      single,
+      result,
+    } = await brokenJoin(async (proxy) => {
+      await proxy.loseAnswerTo(BATCH);
+      proxy.cut();
+    });
+    await using nats = servers;
+    const remedy = `start no node on it, delete it first (nats stream rm ${NAMES.stream}), and join again`;
+    expect(result.status).toBe(2);
+    expect(result.stderr).toContain(`The stream ${NAMES.stream} may have a part of this log: ${remedy}`);
+    const flags = clusterFlags(nats.urls, data);
+    expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(`a part of this log in the stream ${NAMES.stream}; ${remedy}`),
+    });
+    const engine = await connectEngine({ servers: nats.urls.split(","), clientName: "test" });
+    await engine.manager.streams.delete(NAMES.stream);
+    await engine.close();
+    const { status, stdout } = await runCommand(["cluster", "join", ...flags]);
+    expect(status).toBe(0);
+    expect(stdout).toContain(`revisions 0 to ${single.revision}`);
   });
 });
 

@@ -20,6 +20,7 @@ export interface Readiness {
   readonly status: string;
   readonly revision: number;
   readonly sources: readonly SourceStatus[];
+  readonly log?: { readonly status: string };
 }
 
 export const deviceId = (id: number): string => `of:${id.toString(16).padStart(16, "0")}`;

@@ -3,12 +3,13 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
+import { removeUnusedChunks } from "../../src/log/jetstream/snapshot-chunks.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
-import { openNode } from "./log-nodes.ts";
+import { NAMES, openNode } from "./log-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
 describe("a new node", () => {
@@ -124,6 +125,34 @@ test("a node that the stream has gone on without says so, and goes on from a sna
     expect(b.committer.view.revision).toBe(revision);
   }
   await using b = await openNode(throughProxy, "node-b", { path });
+  await b.caughtUp();
+  expectSame(b, a);
+});
+
+test("what a killed node leaves of a snapshot is removed with the next one; what is written since then stays", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a");
+  const { jetstream, manager } = a.engine;
+  const [stream, prefix] = [`OBJ_${NAMES.snapshots}`, `$O.${NAMES.snapshots}.C.`];
+  const chunksOf = async () => {
+    const { state } = await manager.streams.info(stream, { subjects_filter: `${prefix}>` });
+    return new Set(Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length)));
+  };
+  const write = await writer(a);
+  await write(0, 5);
+  await a.snapshots.publish();
+  for (let chunk = 0; chunk < 3; chunk++) await jetstream.publish(`${prefix}killed`, new Uint8Array(100));
+  expect((await chunksOf()).has("killed")).toBe(true);
+  await write(5, 10);
+  await a.snapshots.publish();
+  const used = await chunksOf();
+  expect([used.size, used.has("killed")]).toEqual([2, false]);
+
+  const { seq } = await jetstream.publish(`${prefix}before`, new Uint8Array(100));
+  await jetstream.publish(`${prefix}since`, new Uint8Array(100));
+  await removeUnusedChunks(manager, NAMES.snapshots, seq + 1, used);
+  expect(await chunksOf()).toEqual(new Set([...used, "since"]));
+  await using b = await openNode(nats, "node-b");
   await b.caughtUp();
   expectSame(b, a);
 });

@@ -1,32 +1,15 @@
 /** The disk below a running service: full, readable for others, damaged. The whole process on real files. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildNetwork } from "../sources/openflow/topologies.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
+import { canMount, fillDisk, mountSmallDisk } from "../support/small-disk.ts";
 import { until } from "../support/until.ts";
 
 const API = "/controller/v1";
-const canMount = process.getuid?.() === 0 && needs("mount", "umount");
-
-/** Unmounted at the end of its scope, also while files on it are open. */
-function mountSmallDisk(bytes: number): Disposable & { readonly folder: string } {
-  const folder = temporaryFolder();
-  const { exitCode, stderr } = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${bytes}`, "none", folder]);
-  if (exitCode !== 0) throw new Error(stderr.toString());
-  return { folder, [Symbol.dispose]: () => void Bun.spawnSync(["umount", "-l", folder]) };
-}
-
-/** Fills what is left of the disk of a folder. Returns the function that frees it again. */
-function fillDisk(folder: string): () => void {
-  const ballast = join(folder, "ballast");
-  Bun.spawnSync(["dd", "if=/dev/zero", `of=${ballast}`, "bs=4096"]);
-  return () => rmSync(ballast);
-}
-
 function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   listener.stop(true);

@@ -1,13 +1,14 @@
 /** The reads of the past, which a node answers from its copy of the log, and the upkeep of the copy. */
 import type { Paced } from "../../lib/steps.ts";
 import type { Batch, LocalHistory, LogStats, Snapshot } from "../log.ts";
+import type { RetryingLog } from "../retrying-log.ts";
 
 export class LocalCopy implements LocalHistory {
   readonly id: string;
   readonly signingKey: Uint8Array;
-  readonly #local: LocalHistory;
+  readonly #local: RetryingLog;
 
-  constructor(local: LocalHistory) {
+  constructor(local: RetryingLog) {
     this.id = local.id;
     this.signingKey = local.signingKey;
     this.#local = local;
@@ -43,6 +44,11 @@ export class LocalCopy implements LocalHistory {
 
   prune(keepSince: number, maxBytes: number): Promise<void> {
     return this.#local.prune(keepSince, maxBytes);
+  }
+
+  /** The listener is called with true when the copy cannot be written, and with false when it can again. */
+  onWriteFailing(listener: (isFailing: boolean) => void): void {
+    this.#local.onFailing(listener);
   }
 
   stats(): LogStats {

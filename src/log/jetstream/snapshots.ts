@@ -1,7 +1,7 @@
 /**
  * Snapshots of a cluster's log in a JetStream object store, from which new nodes begin. There are two places, and a new
  * snapshot replaces the older one, so that a node that loads the newest has time to. Two nodes that write at once do no
- * harm: the one that finishes last is refused.
+ * harm: the one that finishes last is refused. Chunks that no place refers to are removed (`snapshot-chunks.ts`).
  *
  * What an object is a snapshot of stands in its metadata, with a signature by the secret of the cluster; its pages are signed
  * too (`snapshot-pages.ts`). What no node has written is counted and is no snapshot.
@@ -20,6 +20,7 @@ import type { Snapshot } from "../log.ts";
 import { asStreamError } from "./as-stream-error.ts";
 import { FORMAT } from "./messages.ts";
 import { Position } from "./position.ts";
+import { removeUnusedChunks } from "./snapshot-chunks.ts";
 import { DamagedSnapshotError, encodePages, readPages } from "./snapshot-pages.ts";
 import type { StreamError } from "./stream-error.ts";
 
@@ -112,10 +113,13 @@ export class ClusterSnapshots {
     const metadata = { snapshot: snapshotText };
     try {
       const store = await this.#open();
-      await store.put({ name: place.name, options, metadata }, encodePages(this.#key, snapshotText, pages), {
-        previousRevision: place.revision,
-        timeout: WRITE_TIMEOUT_MS,
-      });
+      const { revision: end } = await store.put(
+        { name: place.name, options, metadata },
+        encodePages(this.#key, snapshotText, pages),
+        { previousRevision: place.revision, timeout: WRITE_TIMEOUT_MS },
+      );
+      // What fails here, the next write does.
+      await this.#removeUnusedChunks(store, end).catch(() => {});
       return true;
     } catch (error) {
       if (error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)) return false;
@@ -140,6 +144,12 @@ export class ClusterSnapshots {
       }
       throw this.#asStreamError(error);
     }
+  }
+
+  async #removeUnusedChunks(store: ObjectStore, end: number): Promise<void> {
+    const infos = await Promise.all(PLACES.map((name) => store.info(name)));
+    const used = new Set(infos.flatMap((info) => info?.nuid ?? []));
+    await removeUnusedChunks(this.#engine.manager, this.#options.bucket, end, used);
   }
 
   async *#untilStalled(data: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -144,7 +144,7 @@ export class StreamMonitor {
   onTrouble(error: unknown): void {
     if (!(error instanceof StreamError)) throw error;
     this.#monitored.chain.suspect();
-    this.#monitored.health.report("follow", error);
+    this.#monitored.health.report("follow", error.condition === "deleted" ? withRemedy(error) : error);
     if (error.condition === "replaced" || error.condition === "passed") this.lose();
   }
 
@@ -182,3 +182,11 @@ export class StreamMonitor {
     return 0;
   }
 }
+
+/** A stream that may only be missing for a moment is not made again by nodes that run; one that starts checks that first. */
+const withRemedy = (error: StreamError): StreamError =>
+  new StreamError(
+    "deleted",
+    `${error.message}; restart one node with a complete copy of the log: it makes the stream again`,
+    { cause: error },
+  );
