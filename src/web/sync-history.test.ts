@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { signal } from "@preact/signals";
-import { createFakeService, settle } from "../../test/web/fake-service.ts";
+import { createFakeService, settle } from "../../test/support/fake-service.ts";
 import type { Client, ConnectionState } from "../client/client.ts";
 import type { RevisionTime } from "../client/types.ts";
 import type { Comparison } from "./history.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { signal } from "@preact/signals";
-import { createFakeService, settle } from "../../test/web/fake-service.ts";
+import { createFakeService, settle } from "../../test/support/fake-service.ts";
 import type { ConnectionState } from "../client/client.ts";
 import { Network } from "./network.ts";
 import type { LoadedPath } from "./path.ts";

@@ -1,6 +1,6 @@
 /** Changes of an arrangement, each a new value. Coordinates are those of the format: y downwards. */
 import type { Arrangement, Background, GroupBox, Place } from "../../model/map-view.ts";
-import type { Bounds } from "../map/camera.ts";
+import type { Bounds } from "../map/bounds.ts";
 
 interface Point {
   readonly x: number;

@@ -2,8 +2,8 @@
  * Draws a box with a drag: the rectangle from where the pointer was pressed to where it is. The map shows it while it
  * grows. A rectangle that is too small is none, so that a click, or a finger that trembles, adds nothing.
  */
-import type { Bounds, MapCamera } from "./camera.ts";
-import { boundsOf } from "./clusters.ts";
+import { type Bounds, boundsOf } from "./bounds.ts";
+import type { MapCamera } from "./camera.ts";
 import type { DragHandlers } from "./pointer.ts";
 import type { MapPoint } from "./projection.ts";
 

@@ -3,15 +3,9 @@
  * reports each move; animations end at once for people who prefer reduced motion.
  */
 import { SPACING } from "../layout/map-layout.ts";
+import type { Bounds } from "./bounds.ts";
 import { FreeSpace } from "./free-space.ts";
 import { type CameraPosition, createProjection, type MapPoint, type Projection } from "./projection.ts";
-
-export interface Bounds {
-  readonly left: number;
-  readonly right: number;
-  readonly bottom: number;
-  readonly top: number;
-}
 
 /** The spacing at which the camera stops when it fits a single device, and that of the closest zoom. */
 export const CLOSE_UP_SPACING_PX = 144;

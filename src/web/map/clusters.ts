@@ -5,7 +5,7 @@
 import type { Device } from "../../model/entity.ts";
 import { deviceName } from "../names.ts";
 import type { Network } from "../network.ts";
-import type { Bounds } from "./camera.ts";
+import { type Bounds, boundsOf } from "./bounds.ts";
 
 export interface MapPosition {
   readonly x: number;
@@ -75,21 +75,6 @@ function createCluster(
     namePrefix: commonPrefix(devices.map(deviceName)),
     ...boundsOf(points),
   };
-}
-
-/** Empty bounds at the origin for no points. */
-export function boundsOf(points: Iterable<{ readonly x: number; readonly y: number }>): Bounds {
-  let [left, right, bottom, top] = [
-    Number.POSITIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-    Number.POSITIVE_INFINITY,
-    Number.NEGATIVE_INFINITY,
-  ];
-  for (const { x, y } of points) {
-    [left, right] = [Math.min(left, x), Math.max(right, x)];
-    [bottom, top] = [Math.min(bottom, y), Math.max(top, y)];
-  }
-  return left > right ? { left: 0, right: 0, bottom: 0, top: 0 } : { left, right, bottom, top };
 }
 
 /** The city and the site that its devices name, or else the name of the device with the most cables. */

@@ -3,7 +3,7 @@
  * and holds nothing but buffers, so that a lost context is restored from the layers.
  */
 import { errorMessage } from "../../lib/error-message.ts";
-import type { Bounds } from "./camera.ts";
+import type { Bounds } from "./bounds.ts";
 import { EDGE_PROGRAMS, edgeProgram } from "./edge-program.ts";
 import type { InstanceBuffer } from "./instance-buffer.ts";
 import { InstanceLayer } from "./instance-layer.ts";

@@ -4,9 +4,9 @@
  */
 import { type GroupBox, placeOf } from "../../model/map-view.ts";
 import type { Network } from "../network.ts";
-import type { Bounds } from "./camera.ts";
+import { type Bounds, boundsOf } from "./bounds.ts";
 import { truncateText } from "./cluster-background.ts";
-import { boundsOf, type MapPosition } from "./clusters.ts";
+import type { MapPosition } from "./clusters.ts";
 import type { Palette } from "./palette.ts";
 import type { MapPoint, Projection } from "./projection.ts";
 

@@ -5,7 +5,7 @@
  *
  * The first words of an instance are the floats x and y of its points: one for a node, two for a segment.
  */
-import type { Bounds } from "./camera.ts";
+import type { Bounds } from "./bounds.ts";
 
 const INITIAL_SLOTS = 256;
 

@@ -1,8 +1,9 @@
 /** What the pointer does on the map: it finds what is under it and reports clicks, hovering, and what drags move or draw. */
 import type { EntityRef } from "../state.ts";
+import type { Bounds } from "./bounds.ts";
 import { BoxDrag } from "./box-drag.ts";
 import type { Bundle } from "./bundles.ts";
-import type { Bounds, MapCamera } from "./camera.ts";
+import type { MapCamera } from "./camera.ts";
 import { lineAt, nodeAt } from "./hit-test.ts";
 import { hostIdOf, isHostNode } from "./host-scene.ts";
 import type { Label } from "./label-draw.ts";

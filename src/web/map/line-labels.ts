@@ -4,7 +4,7 @@
  */
 
 import type { LinkOverlay } from "../overlay.ts";
-import type { Bounds } from "./camera.ts";
+import type { Bounds } from "./bounds.ts";
 import { type OccupiedCells, textWidth } from "./label-draw.ts";
 import { overlayText, overlayValue } from "./link-overlay.ts";
 import type { Palette } from "./palette.ts";

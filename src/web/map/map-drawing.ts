@@ -1,6 +1,6 @@
 /** Draws one frame of the map: the background, the graph, and the texts above it. */
 import type { Coastline } from "../coastline/coastline.ts";
-import type { Bounds } from "./camera.ts";
+import type { Bounds } from "./bounds.ts";
 import { drawClusterBackgrounds } from "./cluster-background.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
 import type { DeviceScene } from "./device-scene.ts";

@@ -14,11 +14,11 @@ import type { Network } from "../network.ts";
 import { devicesOf } from "../path.ts";
 import type { Camera, EntityRef } from "../state.ts";
 import { throttle } from "../throttle.ts";
+import { type Bounds, boundsOf, cornersOf, widened } from "./bounds.ts";
 import { type Bundle, pairKey } from "./bundles.ts";
-import { type Bounds, CLOSE_UP_SPACING_PX, MapCamera } from "./camera.ts";
+import { CLOSE_UP_SPACING_PX, MapCamera } from "./camera.ts";
 import { restoreCamera, saveCamera } from "./camera-anchor.ts";
 import { ClusterScene } from "./cluster-scene.ts";
-import { boundsOf } from "./clusters.ts";
 import { DeviceScene } from "./device-scene.ts";
 import { composePng } from "./export-png.ts";
 import { createDrawing, type DrawingFacts } from "./export-svg.ts";
@@ -46,8 +46,6 @@ const MAX_DEVICES_WITHOUT_CLUSTERS = 200;
 /** The smallest spacing at which an entity counts as clearly visible, and at which ports are loaded. */
 const MIN_VISIBLE_SPACING_PX = 24;
 const PORTS_INTERVAL_MS = 150;
-/** The space around fitted devices, in map units. */
-const FIT_MARGIN = 60;
 
 export class NetworkMap {
   readonly ports: PortFacts;
@@ -394,15 +392,3 @@ export class NetworkMap {
     this.#updateSoon();
   }
 }
-
-const cornersOf = ({ left, right, bottom, top }: Bounds): MapPoint[] => [
-  { x: left, y: bottom },
-  { x: right, y: top },
-];
-
-const widened = ({ left, right, bottom, top }: Bounds): Bounds => ({
-  left: left - FIT_MARGIN,
-  right: right + FIT_MARGIN,
-  bottom: bottom - FIT_MARGIN,
-  top: top + FIT_MARGIN,
-});
