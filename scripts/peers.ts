@@ -27,6 +27,11 @@ export const PEERS: Readonly<Record<string, readonly string[]>> = {
   fish: ["which", "fish"],
 };
 
+/** Package → command, of what only makes tests faster: where it cannot be had, they run without. */
+const HELPFUL: Readonly<Record<string, readonly string[]>> = {
+  "chromium-headless-shell": ["which", "chromium-headless-shell"],
+};
+
 const APT_DEADLINE_MS = 10 * 60_000;
 const APT_TRIES = 2;
 const APT_OPTIONS = ["-qq", "-o", "Acquire::Retries=3", "-o", "DPkg::Lock::Timeout=120"];
@@ -44,7 +49,7 @@ function succeeds(command: readonly string[]): boolean {
   }
 }
 
-const missing = () => Object.keys(PEERS).filter((name) => !succeeds(PEERS[name] ?? []));
+const missing = (packages = PEERS) => Object.keys(packages).filter((name) => !succeeds(packages[name] ?? []));
 
 async function apt(...args: string[]): Promise<string | undefined> {
   const child = Bun.spawn(["apt-get", ...APT_OPTIONS, ...args], {
@@ -56,20 +61,25 @@ async function apt(...args: string[]): Promise<string | undefined> {
   return status === 0 ? undefined : errors.trim() || `apt-get ${args[0]} ended with ${status}`;
 }
 
+const install = (packages: readonly string[]) => apt("install", "-y", "--no-install-recommends", ...packages);
+
 export async function installPeers(): Promise<void> {
   let absent = missing();
-  if (absent.length === 0) return;
+  const helpful = missing(HELPFUL);
+  if (absent.length + helpful.length === 0) return;
   let reason: string | undefined = "not root, or no apt-get on this machine";
   if (process.getuid?.() === 0 && Bun.which("apt-get")) {
-    console.log(`installing Debian packages for the tests: ${absent.join(" ")} …`);
+    console.log(`installing Debian packages for the tests: ${[...absent, ...helpful].join(" ")} …`);
     for (let tries = 0; tries < APT_TRIES && absent.length > 0; tries++) {
       // After a failed update the package may still be in an older list, so the installation is tried all the same.
       const update = await apt("update");
-      reason = (await apt("install", "-y", "--no-install-recommends", ...absent)) ?? update;
+      reason = (await install(absent)) ?? update;
       absent = missing();
     }
-    if (absent.length === 0) return;
+    // Apart, because one that is not in the list would keep the others from being installed.
+    if (helpful.length > 0) await install(helpful);
   }
+  if (absent.length === 0) return;
   const line = "!".repeat(78);
   console.log(`${line}\nMISSING: ${absent.join(" ")}\n${reason ?? ""}`);
   console.log(`Tests that need them are skipped, or fail where CI=true. To install them:`);

@@ -1,4 +1,7 @@
-/** Launches Debian's Chromium for the tests, the benchmarks and the screenshot: headless, with WebGL in software. */
+/**
+ * Launches Debian's Chromium for the tests, the benchmarks and the screenshot: headless, with WebGL in software. Its build
+ * without windows, where it is installed, needs a third less processor time.
+ */
 import { type Browser, chromium } from "playwright-core";
 
 const ARGS = [
@@ -15,5 +18,6 @@ const ARGS = [
 ];
 
 export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: Bun.which("chromium") ?? "/usr/bin/chromium", args: ARGS });
+  const program = Bun.which("chromium-headless-shell") ?? Bun.which("chromium") ?? "/usr/bin/chromium";
+  return chromium.launch({ executablePath: program, args: ARGS });
 }
