@@ -222,9 +222,9 @@ test("suites that mostly wait are more than there are processors", async () => {
 
 test("a suite starts when what it needs is installed; others run meanwhile", async () => {
   const { folder, run } = makeClone({
-    // The installation ends only while another suite runs.
-    "test/onos/prepare.ts": `import { appendFileSync, existsSync } from "node:fs";
-      while (!existsSync("journal")) await Bun.sleep(5);
+    // The installation ends only while another suite runs, which has created the file before it writes the first line.
+    "test/onos/prepare.ts": `import { appendFileSync, existsSync, readFileSync } from "node:fs";
+      while (!existsSync("journal") || !readFileSync("journal", "utf8").includes("\\n")) await Bun.sleep(5);
       appendFileSync("journal", "installed\\n");\n`,
     "test/onos/a.test.ts": records("onos"),
     "test/sources/http/b.test.ts": records("http"),
