@@ -72,7 +72,8 @@ export class LogStream {
   /** Of the payload of a message. `info` must have been answered once. */
   get maxPayload(): number {
     this.#rememberMaxPayload();
-    if (this.#maxPayload === undefined) throw new Error("the stream was not asked for before it is written");
+    if (this.#maxPayload === undefined)
+      throw new Error("the largest message is not known: no answer of the stream was read yet");
     return this.#maxPayload - MAX_HEADER_BYTES;
   }
 
