@@ -1,6 +1,7 @@
 /**
  * Loads the past network and the comparison of the address. A request is aborted when the address names another moment
- * before it has ended, and sent again when the connection has failed and is back. A short way from the moment that is shown to the next one costs the differences alone.
+ * before it has ended, and sent again when the connection has failed and is back. A short way from the moment that is shown
+ * to the next one costs the differences alone.
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError } from "../client/client.ts";
