@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
 const root = join(import.meta.dir, "..");
-const MAX_LINES = 400;
+const MAX_LINES = 600;
 
 /** Folder under src/ → what its files may import besides their own folder: folders, or single files. */
 const IMPORTS: Readonly<Record<string, readonly string[]>> = {
