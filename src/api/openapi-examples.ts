@@ -6,7 +6,7 @@ import type { Cluster, Device, Host, Link, Port, Topology } from "../model/entit
 import { type Explanation, WHY } from "../model/explanation.ts";
 import type { NetworkProblem } from "../model/network-problem.ts";
 import type { PathExplanation } from "../model/path-explanation.ts";
-import type { ProblemKind } from "../model/problem-kinds.ts";
+import { PROBLEM_KINDS } from "../model/problem-kinds.ts";
 
 const FIRST = "of:0000000000000001";
 const SECOND = "of:0000000000000002";
@@ -107,19 +107,10 @@ const PROBLEM_LIST = {
       sources: ["openflow"],
       text: "Device of:0000000000000002 is unavailable.",
       cutOff: { devices: ["of:0000000000000002"], deviceCount: 1, hostCount: 0 },
+      consequences: 2,
     },
   ] satisfies NetworkProblem[],
-  counts: {
-    "device-unavailable": 1,
-    "link-inactive": 0,
-    "link-one-sided": 0,
-    "link-lost": 0,
-    "host-moved": 0,
-    "host-duplicated": 0,
-    conflict: 0,
-    drift: 0,
-    "source-stale": 0,
-  } satisfies Record<ProblemKind, number>,
+  counts: Object.fromEntries(PROBLEM_KINDS.map((kind) => [kind, kind === "device-unavailable" ? 1 : 0])),
 };
 
 const EXPLANATION: Explanation = {

@@ -56,6 +56,16 @@ export const NetworkProblem = Type.Object(
     sources: Type.Array(Type.String(), { description: "The sources that claim the entity, or the source." }),
     text: Type.String({ description: "One sentence for people." }),
     cutOff: CutOff,
+    causedBy: Type.Optional(
+      Type.String({
+        description:
+          "The id of the problem of the whole list that this one follows from, and that has no `causedBy` itself.",
+      }),
+    ),
+    consequences: Type.Integer({
+      minimum: 0,
+      description: "The number of problems of the whole list whose `causedBy` names this one.",
+    }),
   },
   { $id: "NetworkProblem" },
 );

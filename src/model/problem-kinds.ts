@@ -1,24 +1,45 @@
 /**
- * The kinds of problems of the network and their order, apart from the schema, because the page needs no more.
+ * The kinds of problems of the network, their severities and their order, apart from the schema, because the page needs no
+ * more.
  */
 
-/** Worst first. */
-export const PROBLEM_KINDS = [
-  "device-unavailable",
-  "link-inactive",
-  "link-one-sided",
-  "link-lost",
-  "host-moved",
-  "host-duplicated",
-  "conflict",
-  "drift",
-  "source-stale",
-] as const;
-export type ProblemKind = (typeof PROBLEM_KINDS)[number];
-
-/** Worst first. */
-export const PROBLEM_SEVERITIES = ["critical", "major", "minor", "warning"] as const;
+/** Worst first. A notice is listed, and is no reason to act: nothing counts it that asks for attention. */
+export const PROBLEM_SEVERITIES = ["critical", "major", "minor", "warning", "notice"] as const;
 export type ProblemSeverity = (typeof PROBLEM_SEVERITIES)[number];
+
+interface KindTraits {
+  /** The severity of a problem that cuts off nothing. One that does is critical. */
+  readonly severity: ProblemSeverity;
+  /** Whether a problem of this kind may cut off devices. */
+  readonly cutsOff?: true;
+}
+
+/** One row a kind. Of one severity, those of the first row come first in the list. */
+export const KIND_TRAITS = {
+  "device-unavailable": { severity: "critical", cutsOff: true },
+  "link-inactive": { severity: "major", cutsOff: true },
+  "link-one-sided": { severity: "major" },
+  "link-lost": { severity: "major", cutsOff: true },
+  "host-duplicated": { severity: "minor" },
+  conflict: { severity: "minor" },
+  "source-stale": { severity: "warning" },
+  drift: { severity: "warning" },
+  "host-moved": { severity: "notice" },
+} as const satisfies Readonly<Record<string, KindTraits>>;
+export type ProblemKind = keyof typeof KIND_TRAITS;
+
+/** In the order of the rows. */
+export const PROBLEM_KINDS: readonly ProblemKind[] = Object.keys(KIND_TRAITS).filter(
+  (kind): kind is ProblemKind => kind in KIND_TRAITS,
+);
+
+/** The severities that problems of the kind may have, worst first. */
+export function severitiesOf(kind: ProblemKind): readonly ProblemSeverity[] {
+  const { severity } = KIND_TRAITS[kind];
+  return mayCutOff(kind) && severity !== "critical" ? ["critical", severity] : [severity];
+}
+
+export const mayCutOff = (kind: ProblemKind): boolean => "cutsOff" in KIND_TRAITS[kind];
 
 export const PROBLEM_RESOURCES = ["devices", "ports", "links", "hosts", "sources"] as const;
 export type ProblemResource = (typeof PROBLEM_RESOURCES)[number];

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { collectPaced, mapPaced, pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
-import { compareProblems, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
+import { compareProblems, KIND_TRAITS, mayCutOff } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
 import type { Finding } from "./finding.ts";
@@ -43,19 +43,6 @@ export interface ProblemList {
    */
   readonly removed: readonly LostLink[];
 }
-
-/** The severity of a problem that cuts off nothing. One that does is critical. */
-const SEVERITIES: Readonly<Record<ProblemKind, ProblemSeverity>> = {
-  "device-unavailable": "critical",
-  "link-inactive": "major",
-  "link-one-sided": "major",
-  "link-lost": "major",
-  "host-moved": "minor",
-  "host-duplicated": "minor",
-  conflict: "minor",
-  drift: "warning",
-  "source-stale": "warning",
-};
 
 export function* listProblems(
   state: NetworkState,
@@ -146,12 +133,12 @@ function* removedHosts({ removedHosts: all }: RecentChanges, after: number): Gen
 
 /** What the finding may cut off anything with. */
 function faultOf({ kind, entity, link, since }: Finding): Fault | undefined {
-  const isCut = kind !== "link-one-sided" && link !== undefined;
-  const at = kind === "device-unavailable" ? entity : isCut && { src: link.src.device, dst: link.dst.device };
-  return at ? { at, since: Date.parse(since) } : undefined;
+  if (!mayCutOff(kind)) return undefined;
+  const at = link ? { src: link.src.device, dst: link.dst.device } : entity;
+  return at === undefined ? undefined : { at, since: Date.parse(since) };
 }
 
 function problemOf({ id, kind, ...rest }: Finding, cutOff: CutOff): NetworkProblem {
-  const severity = cutOff.deviceCount > 0 ? "critical" : SEVERITIES[kind];
-  return { id, severity, kind, ...rest, cutOff };
+  const severity = cutOff.deviceCount > 0 ? "critical" : KIND_TRAITS[kind].severity;
+  return { id, severity, kind, ...rest, cutOff, consequences: 0 };
 }

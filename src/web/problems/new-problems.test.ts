@@ -13,6 +13,7 @@ const problem = (id: string, fields: Partial<NetworkProblem> = {}): NetworkProbl
   sources: [],
   text: "",
   cutOff: { devices: [], deviceCount: 0, hostCount: 0 },
+  consequences: 0,
   ...fields,
 });
 const [a, b, c] = [problem("a"), problem("b"), problem("c")];

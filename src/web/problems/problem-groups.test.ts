@@ -12,6 +12,7 @@ const problem = (n: number, fields: Partial<NetworkProblem> = {}): NetworkProble
   sources: [],
   text: "",
   cutOff: { devices: [], deviceCount: 0, hostCount: 0 },
+  consequences: 0,
   ...fields,
 });
 const ALL = { severities: [], acknowledged: true };

@@ -50,7 +50,13 @@ export function divideProblems(
   isAcknowledged: (problem: NetworkProblem) => boolean,
 ): ProblemSections {
   const section = (): SeveritySection => ({ all: [], waiting: [] });
-  const sections = { critical: section(), major: section(), minor: section(), warning: section() };
+  const sections = {
+    critical: section(),
+    major: section(),
+    minor: section(),
+    warning: section(),
+    notice: section(),
+  };
   for (const problem of problems) {
     const { all, waiting } = sections[problem.severity];
     all.push(problem);

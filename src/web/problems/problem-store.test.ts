@@ -15,6 +15,7 @@ const lostLink: NetworkProblem = {
   sources: ["racks"],
   text: "",
   cutOff: { devices: [], deviceCount: 0, hostCount: 0 },
+  consequences: 0,
 };
 
 test("a lost link is another one when its problem changes, and the same while others change", () => {

@@ -14,6 +14,7 @@ export const SEVERITY_SIGNS: Readonly<Record<ProblemSeverity, Sign>> = {
   major: { title: "Major", path: "M8 2 15 14H1ZM8 6.5v3.5M8 12v.01" },
   minor: { title: "Minor", path: "M8 1.5 14.5 8 8 14.5 1.5 8ZM8 5v3.5M8 10.8v.01" },
   warning: { title: "Warning", path: "M8 2a6 6 0 1 0 .01 0ZM8 5v3.5M8 10.8v.01" },
+  notice: { title: "Notice", path: "M8 2a6 6 0 1 0 .01 0ZM8 7.5V11M8 5.2v.01" },
 };
 
 export const KIND_SIGNS: Readonly<Record<ProblemKind, Sign>> = {
