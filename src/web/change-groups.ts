@@ -1,8 +1,9 @@
 /**
- * The recent changes, grouped: the same change of many ports, links or hosts of one device within a short time is one
- * group ("14 ports of leaf-3 went down"). A group keeps a few of its changes and the number of all, and the number of groups
- * is bounded, so that any rate of changes fits. Where groups must go, those that are no fault go first: a flood of moving
- * hosts does not push out the device that went down.
+ * The recent changes, grouped: the same change of many devices, or of many ports, links or hosts of one device, within a
+ * minute is one group ("14 ports of leaf-3 went down"). A group is closed a minute after its first change and counts
+ * different entities, so that its number is true of that minute. It lists a few of its changes. The number of groups is
+ * bounded: the oldest are evicted, whatever they are, because a list without the recoveries is as wrong as one without
+ * the faults. `since` says from when on the list has every change.
  */
 import { type ChangeText, describeChange, type EntityChange, type PortChange } from "./change-text.ts";
 import { deviceNameById, formatCount } from "./names.ts";
@@ -12,7 +13,7 @@ export type RecentChange = (EntityChange | PortChange) & { readonly revision: nu
 
 export interface ChangeGroup {
   readonly key: string;
-  /** The newest ones, at most `MAX_LISTED`. */
+  /** The newest ones, one of each entity, at most `MAX_LISTED`. */
   readonly changes: readonly (ChangeText & { readonly time: number })[];
   /** The number of different entities. */
   readonly count: number;
@@ -22,17 +23,21 @@ export interface ChangeGroup {
   readonly time: number;
 }
 
-/** A change joins a group whose last change is not older than this. */
+/** A change joins a group whose first change is not older than this. */
 const GROUP_MS = 60_000;
 const MAX_GROUPS = 200;
 const MAX_LISTED = 50;
-/** Beyond this number, an entity that changes again is counted again. */
-const MAX_SUBJECTS = 10_000;
+/** Largest number that is counted: the entities of a group that may still grow are held in memory. */
+const MAX_COUNTED = 100_000;
 
-interface OpenGroup {
+interface Group {
   readonly key: string;
   readonly kind: RecentChange["resource"];
+  /** The newest change of each of the last entities, newest first. */
   readonly changes: (ChangeText & { readonly time: number })[];
+  /** Epoch milliseconds of the first change. */
+  readonly start: number;
+  /** The entities of the group; empty once it is closed. */
   readonly subjects: Set<string>;
   count: number;
   time: number;
@@ -50,11 +55,21 @@ const NOUNS = {
 } as const;
 
 export class ChangeGroups {
-  /** Oldest first. */
-  #groups: OpenGroup[] = [];
-  /** By kind, text of several, and place. */
-  readonly #open = new Map<string, OpenGroup>();
+  /** Epoch milliseconds; no change after it is left out. */
+  #since: number;
+  /** The one with the oldest last change first. */
+  readonly #groups: Group[] = [];
+  /** Those that may still grow, by kind, text of several, and place; in the order of their first changes. */
+  readonly #open = new Map<string, Group>();
   #made = 0;
+
+  constructor(since: number) {
+    this.#since = since;
+  }
+
+  get since(): number {
+    return this.#since;
+  }
 
   /** Newest first. */
   list(network: Network): ChangeGroup[] {
@@ -67,63 +82,73 @@ export class ChangeGroups {
   /** Oldest first; none older than those before. */
   add(network: Network, changes: Iterable<RecentChange>): void {
     for (const change of changes) this.#add(change, describeChange(network, change));
-    if (this.#groups.length > MAX_GROUPS) this.#evict();
   }
 
   #add({ resource, time }: RecentChange, text: ChangeText): void {
-    const keysOf = (places: readonly string[]) =>
-      (places.length === 0 ? [""] : places).map((place) => JSON.stringify([resource, text.many, place]));
-    const candidates = keysOf(text.places)
-      .map((key) => this.#open.get(key))
-      .filter((group) => group !== undefined && time - group.time <= GROUP_MS);
-    // Of the two devices of a link, the one with more changes is what failed.
-    const group = candidates.sort((p, q) => (q?.count ?? 0) - (p?.count ?? 0))[0];
+    this.#close(time);
+    const keyOf = (place: string) => JSON.stringify([resource, text.many, place]);
+    const keys = text.places.length === 0 ? [keyOf("")] : text.places.map(keyOf);
+    const candidates = keys.flatMap((key) => this.#open.get(key) ?? []);
+    const group =
+      candidates.find(({ subjects }) => subjects.has(text.subject)) ??
+      // Of the two devices of a link, the one with more changes is what failed.
+      candidates.sort((p, q) => q.count - p.count)[0];
     if (!group) {
-      const made: OpenGroup = {
+      const made: Group = {
         key: String(++this.#made),
         kind: resource,
         changes: [{ ...text, time }],
+        start: time,
         subjects: new Set([text.subject]),
         count: 1,
         time,
         places: text.places,
         shown: undefined,
       };
-      for (const key of keysOf(text.places)) this.#open.set(key, made);
+      for (const key of keys) this.#open.set(key, made);
       this.#groups.push(made);
+      if (this.#groups.length > MAX_GROUPS) this.#evict();
       return;
     }
     group.time = time;
     group.shown = undefined;
-    if (!group.subjects.has(text.subject)) {
+    if (!group.subjects.has(text.subject) && group.count < MAX_COUNTED) {
+      group.subjects.add(text.subject);
       group.count++;
-      if (group.subjects.size < MAX_SUBJECTS) group.subjects.add(text.subject);
-      const common = group.places.filter((place) => text.places.includes(place));
-      const [former, places] = [group.places, common];
-      for (const key of keysOf(former.filter((place) => !places.includes(place))))
-        if (this.#open.get(key) === group && former.length > 0) this.#open.delete(key);
-      group.places = places;
-      group.changes.unshift({ ...text, time });
-      if (group.changes.length > MAX_LISTED) group.changes.pop();
     }
+    const isShared = (place: string) => text.places.includes(place);
+    for (const place of group.places) if (!isShared(place)) this.#open.delete(keyOf(place));
+    group.places = group.places.filter(isShared);
+    // What an entity changed to is that of its last change.
+    const listed = group.changes.findIndex(({ subject }) => subject === text.subject);
+    if (listed >= 0) group.changes.splice(listed, 1);
+    group.changes.unshift({ ...text, time });
+    if (group.changes.length > MAX_LISTED) group.changes.pop();
     // The group with the newest change is the last one.
     this.#groups.splice(this.#groups.lastIndexOf(group), 1);
     this.#groups.push(group);
   }
 
+  #close(time: number): void {
+    for (const [key, group] of this.#open) {
+      if (time - group.start <= GROUP_MS) break;
+      this.#open.delete(key);
+      group.subjects.clear();
+    }
+  }
+
   #evict(): void {
-    const excess = this.#groups.length - MAX_GROUPS;
-    const isFault = ({ changes }: OpenGroup) => changes[0]?.tone === "bad";
-    const order = [...this.#groups.filter((group) => !isFault(group)), ...this.#groups.filter(isFault)];
-    const removed = new Set(order.slice(0, excess));
-    this.#groups = this.#groups.filter((group) => !removed.has(group));
-    for (const [key, group] of this.#open) if (removed.has(group)) this.#open.delete(key);
+    const evicted = this.#groups.shift();
+    if (!evicted) return;
+    this.#since = Math.max(this.#since, evicted.time);
+    for (const [key, group] of this.#open) if (group === evicted) this.#open.delete(key);
   }
 }
 
-function showGroup({ key, kind, changes, count, time, places }: OpenGroup, network: Network): ChangeGroup {
+function showGroup({ key, kind, changes, count, time, places }: Group, network: Network): ChangeGroup {
   const [one, many] = NOUNS[kind];
   const [place] = places;
   const of = place === undefined ? "" : ` of ${deviceNameById(network, place)}`;
-  return { key, changes: [...changes], count, time, title: `${formatCount(count, one, many)}${of}` };
+  const orMore = count < MAX_COUNTED ? "" : "at least ";
+  return { key, changes: [...changes], count, time, title: `${orMore}${formatCount(count, one, many)}${of}` };
 }

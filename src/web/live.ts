@@ -6,7 +6,7 @@
  * While the service still reads its sources for the first time, its network has no links or no hosts yet. The page shows
  * what there is as partial and reads the lists again until it is complete; only a complete network is followed.
  */
-import type { Change, Client, ConnectionState, WatchEvent } from "../client/client.ts";
+import type { Client, ConnectionState, WatchEvent } from "../client/client.ts";
 import type { RecentChange } from "./change-groups.ts";
 import type { EntityChange } from "./change-text.ts";
 import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
@@ -18,10 +18,17 @@ export interface LiveHandlers {
   onReplaced(network: Network): void;
   /** The live network was changed in place; `changes` is empty when only the counts of hosts were loaded again. */
   onChanged(changes: readonly RecentChange[]): void;
-  /** The changes of the last minutes before the page was opened, oldest first. */
-  onEarlierChanges(changes: readonly RecentChange[]): void;
+  /** The changes of the last minutes before the network was loaded. Must not reject. */
+  onEarlierChanges(earlier: EarlierChanges): Promise<void>;
   onConnection(state: ConnectionState): void;
   onError(error: unknown): void;
+}
+
+export interface EarlierChanges {
+  /** Epoch milliseconds; every change after it is among them. */
+  readonly sinceMs: number;
+  /** Oldest first. */
+  readonly changes: readonly RecentChange[];
 }
 
 /** A change of a device, link or host. Ports are not part of the page's network; the panel reads them on demand. */
@@ -94,8 +101,12 @@ async function follow(
   signal: AbortSignal,
 ): Promise<void> {
   void loadEarlierChanges(client, signal).then(
-    (changes) => handlers.onEarlierChanges(changes.filter((change) => change.revision <= since)),
-    () => {}, // The list of recent changes starts empty then.
+    ({ sinceMs, changes }) =>
+      handlers.onEarlierChanges({
+        sinceMs,
+        changes: changes.filter((change) => change.revision <= since),
+      }),
+    () => {}, // The list of recent changes begins when the page was opened then.
   );
   await stream(client, network, since, handlers, signal);
 }
@@ -103,11 +114,11 @@ async function follow(
 const EARLIER_MS = 10 * 60_000;
 const EARLIER_SPANS = 60;
 /** Where there were more changes, those of a shorter time are loaded. */
-const MAX_EARLIER = 2000;
+const MAX_EARLIER = 10_000;
 /** How often the time is narrowed to its last span: to the last milliseconds of ten minutes. */
 const MAX_NARROWINGS = 3;
 
-async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<readonly Change[]> {
+async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<EarlierChanges> {
   const { oldest, newest } = await client.timeline(1, {}, { signal });
   const toMs = newest.time + 1;
   let fromMs = Math.max(oldest.time, newest.time - EARLIER_MS);
@@ -123,9 +134,10 @@ async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<
     fromMs += spanMs * Math.min(first, counts.length - 1);
     if (first === counts.length) continue;
     const start = await client.diff("devices", new Date(fromMs), undefined, {}, { signal });
-    return (await client.changes("topology", start.from.revision, {}, { signal })).changes;
+    const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
+    return { sinceMs: fromMs, changes };
   }
-  return [];
+  return { sinceMs: toMs, changes: [] };
 }
 
 /** Returns when the service no longer has the changes since the last revision: then the lists are shorter than a snapshot. */

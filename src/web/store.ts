@@ -61,6 +61,8 @@ export interface Store extends Navigation {
   readonly readiness: Signal<Readiness | undefined>;
   /** In groups, newest first. */
   readonly recentChanges: Signal<readonly ChangeGroup[]>;
+  /** Epoch milliseconds; `recentChanges` has every change after it. */
+  readonly recentSince: Signal<number>;
   /** The shortest paths between the ends of the address. Undefined until they are loaded. */
   readonly path: Signal<LoadedPath | undefined>;
   /** The paths of the address are being loaded. Those of the same ends at the moment before stay until then. */
@@ -135,6 +137,7 @@ export function createStore(client: Client): Store {
     lostSince: signal<number | undefined>(undefined),
     readiness: signal<Readiness | undefined>(undefined),
     recentChanges: signal<readonly ChangeGroup[]>([]),
+    recentSince: signal(Date.now()),
     path: signal<LoadedPath | undefined>(undefined),
     pathLoading: signal(false),
     pathFault: signal<string | undefined>(undefined),

@@ -9,6 +9,7 @@ import { ChangeGroups, type RecentChange } from "./change-groups.ts";
 import { watchNetwork } from "./live.ts";
 import { syncProblems } from "./problems/sync-problems.ts";
 import { syncSettings } from "./settings.ts";
+import { Slices } from "./slices.ts";
 import type { Store } from "./store.ts";
 import { syncDrift } from "./sync-drift.ts";
 import { syncHistory } from "./sync-history.ts";
@@ -19,7 +20,10 @@ import { throttle } from "./throttle.ts";
 import { syncPlay } from "./timeline/sync-play.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
-const MAX_RECEIVED = 1000;
+/** Largest number of changes that are held until the earlier ones are loaded. */
+const MAX_RECEIVED = 10_000;
+/** Changes that are grouped between two pauses. */
+const GROUPED_AT_ONCE = 200;
 /** From this number of devices on, changes are shown at most once in LARGE_INTERVAL_MS. */
 const LARGE_DEVICES = 2000;
 const LARGE_INTERVAL_MS = 400;
@@ -57,19 +61,18 @@ function syncReadiness(store: Store): void {
 
 function syncLive(store: Store, reloadComparison: () => void): void {
   const { live } = store;
-  let recent = new ChangeGroups();
-  /** The last that were received: the changes before them are loaded later and must be grouped first. */
-  let received: readonly RecentChange[] = [];
-  const addRecent = (changes: readonly RecentChange[]) => {
-    const network = live.peek();
-    if (network) recent.add(network, changes);
-  };
+  let recent = new ChangeGroups(Date.now());
+  /** The changes since the network was loaded, while the earlier ones, which must be grouped first, are being loaded. */
+  let received: RecentChange[] | undefined;
   let scheduled = false;
   const publish = () =>
     batch(() => {
       scheduled = false;
       const network = live.peek();
-      if (network) store.recentChanges.value = recent.list(network);
+      if (network) {
+        store.recentChanges.value = recent.list(network);
+        store.recentSince.value = recent.since;
+      }
       store.networkVersion.value++;
     });
   const publishLater = throttle(LARGE_INTERVAL_MS, publish);
@@ -87,17 +90,30 @@ function syncLive(store: Store, reloadComparison: () => void): void {
       onReplaced(network) {
         performance.mark("network-loaded");
         live.value = network;
+        // Changes may have been missed: the list begins again.
+        recent = new ChangeGroups(Date.now());
+        received = [];
       },
       onChanged(changes) {
-        received = [...received, ...changes].slice(-MAX_RECEIVED);
-        addRecent(changes);
+        received?.push(...changes);
+        if (received && received.length > MAX_RECEIVED) received = undefined;
+        const network = live.peek();
+        if (network) recent.add(network, changes);
         reloadComparison();
         schedulePublish();
       },
-      onEarlierChanges(changes) {
-        recent = new ChangeGroups();
-        const newest = changes.at(-1)?.revision ?? 0;
-        addRecent([...changes, ...received.filter(({ revision }) => revision > newest)]);
+      async onEarlierChanges({ sinceMs, changes }) {
+        const [network, later] = [live.peek(), received];
+        const groups = new ChangeGroups(sinceMs);
+        const slices = new Slices();
+        for (let i = 0; network && i < changes.length; i += GROUPED_AT_ONCE) {
+          groups.add(network, changes.slice(i, i + GROUPED_AT_ONCE));
+          await slices.pause();
+        }
+        if (!network || !later || later !== received) return;
+        groups.add(network, later);
+        recent = groups;
+        received = undefined;
         schedulePublish();
       },
       onConnection: (next) => setConnection(store, next),

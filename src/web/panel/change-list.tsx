@@ -8,14 +8,19 @@ import { useNetwork, useStore } from "../store.ts";
 import { EntityLink } from "./elements.tsx";
 
 export function RecentChanges() {
-  const groups = useStore().recentChanges.value;
-  if (groups.length === 0) return <p class="muted">Nothing has changed since this page was opened.</p>;
+  const { recentChanges, recentSince } = useStore();
+  const groups = recentChanges.value;
+  const since = formatShortTime(recentSince.value);
+  if (groups.length === 0) return <p class="muted">{`Nothing has changed since ${since}.`}</p>;
   return (
-    <ol class="history changes">
-      {groups.map((group) => (
-        <GroupItem key={group.key} group={group} />
-      ))}
-    </ol>
+    <>
+      <ol class="history changes">
+        {groups.map((group) => (
+          <GroupItem key={group.key} group={group} />
+        ))}
+      </ol>
+      <p class="muted">{`All changes since ${since}.`}</p>
+    </>
   );
 }
 
