@@ -81,7 +81,7 @@ export class Router {
     const { context, clock, problemWindows, streams } = options;
     this.#options = options;
     this.problems = new Problems(context.history, clock, problemWindows);
-    this.problems.onTime(() => streams.wakeAll());
+    this.problems.onList(() => streams.wakeAll());
   }
 
   /** `memory` is the account of the response. A read that names a revision to come waits for it, for a short time. */

@@ -337,6 +337,23 @@ test("a stream has one change for all revisions of a second, and the first at on
   await events.close();
 });
 
+test("every stream has each change, while there is one every second", async () => {
+  const harness = await open();
+  await harness.apply(TREE);
+  const streams = [
+    await openEventReader(harness, PROBLEMS),
+    await openEventReader(harness, PROBLEMS),
+    await openEventReader(harness, `${PROBLEMS}?severity=critical`),
+  ];
+  for (const events of streams) await events.readUntil(({ event }) => event === "synced");
+  for (const available of [false, true, false, true]) {
+    await harness.apply([device(B, available)]);
+    for (const events of streams)
+      expect(await events.next()).toMatchObject({ event: available ? "removed" : "added" });
+  }
+  for (const events of streams) await events.close();
+});
+
 test("a stream resumes from a revision, and has its filters", async () => {
   const harness = await open();
   await harness.apply(TREE);

@@ -4,7 +4,8 @@
  */
 import { onlyPausing, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import type { ListedProblem } from "../../query/problems/problem-list.ts";
+import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
+import type { ListVersion } from "../../query/problems/problems.ts";
 import { selectProblems } from "../../query/problems/select-problems.ts";
 import type { Query } from "../../query/query.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
@@ -26,12 +27,9 @@ interface Topic {
   readonly context: Pick<RequestContext, "problems" | "view">;
 }
 
-/** The problems that match, of one list. */
-interface Matching {
-  readonly revision: number;
+/** The problems that match, of one list, whose version it has. */
+interface Matching extends ListVersion {
   readonly time: number;
-  /** Of the whole list. */
-  readonly digest: string;
   readonly problems: ReadonlyMap<string, ListedProblem>;
   /** What they take in memory. */
   readonly bytes: number;
@@ -39,7 +37,7 @@ interface Matching {
 
 /** `since`: the revision to resume from; without it the list comes first. */
 export function* createProblemsCursor(
-  context: RequestContext,
+  context: Pick<RequestContext, "history" | "problems" | "view" | "dialect" | "memory">,
   query: Query,
   since: number | undefined,
   chunks: SharedChunks,
@@ -51,7 +49,7 @@ export function* createProblemsCursor(
     context: { problems, view },
   };
   if (since === undefined) {
-    const current = yield* newest(topic);
+    const current = yield* matching(topic, yield* problems.newest());
     // Until it is sent, however many newer lists there are by then.
     memory.add(current.bytes);
     return new ChangeCursor(history, chunks, snapshotPosition(topic, current, 0));
@@ -61,13 +59,9 @@ export function* createProblemsCursor(
   return new ChangeCursor(history, chunks, changesPosition(topic, previous));
 }
 
-function* newest(topic: Topic): Steps<Matching> {
-  return yield* matching(topic, yield* topic.context.problems.newest());
-}
-
-function* matching({ query, context }: Topic, list: Parameters<typeof selectProblems>[0]): Steps<Matching> {
+function* matching({ query, context }: Topic, list: ProblemList): Steps<Matching> {
   const selected = yield* selectProblems(list, query, context.view.capture());
-  const { revision, time, digest } = list;
+  const { revision, time, digest, validFrom } = list;
   const problems = new Map<string, ListedProblem>();
   let bytes = 0;
   for (const listed of pausing(selected.problems, PROBLEMS_PER_STEP)) {
@@ -78,7 +72,7 @@ function* matching({ query, context }: Topic, list: Parameters<typeof selectProb
     problems.set(listed.problem.id, listed);
     bytes += PROBLEM_BYTES + listed.text.length;
   }
-  return { revision, time, digest, problems, bytes };
+  return { revision, time, digest, validFrom, problems, bytes };
 }
 
 const positionOf = (
@@ -101,7 +95,7 @@ const snapshotPosition = (topic: Topic, current: Matching, sent: number): Positi
 /** The client has `previous`. */
 const changesPosition = (topic: Topic, previous: Matching): Position => ({
   ...positionOf(topic, previous, ""),
-  isBehind: () => topic.context.problems.isDue() && !topic.context.problems.isNewest(previous),
+  isBehind: () => topic.context.problems.isBehind(previous),
   open: () => changeChunks(topic, previous),
 });
 
@@ -127,11 +121,13 @@ function* snapshotChunks(topic: Topic, current: Matching, alreadySent: number): 
   yield { bytes: encodeText(text), next: changesPosition(topic, current) };
 }
 
-/** One comparison after the other, while there is a newer list. */
+/** One comparison after the other, while there is a later list. */
 function* changeChunks(topic: Topic, first: Matching): Chunks {
   try {
-    for (let previous = first; !topic.context.problems.isNewest(previous); ) {
-      const current = yield* onlyPausing(newest(topic));
+    for (let previous = first; ; ) {
+      const list = yield* onlyPausing(topic.context.problems.following(previous));
+      if (!list) return;
+      const current = yield* onlyPausing(matching(topic, list));
       yield* diffChunks(topic, previous, current, 0);
       previous = current;
     }

@@ -22,8 +22,17 @@ const MAX_CACHED_CHARS = 16 * 1024 * 1024;
 const PROBLEM_OVERHEAD = 1000;
 /** Somebody may set the clock of the machine: it is read again after this time. */
 const MAX_SLEEP_MS = 60_000;
-/** From one list to the next of a stream: each is computed as a whole, and a network may have many revisions a second. */
+/** From one list to the next of the streams: each is computed as a whole, and a network may have many revisions a second. */
 const MIN_STREAM_INTERVAL_MS = 1000;
+
+export type ListVersion = Pick<ProblemList, "revision" | "digest" | "validFrom">;
+
+/** Whether a reader of `list` may have `other` next. Of one revision, the later list is valid from a later time. */
+function isLater(other: ListVersion | undefined, list: ListVersion): boolean {
+  if (!other) return false;
+  if (other.revision !== list.revision) return other.revision > list.revision;
+  return other.digest !== list.digest && other.validFrom >= list.validFrom;
+}
 
 export class Problems {
   readonly #history: History;
@@ -47,9 +56,11 @@ export class Problems {
   #recent: RecentChanges | undefined;
   #computing: SharedSteps<void> | undefined;
   #newest: ProblemList | undefined;
+  /** The list that all streams have or move to. */
+  #streamed: ProblemList | undefined;
   /** Ends the wait for the end of the newest list. */
   #expiry = new AbortController();
-  /** Monotonic time from which on streams may have another list. */
+  /** Monotonic time from which on the streams may have another list. */
   #dueAt = Number.NEGATIVE_INFINITY;
   #waitsUntilDue = false;
   readonly #stopped = new AbortController();
@@ -61,14 +72,40 @@ export class Problems {
     this.finder = new SinceFinder(history);
   }
 
-  /** Calls `wake` when time has passed: a list ends, or streams may have another. Returns the function that unsubscribes. */
-  onTime(wake: () => void): () => void {
+  /**
+   * Calls `wake` when a stream may have another list without a new revision: one was computed for another stream, or time
+   * has passed. Returns the function that unsubscribes.
+   */
+  onList(wake: () => void): () => void {
     this.#listeners.add(wake);
     return () => this.#listeners.delete(wake);
   }
 
-  /** Whether a stream that does not have the newest list may have it now. Otherwise it is woken when it may. */
-  isDue(): boolean {
+  /** Whether a stream that has `list` has something to do: then `following` does it. Otherwise it is woken in time. */
+  isBehind(list: ListVersion): boolean {
+    return this.#mayMoveStreams() || isLater(this.#streamed, list);
+  }
+
+  /**
+   * The list after `list` on a stream; undefined where it is to have none now. All streams have the same lists, whichever of
+   * them, or of other readers, is first: the one that finds the time come computes the next list, and the others take it.
+   */
+  *following(list: ListVersion): Steps<ProblemList | undefined> {
+    if (this.#mayMoveStreams()) {
+      this.#dueAt = this.#clock.monotonic() + MIN_STREAM_INTERVAL_MS;
+      void this.#wakeWhenDue();
+      this.#streamed = yield* this.newest();
+      this.#wakeAll();
+    }
+    return isLater(this.#streamed, list) ? this.#streamed : undefined;
+  }
+
+  /** Whether the time has come for the next list of the streams, and there is one. */
+  #mayMoveStreams(): boolean {
+    return this.#isDue() && !(this.#streamed && this.isNewest(this.#streamed));
+  }
+
+  #isDue(): boolean {
     return this.#clock.monotonic() >= this.#dueAt;
   }
 
@@ -77,7 +114,7 @@ export class Problems {
   }
 
   /** Whether the list is still that of now. Does not read the clock. */
-  isNewest(list: Pick<ProblemList, "revision" | "digest">): boolean {
+  isNewest(list: Omit<ListVersion, "validFrom">): boolean {
     const newest = this.#newest;
     return (
       newest !== undefined &&
@@ -100,8 +137,6 @@ export class Problems {
   }
 
   *#computeNewest(state: NetworkState): Steps<void> {
-    this.#dueAt = this.#clock.monotonic() + MIN_STREAM_INTERVAL_MS;
-    void this.#wakeWhenDue();
     try {
       const windows = this.#windows;
       const time = Math.max(this.#clock.now(), state.time);
@@ -109,6 +144,8 @@ export class Problems {
       const list = yield* listProblems(state, recent, this.finder, time, windows);
       this.#recent = recent;
       this.#newest = list;
+      // No stream takes it any more: the next one that wakes moves all of them to the new list.
+      if (this.#isDue()) this.#streamed = undefined;
       void this.#expire(list);
     } finally {
       this.#computing = undefined;
@@ -186,10 +223,13 @@ export class Problems {
     if (this.#waitsUntilDue) return;
     this.#waitsUntilDue = true;
     const { signal } = this.#stopped;
-    while (!this.isDue() && !signal.aborted)
+    while (!this.#isDue() && !signal.aborted)
       await this.#clock.sleep(Math.max(1, this.#dueAt - this.#clock.monotonic()), signal);
     this.#waitsUntilDue = false;
-    if (signal.aborted) return;
+    if (!signal.aborted) this.#wakeAll();
+  }
+
+  #wakeAll(): void {
     for (const wake of this.#listeners) wake();
   }
 
@@ -208,6 +248,6 @@ export class Problems {
     }
     if (this.#newest !== list) return;
     this.#newest = undefined;
-    for (const wake of this.#listeners) wake();
+    this.#wakeAll();
   }
 }
