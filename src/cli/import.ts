@@ -2,7 +2,9 @@
  * `gazetteer import`: turns a topology file of another tool into a network file for the source `file`. The result is
  * complete before anything is written. What could not be imported is on standard error, line by line.
  */
-import { realpath, writeFile } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import { errorMessage } from "../lib/error-message.ts";
 import { KINDS } from "../model/ids.ts";
 import type { Command } from "./command.ts";
@@ -70,9 +72,10 @@ async function isSameFile(path: string, other: string): Promise<boolean> {
   }
 }
 
+/** Through a stream: `writeFile` of Bun 1.4.4 appends NUL bytes when its data is an iterable. */
 async function write(path: string, chunks: Iterable<string>): Promise<void> {
   try {
-    await writeFile(path, chunks);
+    await pipeline(chunks, createWriteStream(path));
   } catch (error) {
     throw usageFailure(`${path} cannot be written: ${errorMessage(error)}`);
   }

@@ -112,6 +112,18 @@ describe("output", () => {
     expect(Bun.YAML.parse(readFileSync(yaml, "utf8"))).toEqual(JSON.parse(readFileSync(json, "utf8")));
   });
 
+  test("a network of many chunks is written whole: the same bytes as on standard output", async () => {
+    const nodes = Array.from({ length: 3000 }, (_, i) => ({ id: `n${i}`, label: `Übergang ${i}` }));
+    const links = nodes.slice(1).map(({ id }) => ({ source: "n0", target: id, cost: 1 }));
+    const graph = file("many.json", JSON.stringify({ type: "NetworkGraph", nodes, links }));
+    const { stdout } = await runCommand(["import", graph]);
+    const output = file("many.yaml", "of an earlier import\n".repeat(100_000));
+    expect((await runCommand(["import", graph, "--output", output])).status).toBe(0);
+    const written = readFileSync(output, "utf8");
+    expect(written.length).toBe(stdout.length);
+    expect(written === stdout).toBe(true);
+  });
+
   test("a fault writes nothing, and the imported file is not overwritten", async () => {
     const output = join(folder, "never.yaml");
     await runCommand(["import", file("bad.json", "{"), "--output", output]);
