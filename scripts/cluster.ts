@@ -56,6 +56,7 @@ try {
         data: join(folder, name),
         credentials: `demo:${password}`,
         servers: servers.urls,
+        secretFile: servers.secretFile,
         args: [`--demo=${options.demo}`],
       }),
     );
@@ -64,7 +65,7 @@ try {
 ${nodes.length} nodes, 3 NATS servers; user demo, password ${password}; data in ${folder}
 ${nodes.map(({ name, url }) => `  ${name}  ${url}/\n     curl -u demo:${password} ${url}/controller/v1/topology`).join("\n")}
 
-  bin/gazetteer cluster status --cluster ${servers.urls.join(",")}
+  bin/gazetteer cluster status --cluster ${servers.urls.join(",")} --set cluster.secretFile=${servers.secretFile}
 
 Stop a node (kill -9 ${nodes.map(({ pid }) => pid).join(", ")}) or a NATS server (kill -9 ${servers.pids.join(", ")}) and watch the others.
 Ctrl-C stops all.`);

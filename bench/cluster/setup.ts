@@ -35,6 +35,7 @@ export const openNode = (
     data: mkdtempSync(join(folder, `${name}-`)),
     credentials: `${CREDENTIALS.user}:${CREDENTIALS.password}`,
     servers: servers.urls,
+    secretFile: servers.secretFile,
     args: [...args, "--set", "limits.streamsPerUser=1000"],
     isQuiet: true,
   });
@@ -53,7 +54,11 @@ export async function openWriter(folder: string, servers?: Servers): Promise<Wri
     data: [mkdtempSync(join(folder, "writer-"))],
     ...(servers && {
       cluster: [servers.urls.join(",")],
-      set: [`cluster.replicas=${Math.min(3, servers.urls.length)}`, "cluster.node=writer"],
+      set: [
+        `cluster.replicas=${Math.min(3, servers.urls.length)}`,
+        `cluster.secretFile=${servers.secretFile}`,
+        "cluster.node=writer",
+      ],
     }),
   };
   const loaded = loadConfig({ flags: { all: (flag: string) => values[flag] ?? [] } });

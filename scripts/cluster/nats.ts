@@ -1,5 +1,6 @@
 /** NATS servers with JetStream on loopback, as child processes, outside the test runner. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { endWithRunner } from "../end-with-runner.ts";
@@ -13,6 +14,8 @@ export const findNatsServer = (): string | undefined =>
 
 export interface Servers {
   readonly urls: readonly string[];
+  /** The `cluster.secretFile` of nodes on these servers; the one that the folder has already is kept. */
+  readonly secretFile: string;
   readonly pids: readonly number[];
   stop(): Promise<void>;
 }
@@ -50,6 +53,9 @@ ${count > 1 ? cluster : ""}
     endWithRunner(child);
     return child;
   });
+  const secretFile = join(folder, "cluster.secret");
+  if (!existsSync(secretFile))
+    writeFileSync(secretFile, `${randomBytes(32).toString("base64")}\n`, { mode: 0o600 });
   const stop = async () => {
     for (const child of children) child.kill();
     await Promise.all(children.map((child) => child.exited));
@@ -62,6 +68,7 @@ ${count > 1 ? cluster : ""}
   }
   return {
     urls: indices.map((n) => `nats://127.0.0.1:${portOf(n, 0)}`),
+    secretFile,
     pids: children.map(({ pid }) => pid),
     stop,
   };

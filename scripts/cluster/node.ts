@@ -13,6 +13,7 @@ export interface NodeOptions {
   /** `NAME:PASSWORD` */
   readonly credentials: string;
   readonly servers: readonly string[];
+  readonly secretFile: string;
   /** More of `gazetteer serve`. */
   readonly args: readonly string[];
   /** Of another version: the folder of its checkout. */
@@ -33,7 +34,7 @@ export interface Node {
 
 /** Resolves when it listens. */
 export async function startNode(options: NodeOptions): Promise<Node> {
-  const { name, port, data, credentials, servers, args, isQuiet = false, root } = options;
+  const { name, port, data, credentials, servers, secretFile, args, isQuiet = false, root } = options;
   const command = root === undefined ? [GAZETTEER] : [process.execPath, join(root, "src/main.ts")];
   const replicas = Math.min(3, servers.length);
   const child = Bun.spawn(
@@ -42,6 +43,7 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       "serve",
       ...["--port", String(port), "--data", data, "--cluster", servers.join(",")],
       ...["--set", `cluster.node=${name}`, "--set", `cluster.replicas=${replicas}`],
+      ...["--set", `cluster.secretFile=${secretFile}`],
       ...args,
     ],
     {

@@ -35,9 +35,9 @@ For join and leave the service must not be running on the data folder. The confi
 
 ${CONFIG_NOTE}
 
-  gazetteer cluster status --cluster nats://10.0.0.1:4222
+  gazetteer cluster status --config /etc/gazetteer.yaml
   gazetteer cluster apply --dry-run --config /etc/gazetteer.yaml
-  gazetteer cluster join --cluster nats://10.0.0.1:4222 --data /var/lib/gazetteer
+  gazetteer cluster join --config /etc/gazetteer.yaml
   gazetteer cluster leave --config /etc/gazetteer.yaml`,
   async run(args, context) {
     const [name = "", ...extra] = args.positionals;

@@ -17,9 +17,14 @@ function faultsOf(servers: string, keys: Readonly<Record<string, string>> = {}):
 const SECRET = { GAZETTEER_CLUSTER_SECRET_FILE: "/etc/gazetteer/secret" };
 const CREDENTIALS = { GAZETTEER_CLUSTER_CREDENTIALS_FILE: "/etc/gazetteer/creds" };
 
-describe("servers on this machine need nothing else", () => {
+describe("servers on this machine need a secret, and nothing else", () => {
   for (const servers of ["nats://127.0.0.1:4222,nats://localhost", "nats://[::1]:4222", "nats://127.3.2.1"]) {
-    test(servers, () => expect(faultsOf(servers)).toEqual([]));
+    test(servers, () => {
+      expect(faultsOf(servers, SECRET)).toEqual([]);
+      expect(faultsOf(servers)).toEqual([
+        expect.stringContaining("a cluster needs cluster.secretFile, the same on all nodes"),
+      ]);
+    });
   }
 });
 
@@ -79,7 +84,12 @@ describe("servers on other machines", () => {
         { ...SECRET, GAZETTEER_CLUSTER_ALLOW_PLAINTEXT: "true" },
         "give cluster.credentialsFile",
       ],
-      ["no secret", "tls://n1", CREDENTIALS, "give cluster.secretFile, the same on all nodes"],
+      [
+        "no secret",
+        "tls://n1,tls://n2",
+        CREDENTIALS,
+        "a cluster needs cluster.secretFile, the same on all nodes",
+      ],
       ["different users", "tls://a:x@n1,tls://b:y@n2", SECRET, "must be the same in all addresses"],
       [
         "a certificate without its key",

@@ -1,6 +1,7 @@
 /**
  * Checks of the section `cluster`: what nodes send to NATS servers on other machines is encrypted, the servers know who the
- * nodes are, and what is sealed there needs a secret. The files are checked by `gazetteer check`, and read at the start.
+ * nodes are, and every cluster has a secret, also where all addresses are of this machine: a local server may be one of
+ * several, and its other clients are not known here. The files are checked by `gazetteer check`, and read at the start.
  */
 import { basename } from "node:path";
 import { isLoopback } from "../lib/loopback.ts";
@@ -16,6 +17,9 @@ import { isSet } from "./transport.ts";
 /** A shorter one could be guessed by whoever reads what is sealed with it. */
 const MIN_SECRET_CHARACTERS = 16;
 const MAKE_SECRET = "openssl rand -base64 32 > FILE makes one";
+const NO_SECRET =
+  "a cluster needs cluster.secretFile, the same on all nodes: without it every client of NATS could read password hashes " +
+  `and change the network; ${MAKE_SECRET}. For a cluster that has none yet see docs/cluster.md, "Changing the secret"`;
 
 export const isClustered = ({ cluster }: Pick<Config, "cluster">): boolean => cluster.servers.length > 0;
 
@@ -33,6 +37,8 @@ export function checkCluster(settings: readonly Setting[]): ConfigFault[] {
     const message = faultOf(String(text), parsed, find);
     if (message !== undefined) faults.push({ origin, path: prefix, message });
   }
+  if (servers && isSet(servers) && !isSet(find("secretFile")))
+    faults.push({ origin: servers.itemOrigins[0] ?? servers.origin, path: [], message: NO_SECRET });
   const [cert, key] = [find("tls.cert"), find("tls.key")];
   if (cert && isSet(cert) && !isSet(key))
     faults.push({ origin: cert.origin, path: [], message: "needs cluster.tls.key, its private key" });
@@ -68,8 +74,6 @@ function faultOf(
     return `${address} is another machine, and the network would be sent to it unencrypted; write tls:// or give cluster.tls.ca, or cluster.allowPlaintext: true`;
   if (!server.login && !isSet(find("credentialsFile")) && !isSet(find("tls.cert")))
     return `${address} is another machine, and anybody who reaches it could write; give cluster.credentialsFile, or cluster.tls.cert and key, or tls://USER:PASSWORD@HOST`;
-  if (!isSet(find("secretFile")))
-    return `${address} is another machine; give cluster.secretFile, the same on all nodes, so that nobody there can read keys and password hashes: ${MAKE_SECRET}`;
   return undefined;
 }
 

@@ -272,7 +272,7 @@ export const Configuration = Type.Object(
           "Credentials of NATS, as `nsc` writes them. A user and password may stand in the addresses instead: `tls://USER:PASSWORD@HOST`.",
         ),
         secretFile: path(
-          "The secret of the cluster, the same on all nodes: seals keys and password hashes in NATS. May be absent where all servers are on this machine.",
+          "The secret of the cluster, the same on all nodes: seals keys and password hashes in NATS, and signs what nodes write there. Required where `servers` is given.",
         ),
         tls: section(
           {

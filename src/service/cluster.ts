@@ -165,13 +165,13 @@ export const nameOfMachine = (): string =>
 const tlsOf = (tls: Config["cluster"]["tls"]): Config["cluster"]["tls"] | undefined =>
   tls.ca === undefined && tls.cert === undefined ? undefined : tls;
 
-/** Without a file, anybody on this machine who may read NATS can read what is sealed: allowed where that is the only one. */
+/** Throws `StartupError`. */
 export function readSecret({
   cluster,
 }: {
-  readonly cluster: Pick<Config["cluster"], "name" | "secretFile">;
+  readonly cluster: Pick<Config["cluster"], "secretFile">;
 }): ClusterSecret {
-  if (cluster.secretFile === undefined) return new ClusterSecret(Buffer.from(`no secret: ${cluster.name}`));
+  if (cluster.secretFile === undefined) throw new StartupError("log", "cluster.secretFile is missing");
   const text = readText("secretFile", cluster.secretFile).trim();
   const fault = secretFault(text);
   if (fault !== undefined) throw new StartupError("log", `cluster.secretFile: ${fault}`);

@@ -20,6 +20,7 @@ export class ChaosNode {
   readonly port: number;
   readonly openflowPort: number;
   readonly proxies: readonly TcpProxy[];
+  readonly #secretFile: string;
   readonly folder = temporaryFolder();
   /** Its process runs and has been ready. */
   isUp = false;
@@ -31,13 +32,14 @@ export class ChaosNode {
   constructor(
     name: string,
     ports: { readonly http: number; readonly openflow: number },
-    proxies: readonly TcpProxy[],
+    engine: { readonly proxies: readonly TcpProxy[]; readonly secretFile: string },
     observed: Observed,
   ) {
     this.name = name;
     this.port = ports.http;
     this.openflowPort = ports.openflow;
-    this.proxies = proxies;
+    this.proxies = engine.proxies;
+    this.#secretFile = engine.secretFile;
     this.#observed = observed;
   }
 
@@ -63,7 +65,8 @@ export class ChaosNode {
   configure(sources: readonly object[]): void {
     mkdirSync(this.#data, { recursive: true });
     const servers = this.proxies.map(({ port }) => `nats://127.0.0.1:${port}`);
-    const cluster = { servers, name: CLUSTER, replicas: SERVERS, node: this.name };
+    const secretFile = this.#secretFile;
+    const cluster = { servers, secretFile, name: CLUSTER, replicas: SERVERS, node: this.name };
     const all = [...sources, switchSource(this.openflowPort)];
     writeFileSync(this.#config, JSON.stringify({ data: this.#data, cluster, sources: all }));
   }
@@ -146,7 +149,12 @@ export async function buildLab(observed: Observed, program: string): Promise<Lab
     Array.from({ length: NODES }, async (_, n) => {
       const [http = 0, openflow = 0] = ports.slice(2 * n);
       const proxies = await Promise.all(nats.servers.map((server) => startTcpProxy(server.port)));
-      return new ChaosNode(`node${n + 1}`, { http, openflow }, proxies, observed);
+      return new ChaosNode(
+        `node${n + 1}`,
+        { http, openflow },
+        { proxies, secretFile: nats.secretFile },
+        observed,
+      );
     }),
   );
   return {

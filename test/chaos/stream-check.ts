@@ -11,6 +11,7 @@ import { firstPosition } from "../../src/log/jetstream/position.ts";
 import type { Batch, LogEntry } from "../../src/log/log.ts";
 import { connectEngine } from "../../src/nats/engine.ts";
 import { clusterNames } from "../../src/nats/names.ts";
+import type { ClusterSecret } from "../../src/nats/sealed.ts";
 import { readSecret } from "../../src/service/cluster.ts";
 import { type ChurnedSource, FIELDS, isChurned, SOURCES, sourceOf } from "./churn.ts";
 import { CLUSTER, type Lab } from "./lab.ts";
@@ -41,7 +42,7 @@ async function* readLog(
     const end = new AbortController();
     let assembler: BatchAssembler | undefined;
     for await (const message of log.follow(firstSequence, end.signal)) {
-      assembler ??= assemblerFrom(message);
+      assembler ??= assemblerFrom(message, readSecret({ cluster: lab.nats }));
       const foreign = assembler?.foreign ?? 0;
       const accepted = await assembler?.accept(message);
       if (accepted?.type === "unusable") throw accepted.error;
@@ -61,10 +62,9 @@ async function* readLog(
 }
 
 /** From the base, with which the stream begins: a run is too short for it to be purged. */
-function assemblerFrom(message: StreamMessage): BatchAssembler | undefined {
+function assemblerFrom(message: StreamMessage, secret: ClusterSecret): BatchAssembler | undefined {
   const read = readMessage(message);
   if (read.type !== "base") return undefined;
-  const secret = readSecret({ cluster: { name: CLUSTER } });
   const position = firstPosition("", signatureIn(message));
   return new BatchAssembler(openIdentity(secret, read.base), read.base.revision, position);
 }

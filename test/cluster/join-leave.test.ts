@@ -5,13 +5,12 @@ import { join } from "node:path";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import { connectEngine } from "../../src/nats/engine.ts";
-import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { Compactor } from "../../src/view/compactor.ts";
 import { restoreView } from "../../src/view/restore.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
+import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { runCommand } from "../support/service.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { storedBy } from "../support/view-contents.ts";
@@ -21,8 +20,6 @@ import { logger, setDevice, writer } from "./writing.ts";
 /** In every message of a batch. */
 const BATCH = "Gazetteer-Batch";
 const settings = { identity: [], sources: [{ name: "a", role: "observed" as const, merge: true }] };
-/** What a node on loopback has without `cluster.secretFile`. */
-const secret = new ClusterSecret(Buffer.from("no secret: test"));
 
 /** The log of a single node in `data`, whose history begins after `pruned` revisions. */
 async function singleNode(data: string, pruned: number, revisions: number) {
@@ -44,11 +41,13 @@ async function singleNode(data: string, pruned: number, revisions: number) {
   return { ...facts, oldest };
 }
 
-const clusterFlags = (urls: string, data: string) => [
+const clusterFlags = ({ urls, secretFile }: Pick<NatsServers, "urls" | "secretFile">, data: string) => [
   "--cluster",
   urls,
   "--data",
   data,
+  "--set",
+  `cluster.secretFile=${secretFile}`,
   "--set",
   "cluster.name=test",
   "--set",
@@ -62,16 +61,12 @@ describe("gazetteer cluster join", () => {
       const data = temporaryFolder();
       const single = await singleNode(data, pruned, 60);
       expect(single.oldest > 0).toBe(pruned > 0);
-      const { status, stdout, stderr } = await runCommand([
-        "cluster",
-        "join",
-        ...clusterFlags(nats.urls, data),
-      ]);
+      const { status, stdout, stderr } = await runCommand(["cluster", "join", ...clusterFlags(nats, data)]);
       expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
       expect(stdout).toContain(`the log ${single.id}, revisions ${single.oldest} to ${single.revision}`);
       expect(existsSync(join(data, "log.sqlite"))).toBe(false);
-      await using a = await openNode(nats, "node-a", { path: join(data, "cluster-test.sqlite"), secret });
-      await using b = await openNode(nats, "node-b", { secret });
+      await using a = await openNode(nats, "node-a", { path: join(data, "cluster-test.sqlite") });
+      await using b = await openNode(nats, "node-b");
       await Promise.all([a.caughtUp(), b.caughtUp()]);
       for (const { log, committer } of [a, b]) {
         expect(log.id).toBe(single.id);
@@ -89,7 +84,7 @@ describe("gazetteer cluster join", () => {
   test("changes nothing where it cannot: the cluster has a log, the service runs, no log, no NATS", async () => {
     await using nats = await startNatsServers();
     const data = temporaryFolder();
-    const flags = clusterFlags(nats.urls, data);
+    const flags = clusterFlags(nats, data);
     expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("there is no log of a single node"),
@@ -103,12 +98,14 @@ describe("gazetteer cluster join", () => {
       });
       await log.close();
     }
-    await using _a = await openNode(nats, "node-a", { secret });
+    await using _a = await openNode(nats, "node-a");
     expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("the cluster test has a log already"),
     });
-    expect(await runCommand(["cluster", "join", ...clusterFlags("nats://127.0.0.1:1", data)])).toMatchObject({
+    expect(
+      await runCommand(["cluster", "join", ...clusterFlags({ ...nats, urls: "nats://127.0.0.1:1" }, data)]),
+    ).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("cannot connect to NATS"),
     });
@@ -124,7 +121,7 @@ describe("gazetteer cluster join, when the connection to NATS breaks while the l
     const data = temporaryFolder();
     const single = await singleNode(data, 0, 150);
     const broken = breakConnection(proxy);
-    const flags = clusterFlags(`nats://127.0.0.1:${proxy.port}`, data);
+    const flags = clusterFlags({ ...nats, urls: `nats://127.0.0.1:${proxy.port}` }, data);
     const result = await runCommand(["cluster", "join", ...flags]);
     await broken;
     return { nats, data, single, result };
@@ -134,8 +131,8 @@ describe("gazetteer cluster join, when the connection to NATS breaks while the l
     const { nats: servers, data, single, result } = await brokenJoin((proxy) => proxy.loseAnswerTo(BATCH));
     await using nats = servers;
     expect(result).toMatchObject({ status: 0, stderr: "" });
-    await using a = await openNode(nats, "node-a", { path: join(data, "cluster-test.sqlite"), secret });
-    await using b = await openNode(nats, "node-b", { secret });
+    await using a = await openNode(nats, "node-a", { path: join(data, "cluster-test.sqlite") });
+    await using b = await openNode(nats, "node-b");
     await Promise.all([a.caughtUp(), b.caughtUp()]);
     for (const { log, committer } of [a, b]) {
       expect(log.stats()).toMatchObject({ oldest: 0, newest: single.revision });
@@ -159,7 +156,7 @@ describe("gazetteer cluster join, when the connection to NATS breaks while the l
     const remedy = `start no node on it, delete it first (nats stream rm ${NAMES.stream}), and join again`;
     expect(result.status).toBe(2);
     expect(result.stderr).toContain(`The stream ${NAMES.stream} may have a part of this log: ${remedy}`);
-    const flags = clusterFlags(nats.urls, data);
+    const flags = clusterFlags(nats, data);
     expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(`a part of this log in the stream ${NAMES.stream}; ${remedy}`),
@@ -182,17 +179,17 @@ describe("gazetteer cluster leave", () => {
       let id = "";
       let stored = new Map<string, string>();
       {
-        await using a = await openNode(nats, "node-a", { path, secret });
+        await using a = await openNode(nats, "node-a", { path });
         await (await writer(a))(0, 5);
         id = a.log.id;
         stored = storedBy(a.committer.view);
-        expect(await runCommand(["cluster", "leave", ...clusterFlags(nats.urls, data)])).toMatchObject({
+        expect(await runCommand(["cluster", "leave", ...clusterFlags(nats, data)])).toMatchObject({
           status: 2,
           stderr: expect.stringContaining("is in use by another process"),
         });
         if (!goesOn) await a.log.stream.delete();
       }
-      const { status, stdout } = await runCommand(["cluster", "leave", ...clusterFlags(nats.urls, data)]);
+      const { status, stdout } = await runCommand(["cluster", "leave", ...clusterFlags(nats, data)]);
       expect(status).toBe(0);
       expect(stdout).toContain(goesOn ? "the new id" : "as before");
       expect(existsSync(path)).toBe(false);

@@ -13,10 +13,10 @@ import { newestState } from "../../src/service/cluster.ts";
 import { SnapshotPublisher } from "../../src/service/snapshot-publisher.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
-import type { NatsServers } from "../support/nats-servers.ts";
+import { CLUSTER_SECRET, type NatsServers } from "../support/nats-servers.ts";
 
 export const NAMES = clusterNames("test");
-export const SECRET = new ClusterSecret(Buffer.from("the secret of the tests"));
+export const SECRET = new ClusterSecret(Buffer.from(CLUSTER_SECRET));
 
 export interface LogNode extends AsyncDisposable {
   readonly log: JetStreamLog;

@@ -1,7 +1,5 @@
 /** What somebody else writes into the buckets of a cluster is ignored, and counted once by its place. */
 import { expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
 import { clusterNames } from "../../src/nats/names.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
@@ -15,8 +13,7 @@ test("malformed leases, nodes and users are counted, and the node goes on", asyn
   const cluster = { nats, name: "malformed", replicas: 1 };
   await shortenLeases(cluster, 4_000);
   await using node = new ServiceNode(cluster, "a");
-  const secretFile = join(node.folder, "secret");
-  writeFileSync(secretFile, "the secret of this cluster", { mode: 0o600 });
+  const { secretFile } = nats;
   const section = { servers: nats.urls.split(","), name: cluster.name, replicas: 1, node: "a", secretFile };
   node.configure(["site"], { cluster: { ...section, shareUsers: true } });
   node.writeNetwork("site", [{ id: deviceId(1) }]);

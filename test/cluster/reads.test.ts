@@ -45,7 +45,12 @@ let changes = 0;
 beforeAll(async () => {
   nats = await startNatsServers();
   const cluster = { nats, name: "reads", replicas: 1 };
-  const connection = { servers: nats.urls.split(","), name: cluster.name, replicas: 1 };
+  const connection = {
+    servers: nats.urls.split(","),
+    secretFile: nats.secretFile,
+    name: cluster.name,
+    replicas: 1,
+  };
   a = new ServiceNode(cluster, "a");
   b = new ServiceNode(cluster, "b");
   writeFileSync(join(a.folder, "site.json"), network("first"));

@@ -55,7 +55,13 @@ export class ServiceNode implements AsyncDisposable {
     const { nats, name, replicas } = this.#cluster;
     const config = {
       data: join(this.folder, "data"),
-      cluster: { servers: nats.urls.split(","), name, replicas, node: this.name },
+      cluster: {
+        servers: nats.urls.split(","),
+        secretFile: nats.secretFile,
+        name,
+        replicas,
+        node: this.name,
+      },
       sources: sources.map((source) => ({
         type: "file",
         name: source,
@@ -162,7 +168,7 @@ export async function messagesOf(cluster: TestCluster): Promise<WrittenMessage[]
   return messages;
 }
 
-export async function testEngine({ nats }: TestCluster): Promise<Engine & AsyncDisposable> {
+export async function testEngine({ nats }: Pick<TestCluster, "nats">): Promise<Engine & AsyncDisposable> {
   const engine = await connectEngine({ servers: nats.urls.split(","), clientName: "test" });
   return Object.assign(engine, { [Symbol.asyncDispose]: () => engine.close() });
 }

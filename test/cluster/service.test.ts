@@ -4,20 +4,17 @@ import { join } from "node:path";
 import { sendRequest } from "../../src/cluster/requests.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { clusterNames } from "../../src/nats/names.ts";
-import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { readSecret, requestsOf } from "../../src/service/cluster.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
+import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { NAMES, openNode } from "./log-nodes.ts";
 import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
 import { writer } from "./writing.ts";
 
-/** What a node on loopback has without `cluster.secretFile`. */
-const secret = new ClusterSecret(Buffer.from("no secret: test"));
-const argsOf = (urls: string, data: string, replicas = 1) => [
-  ...["--cluster", urls, "--data", data],
+const argsOf = ({ urls, secretFile }: NatsServers, data: string, replicas = 1) => [
+  ...["--cluster", urls, "--data", data, "--set", `cluster.secretFile=${secretFile}`],
   ...["--set", "cluster.name=test", "--set", `cluster.replicas=${replicas}`],
 ];
 
@@ -30,8 +27,8 @@ const untilDevices = (service: Service, count: number) =>
   until(async () => (await devicesOf(service)).count === count, { what: `${count} devices` });
 
 /** A node without a copy, once it waits for NATS. */
-async function startWaitingNode(urls: string) {
-  const child = Bun.spawn([GAZETTEER, "serve", "--port", "0", ...argsOf(urls, temporaryFolder())], {
+async function startWaitingNode(nats: NatsServers) {
+  const child = Bun.spawn([GAZETTEER, "serve", "--port", "0", ...argsOf(nats, temporaryFolder())], {
     env: { ...process.env, GAZETTEER_CREDENTIALS: "reader:secret" },
     stdout: "pipe",
     stderr: "pipe",
@@ -51,19 +48,19 @@ test("a node with a copy starts without NATS and follows when it is back; one wi
   await using nats = await startNatsServers();
   const [server] = nats.servers;
   const data = temporaryFolder();
-  await using a = await openNode(nats, "node-a", { secret });
+  await using a = await openNode(nats, "node-a");
   const write = await writer(a);
   await write(0, 3);
   {
-    await using service = await startService({ args: argsOf(nats.urls, data) });
+    await using service = await startService({ args: argsOf(nats, data) });
     await untilDevices(service, 3);
     expect(await service.stop()).toBe(0);
   }
   await server?.kill();
-  await using service = await startService({ args: argsOf(nats.urls, data) });
+  await using service = await startService({ args: argsOf(nats, data) });
   expect((await devicesOf(service)).count).toBe(3);
   expect(service.stderr()).toContain("NATS cannot be used: the last known view is served");
-  const child = await startWaitingNode(nats.urls);
+  const child = await startWaitingNode(nats);
   await server?.start();
   let printed = "";
   for await (const chunk of child.stdout) {
@@ -79,7 +76,7 @@ test("a node with a copy starts without NATS and follows when it is back; one wi
 test("a node that waits for NATS stops in an orderly way", async () => {
   await using nats = await startNatsServers();
   await nats.servers[0]?.kill();
-  const child = await startWaitingNode(nats.urls);
+  const child = await startWaitingNode(nats);
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
 });
@@ -87,9 +84,9 @@ test("a node that waits for NATS stops in an orderly way", async () => {
 test("a node whose stream was deleted and made again goes on with the new log, without a restart of the process", async () => {
   await using nats = await startNatsServers();
   const path = join(temporaryFolder(), "copy.sqlite");
-  await using service = await startService({ args: argsOf(nats.urls, temporaryFolder()) });
+  await using service = await startService({ args: argsOf(nats, temporaryFolder()) });
   {
-    await using a = await openNode(nats, "node-a", { path, secret });
+    await using a = await openNode(nats, "node-a", { path });
     await (await writer(a))(0, 3);
     await untilDevices(service, 3);
     await a.engine.manager.streams.delete(NAMES.stream);
@@ -97,7 +94,7 @@ test("a node whose stream was deleted and made again goes on with the new log, w
     expect((await devicesOf(service)).count).toBe(3);
   }
   const before = await devicesOf(service);
-  await using a = await openNode(nats, "node-a", { path, secret });
+  await using a = await openNode(nats, "node-a", { path });
   await (await writer(a))(3, 4);
   await untilDevices(service, 4);
   expect(service.stderr()).toContain("condition=replaced");
@@ -109,7 +106,7 @@ test("a node whose stream was deleted and made again goes on with the new log, w
 test("more replicas than servers: one line with the fix, and status 2", async () => {
   await using nats = await startNatsServers();
   const { status, stdout, stderr } = await runCommand(
-    ["serve", "--port", "0", ...argsOf(nats.urls, temporaryFolder(), 3)],
+    ["serve", "--port", "0", ...argsOf(nats, temporaryFolder(), 3)],
     { env: { GAZETTEER_CREDENTIALS: "reader:secret" } },
   );
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
@@ -133,7 +130,7 @@ test("a node stops while a request that it fulfils cannot be written", async () 
   await engine.manager.streams.update(stream, { max_msgs: state.messages });
   const settings = { ...observedSources(["y", "x"]), identity: [] };
   const answered = sendRequest(
-    { connection: engine.connection, ...requestsOf(cluster.name, readSecret({ cluster })) },
+    { connection: engine.connection, ...requestsOf(cluster.name, readSecret({ cluster: nats })) },
     { op: "apply", settings },
   );
   answered.catch(() => {});

@@ -22,7 +22,7 @@ afterAll(async () => {
 async function request(cluster: TestCluster, message: ClusterRequest): Promise<number> {
   await using engine = await testEngine(cluster);
   const { revision } = await sendRequest(
-    { connection: engine.connection, ...requestsOf(cluster.name, readSecret({ cluster })) },
+    { connection: engine.connection, ...requestsOf(cluster.name, readSecret({ cluster: cluster.nats })) },
     message,
   );
   return revision;

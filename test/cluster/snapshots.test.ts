@@ -9,7 +9,9 @@ import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
+import { storedBy } from "../support/view-contents.ts";
 import { NAMES, openNode } from "./log-nodes.ts";
+import { testEngine } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
 describe("a new node", () => {
@@ -85,6 +87,46 @@ describe("a new node", () => {
     const secret = new ClusterSecret(Buffer.from("another secret"));
     await expect(openNode(nats, "node-b", { secret })).rejects.toThrow(/cluster\.secretFile/);
   });
+});
+
+test("a secret is changed by deleting the stream: nodes with a copy go on from it, with a signing key that the old secret does not open", async () => {
+  await using nats = await startNatsServers();
+  const folder = temporaryFolder();
+  const [pathA, pathB] = [join(folder, "a.sqlite"), join(folder, "b.sqlite")];
+  // What nodes on loopback had before every cluster needed a secret: anybody could derive it.
+  const former = new ClusterSecret(Buffer.from("no secret: test"));
+  let stored = new Map<string, string>();
+  let key = new Uint8Array();
+  {
+    await using a = await openNode(nats, "node-a", { path: pathA, secret: former });
+    await using b = await openNode(nats, "node-b", { path: pathB, secret: former });
+    const write = await writer(a);
+    await write(0, 5);
+    await b.caughtUp();
+    stored = storedBy(b.committer.view);
+    key = Uint8Array.from(b.log.signingKey);
+  }
+  const refusal = /secret of the cluster is another one.*"Changing the secret"/;
+  await expect(openNode(nats, "node-b", { path: pathB })).rejects.toThrow(refusal);
+  {
+    // Also where the first message is purged, and the snapshots are all that was sealed.
+    await using a = await openNode(nats, "node-a", { path: pathA, secret: former });
+    await a.snapshots.publish();
+    await a.snapshots.publish();
+    expect((await a.log.stream.info()).firstSequence).toBeGreaterThan(1);
+  }
+  await expect(openNode(nats, "node-b", { path: pathB })).rejects.toThrow(refusal);
+  {
+    await using engine = await testEngine({ nats });
+    for (const name of [NAMES.stream, `OBJ_${NAMES.snapshots}`]) await engine.manager.streams.delete(name);
+  }
+  await using b = await openNode(nats, "node-b", { path: pathB });
+  expect(storedBy(b.committer.view)).toEqual(stored);
+  expect(b.log.signingKey).not.toEqual(key);
+  await using a = await openNode(nats, "node-a", { path: pathA });
+  await (await writer(b))(5, 7);
+  await a.caughtUp();
+  expectSame(a, b);
 });
 
 test("two nodes that write snapshots at once keep one each time, and both can be read", async () => {

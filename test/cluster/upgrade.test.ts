@@ -33,6 +33,7 @@ test("nodes of an earlier commit and of this one serve the same, and no read fai
       data: join(folder, name),
       credentials: CREDENTIALS,
       servers: nats.urls.split(","),
+      secretFile: nats.secretFile,
       args: ["--demo=devices=10,hosts=30,churn=5"],
       isQuiet: true,
       ...(root !== undefined && { root }),

@@ -105,7 +105,7 @@ test("a change of one node's file is applied on all; removed users stay removed"
   expect(b.service.stderr().match(DIFFERS)).toHaveLength(1);
   expect(a.service.stderr()).not.toMatch(DIFFERS);
 
-  await using engine = await testEngine({ nats, name: NAME, replicas: 1 });
+  await using engine = await testEngine({ nats });
   const kv = await new Kvm(engine.jetstream).open(BUCKET);
   const value = async () => (await kv.get("users"))?.value ?? new Uint8Array();
   const withBob = await value();
@@ -177,7 +177,13 @@ test("a generated user is that of the first node; the next ones have it too", as
   const own = { users: undefined };
   await using first = createNode("c", own);
   await using second = createNode("d", own);
-  const cluster = { servers: nats.urls.split(","), name: "generated", replicas: 1, shareUsers: true };
+  const cluster = {
+    servers: nats.urls.split(","),
+    name: "generated",
+    replicas: 1,
+    shareUsers: true,
+    secretFile,
+  };
   for (const node of [first, second]) node.configure([], { cluster: { ...cluster, node: node.name } });
   await first.start(null);
   const [, password = ""] = /password {2}(\S+)/.exec(first.service.stdout()) ?? [];

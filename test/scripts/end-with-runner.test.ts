@@ -15,7 +15,8 @@ import { startNode } from "${ROOT}/scripts/cluster/node.ts";
 const folder = process.argv[2];
 const servers = await startServers({ binary: findNatsServer(), count: 1, folder });
 const { pid } = await startNode({
-  name: "a", port: 0, data: folder + "/a", credentials: "u:p", servers: servers.urls, args: [], isQuiet: true,
+  name: "a", port: 0, data: folder + "/a", credentials: "u:p", servers: servers.urls,
+  secretFile: servers.secretFile, args: [], isQuiet: true,
 });
 console.log("started", pid, ...servers.pids);
 await new Promise(() => {});

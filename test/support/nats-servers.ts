@@ -13,6 +13,8 @@ import { temporaryFolder } from "./folder.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 import { until } from "./until.ts";
 
+/** The secret of every cluster that a test makes, unless it has one of its own. */
+export const CLUSTER_SECRET = "the secret of the tests";
 export const NATS_SERVER = process.env.NATS_SERVER ?? "nats-server";
 const SEARCH_PATH = `${process.env.PATH ?? ""}:/usr/sbin`;
 
@@ -58,6 +60,8 @@ export interface NatsServers extends AsyncDisposable {
   readonly servers: readonly NatsServer[];
   /** Addresses of all servers, as `--cluster` takes them. */
   readonly urls: string;
+  /** The `cluster.secretFile` of nodes on these servers: it has `CLUSTER_SECRET`. */
+  readonly secretFile: string;
 }
 
 /** Resolves when JetStream is ready: for a cluster, when it has a leader that reaches all servers. */
@@ -65,6 +69,8 @@ export async function startNatsServers(options: NatsServersOptions = {}): Promis
   const { servers: count = 1, config = "", userinfo = "", areAdvertised = true } = options;
   const { areRoutesProxied = false, program = NATS_SERVER } = options;
   const folder = temporaryFolder();
+  const secretFile = join(folder, "cluster.secret");
+  writeFileSync(secretFile, `${CLUSTER_SECRET}\n`, { mode: 0o600 });
   const ports = await freePorts(3 * count);
   const routePorts = ports.slice(count, 2 * count);
   const proxies = areRoutesProxied ? await proxiesBetween(routePorts) : [];
@@ -102,6 +108,7 @@ export async function startNatsServers(options: NatsServersOptions = {}): Promis
   return {
     servers,
     urls: servers.map(({ url }) => url).join(","),
+    secretFile,
     async [Symbol.asyncDispose]() {
       await Promise.all(servers.map((server) => server.kill()));
       await Promise.all(proxies.map(({ proxy }) => proxy[Symbol.asyncDispose]()));

@@ -1,4 +1,4 @@
-/** Whether the log of a cluster is of nodes with another secret: for who only looks at it. */
+/** Whether the log of a cluster is of nodes with another secret: for commands that only read it, and nodes with a copy of it. */
 import type { ClusterSecret } from "../../nats/sealed.ts";
 import { isSealedWith } from "./identity.ts";
 import type { LogStream } from "./log-stream.ts";

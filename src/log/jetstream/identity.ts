@@ -19,8 +19,11 @@ export function openIdentity(
 ): LogIdentity {
   const signingKey = secret.open(SIGNING_KEY, Buffer.from(key, "base64"));
   if (signingKey) return { id: log, signingKey };
-  throw new LogError(
-    "unreadable",
-    "the secret of the cluster is another one; give the same cluster.secretFile to all nodes",
-  );
+  throw sealedWithOtherSecret();
 }
+
+export const sealedWithOtherSecret = (): LogError =>
+  new LogError(
+    "unreadable",
+    'the secret of the cluster is another one; give the same cluster.secretFile to all nodes, or see docs/cluster.md, "Changing the secret"',
+  );

@@ -1,6 +1,7 @@
 /**
  * Begins the log in a new stream. From a copy, it is another log with the same state: revisions go on from that of the
- * copy, under a new id, because nodes may have seen revisions that this copy lacks. The snapshot is stored before the first
+ * copy, under a new id, because nodes may have seen revisions that this copy lacks, and with a new signing key, so that
+ * whoever knows the former one, or the secret that it was sealed with, cannot write to it. The snapshot is stored before the first
  * message names its revision, so that a stream with a first message can always be opened.
  */
 import { randomBytes, randomUUID } from "node:crypto";
@@ -27,7 +28,7 @@ export async function beginFromCopy(
   { created }: StreamInfo,
 ): Promise<LoadedCopy | undefined> {
   const { stream, snapshots, secret, newestState, path, clock, logger } = options;
-  const identity = { id: newLogId(), signingKey: local.signingKey };
+  const identity = { id: newLogId(), signingKey: randomBytes(32) };
   const names = { log: identity.id, key: sealKey(secret, identity.signingKey) };
   const state = newestState(local);
   const { revision, time } = state;

@@ -1,7 +1,8 @@
 /**
  * Opens the log of a cluster on this node.
  *
- * - A copy that the stream goes on from is used; also when NATS cannot be used now, and then the view is old.
+ * - A copy that the stream goes on from is used; also when NATS cannot be used now, and then the view is old. A stream that is
+ *   sealed with another secret is refused: whoever knows that one has the signing key, which the copy has too.
  * - Otherwise the node loads the newest snapshot of the stream (`load-copy.ts`), and its own copy is moved away.
  * - Where there is no stream, the node makes it: from its copy, as a new log that goes on from the same revision, or empty
  *   (`make-stream.ts`).
@@ -10,6 +11,8 @@ import { existsSync, rmSync } from "node:fs";
 import { LogError } from "../log.ts";
 import { filesOfLog, IN_MEMORY, moveLog } from "../log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
+import { hasOtherSecret } from "./check-secret.ts";
+import { sealedWithOtherSecret } from "./identity.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
 import { loadCopy } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
@@ -62,7 +65,11 @@ type Opened = Copy & { readonly trouble?: StreamError; readonly isFresh?: boolea
 
 async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
   const found = await untilSure(options);
-  if (!(found instanceof StreamError) && goesOn(copy.position, found)) return copy;
+  if (!(found instanceof StreamError) && goesOn(copy.position, found)) {
+    const isOther = await hasOtherSecret(options.stream, options.snapshots, options.secret).catch(asTrouble);
+    if (isOther === true) throw sealedWithOtherSecret();
+    return isOther === false ? copy : { ...copy, trouble: isOther };
+  }
   if (found instanceof StreamError && found.condition !== "deleted") {
     if (found.condition === "replicas") throw asLogError(found);
     options.logger.warn("NATS cannot be used: the last known view is served", { why: found.message });
@@ -126,6 +133,12 @@ async function untilUsable<Result>(
       await clock.sleep(RETRY_MS, signal);
     }
   }
+}
+
+/** Rethrows everything else. */
+function asTrouble(error: unknown): StreamError {
+  if (error instanceof StreamError) return error;
+  throw error;
 }
 
 const asLogError = (error: StreamError): LogError =>
