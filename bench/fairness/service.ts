@@ -79,7 +79,7 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
     sources: [
       { type: "demo", name: "demo", devices, hosts, churn },
       ...files.map((path, n) => ({ type: "file", name: `file${n}`, path })),
-      { type: "openflow", name: "openflow", listen: `127.0.0.1:${openflowPort}` },
+      { type: "openflow", name: "openflow", listen: `127.0.0.1:${openflowPort}`, forwarding: "bridge" },
     ],
   });
   writeFileSync(configFile, JSON.stringify(configWith(shape.changesPerSecond)));

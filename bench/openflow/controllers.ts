@@ -103,7 +103,7 @@ export async function startGazetteer(options: Record<string, unknown> = {}): Pro
   const config = join(process.env.TMPDIR ?? "/tmp", `gazetteer-bench-${port}.yaml`);
   await Bun.write(
     config,
-    `sources:\n  - ${JSON.stringify({ type: "openflow", listen: `127.0.0.1:${port}`, ...options })}\n`,
+    `sources:\n  - ${JSON.stringify({ type: "openflow", listen: `127.0.0.1:${port}`, forwarding: "bridge", ...options })}\n`,
   );
   const child = Bun.spawn(
     [

@@ -33,7 +33,7 @@ export const CONFIG_FLAGS: readonly Flag[] = [
     name: "openflow",
     value: "[HOST:]PORT",
     optional: true,
-    help: "Act as the controller of OpenFlow switches that connect here. Default 127.0.0.1:6653",
+    help: "Act as the controller of OpenFlow switches that connect here, and let them forward. Default 127.0.0.1:6653",
   },
   {
     name: "file",

@@ -5,6 +5,10 @@ import { EXIT_STATUS } from "./failure.ts";
 import { catchServiceSignals } from "./service-signals.ts";
 import { renderStartupBanner } from "./startup-banner.ts";
 
+const OPENFLOW_NOTE =
+  "gazetteer serve: --openflow programs the switches that connect to forward between hosts; " +
+  "beside another controller use a configuration file with forwarding: none\n";
+
 export const serveCommand: Command = {
   name: "serve",
   operands: "[FLAGS]",
@@ -25,6 +29,7 @@ ${CONFIG_NOTE}
     const load = () => loadServeConfig(args, context);
     const { config, warnings } = requireConfig(load());
     for (const warning of warnings) await context.err(`gazetteer serve: warning: ${warning}\n`);
+    if (args.has("openflow")) await context.err(OPENFLOW_NOTE);
     const { runService } = await import("../service/service.ts");
     using signals = catchServiceSignals(() => context.exit(EXIT_STATUS.failed));
     await runService(config, {

@@ -190,7 +190,7 @@ describe("sources", () => {
     const flags = flagsOf({ demo: ["devices=3"], openflow: [""], file: ["a.yaml", "b.yaml"] });
     expect(load({ flags }).sources).toEqual([
       { type: "demo", name: "demo", devices: 3 },
-      { type: "openflow", name: "openflow" },
+      { type: "openflow", name: "openflow", forwarding: "bridge" },
       { type: "file", name: "file", path: "a.yaml" },
       { type: "file", name: "file-2", path: "b.yaml" },
     ]);
@@ -207,7 +207,9 @@ describe("sources", () => {
   });
 
   test("a faulty entry does not hide the faults of the others", () => {
-    const file = writeConfig("prot: 1\nsources:\n  - demo\n  - { type: demo, devices: 0, hots: 1 }\n");
+    const file = writeConfig(
+      "prot: 1\nsources:\n  - demo\n  - { type: demo, devices: 0, hots: 1 }\n  - { type: openflow }\n",
+    );
     expect(
       faultsOf({ file, flags: flagsOf({ openflow: ["x"] }) }).map((line) => line.replace(file, "g")),
     ).toEqual([
@@ -215,6 +217,9 @@ describe("sources", () => {
       "g:3:5: sources[0]: must be keys and values",
       "g:4:28: sources[1].devices: must be a whole number from 1 to 50000",
       "g:4:31: sources[1].hots: unknown key; did you mean hosts?",
+      expect.stringMatching(
+        /^g:5:\d+: sources\[2\]\.forwarding: is required; must be bridge \(.*\) or none \(/,
+      ),
       "--openflow: listen: must be [HOST:]PORT, such as 6653 or 0.0.0.0:6653",
     ]);
   });

@@ -107,7 +107,8 @@ function readAddedItems(flags: FlagReader): { added: AddedItem[]; faults: Config
       );
   }
   for (const listen of flags.all("openflow")) {
-    add("openflow", "sources", { type: "openflow", ...(listen !== "" && { listen }) });
+    // The quick way into a lab: switches without another controller forward nothing unless they are programmed.
+    add("openflow", "sources", { type: "openflow", ...(listen !== "" && { listen }), forwarding: "bridge" });
   }
   for (const path of flags.all("file")) add("file", "sources", { type: "file", path });
   return { added, faults };

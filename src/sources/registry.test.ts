@@ -13,7 +13,7 @@ describe("a valid entry creates a source", () => {
       { kind: "demo", name: "lab-1" },
     ],
     [
-      { type: "openflow", listen: "0.0.0.0:6653" },
+      { type: "openflow", listen: "0.0.0.0:6653", forwarding: "none" },
       { kind: "openflow", name: "openflow" },
     ],
     [
@@ -70,8 +70,17 @@ describe("an invalid entry is rejected", () => {
     [{ type: "demo", devcies: 3 }, "devcies", /unknown key; did you mean devices\?/],
     [{ type: "demo", devices: 0 }, "devices", /must be a whole number from 1 to 50000/],
     [{ type: "demo", devices: "many" }, "devices", /must be a whole number from 1 to 50000/],
-    [{ type: "openflow", lsiten: "6653" }, "lsiten", /unknown key; did you mean listen\?/],
-    [{ type: "openflow", tls: { cert: "c" } }, "tls.key", /is required/],
+    [
+      { type: "openflow", forwarding: "none", lsiten: "6653" },
+      "lsiten",
+      /unknown key; did you mean listen\?/,
+    ],
+    [{ type: "openflow", forwarding: "none", tls: { cert: "c" } }, "tls.key", /is required/],
+    [
+      { type: "openflow" },
+      "forwarding",
+      /^is required; must be bridge \(the switches are programmed to forward .*\) or none \(another controller programs them; .*\)$/,
+    ],
     [{ type: "file" }, "path", /is required/],
     [{ type: "file", path: "" }, "path", /must be the path of a file/],
     [{ type: "exec" }, "command", /is required/],
@@ -97,8 +106,16 @@ describe("an invalid entry is rejected", () => {
       "intervalSeconds",
       /must be a whole number from 1/,
     ],
-    [{ type: "openflow", listen: "nowhere" }, "listen", /must be \[HOST:\]PORT, such as 6653/],
-    [{ type: "openflow", listen: "70000" }, "listen", /must be \[HOST:\]PORT, such as 6653/],
+    [
+      { type: "openflow", forwarding: "none", listen: "nowhere" },
+      "listen",
+      /must be \[HOST:\]PORT, such as 6653/,
+    ],
+    [
+      { type: "openflow", forwarding: "none", listen: "70000" },
+      "listen",
+      /must be \[HOST:\]PORT, such as 6653/,
+    ],
     [{ type: "demo", role: "planned" }, "role", /^must be one of observed, intended$/],
     [{ type: "demo", merge: "no" }, "merge", /^must be true or false$/],
     [{ type: "demo", withdrawAfterSeconds: 0 }, "withdrawAfterSeconds", /^must be a whole number from 1 to/],

@@ -12,6 +12,7 @@ const OPTIONS = { probeIntervalMs: 1000, settleMs: 200, graceMs: 3000, echoInter
 export const switchSource = (port: number): object => ({
   type: "openflow",
   name: "fabric",
+  forwarding: "bridge",
   listen: `127.0.0.1:${port}`,
   ...OPTIONS,
 });

@@ -50,10 +50,13 @@ describe("the first start", () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test("the last two lines are the address of the map, as a browser can open it, and the listening line", async () => {
+  test("the last two lines are the address of the map, as a browser can open it, and the listening line; --openflow says that it bridges", async () => {
     const service = await startService({
-      args: ["--data", ":memory:", "--host", "0.0.0.0", "--allow-plaintext"],
+      args: ["--data", ":memory:", "--host", "0.0.0.0", "--allow-plaintext", "--openflow", "127.0.0.1:0"],
     });
+    expect(service.stderr()).toContain(
+      "gazetteer serve: --openflow programs the switches that connect to forward between hosts; ",
+    );
     const reachable = service.url.replace("0.0.0.0", "127.0.0.1");
     expect(service.stdout().trimEnd().split("\n").slice(-2)).toEqual([
       `The map: ${reachable}/`,

@@ -19,7 +19,7 @@ export class OpenflowNode extends ServiceNode {
   ): Promise<OpenflowNode> {
     const node = new OpenflowNode(cluster, name);
     node.configure([], {
-      sources: [{ type: "openflow", name: SOURCE, listen: "127.0.0.1:0", ...options }],
+      sources: [{ type: "openflow", name: SOURCE, listen: "127.0.0.1:0", forwarding: "bridge", ...options }],
     });
     await node.start();
     node.openflowPort = await openflowPortOf(node.service);

@@ -38,7 +38,7 @@ function startOpenflow(): void {
     else if (line.includes("too few file descriptors")) console.log("exhausted");
     else if (line.includes("enough file descriptors again")) console.log("enough");
   });
-  const options = { name: "switches", listen: "127.0.0.1:0" };
+  const options = { name: "switches", listen: "127.0.0.1:0", forwarding: "bridge" as const };
   const source = createOpenflowSource(options, { clock: systemClock, log });
   const ignore = async () => {};
   void source

@@ -62,9 +62,9 @@ class Target {
   }
 }
 
-async function startTarget(options: OpenflowOptions = {}, maxOpenFiles?: number): Promise<Target> {
+async function startTarget(options: Partial<OpenflowOptions> = {}, maxOpenFiles?: number): Promise<Target> {
   const config = join(folder, `${crypto.randomUUID()}.yaml`);
-  const source = { type: "openflow", listen: "127.0.0.1:0", ...options };
+  const source = { type: "openflow", listen: "127.0.0.1:0", forwarding: "bridge", ...options };
   await Bun.write(config, `sources:\n  - ${JSON.stringify(source)}\n`);
   const service = await startService({
     args: ["--data", ":memory:", "--config", config],

@@ -9,21 +9,21 @@ test("listen addresses", () => {
   expect(parseListenAddress("0.0.0.0:6633")).toEqual({ host: "0.0.0.0", port: 6633 });
   expect(parseListenAddress("[::1]:6653")).toEqual({ host: "::1", port: 6653 });
   for (const listen of ["6653", "localhost:0", "[::]:6653", "192.0.2.1:1"])
-    expect(check.Check({ listen })).toBe(true);
+    expect(check.Check({ listen, forwarding: "bridge" })).toBe(true);
   for (const listen of ["", ":6653", "::1:6653", "host", "host:port", "host:123456", "a b:1"]) {
-    expect(check.Check({ listen })).toBe(false);
+    expect(check.Check({ listen, forwarding: "bridge" })).toBe(false);
   }
 });
 
 test("unknown options and values are rejected", () => {
   expect(check.Check({ forwarding: "bridge", tls: { cert: "a", key: "b" } })).toBe(true);
-  expect(check.Check({ probeInterval: 5 })).toBe(false);
+  expect(check.Check({ forwarding: "bridge", probeInterval: 5 })).toBe(false);
   expect(check.Check({ forwarding: "learn" })).toBe(false);
-  expect(check.Check({ tls: { cert: "a" } })).toBe(false);
+  expect(check.Check({ forwarding: "bridge", tls: { cert: "a" } })).toBe(false);
 });
 
 test("announcements default to copy with the bridge, and to listen beside another controller", () => {
-  expect(resolveSettings({}).announcements).toBe("copy");
+  expect(resolveSettings({ forwarding: "bridge" }).announcements).toBe("copy");
   expect(resolveSettings({ forwarding: "none" }).announcements).toBe("listen");
   expect(resolveSettings({ forwarding: "none", announcements: "copy" }).announcements).toBe("copy");
 });

@@ -1,4 +1,7 @@
-/** The options of the `openflow` source. The defaults suit a lab and a small campus. */
+/**
+ * The options of the `openflow` source. The defaults suit a lab and a small campus. `forwarding` has none: whether the switches
+ * are programmed to forward is for the operator to say.
+ */
 import Type from "typebox";
 
 const HOST = String.raw`(?:[^\s:\[\]/]+|\[[0-9A-Fa-f:.]+\])`;
@@ -49,12 +52,13 @@ export const OpenflowOptions = Type.Object(
         { additionalProperties: false },
       ),
     ),
-    forwarding: Type.Optional(
-      Type.Enum(["bridge", "none"], {
-        description:
-          "bridge: the switches forward between hosts, without loops. none: another controller programs the switches.",
-      }),
-    ),
+    forwarding: Type.Enum(["bridge", "none"], {
+      title:
+        "bridge (the switches are programmed to forward between hosts, without loops) or none (another controller " +
+        "programs them; only flows for the discovery of links are added)",
+      description:
+        "bridge: the switches are programmed to forward between hosts, without loops. none: another controller programs them.",
+    }),
     announcements: Type.Optional(
       Type.Enum(["copy", "listen"], {
         description:
@@ -170,7 +174,6 @@ export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" |
 export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
   const { tls, listen, ...rest } = options;
   return {
-    forwarding: "bridge",
     announcements: rest.forwarding === "none" ? "listen" : "copy",
     probeIntervalMs: 3000,
     probeMaxAgeMs: 2000,

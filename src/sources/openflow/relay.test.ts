@@ -42,7 +42,7 @@ function startRelay(options: { maxDevicesPerAddress?: number } = {}) {
     holder.channels.push({ channel, handler });
     return channel;
   };
-  const relay = new Relay({ open }, resolveSettings(options), clock);
+  const relay = new Relay({ open }, resolveSettings({ forwarding: "bridge", ...options }), clock);
   const connect = (): FakeChannel => {
     const channel = new FakeChannel();
     channel.handler = relay.accept(channel, false);

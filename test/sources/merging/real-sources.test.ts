@@ -62,7 +62,7 @@ test("OpenFlow, SNMP and the plan are one device", async () => {
   };
   writeFileSync(join(folder, "plan.json"), JSON.stringify(plan));
   const sources = [
-    { type: "openflow", listen: "127.0.0.1:0" },
+    { type: "openflow", listen: "127.0.0.1:0", forwarding: "bridge" },
     { type: "snmp", name: "campus", targets: [agent.target], community: "public", intervalSeconds: 1 },
     { type: "file", name: "plan", path: "plan.json", role: "intended" },
   ];

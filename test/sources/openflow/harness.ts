@@ -20,6 +20,7 @@ export interface RunningSource {
 
 /** Short enough for a test, long enough for a busy machine. */
 export const FAST_OPTIONS: OpenflowOptions = {
+  forwarding: "bridge",
   listen: "127.0.0.1:0",
   probeIntervalMs: 500,
   settleMs: 200,
@@ -30,7 +31,7 @@ export const FAST_OPTIONS: OpenflowOptions = {
 const MAX_LOG_LINES = 1000;
 
 export async function startSource(
-  options: OpenflowOptions = {},
+  options: Partial<OpenflowOptions> = {},
   {
     sink = new MemorySink(),
     clock = systemClock,

@@ -75,7 +75,7 @@ export class LocalCluster {
 /** A node that relays its switches. Returns its port. */
 export async function startRelay(
   cluster: SourceCluster,
-  options: OpenflowOptions,
+  options: Partial<OpenflowOptions>,
   signal: AbortSignal,
 ): Promise<number> {
   let port = 0;

@@ -330,7 +330,7 @@ test("a listener whose address is in use fails with the reason", async () => {
   const { systemClock } = await import("../../../src/lib/clock.ts");
   const { silentLogger } = await import("../../../src/lib/logger.ts");
   const second = createOpenflowSource(
-    { name: "x", listen: `127.0.0.1:${port}` },
+    { name: "x", listen: `127.0.0.1:${port}`, forwarding: "bridge" },
     { clock: systemClock, log: silentLogger },
   );
   const run = second.run(new MemorySink(), new AbortController().signal);

@@ -57,7 +57,8 @@ describe.skipIf(!available)("TLS", () => {
   });
 
   test("a bound certificate without an authority that verifies it is a fault", async () => {
-    const options = { name: "x", listen: "127.0.0.1:0", allow: [{ id: deviceId(1), certificate: "s1" }] };
+    const allow = [{ id: deviceId(1), certificate: "s1" }];
+    const options = { name: "x", listen: "127.0.0.1:0", forwarding: "bridge" as const, allow };
     const source = createOpenflowSource(options, { clock: new ManualClock(), log: silentLogger });
     await expect(source.run(new MemorySink(), new AbortController().signal)).rejects.toThrow("needs tls.ca");
   });

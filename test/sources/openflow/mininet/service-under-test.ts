@@ -29,7 +29,8 @@ export class ServiceUnderTest {
     openflow: string,
     options: Record<string, unknown> = {},
   ): Promise<ServiceUnderTest> {
-    const source = JSON.stringify({ type: "openflow", listen: openflow, probeIntervalMs: 1000, ...options });
+    const defaults = { type: "openflow", listen: openflow, forwarding: "bridge", probeIntervalMs: 1000 };
+    const source = JSON.stringify({ ...defaults, ...options });
     const config = `${data}-config.yaml`;
     await Bun.write(config, `sources:\n  - ${source}\n`);
     const service = await startService({ args: ["--data", data, "--config", config] });
