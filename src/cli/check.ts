@@ -1,6 +1,6 @@
 /**
  * `gazetteer check`: whether the service would start with this configuration. Lists all faults of the file, the
- * environment, the flags, the sources, the users and the certificate, one line each. What is in use at the moment is only a note.
+ * environment, the flags, the sources, the users and the certificate, one line each. What is in use at the moment, and what refers to a device that nobody has, is only a note.
  */
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
@@ -56,7 +56,7 @@ ${CONFIG_NOTE}
       ...[...loaded.warnings, ...contents.warnings, ...clusterFiles.warnings, ...mapFiles.warnings].map(
         (warning) => `warning: ${warning}`,
       ),
-      ...(loaded.ok ? findNotes(loaded.config).map((note) => `note: ${note}`) : []),
+      ...[...contents.notes, ...(loaded.ok ? findNotes(loaded.config) : [])].map((note) => `note: ${note}`),
     ];
     await context.err([...faults, ...notes].map((line) => `${line}\n`).join(""));
     if (args.has("show")) await context.out(renderSettings(loaded.settings) + credentialsLine(context.env));

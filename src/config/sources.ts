@@ -2,6 +2,11 @@
  * Creates the sources that a configuration lists, or returns the faults of every entry. Creating a source is inert:
  * it checks the options and opens nothing, so the same function serves to check a configuration.
  */
+import { quote } from "../lib/error-text.ts";
+import { nearest } from "../lib/nearest.ts";
+import { type Claims, referencedDevices } from "../model/claim.ts";
+import { deviceKey } from "../model/ids.ts";
+import type { OptionFault } from "../sources/option-fault.ts";
 import { createSource, createSources, type RegisteredSource, SOURCE_KINDS } from "../sources/registry.ts";
 import { checkSecretFiles } from "../sources/secret-check.ts";
 import type { SourceContext } from "../sources/source.ts";
@@ -59,13 +64,20 @@ export interface SourceContents {
   readonly warnings: readonly string[];
 }
 
+export interface CheckedSources extends SourceContents {
+  /** What may be wrong, and may be right once the other sources run. */
+  readonly notes: readonly string[];
+}
+
 export async function checkSourceContents(
   settings: readonly Setting[],
   context: SourceContext,
-): Promise<SourceContents> {
+): Promise<CheckedSources> {
   const setting = settings.find(({ key }) => key.name === "sources");
   const faults: ConfigFault[] = [];
   const warnings: string[] = [];
+  const networks: Claims[] = [];
+  let isWhole = true;
   for (const [index, entry] of Array.isArray(setting?.value) ? setting.value.entries() : []) {
     const created = createSource(entry, context);
     if (!created.ok) continue;
@@ -73,11 +85,51 @@ export async function checkSourceContents(
     const secrets = await checkSecretFiles(SOURCE_KINDS[kind]?.options, entry);
     warnings.push(...secrets.warnings.map((warning) => `source ${source.name}: ${warning}`));
     // Without its secret, a source has nothing else to report.
-    const message = secrets.faults.length === 0 ? await source.check?.() : undefined;
-    const found = message === undefined ? secrets.faults : [{ path: [], message }];
+    const checked = secrets.faults.length === 0 ? await source.check?.() : undefined;
+    const found = [
+      ...secrets.faults,
+      ...(checked?.faults ?? []).map((message): OptionFault => ({ path: [], message })),
+    ];
+    if (checked?.claims) networks.push(checked.claims);
+    else isWhole = false;
     const origin = setting?.itemOrigins[index] ?? DEFAULT_ORIGIN;
     const prefix = origin.kind === "environment" ? [index] : [];
     faults.push(...found.map(({ path, ...fault }) => ({ ...fault, origin, path: [...prefix, ...path] })));
   }
-  return { faults, warnings };
+  return { faults, warnings, notes: unknownDeviceNotes(networks, isWhole) };
+}
+
+const MAX_EXAMPLES = 5;
+
+/** `isWhole`: every source was read, so that no other one can report the devices. */
+function unknownDeviceNotes(networks: readonly Claims[], isWhole: boolean): string[] {
+  /** By key, as it is written. */
+  const known = new Map<string, string>();
+  for (const { devices = [] } of networks)
+    for (const { id, aliases = [] } of devices)
+      for (const name of [id, ...aliases]) known.set(deviceKey(name), name);
+  const unknown = new Map<string, { readonly id: string; records: number }>();
+  let records = 0;
+  for (const { ports = [], links = [], hosts = [] } of networks)
+    for (const claims of [ports, links, hosts])
+      for (const claim of claims) {
+        const ids = new Map(referencedDevices(claim).map((id) => [deviceKey(id), id]));
+        const missing = [...ids].filter(([key]) => !known.has(key));
+        for (const [key, id] of missing) {
+          const found = unknown.get(key) ?? { id, records: 0 };
+          found.records++;
+          unknown.set(key, found);
+        }
+        if (missing.length > 0) records++;
+      }
+  if (unknown.size === 0) return [];
+  const examples = [...unknown.values()].slice(0, MAX_EXAMPLES).map((found) => {
+    const near = nearest(found.id, known.values());
+    return `${quote(found.id)} (${found.records}${near === undefined ? "" : `; did you mean ${quote(near)}?`})`;
+  });
+  const who = isWhole ? "no source has" : "none of the files has";
+  const then = isWhole ? "will not be shown" : "is shown once another source reports them";
+  return [
+    `${records} ${records === 1 ? "record refers" : "records refer"} to ${unknown.size === 1 ? "a device" : `${unknown.size} devices`} that ${who}: ${examples.join(", ")}${unknown.size > MAX_EXAMPLES ? " and others" : ""}; what refers to them ${then}`,
+  ];
 }

@@ -4,7 +4,7 @@
  */
 import { isRecord } from "../lib/is-record.ts";
 import { KINDS } from "../model/ids.ts";
-import { type Language, languageOf, lineOf, parse } from "../sources/file/document.ts";
+import { type Language, languageOf, linesOf, parse } from "../sources/file/document.ts";
 import { decodeText } from "../sources/file/parse-network.ts";
 import { readBytes } from "../sources/file/read-network.ts";
 import { formatPath } from "../sources/file/records.ts";
@@ -121,6 +121,6 @@ function lineText(text: string, language: Language | undefined, at: Position | u
   if (typeof at === "number") return `:${at}`;
   if (language === undefined) return "";
   if (text.length > MAX_SEARCHED_CHARS) return `: ${formatPath(at)}`;
-  const line = lineOf(text, language, at);
+  const [line] = linesOf(text, language, [at]);
   return line === undefined ? "" : `:${line}`;
 }

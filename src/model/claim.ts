@@ -5,6 +5,7 @@
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
+import { Settings } from "typebox/system";
 import { canonicalIp, canonicalMac, canonicalPort, canonicalVlan, ipKey, portNameOf } from "./address.ts";
 import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from "./entity.ts";
 import { canonicalDeviceId, deviceKey, hostId, type Kind, linkId, portId } from "./ids.ts";
@@ -125,6 +126,15 @@ export const CLAIM_SCHEMAS = {
 /** All claims of a source. Iterables, so that a million hosts need not be in memory at once. */
 export type Claims = { readonly [K in Kind]?: Iterable<ClaimTypes[K]> };
 
+/** The devices that a claim refers to. Its entity is held back until they exist. */
+export function referencedDevices(claim: Claim): string[] {
+  if ("src" in claim) return [claim.src.device, claim.dst.device];
+  if ("locations" in claim)
+    return [...claim.locations, ...(claim.auxLocations ?? [])].map((at) => at.elementId);
+  if ("element" in claim) return [claim.element];
+  return [];
+}
+
 export type ClaimChange =
   | { [K in Kind]: { readonly op: "set"; readonly kind: K; readonly claim: ClaimTypes[K] } }[Kind]
   | { readonly op: "remove"; readonly kind: Kind; readonly id: string };
@@ -138,7 +148,17 @@ export interface ClaimFault {
 }
 export type ClaimResult<K extends Kind> =
   | { readonly ok: true; readonly id: string; readonly claim: ClaimTypes[K] }
-  | { readonly ok: false; readonly fault: ClaimFault };
+  | Rejected;
+
+export interface Rejected {
+  readonly ok: false;
+  readonly fault: ClaimFault;
+  /** The other faults of the record, where it has several. */
+  readonly more?: readonly ClaimFault[];
+}
+
+/** The library stops after 8, but whoever corrects a file must see all of them. The limit bounds the work for one record. */
+Settings.Set({ maxErrors: 256 });
 
 const validators = {
   devices: Compile(DeviceClaim),
@@ -150,46 +170,61 @@ const validators = {
 export const PORT_RULE = "must be a decimal number, local or controller";
 export const VLAN_RULE = "must be None, Any or a tag from 1 to 4094";
 
-const reject = (field: string, message: string) => ({ ok: false, fault: { field, message } }) as const;
+/** The faults of one record so far. Undefined while there is none, so that a valid record costs nothing. */
+type Faults = ClaimFault[] | undefined;
+
+const withFault = (faults: Faults, field: string, message: string): ClaimFault[] => {
+  const all = faults ?? [];
+  all.push({ field, message });
+  return all;
+};
+
+function reject(faults: Faults): Rejected {
+  const [fault = { field: "", message: "is not valid" }, ...more] = faults ?? [];
+  return { ok: false, fault, ...(more.length > 0 && { more }) };
+}
 
 /** Validates one record against its schema and converts every field to its canonical form. */
 export function canonicalClaim<K extends Kind>(kind: K, record: unknown): ClaimResult<K>;
 export function canonicalClaim(kind: Kind, record: unknown): ClaimResult<Kind> {
   const result = convert(kind, record);
-  return result.ok ? result : { ok: false, fault: { ...result.fault, record: recordName(kind, record) } };
+  return result.ok ? result : { ...result, fault: { ...result.fault, record: recordName(kind, record) } };
 }
 
 function convert(kind: Kind, record: unknown): ClaimResult<Kind> {
   switch (kind) {
     case "devices":
-      return validators.devices.Check(record) ? canonicalDevice(record) : schemaFault(kind, record);
+      return validators.devices.Check(record) ? canonicalDevice(record) : schemaFaults(kind, record);
     case "ports":
-      return validators.ports.Check(record) ? canonicalPortClaim(record) : schemaFault(kind, record);
+      return validators.ports.Check(record) ? canonicalPortClaim(record) : schemaFaults(kind, record);
     case "links":
-      return validators.links.Check(record) ? canonicalLink(record) : schemaFault(kind, record);
+      return validators.links.Check(record) ? canonicalLink(record) : schemaFaults(kind, record);
     case "hosts":
-      return validators.hosts.Check(record) ? canonicalHost(record) : schemaFault(kind, record);
+      return validators.hosts.Check(record) ? canonicalHost(record) : schemaFaults(kind, record);
   }
 }
 
-function schemaFault(kind: Kind, record: unknown): ClaimResult<Kind> {
-  const errors = validators[kind].Errors(record);
-  const extra = errors.find((e) => e.keyword === "additionalProperties");
-  if (extra && extra.keyword === "additionalProperties") {
-    const [name] = extra.params.additionalProperties;
-    return reject(`${extra.instancePath}/${name}`, "is not a field of this record");
+/** Unknown fields first: a misspelt field is often the reason why another one is missing. */
+function schemaFaults(kind: Kind, record: unknown): Rejected {
+  const unknown = new Map<string, string>();
+  const others = new Map<string, string>();
+  for (const error of validators[kind].Errors(record)) {
+    const { instancePath: path } = error;
+    if (error.keyword === "additionalProperties") {
+      for (const name of error.params.additionalProperties)
+        unknown.set(`${path}/${name}`, "is not a field of this record");
+    } else if (error.keyword === "required") {
+      for (const name of error.params.requiredProperties) others.set(`${path}/${name}`, "is required");
+    } else if (error.keyword !== "boolean" && !others.has(path)) {
+      const allowed = error.keyword === "enum" ? ` (${error.params.allowedValues.join(", ")})` : "";
+      others.set(path, error.message + allowed);
+    }
   }
-  const first = errors[0];
-  if (!first) return reject("", "is not valid");
-  if (first.keyword === "required") {
-    return reject(`${first.instancePath}/${first.params.requiredProperties[0]}`, "is required");
-  }
-  const allowed = first.keyword === "enum" ? ` (${first.params.allowedValues.join(", ")})` : "";
-  return reject(first.instancePath, first.message + allowed);
+  return reject(Array.from([...unknown, ...others], ([field, message]) => ({ field, message })));
 }
 
 /** An id with a lone surrogate is rejected: repairing it could make two ids equal. */
-const malformedId = (field: string) => reject(field, "is not well-formed text");
+const MALFORMED_ID = "is not well-formed text";
 
 const toWellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
 
@@ -199,7 +234,8 @@ function canonicalAnnotations(annotations: Record<string, string>): Record<strin
 }
 
 function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
-  if (!record.id.isWellFormed()) return malformedId("/id");
+  let faults: Faults;
+  if (!record.id.isWellFormed()) faults = withFault(faults, "/id", MALFORMED_ID);
   const claim = { ...record, id: canonicalDeviceId(record.id) };
   for (const field of ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const) {
     const value = claim[field];
@@ -207,13 +243,13 @@ function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
   }
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   if (claim.aliases) {
-    const malformed = claim.aliases.findIndex((alias) => !alias.isWellFormed());
-    if (malformed >= 0) return malformedId(`/aliases/${malformed}`);
+    for (const [i, alias] of claim.aliases.entries())
+      if (!alias.isWellFormed()) faults = withFault(faults, `/aliases/${i}`, MALFORMED_ID);
     const aliases = canonicalAliases(claim.id, claim.aliases);
     if (aliases) claim.aliases = aliases;
     else delete claim.aliases;
   }
-  return { ok: true, id: claim.id, claim };
+  return faults ? reject(faults) : { ok: true, id: claim.id, claim };
 }
 
 /**
@@ -230,9 +266,11 @@ export function canonicalAliases(deviceId: string, aliases: readonly string[]): 
 }
 
 function canonicalPortClaim(record: PortClaim): ClaimResult<"ports"> {
+  let faults: Faults;
   const number = canonicalPort(record.port);
-  if (number === undefined) return reject("/port", PORT_RULE);
-  if (!record.element.isWellFormed()) return malformedId("/element");
+  if (number === undefined) faults = withFault(faults, "/port", PORT_RULE);
+  if (!record.element.isWellFormed()) faults = withFault(faults, "/element", MALFORMED_ID);
+  if (faults || number === undefined) return reject(faults);
   const claim: PortClaim = { ...record, element: canonicalDeviceId(record.element), port: number };
   const portName = portNameOf(record.port);
   if (claim.annotations || portName !== undefined) {
@@ -247,69 +285,61 @@ function canonicalPortClaim(record: PortClaim): ClaimResult<"ports"> {
 function canonicalLink(record: LinkClaim): ClaimResult<"links"> {
   const srcPort = canonicalPort(record.src.port);
   const dstPort = canonicalPort(record.dst.port);
-  if (srcPort === undefined) return reject("/src/port", PORT_RULE);
-  if (dstPort === undefined) return reject("/dst/port", PORT_RULE);
-  if (!record.src.device.isWellFormed()) return malformedId("/src/device");
-  if (!record.dst.device.isWellFormed()) return malformedId("/dst/device");
+  let faults: Faults;
+  if (srcPort === undefined) faults = withFault(faults, "/src/port", PORT_RULE);
+  if (dstPort === undefined) faults = withFault(faults, "/dst/port", PORT_RULE);
+  if (!record.src.device.isWellFormed()) faults = withFault(faults, "/src/device", MALFORMED_ID);
+  if (!record.dst.device.isWellFormed()) faults = withFault(faults, "/dst/device", MALFORMED_ID);
+  if (faults || srcPort === undefined || dstPort === undefined) return reject(faults);
   const src = { port: srcPort, device: canonicalDeviceId(record.src.device) };
   const dst = { port: dstPort, device: canonicalDeviceId(record.dst.device) };
   if (deviceKey(src.device) === deviceKey(dst.device) && src.port === dst.port)
-    return reject("/dst", "is the same port as src");
+    return reject([{ field: "/dst", message: "is the same port as src" }]);
   const claim: LinkClaim = { ...record, src, dst };
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: linkId(src, dst), claim };
 }
 
 function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
+  let faults: Faults;
   const mac = canonicalMac(record.mac);
-  if (mac === undefined) return reject("/mac", "is not a MAC address");
+  if (mac === undefined) faults = withFault(faults, "/mac", "is not a MAC address");
   const tag = canonicalVlan(record.vlan);
-  if (tag === undefined) return reject("/vlan", VLAN_RULE);
-  const claim: HostClaim = { ...record, mac, vlan: tag, locations: [] };
+  if (tag === undefined) faults = withFault(faults, "/vlan", VLAN_RULE);
+  // Both are valid where the claim is returned.
+  const claim: HostClaim = { ...record, mac: mac ?? "", vlan: tag ?? "", locations: [] };
   if (record.innerVlan !== undefined) {
     const inner = canonicalVlan(record.innerVlan);
-    if (inner === undefined) return reject("/innerVlan", VLAN_RULE);
-    claim.innerVlan = inner;
+    if (inner === undefined) faults = withFault(faults, "/innerVlan", VLAN_RULE);
+    else claim.innerVlan = inner;
   }
   if (record.outerTpid !== undefined) claim.outerTpid = record.outerTpid.toLowerCase();
   if (record.ipAddresses !== undefined) {
     const addresses: string[] = [];
-    for (const given of record.ipAddresses) {
+    for (const [i, given] of record.ipAddresses.entries()) {
       const ip = canonicalIp(given);
-      if (ip === undefined) {
-        return reject(`/ipAddresses/${record.ipAddresses.indexOf(given)}`, "is not an IP address");
-      }
-      if (!addresses.includes(ip)) addresses.push(ip);
+      if (ip === undefined) faults = withFault(faults, `/ipAddresses/${i}`, "is not an IP address");
+      else if (!addresses.includes(ip)) addresses.push(ip);
     }
     claim.ipAddresses = sortIps(addresses);
   }
-  const locations = canonicalLocations("locations", record.locations);
-  if (!Array.isArray(locations)) return locations;
-  claim.locations = locations;
-  if (record.auxLocations !== undefined) {
-    const auxLocations = canonicalLocations("auxLocations", record.auxLocations);
-    if (!Array.isArray(auxLocations)) return auxLocations;
-    claim.auxLocations = auxLocations;
+  for (const name of ["locations", "auxLocations"] as const) {
+    const given = record[name];
+    if (given === undefined) continue;
+    const locations: HostClaim["locations"] = [];
+    for (const [i, { elementId, port: givenPort }] of given.entries()) {
+      const port = canonicalPort(givenPort);
+      if (port === undefined) faults = withFault(faults, `/${name}/${i}/port`, PORT_RULE);
+      if (!elementId.isWellFormed()) faults = withFault(faults, `/${name}/${i}/elementId`, MALFORMED_ID);
+      const key = deviceKey(elementId);
+      const isKnown = locations.some((at) => deviceKey(at.elementId) === key && at.port === port);
+      if (port !== undefined && !isKnown) locations.push({ elementId: canonicalDeviceId(elementId), port });
+    }
+    claim[name] = locations;
   }
+  if (faults || mac === undefined || tag === undefined) return reject(faults);
   if (claim.annotations) claim.annotations = canonicalAnnotations(claim.annotations);
   return { ok: true, id: hostId(mac, tag), claim };
-}
-
-function canonicalLocations(
-  name: "locations" | "auxLocations",
-  given: HostClaim["locations"],
-): HostClaim["locations"] | ReturnType<typeof reject> {
-  const locations: HostClaim["locations"] = [];
-  for (const [i, { elementId, port: givenPort }] of given.entries()) {
-    const port = canonicalPort(givenPort);
-    if (port === undefined) return reject(`/${name}/${i}/port`, PORT_RULE);
-    if (!elementId.isWellFormed()) return malformedId(`/${name}/${i}/elementId`);
-    const known = locations.some(
-      (at) => deviceKey(at.elementId) === deviceKey(elementId) && at.port === port,
-    );
-    if (!known) locations.push({ elementId: canonicalDeviceId(elementId), port });
-  }
-  return locations;
 }
 
 /** IPv4 before IPv6, each in numeric order, so that the order in which a source reports does not matter. */

@@ -29,7 +29,7 @@ test("its code is loaded when it first runs, and one source runs", async () => {
   await source.run(sink, AbortSignal.abort());
   await source.run(sink, AbortSignal.abort());
   expect(source.metrics?.()).toEqual({ runs_total: 1 });
-  expect(await source.check?.()).toBeUndefined();
+  expect(await source.check?.()).toEqual({ faults: [] });
   await source.standBy?.(AbortSignal.abort());
   expect(standbys).toBe(1);
   expect(created).toBe(1);

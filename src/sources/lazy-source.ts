@@ -3,7 +3,7 @@
  * source, so loads only the large kinds that it runs. The options are validated before, by a schema that is always loaded.
  */
 import { aborted } from "../lib/aborted.ts";
-import type { Source, SourceContext } from "./source.ts";
+import { checkOf, type Source, type SourceContext } from "./source.ts";
 
 type Create<Options> = (options: Options, context: SourceContext) => Source;
 
@@ -26,7 +26,7 @@ export function loadedLater<Options extends { readonly name: string }>(
         await (opened.standBy?.(signal) ?? aborted(signal));
       },
       metrics: () => source?.metrics?.() ?? {},
-      check: async () => (await open()).check?.(),
+      check: async () => (await (await open()).check?.()) ?? checkOf(undefined),
     };
   };
 }

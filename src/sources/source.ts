@@ -50,9 +50,21 @@ export interface Source {
   standBy?(signal: AbortSignal): Promise<void>;
   /** Counters and gauges of this source for `/metrics`, by name, e.g. `{ probes_sent_total: 3 }`. */
   metrics?(): Readonly<Record<string, number>>;
-  /** For `gazetteer check`: the fault, in one line, of what the source would read now. Changes nothing. */
-  check?(): Promise<string | undefined>;
+  /** For `gazetteer check`: what the source would read now. Changes nothing. */
+  check?(): Promise<SourceCheck>;
 }
+
+/** What can be said about a source without running it. */
+export interface SourceCheck {
+  /** One line each. */
+  readonly faults: readonly string[];
+  /** The network that it would report. Absent where that is known only to a running source. */
+  readonly claims?: Claims;
+}
+
+export const checkOf = (fault: string | undefined): SourceCheck => ({
+  faults: fault === undefined ? [] : [fault],
+});
 
 /** What a source has of the other nodes of its cluster. */
 export interface SourceCluster {

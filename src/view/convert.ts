@@ -6,13 +6,13 @@
  */
 import { runToEnd } from "../lib/steps.ts";
 import type { Log, LogEntry, StoreKind } from "../log/log.ts";
-import { type Claim, canonicalClaim, type PortClaim } from "../model/claim.ts";
+import { type Claim, canonicalClaim, type PortClaim, referencedDevices } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import { claimsKey, type StoredClaims } from "./indexes.ts";
 import { changesGraph } from "./link-graph.ts";
 import type { MergeRules } from "./merge-rules.ts";
-import { recoverClaim, referencedDevices, sameClaim } from "./recover.ts";
+import { recoverClaim, sameClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
 
 /** An entity whose value or claims are not in the current form. */

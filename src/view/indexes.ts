@@ -7,12 +7,12 @@
 import { SortedIndex } from "../lib/sorted-index.ts";
 import type { Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
-import type { ClaimTypes } from "../model/claim.ts";
+import { type ClaimTypes, referencedDevices } from "../model/claim.ts";
 import { hasConflict } from "../model/conflict.ts";
 import { type Device, type Entities, entityId, type Host, type Link } from "../model/entity.ts";
 import { type ConnectPoint, deviceKey, idKey, isKind, KINDS, type Kind } from "../model/ids.ts";
 import { identityKey, identityValues } from "./identity/identity-values.ts";
-import { claimedId, referencedDevices } from "./recover.ts";
+import { claimedId } from "./recover.ts";
 
 /**
  * A claim of an intended source is marked, so that indexes and counts know it without the rules. The first claim of a device

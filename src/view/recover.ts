@@ -68,15 +68,6 @@ export function sameClaim(a: ClaimTypes[Kind], b: ClaimTypes[Kind]): boolean {
   return sameJson(a, b);
 }
 
-/** The devices that a claim refers to. Its entity is held back until they exist. */
-export function referencedDevices(claim: ClaimTypes[Kind]): string[] {
-  if ("src" in claim) return [claim.src.device, claim.dst.device];
-  if ("locations" in claim)
-    return [...claim.locations, ...(claim.auxLocations ?? [])].map((at) => at.elementId);
-  if ("element" in claim) return [claim.element];
-  return [];
-}
-
 /** The id under which the source reports the entity. */
 export function claimedId(claim: ClaimTypes[Kind]): string {
   if ("src" in claim) {

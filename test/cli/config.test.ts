@@ -192,6 +192,35 @@ describe("check", () => {
     expect(stderr).toEndWith("--file: n.yaml: does not exist\n");
   });
 
+  test("reports all faults of the file of a source, and notes what refers to a device that nobody has", async () => {
+    const bad = writeTemporary("bad.yaml", "devices:\n  - { id: a, typ: x, mfr: 1 }\n  - {}\nswitches: []\n");
+    const good = writeTemporary(
+      "good.yaml",
+      `devices: [{ id: leaf-1 }, { id: leaf-2, aliases: [rack-2] }]
+links:
+  - { src: { device: leaf-1, port: 1 }, dst: { device: RACK-2, port: 1 }, bidirectional: true }
+  - { src: { device: leaf-1, port: 2 }, dst: { device: leef-2, port: 2 }, bidirectional: true }
+hosts: [{ mac: "00:00:00:00:00:01", location: { elementId: spine-77, port: 1 } }]
+`,
+    );
+    const faulty = await runCommand(["check", "--file", bad]);
+    expect(faulty.status).toBe(2);
+    expect(faulty.stderr.match(/^--file: bad\.yaml:\d+: \S+:/gm)).toEqual([
+      "--file: bad.yaml:4: switches:",
+      "--file: bad.yaml:2: devices[0].typ:",
+      "--file: bad.yaml:2: devices[0].mfr:",
+      "--file: bad.yaml:3: devices[1].id:",
+    ]);
+    const dangling = await runCommand(["check", "--file", good]);
+    expect([dangling.status, dangling.stderr]).toEqual([
+      0,
+      'note: 3 records refer to 2 devices that no source has: "leef-2" (2; did you mean "leaf-2"?), "spine-77" (1); what refers to them will not be shown\n',
+    ]);
+    const beside = await runCommand(["check", "--file", good, "--demo"]);
+    expect(beside.stderr).toContain("that none of the files has: ");
+    expect(beside.stderr).toContain("; what refers to them is shown once another source reports them\n");
+  });
+
   test("reports what is wrong in the files and programs that sources name, and connects to no server", async () => {
     const lines = writeTemporary("lines", "TOKEN\n");
     const authorities = writeTemporary("ca.pem", "no certificate\n");

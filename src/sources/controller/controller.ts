@@ -3,7 +3,7 @@
  * there is found out when the source starts and after each failure, because it may be replaced under the same address.
  */
 import { createPollLoop } from "../poll-loop.ts";
-import type { Source, SourceContext } from "../source.ts";
+import { checkOf, type Source, type SourceContext } from "../source.ts";
 import { Upstream } from "../upstream/upstream.ts";
 import { GazetteerFollower } from "./gazetteer.ts";
 import { OnosPoller } from "./onos.ts";
@@ -29,7 +29,7 @@ export function createControllerSource(
       upstream_revision: counters.revision,
       loop: counters.refused ? 1 : 0,
     }),
-    check: () => upstream.checkFiles(),
+    check: async () => checkOf(await upstream.checkFiles()),
     async run(sink, signal) {
       const intervalMs = intervalSeconds * 1000;
       const onos = new OnosPoller(upstream);

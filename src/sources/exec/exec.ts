@@ -6,7 +6,7 @@
  */
 import { parseNetwork } from "../file/parse-network.ts";
 import { runPoll } from "../poll-loop.ts";
-import type { Source, SourceContext } from "../source.ts";
+import { checkOf, type Source, type SourceContext } from "../source.ts";
 import {
   DEFAULT_INTERVAL_SECONDS,
   DEFAULT_MAX_OUTPUT_BYTES,
@@ -29,9 +29,11 @@ export function createExecSource(
     metrics: () => ({ ...counts }),
     async check() {
       const environment = await readEnvironment(options);
-      return environment.ok
-        ? findProgramFault({ command, environment: environment.variables })
-        : environment.message;
+      return checkOf(
+        environment.ok
+          ? findProgramFault({ command, environment: environment.variables })
+          : environment.message,
+      );
     },
     run: (sink, signal) =>
       runPoll({ sink, intervalMs, clock, signal }, async () => {

@@ -1,9 +1,9 @@
 /**
- * Parses a JSON or YAML text, and finds the line of a value in it. Fast parsers without positions read the text. Slower
+ * Parses a JSON or YAML text, and finds the lines of values in it. Fast parsers without positions read the text. Slower
  * ones with positions run only once the text has a fault.
  */
-import { type FieldPath, findJsonFault, findJsonLine, lineAt } from "./json-location.ts";
-import { findYamlFault, findYamlLine } from "./yaml-location.ts";
+import { type FieldPath, findJsonFault, findJsonLines, lineAt } from "./json-location.ts";
+import { findYamlFault, findYamlLines } from "./yaml-location.ts";
 
 export type Language = "JSON" | "YAML";
 
@@ -66,7 +66,14 @@ function findRepeatedKey(text: string): { key: string; line: number } | undefine
   return undefined;
 }
 
-/** The line of the value at `path`, or of its nearest ancestor. Undefined when it cannot be found. */
-export function lineOf(text: string, language: Language, path: FieldPath): number | undefined {
-  return language === "JSON" ? findJsonLine(text, path) : findYamlLine(text, path);
+/**
+ * For each path the line of its value, or of its nearest ancestor. Undefined when it cannot be found. The text is read once
+ * for all of them.
+ */
+export function linesOf(
+  text: string,
+  language: Language,
+  paths: readonly FieldPath[],
+): readonly (number | undefined)[] {
+  return language === "JSON" ? findJsonLines(text, paths) : findYamlLines(text, paths);
 }

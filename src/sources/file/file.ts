@@ -32,7 +32,7 @@ export function createFileSource(
     metrics: () => ({ reads_total: reads, refused_total: refused }),
     async check() {
       const content = await readNetwork(path);
-      return content.ok ? undefined : content.message;
+      return content.ok ? { faults: [], claims: content.claims } : { faults: content.faults };
     },
     async run(sink, signal) {
       await new FileWatcher(path, clock).run(async () => {

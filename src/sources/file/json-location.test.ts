@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type FieldPath, findJsonFault, findJsonLine } from "./json-location.ts";
+import { type FieldPath, findJsonFault, findJsonLines } from "./json-location.ts";
 
-describe("findJsonLine finds the line of a value", () => {
+const findJsonLine = (text: string, path: FieldPath) => findJsonLines(text, [path])[0];
+
+describe("findJsonLines finds the line of a value", () => {
   const text = `{
     "a": [
       1,
@@ -38,6 +40,16 @@ describe("findJsonLine finds the line of a value", () => {
       expect(findJsonLine(text, path)).toBe(line);
     });
   }
+
+  test("of several paths at once, also of one that continues another", () => {
+    const paths = [...cases, ...missing];
+    expect(
+      findJsonLines(
+        text,
+        paths.map(([path]) => path),
+      ),
+    ).toEqual(paths.map(([, line]) => line));
+  });
 
   test("of a repeated key the last one, which JSON.parse uses", () => {
     expect(findJsonLine('{"a": [1],\n"a": [\n2]}', ["a", 0])).toBe(3);

@@ -88,14 +88,39 @@ function describeError(
   }
 }
 
+/** A value on one of the paths that are looked for. */
+interface Sought {
+  readonly children: Map<string | number, Sought>;
+  line: number | undefined;
+}
+
+const createSought = (): Sought => ({ children: new Map(), line: undefined });
+
+function forget(sought: Sought): void {
+  sought.line = undefined;
+  for (const child of sought.children.values()) forget(child);
+}
+
 /**
- * The line of the value at `path`, or of its nearest ancestor when there is no such value. Of a repeated key the last one
- * counts, as in `JSON.parse`.
+ * For each path the line of its value, or of the nearest ancestor when there is no such value. Of a repeated key the last
+ * one counts, as in `JSON.parse`.
  */
-export function findJsonLine(text: string, path: FieldPath): number {
-  let line = 1;
-  // Callbacks are called only within containers on the path: `enter` returns false for the others, which skips them.
-  const isOnPath = (candidate: FieldPath) => candidate.at(-1) === path[candidate.length - 1];
+export function findJsonLines(text: string, paths: readonly FieldPath[]): number[] {
+  const root = createSought();
+  for (const path of paths) {
+    let at = root;
+    for (const step of path) {
+      const next = at.children.get(step) ?? createSought();
+      at.children.set(step, next);
+      at = next;
+    }
+  }
+  const soughtAt = (path: FieldPath): Sought | undefined => {
+    let at: Sought | undefined = root;
+    for (const step of path) at = at?.children.get(step);
+    return at;
+  };
+  // Callbacks are called only within containers on a path: `enter` returns false for the others, which skips them.
   const enter = (
     _offset: number,
     _length: number,
@@ -103,14 +128,11 @@ export function findJsonLine(text: string, path: FieldPath): number {
     _character: number,
     at: () => FieldPath,
   ) => {
-    const current = at();
-    if (current.length === 0) {
-      line = startLine + 1;
-      return true;
-    }
-    if (!isOnPath(current)) return false;
-    if (typeof current.at(-1) === "number") line = startLine + 1;
-    return current.length < path.length;
+    const path = at();
+    const sought = soughtAt(path);
+    if (!sought) return false;
+    if (typeof path.at(-1) !== "string") sought.line = startLine + 1;
+    return sought.children.size > 0;
   };
   const leave = () => {};
   visitUntilStopped(text, {
@@ -119,14 +141,26 @@ export function findJsonLine(text: string, path: FieldPath): number {
     onArrayBegin: enter,
     onArrayEnd: leave,
     onObjectProperty: (key, _offset, _length, startLine, _character, at) => {
-      if (isOnPath([...at(), key])) line = startLine + 1;
+      const sought = soughtAt(at())?.children.get(key);
+      if (!sought) return;
+      forget(sought);
+      sought.line = startLine + 1;
     },
     onLiteralValue: (_value, _offset, _length, startLine, _character, at) => {
-      const current = at();
-      if (typeof current.at(-1) === "number" && isOnPath(current)) line = startLine + 1;
+      const path = at();
+      const sought = typeof path.at(-1) === "number" ? soughtAt(path) : undefined;
+      if (sought) sought.line = startLine + 1;
     },
   });
-  return line;
+  return paths.map((path) => {
+    let at: Sought | undefined = root;
+    let line = root.line ?? 1;
+    for (const step of path) {
+      at = at?.children.get(step);
+      line = at?.line ?? line;
+    }
+    return line;
+  });
 }
 
 /** The line (from 1) of an offset in a text. */

@@ -188,18 +188,19 @@ describe("an invalid file", () => {
     test(name, async () => {
       const result = await read(file, content);
       if (result.ok) throw new Error("was accepted");
-      if (typeof message === "string") expect(result.message).toBe(message);
-      else expect(result.message).toMatch(message);
+      const [first] = result.faults;
+      if (typeof message === "string") expect(first).toBe(message);
+      else expect(first).toMatch(message);
     });
   }
 
   test("a file that does not exist", async () => {
     const result = await readNetwork(join(folder, "no-such-folder", "x.json"));
-    expect(result).toEqual({ ok: false, message: "x.json: does not exist" });
+    expect(result).toMatchObject({ ok: false, message: "x.json: does not exist" });
   });
 
   test("a folder", async () => {
-    expect(await readNetwork(join(folder, "."))).toEqual({
+    expect(await readNetwork(join(folder, "."))).toMatchObject({
       ok: false,
       message: `${basename(folder)}: is not a regular file`,
     });
@@ -209,7 +210,84 @@ describe("an invalid file", () => {
     const path = join(folder, "large.json");
     await Bun.write(path, "");
     await truncate(path, MAX_FILE_BYTES + 1);
-    expect(await readNetwork(path)).toEqual({ ok: false, message: "large.json: is larger than 256 MiB" });
+    expect(await readNetwork(path)).toMatchObject({
+      ok: false,
+      message: "large.json: is larger than 256 MiB",
+    });
+  });
+});
+
+describe("all faults of a file are found at once", () => {
+  const faults = async (file: string, text: string) => {
+    const result = await read(file, text);
+    if (result.ok) throw new Error("was accepted");
+    return result;
+  };
+
+  test("of all sections and of one record", async () => {
+    const text = `devices:
+ - {id: a, serail: x, type: switch, mfr: 5}
+ - mfr: no id
+   ports:
+    - {port: eth0}
+    - {port: 1}
+ - id: b
+   ports: {}
+ - {id: b}
+links:
+ - {src: {device: a, port: x}, dst: {device: b, port: y}, bidirectional: maybe}
+hosts:
+ - {mac: hello, vlan: 5000, ipAddresses: [10.0.0.1, x, y], location: {elementId: a, port: z}}
+ - nothing
+switches: []
+`;
+    const { message, faults: found } = await faults("bad.yaml", text);
+    expect(found.map((line) => line.replace(/ \((SWITCH|known).*/, "").replace("bad.yaml:", ""))).toEqual([
+      "15: switches: is not known here",
+      "2: devices[0].serail: is not a field of this record, did you mean serial?",
+      "2: devices[0].type: must be equal to one of the allowed values",
+      "2: devices[0].mfr: must be a string: put it in quotes",
+      "3: devices[1].id: is required",
+      "5: devices[1].ports[0].port: must be a decimal number, local or controller",
+      "8: devices[2].ports: must be a list",
+      "9: devices[3]: is a second record of b (the first is in line 7)",
+      "11: links[0].bidirectional: must be true or false",
+      "11: links[0].src.port: must be a decimal number, local or controller",
+      "11: links[0].dst.port: must be a decimal number, local or controller",
+      "13: hosts[0].mac: is not a MAC address",
+      "13: hosts[0].vlan: must be None, Any or a tag from 1 to 4094",
+      "13: hosts[0].ipAddresses[1]: is not an IP address",
+      "13: hosts[0].ipAddresses[2]: is not an IP address",
+      "13: hosts[0].location.port: must be a decimal number, local or controller",
+      "14: hosts[1]: must be an object",
+    ]);
+    expect(message).toEndWith("(and 16 more faults)");
+    // The same in JSON, whose lines are found in another way.
+    const json = JSON.stringify(Bun.YAML.parse(text), null, 1);
+    const { faults: inJson } = await faults("bad.json", json);
+    expect(inJson.map((line) => line.replace(/^[^ ]* /, "").replace(/in line \d+/, ""))).toEqual(
+      found.map((line) => line.replace(/^[^ ]* /, "").replace(/in line \d+/, "")),
+    );
+    expect(inJson[4]).toStartWith(
+      `bad.json:${json.split("\n").findIndex((line) => line.includes("no id"))}:`,
+    );
+  });
+
+  test("one record may have more than a few", async () => {
+    const annotations = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`k${i}`, i]));
+    const { faults: found } = await faults(
+      "bad.json",
+      JSON.stringify({ devices: [{ id: "a", annotations }] }),
+    );
+    expect(found).toHaveLength(40);
+  });
+
+  test("the rest of very many is counted", async () => {
+    const devices = Array.from({ length: 1500 }, () => ({ mfr: "x" }));
+    const { message, faults: found } = await faults("bad.json", JSON.stringify({ devices }));
+    expect(found).toHaveLength(1001);
+    expect(found.at(-1)).toBe("bad.json: 500 more faults are not listed");
+    expect(message).toBe("bad.json:1: devices[0].id: is required (and 1499 more faults)");
   });
 });
 

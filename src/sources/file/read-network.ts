@@ -1,7 +1,7 @@
-/** Reads one network file. The message of a fault is one line of text: `file:line: field: message`. */
+/** Reads one network file. Each fault is one line of text: `file:line: field: message`. */
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { type Network, parseNetwork } from "./parse-network.ts";
+import { faulty, type Network, parseNetwork } from "./parse-network.ts";
 
 export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
@@ -9,9 +9,7 @@ export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 export async function readNetwork(path: string): Promise<Network> {
   const file = basename(path);
   const content = await readBytes(path);
-  return content.ok
-    ? parseNetwork(file, content.bytes)
-    : { ok: false, message: `${file}: ${content.message}` };
+  return content.ok ? parseNetwork(file, content.bytes) : faulty([`${file}: ${content.message}`]);
 }
 
 type BytesResult =

@@ -2,8 +2,8 @@
  * Converts the content of a network file to claims. Records have the fields of the API, but fewer are required.
  *
  * Fields that the service adds itself (first seen, revision, …) are accepted and ignored, so that a saved API response is
- * a valid file; the list of these fields follows from the schemas. Any other unknown field is a fault. The first fault
- * rejects the whole file, because half a network looks like an outage.
+ * a valid file; the list of these fields follows from the schemas. Any other unknown field is a fault. One fault rejects
+ * the whole file, because half a network looks like an outage; all faults are listed, so that they are corrected at once.
  */
 import { isRecord } from "../../lib/is-record.ts";
 import {
@@ -28,8 +28,16 @@ export interface RecordFault {
 
 export type Records =
   | { readonly ok: true; readonly claims: Claims; readonly count: number }
-  | { readonly ok: false; readonly fault: RecordFault };
+  | {
+      readonly ok: false;
+      /** In the order of the kinds and of their lists. */
+      readonly faults: readonly RecordFault[];
+      /** The number of all faults, also of those that are not listed. */
+      readonly faultCount: number;
+    };
 
+/** As many faults are listed: the rest is counted. */
+const MAX_FAULTS = 1000;
 /** A small YAML file with aliases can expand to very many records. */
 const MAX_RECORDS = 5_000_000;
 
@@ -75,8 +83,9 @@ type RawRecord = Record<string, unknown>;
 
 export function readRecords(document: unknown): Records {
   const reader = new RecordReader();
-  const fault = reader.read(document);
-  return fault ? { ok: false, fault } : { ok: true, claims: reader.claims, count: reader.count };
+  reader.read(document);
+  const { claims, count, faults, faultCount } = reader;
+  return faultCount > 0 ? { ok: false, faults, faultCount } : { ok: true, claims, count };
 }
 
 class RecordReader {
@@ -87,6 +96,8 @@ class RecordReader {
     hosts: [],
   };
   count = 0;
+  readonly faults: RecordFault[] = [];
+  faultCount = 0;
   readonly #firstPaths: Readonly<Record<Kind, Map<string, FieldPath>>> = {
     devices: new Map(),
     ports: new Map(),
@@ -96,92 +107,106 @@ class RecordReader {
   /** Links with `bidirectional: true`. */
   readonly #bidirectional: ClaimTypes["links"][] = [];
 
-  read(document: unknown): RecordFault | undefined {
-    if (!isRecord(document)) return { path: [], message: `must be an object with ${KINDS.join(", ")}` };
+  read(document: unknown): void {
+    if (!isRecord(document)) {
+      this.#fail([], `must be an object with ${KINDS.join(", ")}`);
+      return;
+    }
     // The response of /devices/{id}/ports is one device.
-    if ("id" in document) return this.#device(document, []);
-    const unknown = Object.keys(document).find((key) => !KINDS.some((kind) => kind === key));
-    if (unknown !== undefined)
-      return { path: [unknown], message: `is not known here${suggestion(unknown, KINDS)}` };
-    for (const kind of KINDS) {
-      const fault = this.#list(kind, document[kind]);
-      if (fault) return fault;
+    if ("id" in document) {
+      this.#device(document, []);
+      return;
     }
+    for (const key of Object.keys(document))
+      if (!KINDS.some((kind) => kind === key))
+        this.#fail([key], `is not known here${suggestion(key, KINDS)}`);
+    for (const kind of KINDS) this.#list(kind, document[kind]);
     this.#addReverseLinks();
-    return undefined;
   }
 
-  #list(kind: Kind, list: unknown): RecordFault | undefined {
+  #fail(path: FieldPath, message: string, firstPath?: FieldPath): void {
+    if (++this.faultCount <= MAX_FAULTS) this.faults.push({ path, message, ...(firstPath && { firstPath }) });
+  }
+
+  #list(kind: Kind, list: unknown): void {
     // In YAML, `hosts:` without a value is null.
-    if (list === undefined || list === null) return undefined;
-    if (!Array.isArray(list)) return { path: [kind], message: "must be a list" };
-    for (const [index, record] of list.entries()) {
-      const fault = this.#record(kind, record, [kind, index]);
-      if (fault) return fault;
-    }
-    return undefined;
+    if (list === undefined || list === null) return;
+    if (!Array.isArray(list)) this.#fail([kind], "must be a list");
+    else
+      for (const [index, record] of list.entries()) {
+        this.#record(kind, record, [kind, index]);
+        if (this.count > MAX_RECORDS) return;
+      }
   }
 
-  #record(kind: Kind, record: unknown, path: FieldPath): RecordFault | undefined {
-    if (!isRecord(record)) return { path, message: "must be an object" };
-    switch (kind) {
-      case "devices":
-        return this.#device(record, path);
-      case "ports":
-        return this.#add("ports", record, path);
-      case "links":
-        return this.#link(record, path);
-      case "hosts":
-        return this.#host(record, path);
-    }
+  #record(kind: Kind, record: unknown, path: FieldPath): void {
+    if (!isRecord(record)) this.#fail(path, "must be an object");
+    else if (kind === "devices") this.#device(record, path);
+    else if (kind === "links") this.#link(record, path);
+    else if (kind === "hosts") this.#host(record, path);
+    else this.#add(kind, record, path);
   }
 
-  #device({ ports, ...record }: RawRecord, path: FieldPath): RecordFault | undefined {
-    const fault = this.#add("devices", record, path);
-    if (fault || ports === undefined || ports === null) return fault;
-    if (!Array.isArray(ports)) return { path: [...path, "ports"], message: "must be a list" };
+  #device({ ports, ...record }: RawRecord, path: FieldPath): void {
+    const isValid = this.#add("devices", record, path);
+    if (ports === undefined || ports === null) return;
+    if (!Array.isArray(ports)) {
+      this.#fail([...path, "ports"], "must be a list");
+      return;
+    }
+    // The ports of a device with a fault are checked too, as those of a device that nothing else names.
+    const element = isValid ? record.id : `${formatPath(path)}.id`;
     for (const [index, port] of ports.entries()) {
       const at = [...path, "ports", index];
-      if (!isRecord(port)) return { path: at, message: "must be an object" };
-      if (port.element !== undefined && deviceKey(String(port.element)) !== deviceKey(String(record.id))) {
-        return { path: [...at, "element"], message: "is not the device that the port is listed in" };
-      }
-      const inner = this.#add("ports", { ...port, element: record.id }, at);
-      if (inner) return inner;
+      if (!isRecord(port)) this.#fail(at, "must be an object");
+      else if (isValid && port.element !== undefined && !isSameDevice(port.element, record.id))
+        this.#fail([...at, "element"], "is not the device that the port is listed in");
+      else this.#add("ports", { ...port, element }, at);
+      if (this.count > MAX_RECORDS) return;
     }
-    return undefined;
   }
 
-  #link(record: RawRecord, path: FieldPath): RecordFault | undefined {
+  #link(record: RawRecord, path: FieldPath): void {
     const { bidirectional = false } = record;
-    if (typeof bidirectional !== "boolean") {
-      return { path: [...path, "bidirectional"], message: "must be true or false" };
-    }
-    const fault = this.#add("links", record, path);
+    if (typeof bidirectional !== "boolean") this.#fail([...path, "bidirectional"], "must be true or false");
+    const isValid = this.#add("links", record, path);
     const link = this.claims.links.at(-1);
-    if (!fault && bidirectional && link) this.#bidirectional.push(link);
-    return fault;
+    if (isValid && bidirectional && link) this.#bidirectional.push(link);
   }
 
-  #host(record: RawRecord, path: FieldPath): RecordFault | undefined {
-    if (record.locations !== undefined || record.location === undefined)
-      return this.#add("hosts", record, path);
-    const fault = this.#add("hosts", { ...record, locations: [record.location] }, path);
-    if (fault?.path[path.length] !== "locations") return fault;
-    // The message names the field that the file has.
-    return { ...fault, path: [...path, "location", ...fault.path.slice(path.length + 2)] };
+  #host(record: RawRecord, path: FieldPath): void {
+    if (record.locations !== undefined || record.location === undefined) this.#add("hosts", record, path);
+    else this.#add("hosts", { ...record, locations: [record.location] }, path, asLocation);
   }
 
-  #add<K extends Kind>(kind: K, record: RawRecord, path: FieldPath): RecordFault | undefined {
-    if (++this.count > MAX_RECORDS) return { path, message: `is one of more than ${MAX_RECORDS} records` };
+  /** Whether it is valid. `asWritten` leads from the path of a fault in the record to that in the file. */
+  #add<K extends Kind>(
+    kind: K,
+    record: RawRecord,
+    path: FieldPath,
+    asWritten: (steps: FieldPath) => FieldPath = (steps) => steps,
+  ): boolean {
+    if (++this.count > MAX_RECORDS) {
+      this.#fail(path, `is one of more than ${MAX_RECORDS} records`);
+      return false;
+    }
     const result = canonicalClaim(kind, withoutServiceFields(kind, record));
-    if (!result.ok) return describeFault(kind, path, result.fault);
+    if (!result.ok) {
+      for (const fault of [result.fault, ...(result.more ?? [])]) {
+        const { steps, message } = describeFault(kind, fault);
+        this.#fail([...path, ...asWritten(steps)], message);
+      }
+      return false;
+    }
     const key = idKey(kind, result.id);
     const firstPath = this.#firstPaths[kind].get(key);
-    if (firstPath) return { path, message: `is a second record of ${result.id}`, firstPath };
+    if (firstPath) {
+      this.#fail(path, `is a second record of ${result.id}`, firstPath);
+      return false;
+    }
     this.#firstPaths[kind].set(key, path);
     this.claims[kind].push(result.claim);
-    return undefined;
+    return true;
   }
 
   /** Adds the reverse direction of bidirectional links, except where the file has a record of its own for it. */
@@ -200,24 +225,30 @@ function withoutServiceFields(kind: Kind, record: RawRecord): RawRecord {
   return Object.fromEntries(Object.entries(record).filter(([field]) => !serviceFields.has(field)));
 }
 
-function describeFault(kind: Kind, path: FieldPath, fault: { field: string; message: string }): RecordFault {
+const isSameDevice = (a: unknown, b: unknown): boolean => deviceKey(String(a)) === deviceKey(String(b));
+
+/** The message names the field that the file has: `location` for `locations[0]`. */
+const asLocation = (steps: FieldPath): FieldPath =>
+  steps[0] === "locations" ? ["location", ...steps.slice(2)] : steps;
+
+/** Where the fault is in the record, and what it is in the words of a file. */
+function describeFault(kind: Kind, fault: { field: string; message: string }) {
   const steps = fault.field
     .split("/")
     .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"))
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-  const at = [...path, ...steps];
   const name = String(steps.at(-1) ?? "");
   const known = steps.length === 1 ? FIELDS_BY_KIND[kind].known : (INNER_FIELDS[String(steps[0])] ?? []);
   if (known.length > 0 && steps.length > 0 && typeof steps.at(-1) === "string" && !known.includes(name)) {
-    return { path: at, message: `is not a field of this record${suggestion(name, known)}` };
+    return { steps, message: `is not a field of this record${suggestion(name, known)}` };
   }
   // A record in a list is named by the list: `aliases[1]` must follow the rule of `aliases`.
   const rule = FIELD_RULES[typeof steps.at(-1) === "number" ? String(steps.at(-2)) : name];
-  if (rule !== undefined && !fault.message.startsWith("is ")) return { path: at, message: rule };
+  if (rule !== undefined && !fault.message.startsWith("is ")) return { steps, message: rule };
   // A frequent mistake in YAML, where 10 and true are not strings.
-  if (fault.message === "must be string") return { path: at, message: "must be a string: put it in quotes" };
-  return { path: at, message: fault.message };
+  if (fault.message === "must be string") return { steps, message: "must be a string: put it in quotes" };
+  return { steps, message: fault.message };
 }
 
 /** `devices[2].annotations.name` */

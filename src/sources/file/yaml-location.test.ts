@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findYamlFault, findYamlLine } from "./yaml-location.ts";
+import { findYamlFault, findYamlLines } from "./yaml-location.ts";
 
 const host = (i: number) =>
   `  - mac: "02:00:00:00:00:${(i % 256).toString(16).padStart(2, "0")}"\n    vlan: ${i}\n`;
@@ -21,14 +21,17 @@ describe("in a text that is too long for the parser with positions", () => {
   });
 
   test("a value is found in any item of any list", () => {
-    expect(findYamlLine(text, ["devices", 1, "id"])).toBe(4);
-    expect(findYamlLine(text, ["hosts", 0, "vlan"])).toBe(7);
-    expect(findYamlLine(text, ["hosts", MANY - 1, "vlan"])).toBe(5 + 2 * MANY);
-    expect(findYamlLine(text, ["hosts", MANY - 1])).toBe(4 + 2 * MANY);
+    const paths = [
+      ["hosts", MANY - 1, "vlan"],
+      ["devices", 1, "id"],
+      ["hosts", MANY - 1],
+      ["hosts", 0, "vlan"],
+    ];
+    expect(findYamlLines(text, paths)).toEqual([5 + 2 * MANY, 4, 4 + 2 * MANY, 7]);
   });
 
   test("what cannot be narrowed has no line", () => {
     expect(findYamlFault(`hosts: [${"{mac: x}, ".repeat(100_000)}`)).toBeUndefined();
-    expect(findYamlLine(text, ["links", 3])).toBeUndefined();
+    expect(findYamlLines(text, [["links", 3]])).toEqual([undefined]);
   });
 });

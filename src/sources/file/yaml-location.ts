@@ -35,17 +35,42 @@ export function findYamlFault(text: string): YamlFault | undefined {
   return undefined;
 }
 
-/** The line of the value at `path`, or of its nearest ancestor. */
-export function findYamlLine(text: string, path: FieldPath): number | undefined {
-  if (text.length <= MAX_SEARCHED_LENGTH) return lineIn({ text, linesBefore: 0 }, path);
-  const [key, index, ...rest] = path;
-  for (const list of topLevelLists(text)) {
-    if (list.key !== key || typeof index !== "number") continue;
-    const start = list.starts[index];
-    const end = list.starts[index + 1] ?? list.end;
-    if (start !== undefined) return lineIn(excerpt(text, key, start, end), [key, 0, ...rest]);
+/** For each path the line of its value, or of the nearest ancestor. Undefined when it cannot be found. */
+export function findYamlLines(text: string, paths: readonly FieldPath[]): (number | undefined)[] {
+  if (text.length <= MAX_SEARCHED_LENGTH) {
+    const parsed = parseWithPositions(text);
+    return paths.map((path) => parsed && lineIn(parsed, path));
   }
-  return undefined;
+  const lists = new Map(Array.from(topLevelLists(text), (list) => [list.key, list]));
+  const found = paths.map((path) => {
+    const [key, index, ...rest] = path;
+    const list = lists.get(String(key));
+    const start = typeof index === "number" ? list?.starts[index] : undefined;
+    if (!list || start === undefined || typeof index !== "number") return undefined;
+    return { key: list.key, start, end: list.starts[index + 1] ?? list.end, rest };
+  });
+  const linesBefore = countLines(
+    text,
+    found.flatMap((item) => item?.start ?? []),
+  );
+  return found.map((item) => {
+    const parsed = item && parseWithPositions(excerptText(text, item.key, item.start, item.end));
+    const line = parsed && lineIn(parsed, [item.key, 0, ...item.rest]);
+    // The key of the excerpt is one line more.
+    return line === undefined ? undefined : line + (linesBefore.get(item?.start ?? 0) ?? 0) - 1;
+  });
+}
+
+/** The number of lines before each offset. The text is read once. */
+function countLines(text: string, offsets: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  let lines = 0;
+  let next = text.indexOf("\n");
+  for (const offset of [...new Set(offsets)].sort((a, b) => a - b)) {
+    for (; next >= 0 && next < offset; next = text.indexOf("\n", next + 1)) lines++;
+    counts.set(offset, lines);
+  }
+  return counts;
 }
 
 interface TopLevelList {
@@ -72,8 +97,11 @@ function* topLevelLists(text: string): Generator<TopLevelList> {
 }
 
 /** The key stands in a line of its own before the items. */
+const excerptText = (text: string, key: string, start: number, end: number): string =>
+  `${key}:\n${text.slice(start, end)}`;
+
 const excerpt = (text: string, key: string, start: number, end: number): Excerpt => ({
-  text: `${key}:\n${text.slice(start, end)}`,
+  text: excerptText(text, key, start, end),
   linesBefore: lineAt(text, start) - 2,
 });
 
@@ -104,10 +132,9 @@ function faultIn({ text, linesBefore }: Excerpt): YamlFault | undefined {
   return { line: linesBefore + parsed.lineCounter.linePos(first.pos[0]).line, message: first.message };
 }
 
-function lineIn({ text, linesBefore }: Excerpt, path: FieldPath): number | undefined {
-  const parsed = parseWithPositions(text);
-  if (!parsed) return undefined;
-  const { document, lineCounter } = parsed;
+type Positions = NonNullable<ReturnType<typeof parseWithPositions>>;
+
+function lineIn({ document, lineCounter }: Positions, path: FieldPath): number {
   let node: Node | null | undefined = document.contents;
   let offset = node?.range?.[0] ?? 0;
   for (const step of path) {
@@ -125,5 +152,5 @@ function lineIn({ text, linesBefore }: Excerpt, path: FieldPath): number | undef
     node = next;
     if (typeof step === "number") offset = node.range?.[0] ?? offset;
   }
-  return linesBefore + lineCounter.linePos(offset).line;
+  return lineCounter.linePos(offset).line;
 }

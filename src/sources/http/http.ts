@@ -10,7 +10,7 @@ import type { Language } from "../file/document.ts";
 import { parseNetwork } from "../file/parse-network.ts";
 import { runPoll } from "../poll-loop.ts";
 import { intervalSeconds } from "../poll-options.ts";
-import type { Source, SourceContext } from "../source.ts";
+import { checkOf, type Source, type SourceContext } from "../source.ts";
 import { upstreamOptions } from "../upstream/options.ts";
 import { Upstream } from "../upstream/upstream.ts";
 
@@ -40,7 +40,7 @@ export function createHttpSource(
   return {
     name,
     metrics: () => ({ ...counts }),
-    check: () => upstream.checkFiles(),
+    check: async () => checkOf(await upstream.checkFiles()),
     run(sink, signal) {
       let validators: Record<string, string> = {};
       return runPoll({ sink, intervalMs, clock, signal }, async () => {

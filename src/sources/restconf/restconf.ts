@@ -3,7 +3,7 @@
  * of changes signals one. Each list replaces the one before, so that what vanishes there is removed here.
  */
 import { createPollLoop, type PollResult } from "../poll-loop.ts";
-import type { Sink, Source, SourceContext } from "../source.ts";
+import { checkOf, type Sink, type Source, type SourceContext } from "../source.ts";
 import { Upstream } from "../upstream/upstream.ts";
 import { ChangeStream } from "./change-stream.ts";
 import { DEFAULT_GRACE_SECONDS, DEFAULT_INTERVAL_SECONDS, type RestconfOptions } from "./options.ts";
@@ -39,7 +39,7 @@ class RestconfSource implements Source {
 
   metrics = () => ({ ...this.#counters });
 
-  check = () => this.#createUpstream().checkFiles();
+  check = async () => checkOf(await this.#createUpstream().checkFiles());
 
   async run(sink: Sink, signal: AbortSignal): Promise<void> {
     const { clock } = this.#context;

@@ -83,7 +83,7 @@ test("counters go on in the next run, whose first set is reported as a whole", a
 
 test("check reads in the calling thread", async () => {
   await write("[");
-  expect(await fileSource().check?.()).toBe("net.json:1: is not JSON: ends too early");
+  expect(await fileSource().check?.()).toEqual({ faults: ["net.json:1: is not JSON: ends too early"] });
 });
 
 test("an error of the sink ends the run as what it is", async () => {

@@ -9,7 +9,7 @@
 import { sameJson } from "../../lib/same-json.ts";
 import type { Steps } from "../../lib/steps.ts";
 import { canonicalMac } from "../../model/address.ts";
-import type { ClaimTypes, PortClaim } from "../../model/claim.ts";
+import { type ClaimTypes, type PortClaim, referencedDevices } from "../../model/claim.ts";
 import { type ConnectPoint, deviceKey, type Kind, portId } from "../../model/ids.ts";
 import { parseClaimsKey } from "../indexes.ts";
 import {
@@ -19,7 +19,6 @@ import {
   NAME_ANNOTATIONS,
   type PortNumbers,
 } from "../port-matching.ts";
-import { referencedDevices } from "../recover.ts";
 import type { SourcedClaim, TouchedEntity } from "../touched-entity.ts";
 import { parseStored, type View } from "../view.ts";
 import type { WorkingSet } from "../working-set.ts";
