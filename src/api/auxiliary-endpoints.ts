@@ -94,10 +94,19 @@ export class AuxiliaryEndpoints {
   }
 
   health(path: HealthPath, isStopping: boolean, isUser: boolean): Response {
-    const { context, sources, clusterStatus: cluster, clock } = this.#options;
+    const { context, version, sources, readers, clusterStatus: cluster, clock } = this.#options;
     if (path === "/healthz") return livenessResponse();
     const now = clock.now();
-    return readinessResponse({ context, sources: sources(), isStopping, cluster, now, isUser });
+    return readinessResponse({
+      context,
+      version,
+      sources: sources(),
+      readers: readers?.count(),
+      isStopping,
+      cluster,
+      now,
+      isUser,
+    });
   }
 
   /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */

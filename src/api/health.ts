@@ -3,7 +3,11 @@
  * credentials, so they contain no more than a probe needs; the status of each source is for users.
  */
 import type { Response } from "../http1/response.ts";
+import { KINDS } from "../model/ids.ts";
+import type { ReaderProcesses, Readiness } from "../model/readiness.ts";
 import type { SourceReport, SourceStatus } from "../model/source-status.ts";
+import { MergeRules } from "../view/merge-rules.ts";
+import type { View } from "../view/view.ts";
 import { type ClusterStatus, staleSeconds } from "./cluster-status.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { ReadContext } from "./reads/read-context.ts";
@@ -18,6 +22,9 @@ export const livenessResponse = (): Response => ({
 
 export interface ReadinessInput {
   readonly context: Pick<ReadContext, "view" | "log">;
+  readonly version: string;
+  /** In a service with several processes. */
+  readonly readers?: ReaderProcesses | undefined;
   readonly sources: readonly SourceReport[];
   readonly isStopping: boolean;
   /** On a node of a cluster. */
@@ -36,12 +43,12 @@ export interface ReadinessInput {
  * neither way: its claims come from the node that runs it.
  */
 export function readinessResponse(input: ReadinessInput): Response {
-  const { context, sources, isStopping, cluster, now, isUser } = input;
+  const { context, version, readers, sources, isStopping, cluster, now, isUser } = input;
   const { view, log } = context;
   const unsynced = sources.filter((source) => source.status === "starting");
-  const isStarting = unsynced.some(({ error }) => error === undefined || view.revision === 0);
+  const isStarting = unsynced.some(({ error }) => error === undefined || !hasNetwork(view));
   const hasStale = unsynced.length > 0 || sources.some((source) => source.status === "stale");
-  const { writeFailure } = log.stats();
+  const { writeFailure, bytes, snapshots, oldest, oldestTime } = log.stats();
   const isDegraded = hasStale || writeFailure !== undefined || cluster?.trouble !== undefined;
   const unreadiness = isStopping
     ? "stopping"
@@ -51,18 +58,28 @@ export function readinessResponse(input: ReadinessInput): Response {
         ? "stale"
         : undefined;
   const details = {
+    version,
     revision: view.revision,
     logId: log.id,
     sources: sources.map(withoutMetrics),
-    ...(writeFailure && { log: { status: "failing", ...writeFailure } }),
+    ...(readers && { readers }),
+    storage: { bytes, snapshots, oldest, oldestTime },
+    ...(writeFailure && { log: { status: "failing" as const, ...writeFailure } }),
     ...(cluster && { cluster: clusterDetails(cluster, now) }),
   };
   // What is degraded is for users, too: a probe needs no more than whether it is ready.
-  const body = isUser
+  const body: Readiness = isUser
     ? { status: unreadiness ?? (isDegraded ? "degraded" : "ready"), ...details }
     : { status: unreadiness ?? "ready" };
   return { status: unreadiness ? 503 : 200, headers: HEADERS, body: JSON.stringify(body) };
 }
+
+/** Whether a source has ever reported, now or before a restart. That one fails has a revision too, and is no network. */
+const hasNetwork = (view: View): boolean =>
+  KINDS.some((kind) => view.size(kind) > 0) ||
+  MergeRules.read(view)
+    .facts.values()
+    .some(({ hasSynced }) => hasSynced);
 
 const isTooOld = (cluster: ClusterStatus, now: number): boolean =>
   cluster.maxStaleSeconds > 0 && (staleSeconds(cluster, now) ?? 0) > cluster.maxStaleSeconds;

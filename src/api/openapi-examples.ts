@@ -263,6 +263,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   },
   Readiness: {
     status: "ready",
+    version: "0.1.0",
     revision: 8,
     logId: "0f8e9f4c-7f5c-4f0a-9d5a-3f3f6f6f1b2c",
     sources: [
@@ -273,8 +274,10 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
         since: CONNECTED_MS,
         lastSyncedAt: CHANGED_MS,
         restarts: 0,
+        entities: { devices: 2, ports: 4, links: 2, hosts: 1 },
       },
     ],
+    storage: { bytes: 69_632, snapshots: 1, oldest: 0, oldestTime: CONNECTED_MS },
   },
   OpenApiDocument: { openapi: "3.1.0", info: { title: "Gazetteer" } },
 };

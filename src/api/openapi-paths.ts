@@ -5,6 +5,7 @@
 import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Device, Host, Link, Port } from "../model/entity.ts";
 import { MapSettings, MetricValues } from "../model/map-settings.ts";
+import { Readiness } from "../model/readiness.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { Json } from "./openapi-components.ts";
 import {
@@ -38,7 +39,6 @@ import {
   LIVENESS_SCHEMA,
   OPENAPI_SCHEMA,
   PathList,
-  READINESS_SCHEMA,
   StaleLinkAge,
 } from "./openapi-schemas.ts";
 
@@ -216,15 +216,15 @@ export const PATHS: Json = {
     tag: "Service",
     summary: "Whether every source has synced",
     description:
-      "For readiness probes. Needs no credentials; with valid ones the body has the state of every source.",
+      "For readiness probes. Needs no credentials; with valid ones the body has the version, the state of every source, the processes and the storage.",
     headers: HEALTH_HEADERS,
-    content: { [JSON_TYPE]: mediaType(READINESS_SCHEMA) },
+    content: { [JSON_TYPE]: mediaType(Readiness) },
     responses: {
       ...problemRefs(431),
       "503": {
         description: "Not ready yet, or stopping.",
         headers: headerRefs(HEALTH_HEADERS),
-        content: { [JSON_TYPE]: mediaType(READINESS_SCHEMA) },
+        content: { [JSON_TYPE]: mediaType(Readiness) },
       },
     },
     isPublic: true,

@@ -9,7 +9,7 @@ import { IncidentSearch } from "../model/incident.ts";
 import { MapSettings, MetricValues } from "../model/map-settings.ts";
 import { NetworkProblem, ProblemCounts } from "../model/network-problem.ts";
 import { PathExplanation } from "../model/path-explanation.ts";
-import { SourceStatus } from "../model/source-status.ts";
+import { Readiness } from "../model/readiness.ts";
 import type { Schema } from "./openapi-components.ts";
 import { PROBLEMS } from "./problem.ts";
 
@@ -187,49 +187,6 @@ export const PROBLEM_SCHEMA = Type.Object(
 );
 
 export const LIVENESS_SCHEMA = Type.Object({ status: Type.Literal("alive") }, { $id: "Liveness" });
-export const READINESS_SCHEMA = Type.Object(
-  {
-    status: Type.Enum(["ready", "degraded", "starting", "stale", "stopping"], { $id: "ReadinessStatus" }),
-    revision: Type.Optional(int64("The revision of the view; only with valid credentials.")),
-    logId: Type.Optional(
-      Type.String({ description: "As in the header Gazetteer-Log; only with valid credentials." }),
-    ),
-    sources: Type.Optional(
-      Type.Array(SourceStatus, { description: "The sources; only with valid credentials." }),
-    ),
-    log: Type.Optional(
-      Type.Object(
-        {
-          status: Type.Literal("failing"),
-          error: Type.String(),
-          since: int64("Epoch milliseconds."),
-        },
-        { $id: "LogStatus", description: "Only while changes cannot be stored, for example on a full disk." },
-      ),
-    ),
-    cluster: Type.Optional(
-      Type.Object(
-        {
-          name: Type.String(),
-          node: Type.String({ description: "Names this run of the node." }),
-          lag: int64("Messages of the log that the node knows of and has not applied yet."),
-          staleSeconds: Type.Optional(
-            int64("While the log cannot be followed: how old the view may be, as in Gazetteer-Stale."),
-          ),
-          condition: Type.Optional(
-            Type.String({
-              description: "What is wrong with the log of the cluster; absent when nothing is.",
-            }),
-          ),
-          error: Type.Optional(Type.String()),
-          since: Type.Optional(int64("Epoch milliseconds.")),
-        },
-        { $id: "ClusterStatus", description: "Only on a node of a cluster, with valid credentials." },
-      ),
-    ),
-  },
-  { $id: "Readiness" },
-);
 export const OPENAPI_SCHEMA = Type.Object(
   { openapi: Type.String(), info: Type.Record(Type.String(), Type.Unknown()) },
   { $id: "OpenApiDocument" },
@@ -255,7 +212,7 @@ export const BODY_SCHEMAS: readonly Schema[] = [
   StaleLinkAge,
   PROBLEM_SCHEMA,
   LIVENESS_SCHEMA,
-  READINESS_SCHEMA,
+  Readiness,
   ClusterOverview,
   MapSettings,
   MetricValues,

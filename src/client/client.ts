@@ -11,6 +11,7 @@ import type { Explanation } from "../model/explanation.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { Alarm, Incident, IncidentSearch } from "../model/incident.ts";
 import type { PathExplanation } from "../model/path-explanation.ts";
+import type { Readiness } from "../model/readiness.ts";
 import { type Credentials, parseAddress } from "./address.ts";
 import { ClientError, createLocalError } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
@@ -30,7 +31,6 @@ import {
   type ListResult,
   type PathsResult,
   type Query,
-  type Readiness,
   type RevisionOrTime,
   type SearchResult,
   type StreamedList,

@@ -4,7 +4,6 @@
  */
 import type { Device, Entities, Port } from "../model/entity.ts";
 import { type Kind, portId } from "../model/ids.ts";
-import type { SourceStatus } from "../model/source-status.ts";
 
 /** The collections that have a path of their own. */
 export type CollectionName = Exclude<Kind, "ports">;
@@ -127,38 +126,6 @@ export interface Timeline {
   readonly counts: number[];
   readonly oldest: RevisionTime;
   readonly newest: RevisionTime;
-}
-
-/**
- * `degraded`: every source was synced once, but at least one is stale, or the log cannot be used. `stale`: the view of this
- * node of a cluster is older than it may be.
- */
-export interface Readiness {
-  readonly status: "starting" | "ready" | "degraded" | "stale" | "stopping";
-  /** Absent when the credentials are missing or wrong. */
-  readonly revision?: number;
-  /** Absent when the credentials are missing or wrong. */
-  readonly logId?: string;
-  /** Absent when the credentials are missing or wrong. */
-  readonly sources?: SourceStatus[];
-  /** On a node of a cluster. Absent when the credentials are missing or wrong. */
-  readonly cluster?: ClusterReadiness;
-}
-
-/** How a node follows the log of its cluster. */
-export interface ClusterReadiness {
-  readonly name: string;
-  /** Names this run of the node. */
-  readonly node: string;
-  /** Messages of the log that it has not applied yet. */
-  readonly lag: number;
-  /** While it cannot follow the log: how old its view may be, as in the header `Gazetteer-Stale`. */
-  readonly staleSeconds?: number;
-  /** What is wrong with the log; absent when nothing is. */
-  readonly condition?: string;
-  readonly error?: string;
-  /** Epoch milliseconds. */
-  readonly since?: number;
 }
 
 /**

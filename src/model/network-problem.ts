@@ -39,7 +39,9 @@ export const NetworkProblem = Type.Object(
     entity: Type.Optional(
       Type.String({ description: "The id of the entity; of a cable, the lower one of its two links." }),
     ),
-    source: Type.Optional(Type.String({ description: "The name of the source, of a stale one." })),
+    source: Type.Optional(
+      Type.String({ description: "The name of the source, of one that fails or is stale." }),
+    ),
     link: Type.Optional(
       Type.Object(
         { src: Link.properties.src, dst: Link.properties.dst },

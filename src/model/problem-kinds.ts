@@ -20,6 +20,7 @@ export const KIND_TRAITS = {
   "link-inactive": { severity: "major", cutsOff: true },
   "link-one-sided": { severity: "major" },
   "link-lost": { severity: "major", cutsOff: true },
+  "source-failed": { severity: "major" },
   "host-duplicated": { severity: "minor" },
   conflict: { severity: "minor" },
   "source-stale": { severity: "warning" },

@@ -12,7 +12,8 @@ export const SOURCE_STATES = ["starting", "synced", "stale", "standby", "stopped
  * - `starting`: no claims were committed yet. `error` is set when earlier attempts failed.
  * - `synced`: the claims in the view are what the source last reported.
  * - `stale`: the last claims stay in the view, but the source failed or reported trouble since. `error` has the reason.
- * - `standby`: another node of the cluster runs the source, or it has not reported yet since it was taken over.
+ * - `standby`: another node of the cluster runs the source, or it has not reported yet since it was taken over. `error` is
+ *   set while it fails there.
  * - `stopped`: the source was stopped.
  */
 export type SourceState = (typeof SOURCE_STATES)[number];
@@ -30,9 +31,23 @@ export const SourceStatus = Type.Object(
     status: Type.Enum(SOURCE_STATES, { $id: "SourceState" }),
     node: Type.Optional(Type.String({ description: "In a cluster: the name of the node that runs it." })),
     since: int64("Epoch milliseconds at which the source entered `status`."),
-    error: Type.Optional(Type.String()),
+    error: Type.Optional(Type.String({ description: "Why it fails." })),
+    failedSince: Type.Optional(
+      int64("Epoch milliseconds since when it fails, as the log has it; in a cluster on every node."),
+    ),
     lastSyncedAt: Type.Optional(int64("Epoch milliseconds of the last committed claims.")),
     restarts: Type.Integer(),
+    entities: Type.Optional(
+      Type.Object(
+        {
+          devices: Type.Integer(),
+          ports: Type.Integer(),
+          links: Type.Integer(),
+          hosts: Type.Integer(),
+        },
+        { $id: "EntityCounts", description: "What it claims of what is shown." },
+      ),
+    ),
     upstreamLogs: Type.Optional(
       Type.Array(Type.String(), {
         description:

@@ -3,8 +3,8 @@
  * that it was created from. A reload compares the entries: sources whose entry is the same are not touched, changed ones
  * are replaced and keep their claims until they report again, and the claims and files of removed ones are removed.
  *
- * It reports to the committer when a source becomes stale and when it is live again. After a start of the service the claims
- * of a source from before count as before, live or stale, until it reports or fails.
+ * It reports to the committer when a source begins to fail, with the reason, and when it works again. After a start of the
+ * service the claims of a source from before count as before, live or stale, until it reports or fails.
  *
  * In a cluster, a source runs where its lease is, and only that node reports its status. The claims of a source that this node
  * no longer has stay: other nodes may have it.
@@ -17,7 +17,7 @@ import { createConfiguredSources } from "../config/sources.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { LogError } from "../log/log.ts";
-import { KINDS } from "../model/ids.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { withoutCommonOptions } from "../sources/common-options.ts";
@@ -34,6 +34,9 @@ import { Withdrawals } from "./withdrawals.ts";
 
 /** The collections whose values have sources. */
 const CLAIMED = [...KINDS, "claims"] as const;
+
+/** Of the reason of a failure, as the log has it: a peer or a program may say anything. */
+const MAX_ERROR_CHARS = 1000;
 
 type SourceEntry = Config["sources"][number];
 
@@ -86,6 +89,8 @@ export class SourceSet {
   readonly #withdrawals: Withdrawals;
   readonly #leases: SourceLeases | undefined;
   readonly #clusterSettings: ClusterSettings | undefined;
+  /** The sources of this node whose failure the log has, with the reason of their present configuration. */
+  readonly #failing = new Set<string>();
   #sources: readonly CreatedSource[];
 
   constructor(sources: readonly CreatedSource[], store: Store, context: SourceContext) {
@@ -101,7 +106,7 @@ export class SourceSet {
       // Required, because `lastClaims` is optional: an ingest without it would compile and break graceful restart.
       sinkFor: (name): Required<ClaimSink> => this.#sink(name),
       permitFor: this.#leases?.permitFor.bind(this.#leases),
-      onStatus: (name, status) => this.#onStatus(name, status),
+      onStatus: (name, status, error) => this.#onStatus(name, status, error),
       ...context,
     });
     const afterSeconds = (name: string) =>
@@ -115,13 +120,26 @@ export class SourceSet {
   }
 
   status(): SourceReport[] {
-    const { rules } = this.#store.committer;
+    const { committer, view } = this.#store;
+    const { rules } = committer;
     return this.#supervisor.status().map((report) => {
-      const node = this.#leases?.nodeOf(report.name);
+      const { name, status } = report;
+      const node = this.#leases?.nodeOf(name);
+      const { failedSince, error } = rules.facts.get(name) ?? {};
+      const count = (kind: Kind) => view.indexes(kind).named("source").count(name);
       return {
         ...report,
-        ...(rules.isIntended(report.name) && { role: "intended" as const }),
+        ...(rules.isIntended(name) && { role: "intended" as const }),
         ...(node !== undefined && { node }),
+        ...(failedSince !== undefined && status !== "synced" && { failedSince }),
+        // Another node runs it, so that only the log has the reason.
+        ...(status === "standby" && failedSince !== undefined && error !== undefined && { error }),
+        entities: {
+          devices: count("devices"),
+          ports: count("ports"),
+          links: count("links"),
+          hosts: count("hosts"),
+        },
       };
     });
   }
@@ -177,6 +195,7 @@ export class SourceSet {
         .map(({ source }) => source.name),
     };
     this.#sources = next.map(kept);
+    for (const name of [...changes.removed, ...changes.changed]) this.#failing.delete(name);
     await this.#supervisor.replace(this.#sources);
     const settings = mergeSettingsOf(config, this.#sources);
     await (this.#clusterSettings?.setOwn(settings) ?? this.#store.committer.setSettings(settings));
@@ -186,19 +205,33 @@ export class SourceSet {
   }
 
   /** Never waits for the committer: the source goes on. The committer applies status changes in order. */
-  #onStatus(name: string, status: "synced" | "failed" | "standby"): void {
-    if (status !== "failed") this.#withdrawals.cancel(name);
+  #onStatus(name: string, status: "synced" | "failed" | "standby", error = "failed"): void {
+    if (status !== "failed") {
+      this.#withdrawals.cancel(name);
+      this.#failing.delete(name);
+    }
     if (status === "standby") return;
     const facts = this.#store.committer.rules.facts.get(name);
     if (status === "synced") {
-      if (!facts?.hasSynced || facts.staleSince !== undefined) this.#setFacts(name, { hasSynced: true });
+      const isWell = facts?.hasSynced && facts.staleSince === undefined && facts.failedSince === undefined;
+      if (!isWell) this.#setFacts(name, { hasSynced: true });
       return;
     }
+    const now = this.#context.clock.now();
+    const hasSynced = facts?.hasSynced === true || this.#hasClaims(name);
     // Without claims there is nothing that could be stale.
-    if (!facts?.hasSynced && !this.#hasClaims(name)) return;
-    const staleSince = facts?.staleSince ?? this.#context.clock.now();
-    if (facts?.staleSince === undefined) this.#setFacts(name, { hasSynced: true, staleSince });
-    this.#withdrawals.schedule(name, staleSince);
+    const staleSince = hasSynced ? (facts?.staleSince ?? now) : undefined;
+    // A retry writes nothing. The reason from before a start, or of another node or configuration, may be another one.
+    if (!this.#failing.has(name)) {
+      this.#failing.add(name);
+      this.#setFacts(name, {
+        hasSynced,
+        ...(staleSince !== undefined && { staleSince }),
+        failedSince: facts?.failedSince ?? staleSince ?? now,
+        error: error.slice(0, MAX_ERROR_CHARS),
+      });
+    }
+    if (staleSince !== undefined) this.#withdrawals.schedule(name, staleSince);
   }
 
   #setFacts(name: string, facts: SourceFacts): void {

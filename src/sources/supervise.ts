@@ -30,8 +30,8 @@ export interface ConfiguredSource {
 export interface SupervisorOptions extends SourceContext {
   readonly sources: readonly ConfiguredSource[];
   readonly sinkFor: (sourceName: string) => ClaimSink;
-  /** Must return at once and not throw. */
-  readonly onStatus?: (sourceName: string, status: "synced" | "failed" | "standby") => void;
+  /** Must return at once and not throw. `error` is the reason of a failure. */
+  readonly onStatus?: (sourceName: string, status: "synced" | "failed" | "standby", error?: string) => void;
   /**
    * Waits for the permit to run a source; `onWait` is called when it is not to be had at once. Undefined when `signal`
    * aborts. Absent where a source always runs.
@@ -332,7 +332,7 @@ class SupervisedSource {
 
   #markStale(reason: string): void {
     this.#setState(this.#lastSyncedAt === undefined ? "starting" : "stale", reason);
-    this.#options.onStatus?.(this.#source.name, "failed");
+    this.#options.onStatus?.(this.#source.name, "failed", reason);
   }
 
   #setState(state: SourceState, error: string | undefined): void {

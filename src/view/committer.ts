@@ -149,7 +149,8 @@ export class Committer {
     const before = this.#rules.facts.get(source);
     if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
     // A time must not be lost by a restart. That it has synced once is known again soon.
-    const mustStore = before?.staleSince !== facts.staleSince || this.#isShared;
+    const isTimeSame = before?.staleSince === facts.staleSince && before?.failedSince === facts.failedSince;
+    const mustStore = !isTimeSame || before?.error !== facts.error || this.#isShared;
     await this.#changeRules((rules) => rules.withFacts(source, facts), mustStore, source);
   }
 

@@ -16,8 +16,12 @@ import {
 export interface SourceFacts {
   /** It has reported its full set at least once. */
   readonly hasSynced: boolean;
-  /** Epoch milliseconds; absent while the source is live. */
+  /** Epoch milliseconds since when its claims may be outdated; absent while the source is live. */
   readonly staleSince?: number;
+  /** Epoch milliseconds since when it fails, also where it has never worked; absent while it works. */
+  readonly failedSince?: number;
+  /** Why it failed then. Not written again at each attempt, however its reason changes. */
+  readonly error?: string;
 }
 
 /** A state with the collection `settings`. */

@@ -53,6 +53,7 @@ test("a network without problems, and the media type", async () => {
       "link-lost": 0,
       "host-duplicated": 0,
       conflict: 0,
+      "source-failed": 0,
       "source-stale": 0,
       drift: 0,
       "host-moved": 0,
@@ -121,9 +122,12 @@ test("drift, stale sources and conflicts of links", async () => {
     after: JSON.stringify(value),
     changed: [],
   });
+  const failed = { failedSince: staleSince, error: "the peer refuses." };
   await harness.write([
-    settings("merge", { sources: [{ name: "first" }, { name: "second" }] }),
+    settings("merge", { sources: ["first", "second", "third", "fourth"].map((name) => ({ name })) }),
     settings("source:second", { hasSynced: true, staleSince }),
+    settings("source:third", { hasSynced: true, staleSince, ...failed }),
+    settings("source:fourth", { hasSynced: false, ...failed }),
   ]);
   const ids = summary(await read(harness, "?severity=minor,warning"));
   expect(ids).toContain(`minor conflict:links:${linkOf("dev:d", A)} -0/0`);
@@ -131,8 +135,23 @@ test("drift, stale sources and conflicts of links", async () => {
   expect(ids).toContain(`warning drift:links:${A}/1-dev:x/2 -0/0`);
   // Drift may only look so, where a source no longer reports.
   expect(ids.filter((id) => id.startsWith("warning"))[0]).toBe("warning source-stale:second -0/0");
-  const { problems } = await read(harness, "?kind=source-stale");
-  expect(problems).toMatchObject([{ since: new Date(staleSince).toISOString(), source: "second" }]);
+  const { problems } = await read(harness, "?kind=source-failed,source-stale");
+  const since = new Date(staleSince).toISOString();
+  expect(problems).toMatchObject([
+    {
+      severity: "major",
+      since,
+      source: "fourth",
+      text: "Source fourth has never reported: the peer refuses.",
+    },
+    {
+      severity: "major",
+      since,
+      source: "third",
+      text: "Source third failed: the peer refuses. What it last reported may have changed.",
+    },
+    { severity: "warning", since, source: "second" },
+  ]);
 });
 
 test("filters, and faults that name what is allowed", async () => {

@@ -99,7 +99,7 @@ beforeAll(async () => {
   }
   // A source that fails: what it last reported stays, and is stale.
   writeFileSync(join(a.folder, "other.json"), "no JSON");
-  await until(async () => (await kindsOf(a)).includes("source-stale"), { what: "a stale source" });
+  await until(async () => (await kindsOf(a)).includes("source-failed"), { what: "a failed source" });
 }, 120_000);
 afterAll(async () => {
   await Promise.all([a.kill(), b.kill()]);
@@ -177,7 +177,7 @@ test("problems of every kind are there", async () => {
       "host-moved",
       "host-duplicated",
       "drift",
-      "source-stale",
+      "source-failed",
     ].toSorted(),
   );
 });

@@ -48,14 +48,14 @@ test("a lost link and a stale source, in every process, after a restart, and on 
   writeFileSync(file, network([[1, 2]]));
   await until(async () => (await read()).problems.length === 1, { what: "the lost link" });
   writeFileSync(file, "{");
-  await until(async () => (await read()).problems.length === 2, { what: "the stale source" });
+  await until(async () => (await read()).problems.length === 2, { what: "the failed source" });
   // Connections are distributed among the processes, and each has the same.
   const bodies = await Promise.all(
     Array.from({ length: 12 }, async () => (await service.fetch(PROBLEMS, { keepalive: false })).text()),
   );
   expect(new Set(bodies).size).toBe(1);
   const { problems }: Body = JSON.parse(bodies[0] ?? "");
-  expect(problems.map(({ id }) => id)).toEqual(["link-lost:of:2/3-of:3/2", "source-stale:plan"]);
+  expect(problems.map(({ id }) => id)).toEqual(["link-lost:of:2/3-of:3/2", "source-failed:plan"]);
   const stream = await service.fetch(PROBLEMS, { headers: { accept: "text/event-stream" } });
   const reader = stream.body?.getReader();
   let text = "";
@@ -67,8 +67,14 @@ test("a lost link and a stale source, in every process, after a restart, and on 
   expect(table.status).toBe(0);
   expect(table.stdout).toMatch(/^SEVERITY +KIND/);
   expect(table.stdout).toMatch(/critical +link-lost +\S+ +1 +0 +Link of:2\/3 to of:3\/2 is gone/);
-  const json = await runCommand(["problems", "kind=source-stale", "-o", "json"], flags);
-  expect(JSON.parse(json.stdout).problems).toMatchObject([{ source: "plan" }]);
+  const json = await runCommand(["problems", "kind=source-failed", "-o", "json"], flags);
+  expect(JSON.parse(json.stdout).problems).toMatchObject([
+    {
+      severity: "major",
+      source: "plan",
+      text: "Source plan failed: network.json:1: is not JSON: ends too early. What it last reported may have changed.",
+    },
+  ]);
   expect((await runCommand(["problems", "kind=none"], flags)).stderr).toContain("link-lost");
   await service.stop();
   await using again = await startService({ args });

@@ -1,6 +1,6 @@
 /**
  * The status of sources in the running service: a source that fails ranks behind the others, its claims are withdrawn where
- * that is configured, and both hold over a restart and in the past.
+ * that is configured, and both hold over a restart and in the past. The failure and its reason are a problem of the network.
  */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -17,6 +17,8 @@ interface TwoFiles {
   write(name: string, mfr: string): void;
   /** Makes the file of a source invalid. */
   spoil(name: string): void;
+  /** Writes this text as the file of a source. */
+  fault(name: string, text: string): void;
   /** Writes the configuration again. */
   configure(options: object): void;
 }
@@ -42,7 +44,8 @@ function twoFiles(options: object = {}): TwoFiles {
   write("first", "one");
   write("second", "two");
   const args = ["--config", config, "--data", join(folder, "data")];
-  return { args, write, configure, spoil: (name) => writeFileSync(pathOf(name), "devices: [\n") };
+  const fault = (name: string, text: string) => writeFileSync(pathOf(name), text);
+  return { args, write, configure, fault, spoil: (name) => fault(name, "devices: [\n") };
 }
 
 /** A service whose sources have synced. */
@@ -145,6 +148,60 @@ test("a reload applies a time for withdrawal to a source that is stale, and does
   await until(async () => !(await ids(service)).includes("first:1"), { what: "the withdrawal" });
   expect(service.stderr()).toContain("configuration reloaded sourcesChanged=first\n");
   expect(service.stderr().split("source synced source=first")).toHaveLength(2);
+  expect(await service.stop()).toBe(0);
+});
+
+test("a failure is stored with its reason once, not at each attempt, and is a problem until the source works", async () => {
+  const files = twoFiles();
+  files.spoil("first");
+  const service = await startService({ args: files.args });
+  const problems = async ({ fetch }: Service) =>
+    (await (await fetch("/controller/v1/topology/problems")).json()).problems;
+  await until(async () => (await problems(service)).length === 1, { what: "the failure" });
+  const [problem] = await problems(service);
+  expect(problem).toMatchObject({ id: "source-failed:first", severity: "major", source: "first" });
+  expect(problem.text).toMatch(/^Source first has never reported: first\.yaml:\d+: is not YAML: .*\.$/);
+  await until(async () => (await ids(service)).length === 2, { what: "the second source" });
+  const revision = await revisionOf(service);
+  const sourceOf = async ({ fetch }: Service, name: string) =>
+    (await (await fetch("/readyz")).json()).sources.find((source: { name: string }) => source.name === name);
+  const failing = await sourceOf(service, "first");
+  expect(failing).toMatchObject({ status: "starting", failedSince: Date.parse(problem.since) });
+
+  // Another fault of the same file: what is told of the source now is in /readyz, the log has the first reason.
+  files.fault("first", "devices: 5\n");
+  await until(async () => (await sourceOf(service, "first")).error.includes("must be a list"), {
+    what: "the other fault",
+  });
+  expect(await revisionOf(service)).toBe(revision);
+  expect(await problems(service)).toEqual([problem]);
+
+  // The time is kept over a restart. The reason is the one that is found then.
+  await service.kill();
+  const restarted = await startService({ args: files.args });
+  await until(async () => (await problems(restarted))[0].text.includes("must be a list"), {
+    what: "the reason",
+  });
+  expect(await problems(restarted)).toMatchObject([{ id: problem.id, since: problem.since }]);
+  files.write("first", "one");
+  await until(async () => (await problems(restarted)).length === 0, { what: "the end of the failure" });
+  expect(await sourceOf(restarted, "first")).toMatchObject({
+    status: "synced",
+    entities: { devices: 2, ports: 0, links: 0, hosts: 0 },
+  });
+  expect(await sourceOf(restarted, "first")).not.toHaveProperty("failedSince");
+  const past = await restarted.fetch(`/controller/v1/topology/problems?at=${revision}`);
+  expect((await past.json()).problems).toMatchObject([{ id: problem.id, since: problem.since }]);
+  expect(await restarted.stop()).toBe(0);
+});
+
+test("a service whose only source has never worked is not ready, although the log has the failure", async () => {
+  const folder = temporaryFolder();
+  const args = ["--file", join(folder, "none.yaml"), "--data", join(folder, "data")];
+  const service = await startService({ args });
+  await until(async () => (await revisionOf(service)) > 0, { what: "the failure in the log" });
+  const response = await service.fetch("/readyz");
+  expect([response.status, (await response.json()).status]).toEqual([503, "starting"]);
   expect(await service.stop()).toBe(0);
 });
 

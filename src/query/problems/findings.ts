@@ -194,22 +194,30 @@ function driftFinding(kind: Kind, entity: Entities[Kind], names: EntityNames): F
   };
 }
 
+/** One problem a source: that it fails is why it is stale. A source that no node runs any more is stale only. */
 function sourceFindings(state: NetworkState): Finding[] {
-  const { facts } = MergeRules.read(state);
-  return [...facts].flatMap(([name, { staleSince }]) =>
-    staleSince === undefined
-      ? []
-      : [
-          {
-            id: `source-stale:${name}`,
-            kind: "source-stale" as const,
-            since: isoTime(staleSince),
-            resource: "sources" as const,
-            source: name,
-            devices: [],
-            sources: [name],
-            text: `Source ${name} is stale: what it last reported may have changed.`,
-          },
-        ],
-  );
+  const findings: Finding[] = [];
+  for (const [name, { hasSynced, staleSince, failedSince, error = "" }] of MergeRules.read(state).facts) {
+    const about = { resource: "sources" as const, source: name, devices: [], sources: [name] };
+    const reason = error.replace(/\.$/, "");
+    if (failedSince !== undefined)
+      findings.push({
+        id: `source-failed:${name}`,
+        kind: "source-failed",
+        since: isoTime(failedSince),
+        ...about,
+        text: hasSynced
+          ? `Source ${name} failed: ${reason}. What it last reported may have changed.`
+          : `Source ${name} has never reported: ${reason}.`,
+      });
+    else if (staleSince !== undefined)
+      findings.push({
+        id: `source-stale:${name}`,
+        kind: "source-stale",
+        since: isoTime(staleSince),
+        ...about,
+        text: `Source ${name} is stale: what it last reported may have changed.`,
+      });
+  }
+  return findings;
 }

@@ -1,6 +1,6 @@
 /** The cluster of the node that the page is served by: how it follows the log, the other nodes, and NATS. */
-import type { ClusterReadiness } from "../../client/types.ts";
 import type { ClusterOverview } from "../../model/cluster-overview.ts";
+import type { ClusterReadiness } from "../../model/readiness.ts";
 import { formatDuration, formatShortTime } from "../format-time.ts";
 import { formatCount } from "../names.ts";
 import { Loaded } from "../panel/loaded.tsx";

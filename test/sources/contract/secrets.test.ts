@@ -175,6 +175,7 @@ describe("every secret of every kind", () => {
       "/openapi.json",
       "/controller/v1/devices",
       "/controller/v1/topology",
+      "/controller/v1/topology/problems",
       "/onos/v1/devices",
       `/controller/v1/devices?q=${VARIABLE}`,
       "/nothing",
@@ -182,6 +183,9 @@ describe("every secret of every kind", () => {
       const response = await service.fetch(path);
       expectNone(JSON.stringify([...response.headers]) + (await response.text()));
     }
+    // These are the reasons as the log has them.
+    const failed = await (await service.fetch("/controller/v1/topology/problems?kind=source-failed")).json();
+    expect(failed.problems.length).toBeGreaterThan(sources.length / 2);
     process.kill(service.pid, "SIGHUP");
     await until(() => service.stderr().includes("configuration reloaded"), { what: "the reload" });
     expect(await service.stop()).toBe(0);
