@@ -87,7 +87,7 @@ function* findObstacles(
     for (const link of before > distance ? [] : relaxed.from(id)) {
       const after = toDst.get(link.dst);
       if (after === undefined || before + relaxed.costOf(link) + after !== distance) continue;
-      if (link.state !== "active") links.set(link.id, link);
+      if (relaxed.linkCost(link) === 1) links.set(link.id, link);
       if (relaxed.deviceCost(link.dst) === 1) devices.add(link.dst);
     }
     if (--left > 0) continue;

@@ -1,7 +1,8 @@
 /**
  * The graph with everything that is down: inactive links, links that are lost, directions that are not known, and devices
  * that are unavailable or gone. Each of those costs 1 and what works costs nothing, so that the cheapest way between two
- * devices passes the fewest obstacles, and what costs nothing is what can be reached.
+ * devices passes the fewest obstacles, and what costs nothing is what can be reached. A link at a device that is down costs
+ * nothing besides the device: it comes back with it, and is no repair of its own.
  */
 import type { PathObstacle } from "../model/path-explanation.ts";
 import type { LinkGraph } from "../view/link-graph.ts";
@@ -33,46 +34,65 @@ export class RelaxedGraph {
     return this.#graph.isAvailable(id) ? 0 : 1;
   }
 
+  /** What the link itself costs. */
+  linkCost({ src, dst, state }: RelaxedLink): 0 | 1 {
+    return state === "active" || this.#isDown(src, dst) ? 0 : 1;
+  }
+
   /** What it costs to go over a link into the device at its end. */
-  costOf({ dst, state }: RelaxedLink): number {
-    return (state === "active" ? 0 : 1) + this.deviceCost(dst);
+  costOf(link: RelaxedLink): number {
+    return this.linkCost(link) + this.deviceCost(link.dst);
   }
 
   /** In order of id: that of the graph depends on how it came about, and is not the same on every node of a cluster. */
   from(id: string): RelaxedLink[] {
-    const links: RelaxedLink[] = [];
-    const known = new Set<string>();
-    for (const { id: link, dst, active } of this.#graph.linksFrom(id)) {
-      known.add(dst);
-      links.push({ id: link, src: id, dst, state: active ? "active" : "inactive" });
-    }
-    for (const { link } of this.#lostFrom.get(id) ?? []) {
-      const dst = link.dst.device;
-      known.add(dst);
-      links.push({ id: link.id, src: id, dst, state: "lost" });
-    }
-    for (const { id: link, src, active } of this.#graph.linksTo(id))
-      if (active && !known.has(src)) links.push({ id: link, src: id, dst: src, state: "one-way" });
-    return links.sort(byId);
+    const ways = this.#waysOf(id, this.#knownFrom(id), this.#knownTo(id));
+    return ways.map(({ id: link, other, state }) => ({ id: link, src: id, dst: other, state })).sort(byId);
   }
 
   /** In the same order. */
   to(id: string): RelaxedLink[] {
-    const links: RelaxedLink[] = [];
-    const known = new Set<string>();
-    for (const { id: link, src, active } of this.#graph.linksTo(id)) {
-      known.add(src);
-      links.push({ id: link, src, dst: id, state: active ? "active" : "inactive" });
-    }
-    for (const { link } of this.#lostTo.get(id) ?? []) {
-      const src = link.src.device;
-      known.add(src);
-      links.push({ id: link.id, src, dst: id, state: "lost" });
-    }
-    for (const { id: link, dst, active } of this.#graph.linksFrom(id))
-      if (active && !known.has(dst)) links.push({ id: link, src: dst, dst: id, state: "one-way" });
-    return links.sort(byId);
+    const ways = this.#waysOf(id, this.#knownTo(id), this.#knownFrom(id));
+    return ways.map(({ id: link, other, state }) => ({ id: link, src: other, dst: id, state })).sort(byId);
+  }
+
+  /** What is known in the direction that is needed; of other devices, what is known in the other one. */
+  #waysOf(id: string, needed: readonly Way[], reverse: readonly Way[]): Way[] {
+    const known = new Set(needed.map(({ other }) => other));
+    const oneWay = reverse.filter(
+      ({ other, state }) => !known.has(other) && (state === "active" || this.#isDown(id, other)),
+    );
+    return [...needed, ...oneWay.map((way): Way => ({ ...way, state: "one-way" }))];
+  }
+
+  #knownFrom(id: string): Way[] {
+    return [
+      ...this.#graph.linksFrom(id).map((link) => ({ id: link.id, other: link.dst, state: stateOf(link) })),
+      ...(this.#lostFrom.get(id) ?? []).map(({ link }) => lostWay(link, link.dst.device)),
+    ];
+  }
+
+  #knownTo(id: string): Way[] {
+    return [
+      ...this.#graph.linksTo(id).map((link) => ({ id: link.id, other: link.src, state: stateOf(link) })),
+      ...(this.#lostTo.get(id) ?? []).map(({ link }) => lostWay(link, link.src.device)),
+    ];
+  }
+
+  #isDown(...ids: readonly string[]): boolean {
+    return ids.some((id) => this.deviceCost(id) === 1);
   }
 }
+
+/** A link between a device and another one. */
+interface Way {
+  readonly id: string;
+  readonly other: string;
+  readonly state: LinkState;
+}
+
+const stateOf = ({ active }: { readonly active: boolean }): LinkState => (active ? "active" : "inactive");
+
+const lostWay = ({ id }: LostLink["link"], other: string): Way => ({ id, other, state: "lost" });
 
 const byId = (a: RelaxedLink, b: RelaxedLink): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

@@ -110,13 +110,9 @@ test("a device that is gone, a direction that is not known, and ends that nothin
   const withoutL2 = DEVICES.filter(({ id }) => id !== "l2");
   await api.replace({ devices: withoutL2, links: FABRIC.slice(0, 4), hosts: HOSTS });
   expect((await explain(api, "l1", "l3")).none).toMatchObject({
-    needed: 3,
-    obstacles: [
-      { resource: "devices", id: "l2", state: "gone" },
-      { resource: "links", id: "s1/2-l2/1", state: "lost" },
-      { resource: "links", id: "s2/2-l2/2", state: "lost" },
-      { resource: "links", id: "l2/3-l3/1", state: "lost" },
-    ],
+    needed: 1,
+    obstacleCount: 1,
+    obstacles: [{ resource: "devices", id: "l2", state: "gone" }],
   });
   await using other = await openHarness();
   await other.replace({
