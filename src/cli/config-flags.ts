@@ -72,4 +72,5 @@ export const CONFIG_FLAGS: readonly Flag[] = [
 
 export const CONFIG_NOTE = `\
 A value comes from its flag, else from the environment (GAZETTEER_ and the key: GAZETTEER_LIMITS_PAGE_LIMIT), else from
-the file, else it is the default. --demo, --openflow, --file and --alias add to the lists.`;
+the file, else it is the default. --demo, --openflow, --file and --alias add to the lists. Relative paths in the file, those of
+its sources included, are relative to the file; all others to the working folder.`;

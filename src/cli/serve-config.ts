@@ -1,6 +1,7 @@
-/** The configuration of `gazetteer serve`, from its arguments. A faulty one is a usage failure of one line. */
+/** The configuration of the commands that work on a data folder. A faulty one is a usage failure of one line. */
 import { type ConfigResult, loadConfig } from "../config/config.ts";
 import { type ConfigFault, renderFault } from "../config/faults.ts";
+import { findMovedData } from "../service/preflight.ts";
 import type { Arguments } from "./args.ts";
 import type { Context } from "./command.ts";
 import { usageFailure } from "./failure.ts";
@@ -12,8 +13,10 @@ export function loadServeConfig(args: Arguments, { env }: Pick<Context, "env">):
 }
 
 export function requireConfig(loaded: ConfigResult): Extract<ConfigResult, { ok: true }> {
-  if (loaded.ok) return loaded;
-  throw usageFailure(summarizeFaults(loaded.faults));
+  if (!loaded.ok) throw usageFailure(summarizeFaults(loaded.faults));
+  const moved = findMovedData(loaded.settings);
+  if (moved) throw usageFailure(renderFault(moved));
+  return loaded;
 }
 
 function summarizeFaults([first, ...others]: readonly ConfigFault[]): string {

@@ -1,9 +1,10 @@
 /**
  * The configuration file: YAML in, a layer of settings out, with the position of every fault. Values that are not valid
- * are left out of the layer. The parsed document is held so that later checks (of the sources) can report a position too.
+ * are left out of the layer. Relative paths are relative to the folder of the file. The parsed document is held so that later checks (of the sources) can report a position too.
  */
 
 import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { errorMessage } from "../lib/error-message.ts";
 import { isRecord } from "../lib/is-record.ts";
@@ -11,7 +12,7 @@ import { findSchemaFaults, type KeyPath } from "../lib/schema-faults.ts";
 import type { FilePosition, Origin, PositionSource } from "./faults.ts";
 import { CONFIG_KEYS, type ConfigKey } from "./keys.ts";
 import { Configuration } from "./schema.ts";
-import { type CheckedLayer, checkLayer, createSetting, type Setting } from "./settings.ts";
+import { type CheckedLayer, checkLayer, createSetting, type Setting, withPathsFrom } from "./settings.ts";
 
 const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
 
@@ -63,7 +64,9 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
   // The faults of the whole document include unknown keys; those of the layer are among them.
   const faults = findSchemaFaults(Configuration, values).map((fault) => ({ ...fault, origin: originAt([]) }));
   const settings = CONFIG_KEYS.flatMap((key) => readSetting(key, values, originAt) ?? []);
-  return { layer: checkLayer(settings).layer, faults };
+  const { layer } = checkLayer(settings);
+  const folder = dirname(file);
+  return { layer: new Map([...layer].map(([key, one]) => [key, withPathsFrom(folder, one)])), faults };
 }
 
 /** The library quotes the text at fault after a colon. The position says where it is, and it may be a password. */

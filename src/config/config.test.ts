@@ -2,11 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Type from "typebox";
+import { schemaOption } from "../lib/schema-faults.ts";
+import { SOURCE_KINDS } from "../sources/registry.ts";
 import { type ConfigInput, loadConfig } from "./config.ts";
 import { parseConfigFile } from "./config-file.ts";
 import { renderFault } from "./faults.ts";
 import type { FlagReader } from "./flags.ts";
-import type { Config } from "./schema.ts";
+import { type Config, Configuration } from "./schema.ts";
 import { renderSettings } from "./show.ts";
 
 const faultsIn = (...lines: string[]) => parseConfigFile(lines.join("\n"), "g.yaml").faults.map(renderFault);
@@ -252,5 +255,100 @@ test("the effective configuration hides secrets and is a valid file again", () =
   expect(load({ file: writeConfig(shown) })).toMatchObject({
     port: 1,
     sources: [{ type: "demo", devices: 3 }],
+  });
+});
+
+describe("relative paths", () => {
+  const SOURCES = (at: (path: string) => string, directory = ".") => [
+    { type: "file", name: "a", path: at("net.yaml") },
+    {
+      type: "exec",
+      name: "b",
+      command: ["./list", "x/y"],
+      directory: at(directory),
+      environmentFile: at("env"),
+    },
+    { type: "http", name: "c", url: "http://h/", ca: at("ca.pem"), credentialsFile: at("c") },
+    { type: "openflow", name: "d", forwarding: "none", tls: { cert: at("o.pem"), key: at("o.key") } },
+    {
+      type: "snmp",
+      name: "e",
+      targets: ["192.0.2.1"],
+      v3: {
+        user: "u",
+        authProtocol: "sha",
+        authPasswordFile: at("auth"),
+        privProtocol: "aes",
+        privPasswordFile: at("../priv"),
+      },
+    },
+  ];
+  const METRICS = (at: (path: string) => string) => [
+    { url: "http://p/", ca: at("p.pem"), tokenFile: at("token"), queries: [{ name: "load", query: "up" }] },
+  ];
+
+  test("of a file, in every key and source, are relative to that file", () => {
+    const settings = {
+      data: "./data",
+      users: "users",
+      tls: { cert: "tls/cert.pem", key: "/abs/key.pem" },
+      accessLog: "log/access",
+      cluster: { tls: { ca: "nats.pem" }, credentialsFile: "nats.creds", secretFile: "secret" },
+      metrics: METRICS((path) => path),
+      // The folder of a program is that of the file where the entry has none.
+      sources: SOURCES((path) => path).map((entry) => ({
+        ...entry,
+        ...("directory" in entry && { directory: undefined }),
+      })),
+    };
+    const config = load({ file: writeConfig(JSON.stringify(settings)) });
+    const at = (path: string) => join(folder, path);
+    expect(config).toMatchObject({
+      data: at("data"),
+      users: at("users"),
+      tls: { cert: at("tls/cert.pem"), key: "/abs/key.pem" },
+      accessLog: at("log/access"),
+      cluster: { tls: { ca: at("nats.pem") }, credentialsFile: at("nats.creds"), secretFile: at("secret") },
+      metrics: METRICS(at),
+      sources: SOURCES(at),
+    });
+  });
+
+  test("of flags, the environment and defaults stay, and what is no path stays too", () => {
+    const file = writeConfig("data: ':memory:'\naccessLog: '-'\n");
+    const environment = {
+      GAZETTEER_USERS: "users",
+      GAZETTEER_SOURCES: JSON.stringify(SOURCES((path) => path)),
+      GAZETTEER_METRICS: JSON.stringify(METRICS((path) => path)),
+    };
+    const config = load({
+      file,
+      environment,
+      flags: flagsOf({ file: ["more.yaml"], set: ["tls.cert=c", "tls.key=k"] }),
+    });
+    expect(config).toMatchObject({
+      data: ":memory:",
+      accessLog: "-",
+      users: "users",
+      tls: { cert: "c", key: "k" },
+      metrics: METRICS((path) => path),
+      sources: [...SOURCES((path) => path), { type: "file", path: "more.yaml" }],
+    });
+    expect(load({ file: writeConfig("port: 1\n") }).data).toBe("./data");
+  });
+
+  test("every option that is named like a file is a path", () => {
+    const texts = (schema: Type.TSchema, name: string): [name: string, isPath: boolean][] => {
+      if (Type.IsObject(schema))
+        return Object.entries(schema.properties).flatMap(([key, property]) => texts(property, key));
+      if (Type.IsArray(schema)) return texts(schema.items, name);
+      if (Type.IsUnion(schema)) return schema.anyOf.flatMap((option) => texts(option, name));
+      return Type.IsString(schema) ? [[name, schemaOption(schema, "path") !== undefined]] : [];
+    };
+    const all = [Configuration, ...Object.values(SOURCE_KINDS).map(({ options }) => options)];
+    for (const [name, isPath] of all.flatMap((schema) => texts(schema, ""))) {
+      const isNamedLikePath = /File$|^(data|users|accessLog|path|directory|ca|clientCa|cert|key)$/.test(name);
+      expect([name, isPath]).toEqual([name, isNamedLikePath]);
+    }
   });
 });

@@ -1,7 +1,8 @@
 /**
  * Flags, environment, file and defaults to one validated, immutable Config, in this order of precedence for every key
  * (settings.ts). Faults are returned as values, all at once; a Config that is returned is one the service can be built
- * from. Relative paths are relative to the working directory, not to the file.
+ * from. Relative paths of the file are relative to it, all others to the working folder; in a Config, all are relative to
+ * the working folder.
  */
 
 import Value from "typebox/value";

@@ -4,10 +4,9 @@
  * URLs. The path of a file and the name of a variable that hold a secret are shown: an operator looks for them.
  */
 
-import Type from "typebox";
-import { isRecord } from "../lib/is-record.ts";
+import type Type from "typebox";
 import { schemaOption } from "../lib/schema-faults.ts";
-import { SOURCE_KINDS } from "../sources/registry.ts";
+import { copyValue } from "../lib/schema-values.ts";
 import { VARIABLE_PATTERN } from "../sources/secret.ts";
 
 const SECRET_NAME = /passw|passphrase|secret|token|community|credential|(api|auth|private|priv).?key/i;
@@ -21,27 +20,13 @@ const URL_USER = /^([a-z][a-z0-9+.-]*:\/\/)[^/:@]+@/i;
 const URL_PARAMETER = /([?&])([^=&?#]+)=[^&#]*/g;
 const HIDDEN = "(hidden)";
 
-export function hideSecretsOfSource(entry: unknown): unknown {
-  const kind = isRecord(entry) && typeof entry.type === "string" ? entry.type : "";
-  return hideSecrets(entry, Object.hasOwn(SOURCE_KINDS, kind) ? SOURCE_KINDS[kind]?.options : undefined);
-}
-
 /** `schema` is that of the value, where it has one. */
-export function hideSecrets(value: unknown, schema?: Type.TSchema): unknown {
-  if (schema && schemaOption(schema, "secret") === true) return HIDDEN;
-  if (typeof value === "string") return hideSecretsInUrl(value);
-  if (Array.isArray(value)) {
-    const items = schema && Type.IsArray(schema) ? schema.items : undefined;
-    return value.map((item) => hideSecrets(item, items));
-  }
-  if (!isRecord(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      name,
-      isNamedLikeSecret(name, item) ? HIDDEN : hideSecrets(item, propertyOf(schema, name)),
-    ]),
-  );
-}
+export const hideSecrets = (value: unknown, schema?: Type.TSchema): unknown =>
+  copyValue(value, schema, (part, partSchema, name) => {
+    if (partSchema && schemaOption(partSchema, "secret") === true) return HIDDEN;
+    if (isNamedLikeSecret(name, part)) return HIDDEN;
+    return typeof part === "string" ? hideSecretsInUrl(part) : undefined;
+  });
 
 const hideSecretsInUrl = (text: string): string =>
   text
@@ -50,16 +35,6 @@ const hideSecretsInUrl = (text: string): string =>
     .replace(URL_PARAMETER, (parameter, start, name) =>
       SECRET_NAME.test(name) ? `${start}${name}=${HIDDEN}` : parameter,
     );
-
-/** Of an object, or of the first option of a union that has the property. */
-function propertyOf(schema: Type.TSchema | undefined, name: string): Type.TSchema | undefined {
-  if (!schema) return undefined;
-  if (Type.IsUnion(schema)) {
-    return schema.anyOf.map((option) => propertyOf(option, name)).find((property) => property !== undefined);
-  }
-  if (!Type.IsObject(schema)) return undefined;
-  return Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined;
-}
 
 function isNamedLikeSecret(name: string, value: unknown): boolean {
   if (!SECRET_NAME.test(name)) return false;

@@ -5,7 +5,9 @@
  */
 import Type from "typebox";
 import Value from "typebox/value";
+import { isRecord } from "../lib/is-record.ts";
 import { formatPath, schemaOption } from "../lib/schema-faults.ts";
+import { SOURCE_KINDS } from "../sources/registry.ts";
 import { Configuration } from "./schema.ts";
 
 export interface ConfigKey {
@@ -44,6 +46,13 @@ const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, "_$&").t
 export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Configuration, []);
 
 export const findKey = (name: string): ConfigKey | undefined => CONFIG_KEYS.find((key) => key.name === name);
+
+/** The schema of one item of a list. An entry of `sources` has that of its kind; of an unknown kind there is none. */
+export function itemSchemaOf({ name, schema }: ConfigKey, item: unknown): Type.TSchema | undefined {
+  if (name !== "sources") return Type.IsArray(schema) ? schema.items : undefined;
+  const kind = isRecord(item) && typeof item.type === "string" ? item.type : "";
+  return Object.hasOwn(SOURCE_KINDS, kind) ? SOURCE_KINDS[kind]?.options : undefined;
+}
 
 /**
  * The value that `text` stands for. Lists of text are separated by commas, other lists are JSON. Text that no value of

@@ -5,6 +5,7 @@
 import Type from "typebox";
 import { isAddressRange } from "../lib/address-ranges.ts";
 import { LEVELS } from "../lib/logger.ts";
+import { pathText } from "../lib/schema-values.ts";
 import { CLUSTER_NAME_PATTERN } from "../model/cluster-name.ts";
 import { DEFAULT_IDENTITY, IDENTITY_RULES } from "../model/merge-settings.ts";
 import { mapSections } from "./map-schema.ts";
@@ -14,8 +15,7 @@ const section = <P extends Type.TProperties>(properties: P, description: string)
 const integer = (minimum: number, maximum: number, defaultValue: number, description: string) =>
   Type.Integer({ minimum, maximum, default: defaultValue, description });
 
-const path = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description }));
+const path = (description: string) => Type.Optional(pathText({ description }));
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
@@ -114,11 +114,10 @@ export const Configuration = Type.Object(
       description: "Address or name to listen on; `0.0.0.0` or `::` for all.",
     }),
     port: integer(0, 65_535, 8181, "Port to listen on; 0 picks a free one."),
-    data: Type.String({
-      minLength: 1,
-      maxLength: 4096,
+    data: pathText({
       default: "./data",
       description: "Folder for the change log and the users file; `:memory:` writes nothing to disk.",
+      except: [":memory:"],
     }),
     users: path("Users file; the default is `users` in the data folder."),
     tls: section(
@@ -187,11 +186,10 @@ export const Configuration = Type.Object(
       "Cross-origin requests from browsers.",
     ),
     accessLog: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
+      pathText({
         description:
           "File for a JSON line of each response; `-` is standard output. Absent is none. SIGHUP opens it again.",
+        except: ["-"],
       }),
     ),
     logLevel: Type.Enum([...LEVELS], {

@@ -8,13 +8,16 @@ import Type from "typebox";
 import { isRecord } from "../lib/is-record.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
+import { resolvePaths } from "../lib/schema-values.ts";
 import type { ConfigFault, Origin } from "./faults.ts";
-import { CONFIG_KEYS, type ConfigKey } from "./keys.ts";
+import { CONFIG_KEYS, type ConfigKey, itemSchemaOf } from "./keys.ts";
 
 export interface Setting {
   readonly key: ConfigKey;
-  /** Undefined when the key is optional and not set. */
+  /** Undefined when the key is optional and not set. Relative paths are relative to the working folder. */
   readonly value: unknown;
+  /** The value as it was written: relative paths of a file are relative to that file. */
+  readonly written: unknown;
   readonly origin: Origin;
   /** The origin of each item of a list; empty for other values. */
   readonly itemOrigins: readonly Origin[];
@@ -44,7 +47,16 @@ export function createSetting(
   itemOrigin: (index: number) => Origin = () => origin,
 ): Setting {
   const itemOrigins = Array.isArray(value) ? value.map((_, index) => itemOrigin(index)) : [];
-  return { key, value, origin, itemOrigins };
+  return { key, value, written: value, origin, itemOrigins };
+}
+
+/** The setting whose relative paths were relative to `folder`. */
+export function withPathsFrom(folder: string, setting: Setting): Setting {
+  const { key, value } = setting;
+  const resolved = Array.isArray(value)
+    ? value.map((item: unknown) => resolvePaths(item, itemSchemaOf(key, item), folder))
+    : resolvePaths(value, key.schema, folder);
+  return { ...setting, value: resolved };
 }
 
 /** Checks each value against its key. What is not valid is left out, so that all other checks can still be made. */

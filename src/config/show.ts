@@ -1,12 +1,12 @@
 /**
  * The effective configuration as text: a valid configuration file in which a comment after each value names its origin.
- * Secrets are not shown (hide-secrets.ts).
+ * Secrets are not shown (hide-secrets.ts). Paths are absolute, so that the text means the same in every folder.
  */
-import Type from "typebox";
 import { stringify } from "yaml";
 import { type Origin, renderOrigin } from "./faults.ts";
-import { hideSecrets, hideSecretsOfSource } from "./hide-secrets.ts";
-import type { Setting } from "./settings.ts";
+import { hideSecrets } from "./hide-secrets.ts";
+import { itemSchemaOf } from "./keys.ts";
+import { type Setting, withPathsFrom } from "./settings.ts";
 
 /** One value with its origin. */
 interface Line {
@@ -17,7 +17,9 @@ interface Line {
 export function renderSettings(settings: readonly Setting[]): string {
   const lines: Line[] = [];
   let section: readonly string[] = [];
-  for (const { key, value, origin, itemOrigins } of settings) {
+  for (const { key, value, origin, itemOrigins } of settings.map((one) =>
+    withPathsFrom(process.cwd(), one),
+  )) {
     if (value === undefined) continue;
     const parents = key.path.slice(0, -1);
     const indent = "  ".repeat(parents.length);
@@ -30,12 +32,12 @@ export function renderSettings(settings: readonly Setting[]): string {
       lines.push({ text: `${name} ${renderValue(hideSecrets(value))}`, origin });
       continue;
     }
-    const items = Type.IsArray(key.schema) ? key.schema.items : undefined;
-    const hide = (item: unknown) =>
-      key.name === "sources" ? hideSecretsOfSource(item) : hideSecrets(item, items);
     lines.push({ text: name, origin: undefined });
     for (const [index, item] of value.entries()) {
-      lines.push({ text: `${indent}  - ${renderValue(hide(item))}`, origin: itemOrigins[index] });
+      lines.push({
+        text: `${indent}  - ${renderValue(hideSecrets(item, itemSchemaOf(key, item)))}`,
+        origin: itemOrigins[index],
+      });
     }
   }
   const width = Math.min(60, Math.max(...lines.map(({ text }) => text.length)));

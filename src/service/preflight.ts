@@ -1,14 +1,16 @@
 /**
- * What `gazetteer check` can find out about a start beyond the configuration, without starting anything and without
- * creating a file: whether the users and the certificate can be read, and what is in use at the moment. That another process has the port or
- * the data folder is a note and not a fault, because it is often the service itself.
+ * What can be found out about a start beyond the configuration, without starting anything and without creating a file:
+ * whether the users and the certificate can be read, whether the log is elsewhere, and what is in use at the moment. That
+ * another process has the port or the data folder is a note and not a fault, because it is often the service itself.
  */
 
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { openUsers } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
+import type { ConfigFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
+import type { Setting } from "../config/settings.ts";
 import { CertificateError } from "../lib/certificate-files.ts";
 import { systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -45,6 +47,30 @@ export async function findTlsFaults(tls: Config["tls"]): Promise<readonly string
   } catch (error) {
     if (error instanceof CertificateError) return [error.message];
     throw error;
+  }
+}
+
+/**
+ * The fault of a relative `data` of a configuration file that has its log in the working folder, where earlier versions
+ * looked for it. To begin an empty log elsewhere would hide the old one.
+ */
+export function findMovedData(settings: readonly Setting[]): ConfigFault | undefined {
+  const setting = settings.find(({ key }) => key.name === "data");
+  if (setting?.origin.kind !== "file") return undefined;
+  const [formerly, now] = [resolve(String(setting.written)), resolve(String(setting.value))];
+  if (formerly === now || !hasLog(formerly)) return undefined;
+  const message =
+    `the log is in ${formerly}, but a relative path in a configuration file is relative to that file: ${now}. ` +
+    `Move the folder there, or write data: ${formerly}`;
+  return { origin: setting.origin, path: [], message };
+}
+
+/** That of a single node, or a copy of a cluster's. */
+function hasLog(folder: string): boolean {
+  try {
+    return readdirSync(folder).some((name) => name.endsWith(".sqlite"));
+  } catch {
+    return false;
   }
 }
 

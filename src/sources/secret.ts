@@ -8,6 +8,7 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
 import Type from "typebox";
+import { pathText } from "../lib/schema-values.ts";
 
 const MAX_SECRET_BYTES = 64 * 1024;
 
@@ -29,12 +30,9 @@ export function secretOptions<N extends string>(name: N, description: string): S
     }),
   );
   const file = Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 4096,
+    pathText({
       title: "the path of a file",
       description: `A file that holds ${name}; it is read again at each use.`,
-      secretFile: name,
     }),
   );
   const variable = Type.Optional(

@@ -4,9 +4,10 @@
  */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
-import { CONFIG_KEYS } from "../../src/config/keys.ts";
+import { CONFIG_KEYS, type ConfigKey } from "../../src/config/keys.ts";
+import { schemaOption } from "../../src/lib/schema-faults.ts";
 import { sampleValues, textOf } from "../support/config-samples.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { basic, runCommand, startService } from "../support/service.ts";
@@ -44,6 +45,10 @@ async function show(args: string[], env: Record<string, string> = {}) {
   return { values: parse(stdout), text: stdout };
 }
 
+/** The value as it is shown: a path is absolute, and relative to the file, or else to the working folder. */
+const shownValue = ({ schema }: ConfigKey, value: unknown, folder = process.cwd()): unknown =>
+  schemaOption(schema, "path") === undefined || value === undefined ? value : join(folder, String(value));
+
 describe("flag, environment, file, default", () => {
   const file = fileWithAllKeys();
   const environment = Object.fromEntries(
@@ -58,39 +63,46 @@ describe("flag, environment, file, default", () => {
   test("without anything, every key has its default", async () => {
     const { values } = await show([]);
     for (const key of keys)
-      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, key.defaultValue]);
+      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, shownValue(key, key.defaultValue)]);
   });
 
   test("every key of the file is used", async () => {
     const { values, text } = await show(["--config", file]);
-    for (const key of keys)
-      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, sampleValues(key)[0]]);
+    for (const key of keys) {
+      const expected = shownValue(key, sampleValues(key)[0], dirname(file));
+      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, expected]);
+    }
     expect(text).not.toContain("# default");
   });
 
   test("every variable overrides the file", async () => {
     const { values, text } = await show(["--config", file], environment);
     for (const key of keys)
-      expect([key.name, valueAt(values, key.path)]).toEqual([key.name, sampleValues(key)[1]]);
+      expect([key.name, valueAt(values, key.path)]).toEqual([
+        key.name,
+        shownValue(key, sampleValues(key)[1]),
+      ]);
     for (const key of keys) expect(text).toContain(`# ${key.variable}\n`);
   });
 
   test("--set overrides both for every key that is not a list", async () => {
     const { values, text } = await show(["--config", file, ...flags], environment);
     for (const key of keys) {
-      const expected = sampleValues(key)[key.isList ? 1 : 2];
+      const expected = shownValue(key, sampleValues(key)[key.isList ? 1 : 2]);
       expect([key.name, valueAt(values, key.path)]).toEqual([key.name, expected]);
       if (!key.isList) expect(text).toContain(`# --set ${key.name}\n`);
     }
   });
 
   test("users, which names a file, is taken from each place too", async () => {
-    const args = ["check", "--show", "--config", writeTemporary("g.yaml", "users: in-file\n")];
+    const inFile = writeTemporary("g.yaml", "users: in-file\n");
+    const args = ["check", "--show", "--config", inFile];
     const shown = async (more: string[], env: Record<string, string> = {}) =>
       parse((await runCommand([...args, ...more], { env })).stdout).users;
-    expect(await shown([])).toBe("in-file");
-    expect(await shown([], { GAZETTEER_USERS: "in-environment" })).toBe("in-environment");
-    expect(await shown(["--set", "users=in-flag"], { GAZETTEER_USERS: "in-environment" })).toBe("in-flag");
+    expect(await shown([])).toBe(join(dirname(inFile), "in-file"));
+    const env = { GAZETTEER_USERS: "in-environment" };
+    expect(await shown([], env)).toBe(resolve("in-environment"));
+    expect(await shown(["--set", "users=in-flag"], env)).toBe(resolve("in-flag"));
   });
 
   for (const [flag, name] of [
@@ -105,7 +117,7 @@ describe("flag, environment, file, default", () => {
       if (!key) throw new Error(`there is no key ${name}`);
       const [, second, third] = sampleValues(key);
       const { values } = await show([`--${flag}`, String(third)], { [key.variable]: textOf(second) });
-      expect(values[name]).toEqual(third);
+      expect(values[name]).toEqual(shownValue(key, third));
     });
   }
 });
@@ -117,7 +129,8 @@ test("serve uses the file: host, port, data, users, logLevel and readers", async
   const users = join(folder, "people");
   await runCommand(["passwd", users, "ann"], { stdin: "secret\n" });
   const config = join(folder, "g.yaml");
-  const text = `host: localhost\nport: 1\ndata: ${data}\nusers: ${users}\nlogLevel: debug\nreaders: 2\n`;
+  // Both paths are relative to the file.
+  const text = "host: localhost\nport: 1\ndata: log\nusers: people\nlogLevel: debug\nreaders: 2\n";
   writeFileSync(config, text);
   // The helper gives --port 0, which overrides the file.
   const service = await startService({ args: ["--config", config], credentials: null });
@@ -131,6 +144,32 @@ test("serve uses the file: host, port, data, users, logLevel and readers", async
   expect(await service.stop()).toBe(0);
   const refused = await runCommand(["serve", "--config", config, "--host", "192.0.2.1", "--allow-plaintext"]);
   expect(refused.stderr).toContain("http://192.0.2.1:1 ");
+});
+
+test("a log that stands where data was relative to the working folder keeps the service from starting", async () => {
+  const [cwd, folder] = [temporaryFolder(), temporaryFolder()];
+  mkdirSync(join(cwd, "log"));
+  writeFileSync(join(cwd, "log", "log.sqlite"), "");
+  const config = join(folder, "g.yaml");
+  writeFileSync(config, "data: ./log\n");
+  const fault =
+    `${config}:1:7: data: the log is in ${cwd}/log, but a relative path in a configuration file is relative to that file: ` +
+    `${folder}/log. Move the folder there, or write data: ${cwd}/log\n`;
+  expect(await runCommand(["serve", "--config", config], { cwd })).toEqual({
+    status: 2,
+    stdout: "",
+    stderr: `gazetteer serve: ${fault}`,
+  });
+  expect(await runCommand(["check", config, "--port", "0"], { cwd })).toEqual({
+    status: 2,
+    stdout: "",
+    stderr: fault,
+  });
+  for (const args of [
+    ["--config", config, "--data", join(cwd, "log")],
+    ["--config", "g.yaml"],
+  ])
+    expect(await runCommand(["check", "--port", "0", ...args], { cwd: folder })).toMatchObject({ status: 0 });
 });
 
 test("an unknown GAZETTEER_ variable is a warning with the nearest name", async () => {

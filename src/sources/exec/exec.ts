@@ -22,7 +22,7 @@ export function createExecSource(
 ): Source {
   const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
   const timeoutMs = (options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-  const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
+  const { directory = ".", maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
   const counts = { runs_total: 0, failed_total: 0, refused_total: 0 };
   return {
     name,
@@ -31,7 +31,7 @@ export function createExecSource(
       const environment = await readEnvironment(options);
       return checkOf(
         environment.ok
-          ? findProgramFault({ command, environment: environment.variables })
+          ? findProgramFault({ command, directory, environment: environment.variables })
           : environment.message,
       );
     },
@@ -42,6 +42,7 @@ export function createExecSource(
         const result = environment.ok
           ? await runCommand({
               command,
+              directory,
               environment: environment.variables,
               timeoutMs,
               maxOutputBytes,

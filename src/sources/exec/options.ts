@@ -1,5 +1,6 @@
 /** The options of the `exec` source. */
 import Type from "typebox";
+import { pathText } from "../../lib/schema-values.ts";
 import { intervalSeconds } from "../poll-options.ts";
 import { secretOptions, VARIABLE_PATTERN } from "../secret.ts";
 
@@ -26,6 +27,13 @@ export const ExecOptions = Type.Object(
         description: "The program to run and its arguments. There is no shell.",
       }),
       (command) => Array.isArray(command) && command[0] !== "",
+    ),
+    directory: Type.Optional(
+      pathText({
+        title: "the path of a folder",
+        default: ".",
+        description: "The working folder of the program. A program with a / in its name is relative to it.",
+      }),
     ),
     intervalSeconds: intervalSeconds(DEFAULT_INTERVAL_SECONDS),
     timeoutSeconds: Type.Optional(

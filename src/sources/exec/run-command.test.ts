@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { type CommandOptions, runCommand } from "./run-command.ts";
+import { type CommandOptions, findProgramFault, runCommand } from "./run-command.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -15,6 +15,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const run = (script: string, options: Partial<CommandOptions> = {}) =>
   runCommand({
     command: ["sh", "-c", script],
+    directory: ".",
     environment: { FOLDER: folder },
     timeoutMs: 20_000,
     maxOutputBytes: 1_000_000,
@@ -93,10 +94,17 @@ test("the environment has PATH, HOME, LANG and the configured variables only", a
   expect(text).toContain("LANG=C\n");
 });
 
-test("a program with a folder in its name is relative to the working directory", async () => {
+test("a program runs in its folder, and one with a folder in its name is relative to it", async () => {
   writeFileSync(join(folder, "list-network"), "#!/bin/sh\npwd\n", { mode: 0o755 });
+  const inFolder = { command: ["./list-network"], directory: folder };
+  expect(await outputOf("", inFolder)).toBe(`${folder}\n`);
+  expect(findProgramFault({ ...inFolder, environment: {} })).toBeUndefined();
   const command = [relative(process.cwd(), join(folder, "list-network"))];
   expect(await outputOf("", { command })).toBe(`${process.cwd()}\n`);
+  const missing = { command: ["sh"], directory: join(folder, "missing") };
+  const fault = "sh: the folder of the option directory does not exist";
+  expect(await outputOf("", missing)).toBe(`! ${fault}`);
+  expect(findProgramFault({ ...missing, environment: {} })).toBe(fault);
 });
 
 test("arguments are passed as they are, without a shell", async () => {

@@ -6,6 +6,7 @@
  *
  * The program gets no input, and of the environment of the service only PATH, HOME and LANG.
  */
+import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import { inheritedEnvironment } from "../../lib/inherited-environment.ts";
@@ -13,6 +14,8 @@ import { readStream, tailOf } from "./bounded-output.ts";
 
 export interface CommandOptions {
   readonly command: readonly string[];
+  /** The working folder of the program. A program with a `/` in its name is relative to it. */
+  readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
@@ -31,6 +34,7 @@ const TERMINATION_TIMEOUT_MS = 1000;
 /** For the rest of the output after the program has exited. What it has printed is in the pipe by then. */
 const DRAIN_TIMEOUT_MS = 250;
 const GROUP_CHECK_INTERVAL_MS = 20;
+const NO_DIRECTORY = "the folder of the option directory does not exist";
 
 type Child = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
@@ -38,10 +42,11 @@ export const programOf = ({ command }: Pick<CommandOptions, "command">): string 
 
 /** For `gazetteer check`: why the program could not be run, in one line. */
 export function findProgramFault(
-  options: Pick<CommandOptions, "command" | "environment">,
+  options: Pick<CommandOptions, "command" | "directory" | "environment">,
 ): string | undefined {
   const { PATH = "" } = environmentOf(options);
-  const isFound = Bun.which(options.command[0] ?? "", { PATH }) !== null;
+  if (!existsSync(options.directory)) return `${programOf(options)}: ${NO_DIRECTORY}`;
+  const isFound = Bun.which(options.command[0] ?? "", { PATH, cwd: options.directory }) !== null;
   return isFound ? undefined : `${programOf(options)}: there is no such program that can be run`;
 }
 
@@ -52,7 +57,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
   try {
     child = spawn(options);
   } catch (error) {
-    return fail(describeSpawnError(error));
+    return fail(existsSync(options.directory) ? describeSpawnError(error) : NO_DIRECTORY);
   }
   const done = new AbortController();
   const stdout = readStream(child.stdout, maxOutputBytes, done.signal);
@@ -92,6 +97,7 @@ const environmentOf = ({ environment }: Pick<CommandOptions, "environment">): Re
 
 function spawn(options: CommandOptions): Child {
   return Bun.spawn([...options.command], {
+    cwd: options.directory,
     env: environmentOf(options),
     stdin: "ignore",
     stdout: "pipe",

@@ -6,13 +6,13 @@
  */
 import Type from "typebox";
 import { FileWatcher } from "../../lib/file-watcher.ts";
+import { pathText } from "../../lib/schema-values.ts";
 import type { Source, SourceContext } from "../source.ts";
 import { readNetwork } from "./read-network.ts";
 
 export const FileOptions = Type.Object(
   {
-    path: Type.String({
-      minLength: 1,
+    path: pathText({
       title: "the path of a file",
       description: "The JSON or YAML file to read and follow.",
     }),

@@ -3,6 +3,7 @@
  * are programmed to forward is for the operator to say.
  */
 import Type from "typebox";
+import { pathText } from "../../lib/schema-values.ts";
 
 const HOST = String.raw`(?:[^\s:\[\]/]+|\[[0-9A-Fa-f:.]+\])`;
 /** 0 to 65535. */
@@ -36,14 +37,10 @@ export const OpenflowOptions = Type.Object(
     tls: Type.Optional(
       Type.Object(
         {
-          cert: Type.String({
-            minLength: 1,
-            description: "File with the certificate chain of this service, PEM.",
-          }),
-          key: Type.String({ minLength: 1, description: "File with the private key of this service, PEM." }),
+          cert: pathText({ description: "File with the certificate chain of this service, PEM." }),
+          key: pathText({ description: "File with the private key of this service, PEM." }),
           ca: Type.Optional(
-            Type.String({
-              minLength: 1,
+            pathText({
               description:
                 "File with the authorities that sign the switches' certificates. Every switch must then present one.",
             }),

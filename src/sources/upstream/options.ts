@@ -1,5 +1,6 @@
 /** The options of every source that reads over HTTP: where, with which credentials, and how much it may cost. */
 import Type from "typebox";
+import { pathText } from "../../lib/schema-values.ts";
 import { secretOptions } from "../secret.ts";
 
 /** Credentials in a URL would be shown with it, so they have options of their own. */
@@ -21,9 +22,7 @@ export const upstreamOptions = {
   ),
   ...secretOptions("credentials", "Credentials for Basic authentication: `<USERNAME>:<PASSWORD>`."),
   ca: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 4096,
+    pathText({
       title: "the path of a PEM file",
       description: "The authorities to trust for https instead of the system's. Read again at each request.",
     }),

@@ -253,15 +253,14 @@ describe("a fault of a secret does not show it", () => {
     expect(stderr).toContain("credentialsFile: no-colon must be <USERNAME>:<PASSWORD>");
   });
 
-  test("a relative path is relative to the working folder", async () => {
+  test("a relative path is relative to the configuration file, and in the environment to the working folder", async () => {
     writeFileSync(join(folder, "relative"), CREDENTIALS, { mode: 0o600 });
-    writeFileSync(
-      join(folder, "r.json"),
-      JSON.stringify({ sources: [controller({ credentialsFile: "relative" })] }),
-    );
-    const { stderr } = await runCommand(["check", join(folder, "r.json")], { env, cwd: folder });
-    expect(stderr).not.toContain("relative");
+    const sources = [controller({ credentialsFile: "relative" })];
+    writeFileSync(join(folder, "r.json"), JSON.stringify({ sources }));
     const elsewhere = await runCommand(["check", join(folder, "r.json")], { env, cwd: "/" });
-    expect(elsewhere.stderr).toContain("credentialsFile: relative cannot be read (ENOENT)");
+    expect(elsewhere.stderr).not.toContain("relative");
+    const inEnvironment = { ...env, GAZETTEER_SOURCES: JSON.stringify(sources) };
+    const { stderr } = await runCommand(["check"], { env: inEnvironment, cwd: "/" });
+    expect(stderr).toContain("credentialsFile: relative cannot be read (ENOENT)");
   });
 });
