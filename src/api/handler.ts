@@ -3,7 +3,8 @@
  *
  * 1. A request that repeats the previous one on its connection, or whose credential is cached, gets its response from
  *    the response cache, if that has one.
- * 2. OPTIONS and the health endpoints are served without credentials.
+ * 2. OPTIONS and the health endpoints are served without credentials. Those of OPTIONS and `/healthz` are not even looked
+ *    up: nothing of the response may depend on a credential that does not count as a failed login when it is wrong.
  * 3. Every other request is authenticated before anything else of it is looked at. Then follow the limits, the route,
  *    the method and the query.
  *
@@ -28,7 +29,7 @@ import { type Credential, INTERNAL_USER } from "./auth/authenticate.ts";
 import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
-import { AuxiliaryEndpoints, isHealthPath } from "./auxiliary-endpoints.ts";
+import { AuxiliaryEndpoints } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, type PreparedResponse } from "./body-renderer.ts";
 import { createCommonHeaders } from "./common-headers.ts";
 import { type Cors, createCors } from "./cors.ts";
@@ -42,7 +43,7 @@ import { LoadShedder } from "./load-shedder.ts";
 import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
-import { PublicEndpoints } from "./public-endpoints.ts";
+import { isPublic, PublicEndpoints } from "./public-endpoints.ts";
 import { isPlainGet, NOT_SENT, pathOf, readRequestOf } from "./read-request.ts";
 import { ReadRunner } from "./read-runner.ts";
 import { createReaderRelay, isForMainProcess, type RelayRequest } from "./reader-relay.ts";
@@ -56,8 +57,6 @@ import { SseHub } from "./stream/sse-hub.ts";
 import { UsageRecorder, userUsages } from "./usage-counters.ts";
 
 const HEARTBEAT_MS = 15_000;
-/** A reader process has forwarded a request of a user who was removed since. */
-const REMOVED_USER = { outcome: "unknown-certificate" } as const;
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** A read that is answered now or later. */
@@ -103,7 +102,8 @@ export class RequestHandler implements Handler {
     const { id: logId, signingKey } = context.log;
     const isClustered = options.cluster !== undefined;
     this.#options = options;
-    this.#credentials = new RequestCredentials(options.authenticator, users);
+    this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
+    this.#credentials = new RequestCredentials(options, this.#logins);
     this.#connections = connections;
     this.shares = options.shares ?? createOwnShares(limits, options.clock);
     this.#streams = new SseHub(context.history, context.scheduler, limits, this.shares, HEARTBEAT_MS);
@@ -127,16 +127,15 @@ export class RequestHandler implements Handler {
     this.#cors = createCors(origins);
     this.#hosts = new KnownHosts(options.hosts);
     this.#recorder = new RequestRecorder(this.#usage, options.accessLog, options.clock);
-    this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#admission = new Admission(limits, this.shares);
-    this.#relay = createReaderRelay(options.relay, this.#logins, this.#credentials, this.#problems);
+    this.#relay = createReaderRelay(options.relay, this.#logins, this.#problems);
     this.#public = new PublicEndpoints({
       auxiliary: this.#auxiliary,
       problems: this.#problems,
       cors: this.#cors,
       prefixes: this.#prefixes,
-      logins: this.#logins,
+      credentials: this.#credentials,
       relay: this.#relay,
       forwarding: this.#forwarding,
     });
@@ -179,7 +178,7 @@ export class RequestHandler implements Handler {
     const response = this.#dispatch(request, connection);
     if (response instanceof SerializedResponse && !this.#recorder.recordsAll) return response;
     const origin = {
-      user: () => this.#credentials.cached(request, connection)?.user,
+      user: () => this.#credentials.userOf(request),
       address: () => this.#logins.externalAddress(request, connection),
     };
     return response instanceof Promise
@@ -203,6 +202,10 @@ export class RequestHandler implements Handler {
       this.#begin(request);
       return this.#problems.respondTo(request, misdirected, "misdirected");
     }
+    if (isPublic(request)) {
+      this.#begin(request);
+      return this.#public.respond(request, connection);
+    }
     const credential = this.#credentials.cached(request, connection);
     if (credential) connection.markAuthenticated();
     if (credential && credential.role === "reader" && this.#isCacheUsable && isPlainGet(request)) {
@@ -211,9 +214,8 @@ export class RequestHandler implements Handler {
     }
     this.#begin(request);
     const path = pathOf(request.target);
-    if (request.method === "OPTIONS") return this.#public.options(request, connection, path);
-    if (isHealthPath(path))
-      return this.#public.health(request, connection, path, credential, this.#isStopping);
+    if (path === "/readyz")
+      return this.#public.readiness(request, connection, credential?.user, this.#isStopping);
     return credential
       ? this.#serve(request, connection, path, credential)
       : this.#authenticateAndServe(request, connection, path);
@@ -231,8 +233,8 @@ export class RequestHandler implements Handler {
     return this.#problems.respond(error, "other");
   }
 
-  onUnsent(request: Request, connection: ConnectionInfo, bytes: number, shared?: SharedMemory) {
-    const user = this.#credentials.cached(request, connection)?.user;
+  onUnsent(request: Request, _connection: ConnectionInfo, bytes: number, shared?: SharedMemory) {
+    const user = this.#credentials.userOf(request);
     return user === undefined ? undefined : this.#memory.holdFor(user, shared ?? { heldBytes: bytes });
   }
 
@@ -262,11 +264,9 @@ export class RequestHandler implements Handler {
   }
 
   async #authenticateAndServe(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
-    const result = await this.#logins.authenticate(request, connection);
+    const result = await this.#credentials.check(request, connection);
     if (result.outcome !== "ok") return this.#problems.respondTo(request, authProblem(result), "auth");
-    const credential = this.#credentials.ofUser(request, result);
-    if (!credential) return this.#problems.respondTo(request, authProblem(REMOVED_USER), "auth");
-    return this.#serve(request, connection, path, credential);
+    return this.#serve(request, connection, path, result);
   }
 
   /** Serves a request whose credential is valid. */
@@ -312,7 +312,7 @@ export class RequestHandler implements Handler {
       const route = parseRoute(path, this.#prefixes);
       if (!route)
         return relay
-          ? relay(request, connection, rateLimitHeaders)
+          ? relay(request, connection, { user: credential.user, headers: rateLimitHeaders })
           : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
       readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
@@ -350,13 +350,15 @@ export class RequestHandler implements Handler {
   }
 
   #respondToFailure(served: ServedRead, error: unknown): Response | Promise<Response> {
-    const { request, connection, path, readName, rateLimitHeaders } = served;
+    const { request, connection, path, readName, rateLimitHeaders: headers } = served;
+    const { user } = served.credential;
     const relay = this.#relay;
     if (error instanceof Cancelled) return NOT_SENT;
     if (error instanceof ShareExhausted) return this.shares.retry(error, () => this.#serveAdmitted(served));
-    if (relay && isForMainProcess(error, path)) return relay(request, connection, rateLimitHeaders, true);
+    if (relay && isForMainProcess(error, path))
+      return relay(request, connection, { user, headers, waitsForOthers: true });
     const dialect = dialectOf(path, this.#prefixes);
-    return this.#problems.respondTo(request, error, readName, rateLimitHeaders, dialect);
+    return this.#problems.respondTo(request, error, readName, headers, dialect);
   }
 
   #cacheResponse(request: Request, readName: string, prepared: PreparedResponse, response: Response): void {

@@ -17,14 +17,11 @@ import { reachesRevision } from "./revision-wait.ts";
 
 type FetchResponse = globalThis.Response;
 
-/**
- * Throws a `Problem` when the main process does not respond. `certificateUser` is the user that a client certificate
- * has authenticated, because the main process does not see the certificate.
- */
+/** Throws a `Problem` when the main process does not respond. `user` is the one that this process has authenticated. */
 export type Relay = (
   request: Request,
   clientAddress: string,
-  certificateUser?: string,
+  user?: string,
   signal?: AbortSignal,
 ) => Promise<Response>;
 
@@ -43,10 +40,11 @@ const HOP_BY_HOP_HEADERS = [
   "transfer-encoding",
   "upgrade",
 ];
-/** Headers of the connection, of a request body, which is not forwarded, or that name the client in the client's words. */
+/** Headers of the connection, of a request body, which is not forwarded, or that name client and user in the client's words. */
 const NOT_FORWARDED = [
   ...HOP_BY_HOP_HEADERS,
   "host",
+  "authorization",
   "content-length",
   "expect",
   "forwarded",
@@ -75,13 +73,13 @@ export function createRelay(
   clock: Clock,
   internalAuthorization: string,
 ): Relay {
-  return async (request, clientAddress, certificateUser, signal) => {
+  return async (request, clientAddress, user, signal) => {
     const { method, target } = request;
     if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
     const headers = forwardedHeaders(request, clientAddress);
-    if (certificateUser !== undefined) {
+    if (user !== undefined) {
       headers.set("authorization", internalAuthorization);
-      headers.set(RELAYED_USER_HEADER, encodeURIComponent(certificateUser));
+      headers.set(RELAYED_USER_HEADER, encodeURIComponent(user));
     }
     const options = {
       unix: socketPath,

@@ -134,8 +134,8 @@ test("wrong passwords are throttled by address and user name, and nobody else is
   // Ten are checked at once, eight wait for their turn, two are refused.
   await until(() => settled === 12, { what: "the guesses that are answered at once" });
   expect((await from("127.0.0.2", VALID)).head[0]).toContain("200");
-  // The credential is cached by now, so it is served from the throttled address too.
-  expect((await from("127.0.0.1", VALID)).head[0]).toContain("200");
+  // The credential is cached by now, but where guesses are refused it is a guess like any other.
+  expect((await from("127.0.0.1", VALID)).head[0]).toContain("429");
   // A request without credentials is not throttled.
   expect((await fetch(`http://127.0.0.1:${fresh.port}${API}/topology`)).status).toBe(401);
   for (let n = 13; n <= 20; n++) {
@@ -149,6 +149,20 @@ test("wrong passwords are throttled by address and user name, and nobody else is
   const refused = answers.find(({ head }) => head[0]?.includes("429"));
   expect(refused?.head.find((line) => line.startsWith("Retry-After: "))).toMatch(/: [1-9]\d*$/);
   expect(refused?.body).toContain("#too-many-failures");
+});
+
+test("what needs no credentials does not depend on them: wrong ones do not count there, so right ones must not show", async () => {
+  expect((await request(`${API}/devices`, VALID)).status).toBe(200);
+  const responses = async (line: string) => {
+    const body = "Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello";
+    const last = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    const lines = ["GET /healthz", "POST /healthz", "POST /readyz", "OPTIONS /", `OPTIONS ${API}/devices`];
+    const all = lines.map((start) =>
+      rawRequest(h.port, `${start} HTTP/1.1\r\nHost: x\r\n${line}${body}`, { last }),
+    );
+    return (await Promise.all(all)).map((response) => response.all.replace(/urn:uuid:[-\w]+/, ""));
+  };
+  expect(await responses(`Authorization: ${VALID}\r\n`)).toEqual(await responses(""));
 });
 
 test("a user who is removed from the users file, or has a new password, is rejected at once; open streams end", async () => {

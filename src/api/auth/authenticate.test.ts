@@ -4,6 +4,7 @@ import {
   type AuthenticatorOptions,
   type AuthResult,
   createAuthenticator,
+  internalAuthorization,
   type LoginClient,
   THROTTLE_DEFAULTS,
 } from "./authenticate.ts";
@@ -193,8 +194,68 @@ describe("throttling", () => {
     void guess(auth, 11);
     expect((await auth.authenticate(basic("ann:secret"), ELSEWHERE)).outcome).toBe("ok");
     expect((await auth.authenticate(basic("bob:secret"), HERE)).outcome).toBe("ok");
-    // The credential is cached by now.
-    expect((await auth.authenticate(basic("ann:secret"), HERE)).outcome).toBe("ok");
+  });
+
+  test("a cached credential waits for its turn like a guess, where its pair has failed in the last minute", async () => {
+    const auth = create({ maxWaitingPerPair: 1 });
+    const right = basic("ann:secret");
+    const guesser = clientAt(HERE.address, 1);
+    expect((await auth.authenticate(right, ELSEWHERE)).outcome).toBe("ok");
+    expect((await auth.authenticate(right, HERE)).outcome).toBe("ok");
+    for (let i = 0; i < 10; i++) await guess(auth, i, guesser);
+    const wrong = guess(auth, 10, guesser);
+    // A guess that is right is refused like those that are wrong.
+    expect((await auth.authenticate(right, clientAt(HERE.address, 2))).outcome).toBe("throttled");
+    expect(auth.failedPairs.has(HERE.address, "ann")).toBe(true);
+    expect(auth.failedPairs.has(ELSEWHERE.address, "ann")).toBe(false);
+    expect((await auth.authenticate(right, ELSEWHERE)).outcome).toBe("ok");
+    const waiting = auth.authenticate(right, HERE);
+    expect((await wrong).outcome).toBe("throttled");
+    await clock.advance(1000);
+    expect((await waiting).outcome).toBe("ok");
+    // A right one does not end the minute of the wrong ones.
+    await clock.advance(58_000);
+    expect(auth.failedPairs.has(HERE.address, "ann")).toBe(true);
+    await clock.advance(1000);
+    expect(auth.failedPairs.any).toBe(false);
+  });
+
+  test("many guesses at the same time are no gap: a pair counts as failed while one of its logins is undecided", async () => {
+    const auth = create();
+    expect((await auth.authenticate(basic("ann:secret"), ELSEWHERE)).outcome).toBe("ok");
+    const undecided = guess(auth, 0);
+    expect(auth.failedPairs.has(HERE.address, "ann")).toBe(true);
+    await undecided;
+    const right = auth.authenticate(basic("ann:secret"), clientAt("192.0.2.3"));
+    await right;
+    expect(auth.failedPairs.has("192.0.2.3", "ann")).toBe(false);
+  });
+
+  test("a reader process remembers what it relayed and was refused, and relays such a cached credential again", async () => {
+    const relayed: string[] = [];
+    const [user] = users.all();
+    const auth = create({
+      async checkRemotely(header) {
+        relayed.push(atob(header.slice("Basic ".length)));
+        if (header !== basic("ann:secret") || !user) return { outcome: "throttled", retryAfterSeconds: 1 };
+        return { outcome: "ok", user: user.name, credentialId: user.credentialId, role: user.role };
+      },
+    });
+    const login = (credentials: string, from: LoginClient) => auth.authenticate(basic(credentials), from);
+    for (const from of [ELSEWHERE, HERE]) await login("ann:secret", from);
+    expect(relayed).toEqual(["ann:secret"]);
+    await login("ann:guess", HERE);
+    for (const from of [ELSEWHERE, HERE]) await login("ann:secret", from);
+    expect(relayed).toEqual(["ann:secret", "ann:guess", "ann:secret"]);
+  });
+
+  test("the service's own processes are never throttled", async () => {
+    const auth = create({ internalAuthorization: internalAuthorization("own") });
+    for (let i = 0; i < 30; i++) void auth.authenticate(internalAuthorization(`guess${i}`), HERE);
+    expect(await auth.authenticate(internalAuthorization("own"), HERE)).toMatchObject({
+      outcome: "ok",
+      user: "",
+    });
   });
 
   test("a right password that waits with guesses for its pair is accepted before connections that have failed", async () => {

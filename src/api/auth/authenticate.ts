@@ -7,14 +7,17 @@
  * - An unknown name costs as much as a wrong password: the password is checked against the hash of some real user, and
  *   the result is discarded.
  * - Failures are throttled per pair of client address and user name, and per address (`login-queue.ts`), never per user
- *   alone. A cached credential is accepted even then, so that a client that shares an address with an attacker keeps
- *   reading. A right credential that is not cached yet waits for its turn.
+ *   alone. A right credential waits for its turn then.
+ * - A cached credential is accepted at once only while its pair of address and user had no failure and no refusal in the
+ *   last minute, and none of its logins is undecided. Otherwise it waits for its turn like any other, but needs no hash:
+ *   a guess that is in the cache must not be accepted while the wrong ones around it are refused. A connection that
+ *   repeats what was accepted on it does not come here (`request-credentials.ts`).
  * - When a user changes, the cached credentials of that user are removed at once.
  */
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { type BasicCredentials, MAX_AUTHORIZATION_LENGTH, parseBasicAuthorization } from "./basic.ts";
-import { addressKey, FailureBuckets, type FailureRate, pairKey } from "./failure-buckets.ts";
+import { addressKey, FailedPairs, FailureBuckets, type FailureRate, pairKey } from "./failure-buckets.ts";
 import { type LoginAttempt, LoginQueue } from "./login-queue.ts";
 import { hashPassword, randomPassword, verifyPassword } from "./password.ts";
 import type { User, Users } from "./users.ts";
@@ -33,8 +36,12 @@ export type AuthResult =
   | { readonly outcome: "throttled"; readonly retryAfterSeconds: number };
 
 export interface Authenticator {
-  /** Synchronous and cheap. Returns undefined when the header is not cached; then call `authenticate`. */
+  /**
+   * Synchronous and cheap. Returns undefined when the header is not cached; then call `authenticate`. Call it too when
+   * `failedPairs` has the pair of the client's address and the user.
+   */
   cachedCredential(header: string | null): Credential | undefined;
+  readonly failedPairs: Pick<FailedPairs, "any" | "has">;
   authenticate(header: string | null, client: LoginClient): Promise<AuthResult>;
   /** Increases whenever any user changes. Results from before must not be used after. */
   readonly generation: number;
@@ -112,6 +119,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     maxWaiting: options.maxWaiting ?? 1024,
     maxWaitingPerPair: options.maxWaitingPerPair ?? 8,
   });
+  const failedPairs = new FailedPairs(clock, MAX_FAILING_KEYS);
   const cache = createBoundedCache<string, Credential>({ maxSize: MAX_CACHED_CREDENTIALS });
   const checksInFlight = new Map<string, Promise<AuthResult>>();
   let hashWithoutUsers: Promise<string> | undefined;
@@ -171,7 +179,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   ): Promise<AuthResult> {
     let result: AuthResult = WRONG;
     const refusal = await queue.run(attempt, async () => {
-      // The same credential may have been accepted from elsewhere meanwhile.
+      // It may have been accepted before, from elsewhere or from this pair.
       result = cache.get(digest) ?? (await check(digest, candidates));
       return result.outcome === "wrong";
     });
@@ -213,23 +221,47 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     }
   }
 
+  function checkInTurn(
+    header: string,
+    candidates: readonly [BasicCredentials, ...BasicCredentials[]],
+    client: LoginClient,
+  ): Promise<AuthResult> {
+    if (options.checkRemotely) return checkInMainProcess(options.checkRemotely, header, client);
+    const { address, connectionFailures, isGone } = client;
+    const key = addressKey(address);
+    const attempt = {
+      addressKey: key,
+      pairKey: pairKey(key, candidates[0].name),
+      connectionFailures,
+      isGone,
+    };
+    return sharedCheck(digestOf(header), candidates, attempt);
+  }
+
   return {
     cachedCredential,
+    failedPairs,
     get generation() {
       return generation;
     },
     async authenticate(header, client) {
       if (header === null || header === "") return MISSING;
       const cached = cachedCredential(header);
-      if (cached) return cached;
-      const candidates = parseBasicAuthorization(header);
-      const [first] = candidates;
+      if (cached && !failedPairs.has(client.address, cached.user)) return cached;
+      const [first, ...others] = parseBasicAuthorization(header);
       if (!first) return MALFORMED;
-      if (options.checkRemotely) return checkInMainProcess(options.checkRemotely, header, client);
-      const { address, connectionFailures, isGone } = client;
-      const key = addressKey(address);
-      const attempt = { addressKey: key, pairKey: pairKey(key, first.name), connectionFailures, isGone };
-      return sharedCheck(digestOf(header), candidates, attempt);
+      const names = new Set([first, ...others].map(({ name }) => name));
+      const login = failedPairs.begin(
+        client.address,
+        [...names].filter((name) => users.find(name) !== undefined),
+      );
+      let result: AuthResult | undefined;
+      try {
+        result = await checkInTurn(header, [first, ...others], client);
+        return result;
+      } finally {
+        login.end(result?.outcome !== "ok");
+      }
     },
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../../lib/clock.ts";
-import { addressKey, FailureBuckets, pairKey } from "./failure-buckets.ts";
+import { addressKey, FailedPairs, FailureBuckets, pairKey } from "./failure-buckets.ts";
 
 const RATE = { burst: 3, refillMs: 1000 };
 
@@ -45,4 +45,23 @@ test("addresses count by IPv4 address and by /64 of IPv6", () => {
   expect(addressKey("2001:db8::1")).not.toBe(addressKey("2001:db8:0:1::1"));
   expect(addressKey("unix")).not.toBe(addressKey(""));
   expect(pairKey("a.", "x".repeat(4000)).length).toBeLessThan(30);
+});
+
+test("a failed pair is remembered for a minute, also while others fill the table; those without room share by network", async () => {
+  const clock = new ManualClock();
+  const pairs = new FailedPairs(clock, 100);
+  const fail = (address: string) => pairs.begin(address, ["ann"]).end(true);
+  expect(pairs.any).toBe(false);
+  fail("192.0.2.1");
+  await clock.advance(30_000);
+  for (let i = 0; i < 5000; i++) fail(`198.51.${i >> 8}.${i & 255}`);
+  expect(pairs.has("192.0.2.1", "ann")).toBe(true);
+  expect(pairs.has("192.0.2.1", "bob")).toBe(false);
+  expect(pairs.has("198.51.99.99", "ann")).toBe(true);
+  expect(pairs.has("203.0.113.1", "ann")).toBe(false);
+  await clock.advance(30_000);
+  expect(pairs.has("192.0.2.1", "ann")).toBe(false);
+  expect(pairs.has("198.51.99.99", "ann")).toBe(true);
+  await clock.advance(30_000);
+  expect(pairs.any).toBe(false);
 });

@@ -1,5 +1,8 @@
 /**
- * Counts failed logins per key. A key may fail `burst` times at once, and each failure is forgotten after `refillMs`, one
+ * Failed logins: how many a key has (`FailureBuckets`), and which pairs of address and user had one in the last minute
+ * (`FailedPairs`).
+ *
+ * `FailureBuckets` counts failed logins per key. A key may fail `burst` times at once, and each failure is forgotten after `refillMs`, one
  * after the other. A key without failures is not stored.
  *
  * When `maxKeys` keys have failures, none is dropped for a new one: otherwise a client with many addresses could erase the
@@ -93,6 +96,101 @@ export class FailureBuckets {
     return this.#buckets.size < this.#maxKeys;
   }
 }
+
+/** How long a cached credential of a pair is checked again after the pair's last failed or refused login. */
+const FAILED_PAIR_MS = 60_000;
+
+/**
+ * The pairs of client address and user with a login that failed or was refused in the last minute, or that is not decided
+ * yet. Each pair has the time of its last failure only. The table is bounded as that of `FailureBuckets`: when it is full,
+ * no pair is dropped early, and further ones are marked together with their network.
+ */
+export class FailedPairs {
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #maxPairs: number;
+  /** The time of the last failure by pair, oldest first. */
+  readonly #failedAt = new Map<string, number>();
+  /** The same for networks whose pairs found no room. */
+  readonly #networkFailedAt = new Map<number, number>();
+  /** Number of undecided logins by pair. The queue and the number of connections bound it. */
+  readonly #undecided = new Map<string, number>();
+
+  constructor(clock: Pick<Clock, "monotonic">, maxPairs: number) {
+    this.#clock = clock;
+    this.#maxPairs = maxPairs;
+  }
+
+  /** Whether there is any pair. Read it before `has`: mostly there is none, and then no key need be made. */
+  get any(): boolean {
+    if (this.#undecided.size > 0) return true;
+    if (this.#markCount > 0) this.#forget();
+    return this.#markCount > 0;
+  }
+
+  get #markCount(): number {
+    return this.#failedAt.size + this.#networkFailedAt.size;
+  }
+
+  has(address: string, user: string): boolean {
+    if (!this.any) return false;
+    const key = userKey(address, user);
+    if (this.#undecided.has(key) || this.#failedAt.has(key)) return true;
+    return this.#networkFailedAt.size > 0 && this.#networkFailedAt.has(sharedIndex(key));
+  }
+
+  /** A login begins. `users` are the known users that its header may mean: no other name has a cached credential. */
+  begin(address: string, users: Iterable<string>): UndecidedLogin {
+    const keys = Array.from(users, (user) => userKey(address, user));
+    for (const key of keys) this.#undecided.set(key, (this.#undecided.get(key) ?? 0) + 1);
+    return {
+      end: (hasFailed) => {
+        for (const key of keys) {
+          this.#end(key);
+          if (hasFailed) this.#mark(key);
+        }
+      },
+    };
+  }
+
+  #end(key: string): void {
+    const others = (this.#undecided.get(key) ?? 1) - 1;
+    if (others > 0) this.#undecided.set(key, others);
+    else this.#undecided.delete(key);
+  }
+
+  #mark(key: string): void {
+    this.#forget();
+    const now = this.#clock.monotonic();
+    // Deleted first, so that the order is that of the times.
+    if (this.#failedAt.delete(key) || this.#failedAt.size < this.#maxPairs) this.#failedAt.set(key, now);
+    else {
+      const network = sharedIndex(key);
+      this.#networkFailedAt.delete(network);
+      this.#networkFailedAt.set(network, now);
+    }
+  }
+
+  #forget(): void {
+    const before = this.#clock.monotonic() - FAILED_PAIR_MS;
+    forgetUntil(this.#failedAt, before);
+    forgetUntil(this.#networkFailedAt, before);
+  }
+}
+
+export interface UndecidedLogin {
+  /** Call it once. A refused login has failed too. */
+  end(hasFailed: boolean): void;
+}
+
+function forgetUntil<Key>(times: Map<Key, number>, before: number): void {
+  for (const [key, time] of times) {
+    if (time > before) return;
+    times.delete(key);
+  }
+}
+
+/** Names of known users are short, so they need no hash. */
+const userKey = (address: string, user: string): string => `${addressKey(address)} ${user}`;
 
 /**
  * The key of an address: an IPv4 address, also when it is mapped into IPv6, or the /64 of an IPv6 address, because one
