@@ -5,7 +5,6 @@
 import type { ConnectionInfo } from "../http1/handler.ts";
 import type { Request } from "../http1/request.ts";
 import { quote } from "../lib/error-text.ts";
-import { isOwnProcess } from "./auth/client-address.ts";
 import { isHealthPath } from "./auxiliary-endpoints.ts";
 import { Problem } from "./problem.ts";
 import { pathOf } from "./read-request.ts";
@@ -23,9 +22,9 @@ export class KnownHosts {
   }
 
   /** The problem of a request for another host. Probes use addresses, so the host of the health endpoints may be any. */
-  check({ authority, target }: Request, { remoteAddress }: ConnectionInfo): Problem | undefined {
+  check({ authority, target }: Request, { isOwnProcess }: ConnectionInfo): Problem | undefined {
     const isKnown = authority !== null && this.#names.has(canonical(authority.replace(/:\d*$/, "")));
-    if (isKnown || isHealthPath(pathOf(target)) || isOwnProcess(remoteAddress)) return undefined;
+    if (isKnown || isHealthPath(pathOf(target)) || isOwnProcess) return undefined;
     const named = authority === null ? "A request without a Host" : `The host ${quote(authority)}`;
     return new Problem(
       "misdirected-request",

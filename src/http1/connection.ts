@@ -8,7 +8,13 @@
  */
 import type { BodySource } from "./body-source.ts";
 import { ClientGone } from "./client-gone.ts";
-import type { ClientCertificate, ConnectionInfo, ServerContext, Socket } from "./handler.ts";
+import type {
+  ClientCertificate,
+  ConnectionInfo,
+  ConnectionOrigin,
+  ServerContext,
+  Socket,
+} from "./handler.ts";
 import { ReadControl } from "./read-control.ts";
 import { ReadRate } from "./read-rate.ts";
 import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
@@ -30,6 +36,8 @@ const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 type State = "idle" | "responding" | "lingering" | "closed";
 
 export class Connection implements ConnectionInfo, TurnTaker {
+  readonly remoteAddress: string;
+  readonly isOwnProcess: boolean;
   readonly clientCertificate: ClientCertificate | undefined;
   readonly gone = new ClientGone();
   readonly #socket: Socket;
@@ -51,8 +59,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
   #clientEnded = false;
   #deadline: number;
 
-  constructor(socket: Socket, context: ServerContext, clientCertificate?: ClientCertificate) {
-    this.clientCertificate = clientCertificate;
+  constructor(socket: Socket, context: ServerContext, origin: ConnectionOrigin) {
+    this.remoteAddress = origin.remoteAddress;
+    this.isOwnProcess = origin.isOwnProcess;
+    this.clientCertificate = origin.clientCertificate;
     this.#socket = socket;
     this.#context = context;
     this.#writer = new ResponseWriter(socket, {
@@ -70,10 +80,6 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#deadline = context.monotonic() + context.limits.idleTimeoutMs;
   }
 
-  get remoteAddress(): string {
-    return this.#socket.remoteAddress;
-  }
-
   get inFlight(): number {
     return this.#context.inFlight - (this.#isCounted && this.#state === "responding" ? 1 : 0);
   }
@@ -83,7 +89,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     if (this.#authenticated) return;
     this.#authenticated = true;
     this.#turn.onAuthenticated(this.#context.authenticatedTurns);
-    this.#isCounted = Boolean(this.#socket.remoteAddress);
+    this.#isCounted = !this.isOwnProcess;
     if (this.#isCounted && this.#state === "responding") this.#context.inFlight++;
     this.#context.onAuthenticated(this);
   }

@@ -36,9 +36,21 @@ export interface Handler {
   ): (() => void) | undefined;
 }
 
-/** What a handler can know of the connection that a request came on. */
-export interface ConnectionInfo {
+/**
+ * Where a connection comes from. Its listener knows it when it accepts the connection, and it never changes: a client that
+ * resets the connection behind its request has no address any more when the request is handled.
+ */
+export interface ConnectionOrigin {
+  /** The IP address of the peer. Empty only where `isOwnProcess`. */
   readonly remoteAddress: string;
+  /** Whether the connection came over the Unix socket, which only the service's own processes can reach. */
+  readonly isOwnProcess: boolean;
+  /** Undefined when none was sent: without TLS, without trusted authorities, or because the client has none. */
+  readonly clientCertificate?: ClientCertificate | undefined;
+}
+
+/** What a handler can know of the connection that a request came on. */
+export interface ConnectionInfo extends ConnectionOrigin {
   /** Responses in flight on all other authenticated connections of the server, except those of its Unix socket. */
   readonly inFlight: number;
   /**
@@ -48,8 +60,6 @@ export interface ConnectionInfo {
    * less of its body is skipped, and it gets no 100 response. Not necessary where it was called for the same bytes before.
    */
   markAuthenticated(): void;
-  /** Undefined when none was sent: without TLS, without trusted authorities, or because the client has none. */
-  readonly clientCertificate: ClientCertificate | undefined;
   /** Whether the client is gone, so that nobody needs a response any more. */
   readonly aborted: boolean;
   readonly gone: ClientGone;
@@ -106,8 +116,8 @@ export interface ConnectionLimits extends HeadLimits {
   readonly minReadBytesPerSecond: number;
 }
 
+/** Its address is not part of it: see `ConnectionOrigin`. */
 export interface Socket extends ByteSink {
-  readonly remoteAddress: string;
   /** Closes both directions. Bytes that the kernel has accepted are still sent. */
   end(): void;
   /** Closes the sending direction. Bytes from the client can still be read. */

@@ -10,9 +10,9 @@ import { BufferAccount } from "./buffer-account.ts";
 import { Connection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import {
-  type ClientCertificate,
   ConnectionCounters,
   type ConnectionLimits,
+  type ConnectionOrigin,
   type Handler,
   type ServerContext,
   type Socket,
@@ -81,9 +81,16 @@ export class HttpListener implements ServerContext {
     this.#monotonic = clock.monotonic();
   }
 
-  /** May be called several times. Throws the runtime's error when the address is not available. */
+  /** May be called several times. A Unix socket has no TLS. Throws the runtime's error when the address is not available. */
   listen(address: BindAddress, tls?: ListenerTls): { readonly hostname: string; readonly port: number } {
-    return tls ? this.#bind(address, this.#tlsHandler(tls)) : this.#bind(address, this.#plainHandler());
+    if ("unix" in address)
+      return this.#bind(
+        address,
+        this.#plainHandler(() => OWN_PROCESS),
+      );
+    return tls
+      ? this.#bind(address, this.#tlsHandler(tls))
+      : this.#bind(address, this.#plainHandler(originOf));
   }
 
   #bind<Data>(
@@ -106,11 +113,19 @@ export class HttpListener implements ServerContext {
     return bound;
   }
 
-  #plainHandler(): Bun.SocketHandler<Connection | undefined> {
+  /** A connection without an origin is closed. */
+  #plainHandler(
+    findOrigin: (tcp: { readonly remoteAddress: string }) => ConnectionOrigin | undefined,
+  ): Bun.SocketHandler<Connection | undefined> {
     return {
       open: (tcp) => {
+        const origin = findOrigin(tcp);
+        if (!origin) {
+          tcp.terminate();
+          return;
+        }
         tcp.setNoDelay(true);
-        tcp.data = this.#accept(tcp);
+        tcp.data = this.#accept(tcp, origin);
       },
       data: (tcp, bytes) => tcp.data?.onData(bytes),
       drain: (tcp) => tcp.data?.onDrain(),
@@ -132,7 +147,7 @@ export class HttpListener implements ServerContext {
       counts,
       clock: this.#clock,
       isReserved: (tcp) => this.#descriptors.isSocketReserved(tcp),
-      onSecure: (socket, certificate) => this.#accept(socket, certificate),
+      onSecure: (socket, origin) => this.#accept(socket, origin),
       onClosed: (connection) => this.#onClosed(connection),
       onError: (error) => this.handler.onError(error),
       onPlainHttp: (tcp) => this.#rejectPlainHttp(tcp),
@@ -145,12 +160,12 @@ export class HttpListener implements ServerContext {
   }
 
   /** Undefined, and the socket is closed, when the server stops or there are too many connections. */
-  #accept(socket: Socket, certificate?: ClientCertificate): Connection | undefined {
+  #accept(socket: Socket, origin: ConnectionOrigin): Connection | undefined {
     if (this.stopping || !this.#makeRoom(socket)) {
       socket.terminate();
       return undefined;
     }
-    const connection = new Connection(socket, this, certificate);
+    const connection = new Connection(socket, this, origin);
     this.#connections.add(connection);
     return connection;
   }
@@ -243,4 +258,11 @@ export class HttpListener implements ServerContext {
     connection.onClose();
     if (this.#connections.size === 0) this.#onAllClosed();
   }
+}
+
+const OWN_PROCESS: ConnectionOrigin = { remoteAddress: "", isOwnProcess: true };
+
+/** Undefined when the client has reset the connection before it was accepted: then the runtime has no address of it. */
+function originOf({ remoteAddress }: { readonly remoteAddress: string }): ConnectionOrigin | undefined {
+  return remoteAddress ? { remoteAddress, isOwnProcess: false } : undefined;
 }

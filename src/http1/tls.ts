@@ -16,7 +16,7 @@ import type { Clock } from "../lib/clock.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { Connection } from "./connection.ts";
-import type { ClientCertificate, Socket } from "./handler.ts";
+import type { ClientCertificate, ConnectionOrigin, Socket } from "./handler.ts";
 import type { LiveTlsIdentity, TlsIdentity } from "./tls-identity.ts";
 
 /** Handshakes by result. `displaced`: closed because there were too many unfinished ones. */
@@ -35,10 +35,7 @@ export interface TlsAcceptorOptions {
   readonly clock: Clock;
   /** Whether the file descriptor of the socket is one of the last ones. */
   readonly isReserved: (tcp: object) => boolean;
-  readonly onSecure: (
-    socket: SecureSocket,
-    certificate: ClientCertificate | undefined,
-  ) => Connection | undefined;
+  readonly onSecure: (socket: SecureSocket, origin: ConnectionOrigin) => Connection | undefined;
   readonly onClosed: (connection: Connection) => void;
   readonly onError: (error: unknown) => void;
   /** Sends the response to a client that speaks HTTP without TLS, then closes the socket. */
@@ -68,6 +65,7 @@ const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 class Handshake {
   /** The accepted socket, then the one that encrypts: the upgrade takes over the connection. */
   socket: RawSocket | SecureSocket;
+  /** The address of the client when the socket was accepted. */
   readonly address: string;
   /** On the monotonic clock. */
   readonly deadline: number;
@@ -79,9 +77,9 @@ class Handshake {
   clientCa: string | undefined;
   receivedBytes = 0;
 
-  constructor(tcp: RawSocket, deadline: number) {
+  constructor(tcp: RawSocket, address: string, deadline: number) {
     this.socket = tcp;
-    this.address = tcp.remoteAddress;
+    this.address = address;
     this.deadline = deadline;
   }
 }
@@ -101,12 +99,18 @@ export class TlsAcceptor {
   }
 
   #accept(tcp: RawSocket): void {
-    const isReserved = this.#options.isReserved(tcp);
-    if ((isReserved || this.#unfinishedCount >= MAX_HANDSHAKES) && !this.#displaceOne()) {
+    const { remoteAddress } = tcp;
+    const isFull = this.#options.isReserved(tcp) || this.#unfinishedCount >= MAX_HANDSHAKES;
+    // Without an address the client has reset the connection already.
+    if (!remoteAddress || (isFull && !this.#displaceOne())) {
       tcp.terminate();
       return;
     }
-    const handshake = new Handshake(tcp, this.#options.clock.monotonic() + HANDSHAKE_TIMEOUT_MS);
+    const handshake = new Handshake(
+      tcp,
+      remoteAddress,
+      this.#options.clock.monotonic() + HANDSHAKE_TIMEOUT_MS,
+    );
     tcp.data = handshake;
     const ofAddress = this.#unfinished.get(handshake.address);
     if (ofAddress) ofAddress.add(handshake);
@@ -243,8 +247,11 @@ export class TlsAcceptor {
       return;
     }
     this.#finish(handshake, "completed");
-    const certificate = clientCa === undefined ? undefined : clientCertificate(socket);
-    handshake.connection = this.#options.onSecure(socket, certificate);
+    handshake.connection = this.#options.onSecure(socket, {
+      remoteAddress: handshake.address,
+      isOwnProcess: false,
+      clientCertificate: clientCa === undefined ? undefined : clientCertificate(socket),
+    });
   }
 
   #isUnfinished(handshake: Handshake): boolean {

@@ -27,12 +27,12 @@ const LIMITS = {
   headTimeoutMs: 10_000,
   lingerTimeoutMs: 2_000,
 };
+const ORIGIN = { remoteAddress: "192.0.2.1", isOwnProcess: false };
 export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 export const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 
 /** Behaves as the runtime's sockets: `onClose` is called synchronously, and a write after it returns -1. */
 class FakeSocket implements Socket {
-  readonly remoteAddress = "192.0.2.1";
   readonly calls: string[] = [];
   output = "";
   writable = Number.POSITIVE_INFINITY;
@@ -171,13 +171,13 @@ export class ConnectionHarness implements ServerContext {
   constructor({ anonymousUnits = 32, authenticatedUnits = 256 } = {}) {
     this.anonymousTurns = new TurnQueue(anonymousUnits);
     this.authenticatedTurns = new TurnQueue(authenticatedUnits);
-    this.connection = new Connection(this.socket, this);
+    this.connection = new Connection(this.socket, this, ORIGIN);
     this.socket.onClose = () => this.connection.onClose();
   }
 
   /** One more connection of the same server, whose output nobody looks at. */
   connect(): Connection {
-    return new Connection(new FakeSocket(), this);
+    return new Connection(new FakeSocket(), this, ORIGIN);
   }
 
   now(): number {

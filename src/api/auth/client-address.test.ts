@@ -3,8 +3,13 @@ import { ClientAddresses } from "./client-address.ts";
 import { parseForwarded, parseForwardedFor } from "./forwarded.ts";
 
 const addresses = new ClientAddresses(["10.0.0.0/8", "fd00::/8"]);
-function addressOf(headers: Readonly<Record<string, string>>, peer = "10.0.0.1"): string {
-  return addresses.clientOf({ header: (name) => headers[name] ?? null }, peer).address;
+function addressOf(
+  headers: Readonly<Record<string, string>>,
+  remoteAddress = "10.0.0.1",
+  isOwnProcess = false,
+): string {
+  return addresses.clientOf({ header: (name) => headers[name] ?? null }, { remoteAddress, isOwnProcess })
+    .address;
 }
 
 describe("Forwarded", () => {
@@ -71,7 +76,8 @@ describe("the client", () => {
     expect(addressOf({ "x-forwarded-for": "1.1.1.1, nonsense" })).toBe("10.0.0.1");
   });
 
-  test("is named by the service's own processes on their socket", () => {
-    expect(addressOf({ forwarded: 'for="[2001:db8::1]"' }, "")).toBe("2001:db8::1");
+  test("is named by the service's own processes on their socket, and not by whoever has no address", () => {
+    expect(addressOf({ forwarded: 'for="[2001:db8::1]"' }, "", true)).toBe("2001:db8::1");
+    expect(addressOf({ forwarded: 'for="[2001:db8::1]"' }, "", false)).toBe("");
   });
 });

@@ -1,10 +1,11 @@
 /**
  * The address of the client that a request comes from. Without trusted proxies it is the peer of the connection. When the
- * peer is a trusted proxy, the proxies name the client: of the chain of hops the rightmost one counts that is not trusted,
+ * peer is a trusted proxy, or one of the service's own processes, the proxies name the client: of the chain of hops the rightmost one counts that is not trusted,
  * because everything left of it was written by somebody else. `Forwarded` wins over `X-Forwarded-For`.
  *
  * Where a proxy does not name the address (`unknown`, an obfuscated identifier, a malformed header), its own counts.
  */
+import type { ConnectionOrigin } from "../../http1/handler.ts";
 import { AddressRanges, parseAddress } from "../../lib/address-ranges.ts";
 import { type Hop, parseForwarded, parseForwardedFor } from "./forwarded.ts";
 
@@ -19,12 +20,6 @@ export interface Client {
   readonly isPeer: boolean;
 }
 
-/** The peer address of a Unix socket: only the service's own processes can reach it. */
-const OWN_PROCESS = "";
-
-export const isOwnProcess = (peerAddress: string | undefined): boolean =>
-  (peerAddress ?? OWN_PROCESS) === OWN_PROCESS;
-
 export class ClientAddresses {
   readonly #trusted: AddressRanges;
 
@@ -32,9 +27,9 @@ export class ClientAddresses {
     this.#trusted = new AddressRanges(trustedProxies);
   }
 
-  clientOf(request: RequestHeaders, peerAddress: string | undefined): Client {
-    const peer = canonical(peerAddress ?? OWN_PROCESS);
-    if (!this.#isTrusted(peer)) return { address: peer, isPeer: true };
+  clientOf(request: RequestHeaders, { remoteAddress, isOwnProcess }: ConnectionOrigin): Client {
+    const peer = canonical(remoteAddress);
+    if (!isOwnProcess && !this.#trusted.includes(peer)) return { address: peer, isPeer: true };
     return { address: this.#rightmostUntrusted(hopsOf(request), peer), isPeer: false };
   }
 
@@ -44,13 +39,9 @@ export class ClientAddresses {
       // What stands left of it is not from a trusted proxy.
       if (hop === undefined) return address;
       address = hop;
-      if (!this.#isTrusted(hop)) return address;
+      if (!this.#trusted.includes(hop)) return address;
     }
     return address;
-  }
-
-  #isTrusted(address: string): boolean {
-    return address === OWN_PROCESS || this.#trusted.includes(address);
   }
 }
 

@@ -11,7 +11,7 @@ import { roleProblem } from "./auth-problem.ts";
 import type { Authenticator, Credential } from "./authenticate.ts";
 import { parseBasicAuthorization } from "./basic.ts";
 import { authenticateWithCertificate, type CertificateAuthResult } from "./certificate.ts";
-import { type Client, ClientAddresses, isOwnProcess } from "./client-address.ts";
+import { type Client, ClientAddresses } from "./client-address.ts";
 import { loginCheckResponse } from "./login-relay.ts";
 import type { Users } from "./users.ts";
 
@@ -49,12 +49,12 @@ export class Logins {
   }
 
   clientOf(request: Request, connection: ConnectionInfo): Client {
-    return this.#addresses.clientOf(request, connection.remoteAddress);
+    return this.#addresses.clientOf(request, connection);
   }
 
   /** Undefined for a request of the service's own processes: the process that it came to records it. */
   externalAddress(request: Request, connection: ConnectionInfo): string | undefined {
-    return isOwnProcess(connection.remoteAddress) ? undefined : this.clientOf(request, connection).address;
+    return connection.isOwnProcess ? undefined : this.clientOf(request, connection).address;
   }
 
   async authenticate(request: Request, connection: ConnectionInfo): Promise<CertificateAuthResult> {

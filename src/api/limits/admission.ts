@@ -1,7 +1,6 @@
 /** The limits that a request with valid credentials must pass before it is looked at. */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
-import { isOwnProcess } from "../auth/client-address.ts";
 import type { Problem } from "../problem.ts";
 import { createRateLimiter, type RateLimiter } from "../rate-limiter.ts";
 import { targetTooLong } from "../read-request.ts";
@@ -31,7 +30,7 @@ export class Admission {
     user: string,
     overloaded: () => Problem,
   ): Readonly<Record<string, string>> {
-    const isForwarded = isOwnProcess(connection.remoteAddress);
+    const isForwarded = connection.isOwnProcess;
     if (!isForwarded && !this.#shares.admitsInFlight(connection.inFlight)) throw overloaded();
     const { urlBytes } = this.#limits;
     if (request.target.length > urlBytes) throw targetTooLong(request.target, urlBytes);
