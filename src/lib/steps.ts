@@ -1,7 +1,7 @@
 /**
  * Computations in steps. A generator yields wherever it may pause, and the scheduler (`scheduler.ts`) decides when it goes
  * on, so that no computation that grows with the network holds the event loop. A step should take well under a
- * millisecond: about a hundred entities.
+ * millisecond: about a hundred entities, or `BYTES_PER_STEP` of their texts where entities are large.
  *
  * State that others change must be captured before the first pause. After a pause it may be of another revision.
  */
@@ -74,39 +74,72 @@ export function* withoutPauses<Item>(items: Paced<Item>): Generator<Item, void, 
   for (const item of items) if (item !== undefined) yield item;
 }
 
-/** The items with a pause after every `count` of them. */
+/** The text that is parsed, compared or copied between two pauses, in bytes or characters. */
+export const BYTES_PER_STEP = 128 * 1024;
+
+/** Says where a loop pauses: after so many items, and after so many bytes of the texts that it has handled. */
+export class Pace {
+  readonly #itemsPerStep: number;
+  readonly #bytesPerStep: number;
+  #items: number;
+  #bytes: number;
+
+  constructor(itemsPerStep: number, bytesPerStep = BYTES_PER_STEP) {
+    this.#itemsPerStep = itemsPerStep;
+    this.#bytesPerStep = bytesPerStep;
+    this.#items = itemsPerStep;
+    this.#bytes = bytesPerStep;
+  }
+
+  /** Counts text that was handled beside an item. */
+  count(bytes: number): void {
+    this.#bytes -= bytes;
+  }
+
+  /** Counts one item, with the length of its text, or those before and after a change. Whether to pause now. */
+  isDue(bytes = 0, bytesAfter = 0): boolean {
+    this.#bytes -= bytes + bytesAfter;
+    if (--this.#items > 0 && this.#bytes > 0) return false;
+    this.#items = this.#itemsPerStep;
+    this.#bytes = this.#bytesPerStep;
+    return true;
+  }
+}
+
+/** The items with a pause after every `count` of them, and after `BYTES_PER_STEP` where the lengths of items are given. */
 export function* pausing<Item>(
   items: Iterable<Item>,
   count: number,
+  lengthOf?: (item: Item) => number,
 ): Generator<Item | undefined, void, void> {
-  let left = count;
+  const pace = new Pace(count);
   for (const item of items) {
     yield item;
-    if (--left > 0) continue;
-    left = count;
-    yield undefined;
+    if (pace.isDue(lengthOf?.(item))) yield undefined;
   }
 }
 
 /** Items that are sorted, or merged, between two pauses. */
 const SORTED_PER_STEP = 512;
 
-/** Sorts `items` in place by merging, and returns them. Stable. */
+/** Sorts `items` in place by merging, and returns them. Stable. `longest` is the length of the longest text to compare. */
 export function* sortInSteps<Item>(
   items: Item[],
   compare: (a: Item, b: Item) => number,
+  longest = 0,
 ): PausingSteps<Item[]> {
+  const perStep = Math.max(2, Math.min(SORTED_PER_STEP, Math.floor(BYTES_PER_STEP / (longest + 1))));
   let sorted = items;
-  if (items.length <= SORTED_PER_STEP) return sorted.sort(compare);
-  for (let from = 0; from < items.length; from += SORTED_PER_STEP) {
-    const run = items.slice(from, from + SORTED_PER_STEP).sort(compare);
+  if (items.length <= perStep) return sorted.sort(compare);
+  for (let from = 0; from < items.length; from += perStep) {
+    const run = items.slice(from, from + perStep).sort(compare);
     for (const [i, item] of run.entries()) items[from + i] = item;
     yield;
   }
   let merged = new Array<Item>(items.length);
-  for (let width = SORTED_PER_STEP; width < items.length; width *= 2) {
+  for (let width = perStep; width < items.length; width *= 2) {
     for (let from = 0; from < items.length; from += 2 * width)
-      yield* mergeRuns(sorted, merged, from, width, compare);
+      yield* mergeRuns(sorted, merged, from, width, perStep, compare);
     [sorted, merged] = [merged, sorted];
   }
   return sorted;
@@ -118,6 +151,7 @@ function* mergeRuns<Item>(
   target: Item[],
   start: number,
   width: number,
+  perStep: number,
   compare: (a: Item, b: Item) => number,
 ): PausingSteps<void> {
   const middle = Math.min(start + width, source.length);
@@ -125,7 +159,7 @@ function* mergeRuns<Item>(
   let left = start;
   let right = middle;
   for (let at = start; at < end; at++) {
-    if ((at - start) % SORTED_PER_STEP === SORTED_PER_STEP - 1) yield;
+    if ((at - start) % perStep === perStep - 1) yield;
     const fromLeft =
       right >= end || (left < middle && compare(source[left] as Item, source[right] as Item) <= 0);
     target[at] = source[fromLeft ? left++ : right++] as Item;

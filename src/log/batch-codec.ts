@@ -7,16 +7,30 @@
  * zstd's checksum, so that a damaged block of the disk is an error and not a wrong value.
  */
 import { constants, zstdCompressSync } from "node:zlib";
-import type { Paced } from "../lib/steps.ts";
+import { Pace, type Paced } from "../lib/steps.ts";
 import { type LogEntry, STORE_KINDS } from "./log.ts";
 
-const ENTRIES_PER_STEP = 500;
+/** Of a part, which is encoded in one step; its entries are decoded in several where they are large. */
+const ENTRIES_PER_PART = 500;
+const BYTES_PER_PART = 512 * 1024;
 const COMPRESSION = {
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
 };
 
 const kindByLetter = new Map(STORE_KINDS.map((kind) => [kind.charAt(0), kind]));
 const encoder = new TextEncoder();
+
+/** The entries in parts, which are encoded one by one. */
+export function* partsOf(entries: readonly LogEntry[]): Generator<readonly LogEntry[], void, void> {
+  const pace = new Pace(ENTRIES_PER_PART, BYTES_PER_PART);
+  let from = 0;
+  for (const [i, { before, after }] of entries.entries()) {
+    if (!pace.isDue(before?.length, after?.length)) continue;
+    yield entries.slice(from, i + 1);
+    from = i + 1;
+  }
+  if (from < entries.length) yield entries.slice(from);
+}
 
 /** The bytes have a buffer of their own, so that they can be transferred to another thread. */
 export function encodeEntries(entries: Iterable<LogEntry>): Uint8Array<ArrayBuffer> {
@@ -30,11 +44,11 @@ export function encodeEntries(entries: Iterable<LogEntry>): Uint8Array<ArrayBuff
 /** Adds the entries of compressed `data` to `entries`. Pauses between steps. */
 export function* decodeEntries(data: Uint8Array, entries: LogEntry[]): Paced<never> {
   const text = decompress(data).toString();
-  let decoded = 0;
+  const pace = new Pace(ENTRIES_PER_PART);
   for (let at = 0; at < text.length; ) {
     const newLine = text.indexOf("\n", at);
     const end = newLine < 0 ? text.length : newLine;
-    if (decoded++ % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield undefined;
+    if (pace.isDue(end - at)) yield undefined;
     entries.push(decodeEntry(text.slice(at, end)));
     at = end + 1;
   }

@@ -90,6 +90,20 @@ describe("batches", () => {
     await log.close();
   });
 
+  test("of large entries have parts of bounded size, and pauses where they are read", async () => {
+    const path = newPath();
+    const log = openEmbeddedLog(path);
+    const text = (n: number) => `{"n":"${n}${"x".repeat(60_000)}"}`;
+    const large = Array.from({ length: 40 }, (_, n) => set(`h${n}`, text(n), text(-n)));
+    await log.append(batchOf(1, 1000, large));
+    expect(batchesOf(log.read(0))[0]?.entries).toEqual(large);
+    expect([...log.read(0)].length).toBeGreaterThan(large.length / 2);
+    await log.close();
+    const db = new Database(path, { readonly: true });
+    expect(db.query("SELECT count(*) AS parts FROM batch").get()).toEqual({ parts: 8 });
+    db.close();
+  });
+
   test("are read between any two revisions, also where a slice ends inside a batch", async () => {
     const log = openEmbeddedLog(":memory:");
     const large = Array.from({ length: 30_000 }, (_, i) => set(`h${i}`, "{}"));

@@ -11,7 +11,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import type { Paced } from "../lib/steps.ts";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { isKind } from "../model/ids.ts";
-import { decodeEntries, decompress, encodeEntries } from "./batch-codec.ts";
+import { decodeEntries, decompress, encodeEntries, partsOf } from "./batch-codec.ts";
 import {
   type Batch,
   forStoreKinds,
@@ -29,7 +29,6 @@ import { IN_MEMORY, type LogFile, openLogFile } from "./log-file.ts";
 import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
 import { WriterLostError, WriterThread } from "./writer-thread.ts";
 
-const ENTRIES_PER_PART = 500;
 const PAGES_PER_BLOCK = 16;
 const LOADED_PAGES_PER_BLOCK = 64;
 const ROWS_PER_SLICE = 16;
@@ -113,12 +112,11 @@ export class EmbeddedLog implements Log {
   /** `position` is stored in the same transaction; see `position`. */
   async store({ revision, time, entries }: Batch, position?: string): Promise<void> {
     const parts: BatchPart[] = [];
-    for (let i = 0; i < entries.length; i += ENTRIES_PER_PART) {
-      if (i > 0) await yieldToLoop();
-      const slice = entries.slice(i, i + ENTRIES_PER_PART);
+    for (const part of partsOf(entries)) {
+      if (parts.length > 0) await yieldToLoop();
       // For the histogram: the other kinds are internal records, not changes that the interface shows.
-      const changes = slice.filter(({ kind }) => isKind(kind)).length;
-      parts.push({ bytes: encodeEntries(slice), changes });
+      const changes = part.filter(({ kind }) => isKind(kind)).length;
+      parts.push({ bytes: encodeEntries(part), changes });
     }
     try {
       await this.#write({ op: "append", revision, time, parts, ...(position !== undefined && { position }) });

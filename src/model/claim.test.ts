@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CLAIM_LIMITS, type ClaimTypes, canonicalClaim, sortIps } from "./claim.ts";
+import { CLAIM_LIMITS, type ClaimTypes, canonicalClaim, canonicalStoredClaim, sortIps } from "./claim.ts";
 import type { Kind } from "./ids.ts";
 
 const AT = [{ elementId: "of:1", port: "1" }];
@@ -72,6 +72,56 @@ describe("one invalid record for each rule", () => {
   ] as const)("%s %j", (kind, record, expected) => {
     expect(fault(kind, record)).toStartWith(expected);
   }); // biome-ignore format: a table
+});
+
+describe("the whole record", () => {
+  /** A device whose canonical JSON has this many bytes, most of them in texts of `text` repeated. */
+  function deviceOf(bytes: number, text: string) {
+    const device = (annotations: Record<string, string>) => ({ id: "of:1", annotations });
+    const size = (value: object) => Buffer.byteLength(JSON.stringify(value));
+    const annotations: Record<string, string> = {};
+    for (let n = 0; size(device(annotations)) < bytes - 20_000; n++) annotations[`k${n}`] = text.repeat(1000);
+    const left = bytes - size(device({ ...annotations, last: "" }));
+    return device({ ...annotations, last: "x".repeat(left - 5000), mfr: "" });
+  }
+
+  test.each([
+    ["ASCII", "x"],
+    ["characters of three bytes", "漢"],
+    ["pairs of surrogates", "👾"],
+    ["quotes, which are escaped", '"'],
+    ["control characters, which are escaped", "\u0001"],
+  ])("may have 65,536 bytes as JSON, and not one more: %s", (_, text) => {
+    const fitting = deviceOf(CLAIM_LIMITS.bytes, text);
+    const missing = CLAIM_LIMITS.bytes - Buffer.byteLength(JSON.stringify(fitting));
+    fitting.annotations.mfr = "y".repeat(missing);
+    expect(Buffer.byteLength(JSON.stringify(fitting))).toBe(65_536);
+    expect(fault("devices", fitting)).toBe("accepted");
+    fitting.annotations.mfr += "y";
+    expect(fault("devices", fitting)).toBe(" must not have more than 65536 bytes as JSON, but has 65537");
+    expect(canonicalStoredClaim("devices", fitting).ok).toBe(true);
+  });
+
+  test("is refused where many fields are long, of any kind", () => {
+    const texts = Object.fromEntries(
+      ["mfr", "hw", "sw", "serial", "driver"].map((field) => [field, "x".repeat(16_000)]),
+    );
+    const annotations = Object.fromEntries(
+      Array.from({ length: 5 }, (_, n) => [`k${n}`, "x".repeat(16_000)]),
+    );
+    const elements = Array.from({ length: 64 }, (_, n) => ({
+      elementId: `${n}${"漢".repeat(250)}`,
+      port: 1,
+    }));
+    for (const [kind, record] of [
+      ["devices", { id: "of:1", ...texts }],
+      ["ports", { element: "of:1", port: 1, annotations }],
+      ["links", { src: END, dst: OTHER, annotations }],
+      ["hosts", { mac: MAC, locations: AT, annotations }],
+      ["hosts", { mac: MAC, locations: elements, auxLocations: elements }],
+    ] as const)
+      expect(fault(kind, record)).toStartWith(" must not have more than 65536 bytes as JSON");
+  });
 });
 
 describe("canonical form", () => {

@@ -11,8 +11,12 @@ import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from 
 import { canonicalDeviceId, deviceKey, hostId, type Kind, linkId, portId } from "./ids.ts";
 import { recordName } from "./record-name.ts";
 
-/** A record over a limit is rejected as a whole: a truncated text would be wrong data. */
+/**
+ * A record over a limit is rejected as a whole: a truncated text would be wrong data. `bytes` is that of the whole claim as
+ * canonical JSON; one claim is parsed, merged and encoded in one step, so that its size decides how long others wait.
+ */
 export const CLAIM_LIMITS = {
+  bytes: 65_536,
   id: 255,
   text: 16_384,
   annotations: 256,
@@ -184,11 +188,52 @@ function reject(faults: Faults): Rejected {
   return { ok: false, fault, ...(more.length > 0 && { more }) };
 }
 
-/** Validates one record against its schema and converts every field to its canonical form. */
+/** Validates one record against its schema and limits and converts every field to its canonical form. */
 export function canonicalClaim<K extends Kind>(kind: K, record: unknown): ClaimResult<K>;
 export function canonicalClaim(kind: Kind, record: unknown): ClaimResult<Kind> {
-  const result = convert(kind, record);
+  const converted = convert(kind, record);
+  const result = converted.ok ? (sizeFault(converted.claim) ?? converted) : converted;
   return result.ok ? result : { ...result, fault: { ...result.fault, record: recordName(kind, record) } };
+}
+
+/** The same for a claim of the log, where it may be of an earlier version, which had no limit for the whole claim. */
+export function canonicalStoredClaim<K extends Kind>(kind: K, claim: unknown): ClaimResult<K>;
+export function canonicalStoredClaim(kind: Kind, claim: unknown): ClaimResult<Kind> {
+  return convert(kind, claim);
+}
+
+/** An escaped control character has the most bytes in JSON. */
+const MAX_BYTES_PER_CHARACTER = 6;
+
+function sizeFault(claim: Claim): Rejected | undefined {
+  // Most claims are far below the limit, which is known without encoding them.
+  if (maxLengthOf(claim) * MAX_BYTES_PER_CHARACTER <= CLAIM_LIMITS.bytes) return undefined;
+  const bytes = Buffer.byteLength(JSON.stringify(claim));
+  if (bytes <= CLAIM_LIMITS.bytes) return undefined;
+  const message = `must not have more than ${CLAIM_LIMITS.bytes} bytes as JSON, but has ${bytes}`;
+  return reject(withFault(undefined, "", message));
+}
+
+/** Of the fields of any claim whose length is not counted below: ids, ports and states, with their names. */
+const OTHER_FIELDS_LENGTH = 1024;
+const MAX_IP_LENGTH = 64;
+/** Of one annotation or location, with the names of its fields and a port. */
+const ITEM_LENGTH = 40;
+
+/** A claim as JSON is not longer than this many characters. */
+export function maxLengthOf(claim: Claim): number {
+  let length = OTHER_FIELDS_LENGTH;
+  const { annotations } = claim;
+  for (const key in annotations) length += key.length + (annotations[key]?.length ?? 0) + ITEM_LENGTH;
+  if ("mac" in claim) {
+    const { ipAddresses = [], locations, auxLocations = [] } = claim;
+    length += ipAddresses.length * MAX_IP_LENGTH;
+    length += (locations.length + auxLocations.length) * (CLAIM_LIMITS.id + ITEM_LENGTH);
+  } else if ("id" in claim) {
+    for (const field of DEVICE_TEXTS) length += claim[field]?.length ?? 0;
+    length += (claim.aliases?.length ?? 0) * (CLAIM_LIMITS.id + ITEM_LENGTH);
+  }
+  return length;
 }
 
 function convert(kind: Kind, record: unknown): ClaimResult<Kind> {
@@ -223,6 +268,8 @@ function schemaFaults(kind: Kind, record: unknown): Rejected {
   return reject(Array.from([...unknown, ...others], ([field, message]) => ({ field, message })));
 }
 
+const DEVICE_TEXTS = ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const;
+
 /** An id with a lone surrogate is rejected: repairing it could make two ids equal. */
 const MALFORMED_ID = "is not well-formed text";
 
@@ -237,7 +284,7 @@ function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
   let faults: Faults;
   if (!record.id.isWellFormed()) faults = withFault(faults, "/id", MALFORMED_ID);
   const claim = { ...record, id: canonicalDeviceId(record.id) };
-  for (const field of ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const) {
+  for (const field of DEVICE_TEXTS) {
     const value = claim[field];
     if (value !== undefined) claim[field] = toWellFormed(value);
   }

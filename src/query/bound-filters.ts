@@ -3,7 +3,7 @@
  * filters of a query are bound to each state that they are applied to, and a reader of changes binds them again where a
  * batch changes what their names mean.
  */
-import type { Steps } from "../lib/steps.ts";
+import { Pace, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { deviceKey } from "../model/ids.ts";
 import { aliasKeysOf } from "../view/device-aliases.ts";
@@ -65,12 +65,9 @@ export function* changesNames(
   entries: readonly LogEntry[],
 ): Generator<undefined, boolean, void> {
   if (named.size === 0) return false;
-  let left = ENTRIES_PER_STEP;
+  const pace = new Pace(ENTRIES_PER_STEP);
   for (const { kind, id, before, after } of entries) {
-    if (--left === 0) {
-      left = ENTRIES_PER_STEP;
-      yield undefined;
-    }
+    if (pace.isDue(before?.length, after?.length)) yield undefined;
     if (kind !== "devices") continue;
     if ((before === null) !== (after === null) && named.has(deviceKey(id))) return true;
     const oldKeys = aliasKeysOf(before);

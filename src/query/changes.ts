@@ -4,7 +4,7 @@
  * removed, one that never matched does not occur.
  */
 
-import { onlyPausing, type Paced, pausing, type Steps, sortInSteps } from "../lib/steps.ts";
+import { onlyPausing, Pace, pausing, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Batch, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
@@ -116,9 +116,10 @@ export function* changesInBatch(
   }
   const scope = changeScope(kind);
   const { includesMissing } = query;
+  const pace = new Pace(ENTRIES_PER_STEP);
   for (let position = first; position < entries.length; position++) {
-    if ((position + 1) % ENTRIES_PER_STEP === 0) yield undefined;
     const entry = entries[position];
+    if (pace.isDue(entry?.before?.length, entry?.after?.length)) yield undefined;
     const change = entry && filterEntry(entry, scope, { filters: bound.filters, includesMissing });
     if (change) yield { change, position };
   }
@@ -175,7 +176,7 @@ export function* foldedChangesSince(
     yield undefined;
     if (batch === undefined) continue;
     const { entries, revision, time } = batch;
-    for (const stored of pausing(entries, ENTRIES_PER_STEP)) {
+    for (const stored of pausing(entries, ENTRIES_PER_STEP, lengthOf)) {
       if (stored === undefined) {
         yield undefined;
         continue;
@@ -190,7 +191,7 @@ export function* foldedChangesSince(
       folded.set(key, { entry: { ...entry, before: first.before }, revision, time });
     }
   }
-  for (const last of pausing(folded.values(), ENTRIES_PER_STEP)) {
+  for (const last of pausing(folded.values(), ENTRIES_PER_STEP, ({ entry }) => lengthOf(entry))) {
     if (last === undefined) {
       yield undefined;
       continue;
@@ -209,8 +210,15 @@ export function* foldedChangesSince(
 
 const textBytes = (text: string | null): number => text?.length ?? 0;
 
-const entryBytes = (key: string, { before, after }: LogEntry): number =>
-  ENTRY_BYTES + key.length + textBytes(before) + textBytes(after);
+interface Texts {
+  readonly before?: string | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+const NO_TEXTS: Texts = {};
+const lengthOf = ({ before, after }: Texts): number => (before?.length ?? 0) + (after?.length ?? 0);
+
+const entryBytes = (key: string, entry: LogEntry): number => ENTRY_BYTES + key.length + lengthOf(entry);
 
 /** A change between two states. `before` is the JSON in the first state; undefined when the entity is added. */
 export interface Difference extends Change {
@@ -265,7 +273,8 @@ function* differingValues(
   const pairs = hasSameFilters(from, to)
     ? diffEntities(from, to, kind)
     : valuesInEither(from, to, kind, count);
-  for (const pair of pausingItems(pairs)) {
+  // With additional pauses: what is done with a pair may take longer than to find it.
+  for (const pair of pausing(pairs, ENTRIES_PER_STEP, (each) => lengthOf(each ?? NO_TEXTS))) {
     if (pair === undefined) {
       yield undefined;
       continue;
@@ -275,9 +284,6 @@ function* differingValues(
     if (before !== after) yield { id: pair.id, before, after };
   }
 }
-
-/** With additional pauses: what is done with a pair may take longer than to find it. */
-const pausingItems = <Item>(items: Paced<Item>): Paced<Item> => pausing(items, ENTRIES_PER_STEP);
 
 const hasSameFilters = (from: FilteredState, to: FilteredState): boolean =>
   from.resolved === to.resolved && hasSameNeighbourhood(from, to);

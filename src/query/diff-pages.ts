@@ -1,8 +1,9 @@
 /**
  * The difference between two states of one collection. Pages that both states share are skipped, and the others are
  * compared as bytes, so that the cost depends on what changed and not on the size of the collection. States that were read
- * from different snapshots share no pages; so it pauses after every so many values.
+ * from different snapshots share no pages; so it pauses after every so many values and bytes.
  */
+import { Pace } from "../lib/steps.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
 
 const VALUES_PER_STEP = 256;
@@ -20,8 +21,8 @@ export function* diffPages(
 ): Generator<ValueDiff | undefined, void, void> {
   const oldCursor = new PageCursor(before, new Set(after));
   const newCursor = new PageCursor(after, new Set(before));
-  for (let compared = 1; ; compared++) {
-    if (compared % VALUES_PER_STEP === 0) yield undefined;
+  for (const pace = new Pace(VALUES_PER_STEP); ; ) {
+    if (pace.isDue(oldCursor.length, newCursor.length)) yield undefined;
     const [oldId, newId] = [oldCursor.id, newCursor.id];
     if (oldId === undefined && newId === undefined) return;
     if (newId === undefined || (oldId !== undefined && oldId < newId)) {
@@ -51,6 +52,12 @@ class PageCursor {
 
   get id(): string | undefined {
     return this.#pages[this.#pageIndex]?.ids[this.#valueIndex];
+  }
+
+  /** Of the value, in bytes. */
+  get length(): number {
+    const page = this.#pages[this.#pageIndex];
+    return page ? (page.ends[this.#valueIndex] ?? 0) - page.start(this.#valueIndex) : 0;
   }
 
   text(): string | undefined {

@@ -69,7 +69,7 @@ export class LinkPorts {
 
   *#addDevices(state: NetworkState): Steps<void> {
     const [ids, aliases, addresses, names] = this.#deviceNames;
-    for (const text of pausing(yield* valuesOf(state, "devices"), ENTITIES_PER_STEP)) {
+    for (const text of pausing(yield* valuesOf(state, "devices"), ENTITIES_PER_STEP, lengthOf)) {
       if (text === undefined) {
         yield;
         continue;
@@ -84,7 +84,7 @@ export class LinkPorts {
   }
 
   *#addLinks(state: NetworkState): Steps<void> {
-    for (const text of pausing(yield* valuesOf(state, "links"), ENTITIES_PER_STEP)) {
+    for (const text of pausing(yield* valuesOf(state, "links"), ENTITIES_PER_STEP, lengthOf)) {
       if (text === undefined) {
         yield;
         continue;
@@ -112,6 +112,8 @@ export class LinkPorts {
 }
 
 /** The texts of all values. Undefined never occurs in the pages, so it can stand for a pause. */
+const lengthOf = (text: string): number => text.length;
+
 function* valuesOf(state: NetworkState, kind: "devices" | "links"): Steps<Iterable<string>> {
   const pages = yield* state.pages(kind);
   return (function* () {

@@ -4,14 +4,14 @@
  * searched first and only entities with a hit are parsed. Only the newest state has indexes; all others are scanned.
  *
  * Indexes change with the view, so they are read within the call of `select`. Everything else is read while the caller
- * iterates, with a pause after each page or after as many entities as a page has.
+ * iterates, with a pause after each page or after as many entities, or bytes, as a page has.
  */
 
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import { onlyPausing, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
+import { BYTES_PER_STEP, onlyPausing, Pace, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
-import type { EncodedPage } from "../view/encoded-page.ts";
+import { type EncodedPage, MAX_PAGE_SIZE } from "../view/encoded-page.ts";
 import type { NetworkState } from "../view/view.ts";
 import { type Filter, type IdHint, type IndexRanges, matchesAll } from "./filter.ts";
 
@@ -87,6 +87,7 @@ function* scan(
     if (substrings) return positionsContaining(page, substrings);
     return anyCase === undefined ? page.ids.keys() : positionsContainingAnyCase(page, anyCase);
   };
+  const pace = new Pace(MAX_PAGE_SIZE);
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
@@ -95,6 +96,7 @@ function* scan(
       if (id <= after) continue;
       const text = page.value(i);
       if (matchesAll(kind, text, filters)) yield { id, text };
+      if (pace.isDue(text.length)) yield undefined;
     }
     yield undefined;
   }
@@ -106,12 +108,17 @@ function* allEntities(
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
   const pages = yield* onlyPausing(state.pages(kind));
+  const pace = new Pace(MAX_PAGE_SIZE);
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
     let i = page.insertionIndex(after);
     if (page.ids[i] === after) i++;
-    for (; i < page.length; i++) yield { id: page.ids[i] ?? "", text: page.value(i) };
+    for (; i < page.length; i++) {
+      const text = page.value(i);
+      yield { id: page.ids[i] ?? "", text };
+      if (pace.isDue(text.length)) yield undefined;
+    }
     yield undefined;
   }
 }
@@ -185,18 +192,25 @@ function readIndexes(
   return ids;
 }
 
-/** Reads entity by entity and not from `pages`: encoding the changed pages would cost more than the look-ups. */
+/**
+ * Reads entity by entity and not from `pages`: encoding the changed pages would cost more than the look-ups. An array,
+ * unless the entities are so large that reading them all takes more than a step.
+ */
 function getByIds(
   state: NetworkState,
   kind: Kind,
   ids: readonly string[],
   filters: readonly Filter[],
   after: string,
-): EncodedValue[] {
+): Paced<EncodedValue> {
   const found: EncodedValue[] = [];
+  let length = 0;
   for (const id of ids) {
-    const item = getById(state, kind, id, filters, after);
-    if (item) found.push(item);
+    if (length > BYTES_PER_STEP) return getByIdsInSteps(state, kind, [...ids], filters, after);
+    const text = id > after ? state.get(kind, id) : undefined;
+    if (text === undefined) continue;
+    if (isMatch(kind, text, filters)) found.push({ id, text });
+    length += text.length;
   }
   return found;
 }
@@ -209,33 +223,21 @@ function* getByIdsInSteps(
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
   const sorted = yield* sortInSteps(ids, compareTexts);
-  let left = ENTITIES_PER_STEP;
+  const pace = new Pace(ENTITIES_PER_STEP);
   let last: string | undefined;
   for (const id of sorted) {
     if (id === last) continue;
     last = id;
-    const item = getById(state, kind, id, filters, after);
-    if (item) yield item;
-    if (--left > 0) continue;
-    left = ENTITIES_PER_STEP;
-    yield undefined;
+    const text = id > after ? state.get(kind, id) : undefined;
+    if (text !== undefined && isMatch(kind, text, filters)) yield { id, text };
+    if (pace.isDue(text?.length)) yield undefined;
   }
 }
 
 const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function getById(
-  state: NetworkState,
-  kind: Kind,
-  id: string,
-  filters: readonly Filter[],
-  after: string,
-): EncodedValue | undefined {
-  if (id <= after) return undefined;
-  const text = state.get(kind, id);
-  if (text === undefined || (filters.length > 0 && !matchesAll(kind, text, filters))) return undefined;
-  return { id, text };
-}
+const isMatch = (kind: Kind, text: string, filters: readonly Filter[]): boolean =>
+  filters.length === 0 || matchesAll(kind, text, filters);
 
 function selectByIdHint(
   state: NetworkState,
@@ -267,6 +269,8 @@ function* itemsWithKeys(
   yield* getByIdsInSteps(state, kind, ids, filters, after);
 }
 
+const lengthOf = ({ text }: EncodedValue): number => text.length;
+
 /** Owners are devices or MAC addresses; the latter have one spelling. */
 function* itemsOfOwners(
   state: NetworkState,
@@ -280,17 +284,16 @@ function* itemsOfOwners(
   for (const owner of owners) {
     const shown = kind === "hosts" ? owner : state.shownId("devices", owner);
     const items = valuesInRange(pages, `${shown}/`, `${shown}/\uffff`);
-    for (const item of pausing(items, ENTITIES_PER_STEP)) {
+    for (const item of pausing(items, ENTITIES_PER_STEP, lengthOf)) {
       if (item === undefined) yield undefined;
-      else if (item.id > after && (filters.length === 0 || matchesAll(kind, item.text, filters)))
-        found.push(item);
+      else if (item.id > after && isMatch(kind, item.text, filters)) found.push(item);
     }
     if (owners.length > 1) yield undefined;
   }
   // Owners may repeat in other spellings, and come in any order.
   const sorted = yield* sortInSteps(found, (a, b) => compareTexts(a.id, b.id));
   let last: string | undefined;
-  for (const item of pausing(sorted, ENTITIES_PER_STEP)) {
+  for (const item of pausing(sorted, ENTITIES_PER_STEP, lengthOf)) {
     if (item !== undefined && item.id === last) continue;
     if (item !== undefined) last = item.id;
     yield item;

@@ -4,7 +4,7 @@
  * hosts for one page of them needs the memory of two pages.
  */
 
-import { type Paced, type Steps, sortInSteps } from "../lib/steps.ts";
+import { Pace, type Paced, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
@@ -47,7 +47,8 @@ export function* sortedIds(
   let counted = 0;
   /** The last row that is still in the result, once there are `max`. */
   let last: Row | undefined;
-  let left = ENTITIES_PER_STEP;
+  let longest = 0;
+  const pace = new Pace(ENTITIES_PER_STEP);
   for (const item of items) {
     if (item === undefined) {
       yield;
@@ -56,25 +57,25 @@ export function* sortedIds(
     const entity = parseStored(kind, item.text);
     const row = { id: item.id, keys: sort.map(({ field }) => sortKeyOf(entity, field, names)) };
     if (!last || compare(row, last) < 0) {
+      const size = sizeOf(row);
       rows.push(row);
-      counted += sizeOf(row);
-      count(sizeOf(row));
+      longest = Math.max(longest, size - ROW_BYTES);
+      counted += size;
+      count(size);
     }
     if (rows.length >= 2 * max + SPARE_ROWS) {
       const before = rows.length;
-      rows = (yield* sortInSteps(rows, compare)).slice(0, max);
+      rows = (yield* sortInSteps(rows, compare, longest)).slice(0, max);
       const dropped = counted * (1 - rows.length / before);
       counted -= dropped;
       count(-dropped);
       last = rows.at(-1);
     }
-    if (--left > 0) continue;
-    left = ENTITIES_PER_STEP;
-    yield;
+    if (pace.isDue(item.text.length)) yield;
   }
   names.release();
   const ids: string[] = [];
-  for (const { id } of yield* sortInSteps(rows, compare)) {
+  for (const { id } of yield* sortInSteps(rows, compare, longest)) {
     if (ids.length === max) break;
     ids.push(id);
   }
@@ -127,10 +128,11 @@ export function* entitiesOf(
   ids: readonly string[],
   from: number,
 ): Generator<EncodedValue | undefined, void, void> {
+  const pace = new Pace(ENTITIES_PER_STEP);
   for (let at = from; at < ids.length; at++) {
     const id = ids[at] ?? "";
     const text = getEntity(filtered, kind, id);
     if (text !== undefined) yield { id, text };
-    if ((at + 1) % ENTITIES_PER_STEP === 0) yield undefined;
+    if (pace.isDue(text?.length)) yield undefined;
   }
 }

@@ -5,13 +5,14 @@
  * revision, and other sources commit between them. Calls of one source are committed in order and never interleave.
  */
 import type { Logger } from "../lib/logger.ts";
-import type { Steps } from "../lib/steps.ts";
+import { Pace, type Steps } from "../lib/steps.ts";
 import {
   type ClaimChange,
   type ClaimFault,
   type Claims,
   type ClaimTypes,
   canonicalClaim,
+  maxLengthOf,
 } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import type { ClaimedKeys } from "./claims-of-source.ts";
@@ -19,6 +20,8 @@ import type { CanonicalChange } from "./commit.ts";
 import type { Committer } from "./committer.ts";
 
 const CHANGES_PER_BATCH = 1000;
+/** A batch of large claims is complete earlier: it is whole in memory several times until it is stored. */
+const BYTES_PER_BATCH = 4 * 1024 * 1024;
 const RECORDS_PER_STEP = 64;
 /** After this many invalid records only the count rises: a broken source must not flood the log. */
 const MAX_LOGGED_RECORDS = 10;
@@ -81,9 +84,9 @@ export class ClaimIngest {
   async #commitAll(changes: Iterable<CanonicalChange | undefined>): Promise<void> {
     const iterator = changes[Symbol.iterator]();
     for (;;) {
-      const batch = await this.#committer.run(this.#source, nextBatch(iterator));
+      const { batch, isLast } = await this.#committer.run(this.#source, nextBatch(iterator));
       if (batch.length > 0) await this.#committer.commit(this.#source, batch);
-      if (batch.length < CHANGES_PER_BATCH) break;
+      if (isLast) break;
     }
     if (this.#committer.isMergeDue) await this.#committer.mergeAgain();
   }
@@ -117,16 +120,21 @@ export class ClaimIngest {
   }
 }
 
-/** The next changes; fewer than `CHANGES_PER_BATCH` at the end. */
-function* nextBatch(changes: Iterator<CanonicalChange | undefined>): Steps<CanonicalChange[]> {
+interface NextBatch {
+  readonly batch: readonly CanonicalChange[];
+  readonly isLast: boolean;
+}
+
+function* nextBatch(changes: Iterator<CanonicalChange | undefined>): Steps<NextBatch> {
   const batch: CanonicalChange[] = [];
-  for (let left = RECORDS_PER_STEP; batch.length < CHANGES_PER_BATCH; ) {
+  const pace = new Pace(RECORDS_PER_STEP);
+  for (let bytes = 0; batch.length < CHANGES_PER_BATCH && bytes < BYTES_PER_BATCH; ) {
     const { value, done } = changes.next();
-    if (done) break;
+    if (done) return { batch, isLast: true };
+    const length = value?.claim ? maxLengthOf(value.claim) : 0;
     if (value) batch.push(value);
-    if (--left > 0) continue;
-    left = RECORDS_PER_STEP;
-    yield;
+    bytes += length;
+    if (pace.isDue(length)) yield;
   }
-  return batch;
+  return { batch, isLast: false };
 }

@@ -1,6 +1,6 @@
 /** What one source claims, read back from the view: the ids it uses, and its claims. */
 import { ShardedSet } from "../lib/sharded-set.ts";
-import type { Steps } from "../lib/steps.ts";
+import { Pace, type Steps } from "../lib/steps.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { claimsKey, parseClaimsKey } from "./indexes.ts";
@@ -48,16 +48,15 @@ function* addEntityKeys(view: View, keys: ShardedSet, source: string, kind: Kind
 /** Replaces the entities with claims under other ids by these ids. */
 function* toClaimedKeys(view: View, keys: ShardedSet, source: string, kind: Kind): Steps<void> {
   const claimedKeys: string[] = [];
-  let left = KEYS_PER_STEP;
+  const pace = new Pace(KEYS_PER_STEP);
   for (const stored of view.indexes("claims").named("movedFrom").current(source)) {
     const parsed = parseClaimsKey(stored);
     if (parsed?.kind !== kind) continue;
     keys.delete(parsed.key);
-    for (const [name, claim] of parseStored("claims", view.get("claims", stored) ?? "[]"))
+    const text = view.get("claims", stored) ?? "[]";
+    for (const [name, claim] of parseStored("claims", text))
       if (name === source) claimedKeys.push(claimedKey(kind, claim));
-    if (--left > 0) continue;
-    left = KEYS_PER_STEP;
-    yield;
+    if (pace.isDue(text.length)) yield;
   }
   for (const key of claimedKeys) keys.add(key);
 }
@@ -65,7 +64,7 @@ function* toClaimedKeys(view: View, keys: ShardedSet, source: string, kind: Kind
 /** The claims of `source` of one kind, in canonical form. */
 export function* claimsOf<K extends Kind>(view: View, source: string, kind: K): Steps<ClaimTypes[K][]> {
   const found: ClaimTypes[K][] = [];
-  let left = KEYS_PER_STEP;
+  const pace = new Pace(KEYS_PER_STEP);
   const keys = new ShardedSet();
   yield* addEntityKeys(view, keys, source, kind);
   for (const key of keys) {
@@ -75,9 +74,7 @@ export function* claimsOf<K extends Kind>(view: View, source: string, kind: K): 
       const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
       for (const [name, claim] of claims) if (name === source) found.push(claim);
     } else if (text !== undefined) found.push(recoverClaim(kind, parseStored(kind, text)));
-    if (--left > 0) continue;
-    left = KEYS_PER_STEP;
-    yield;
+    if (pace.isDue((storedClaims ?? text)?.length)) yield;
   }
   return found;
 }

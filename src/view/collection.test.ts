@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { MutableCollection } from "../../test/support/mutable-collection.ts";
 import { runToEnd } from "../lib/steps.ts";
 import { Collection } from "./collection.ts";
-import { EncodedPage, MAX_PAGE_SIZE, TARGET_PAGE_SIZE } from "./encoded-page.ts";
+import { EncodedPage, MAX_PAGE_BYTES, MAX_PAGE_SIZE, TARGET_PAGE_SIZE } from "./encoded-page.ts";
 
 const HOSTILE = ['"\\u0000\\n\\t"', '"ünïcödé 漢字 👾 \u2028"', '{"a":",,","b":[1,2]}', '"\\ud800"', "{}"];
 const sortedPairs = (model: ReadonlyMap<string, string>) => [...model].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -66,6 +66,51 @@ describe("a collection", () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  test("of large values equals a sorted map on pages of at most 256 KiB, and a larger value has a page of its own", () => {
+    const large = fc.record({
+      id: fc.integer({ min: 0, max: 60 }).map((n) => `k${n}`),
+      value: fc.option(
+        fc
+          .constantFrom(2, 1000, 20_000, 65_000, 130_000, 300_000)
+          .map((length) => `"${"é".repeat(length / 2)}"`),
+        { freq: 4 },
+      ),
+      read: fc.integer({ min: 0, max: 20 }).map((n) => n === 0),
+    });
+    fc.assert(
+      fc.property(fc.array(large, { maxLength: 120, size: "max" }), (ops) => {
+        const collection = new MutableCollection();
+        const model = new Map<string, string>();
+        for (const { id, value, read } of ops) {
+          set(collection, id, value);
+          if (value === null) model.delete(id);
+          else model.set(id, value);
+          if (read) collection.pages();
+        }
+        expect(pairsOf(collection.pages())).toEqual(sortedPairs(model));
+        for (const page of collection.pages())
+          if (page.length > 1) expect(page.bytes.length).toBeLessThanOrEqual(MAX_PAGE_BYTES);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("splits a page of a log whose pages had no limit in bytes", () => {
+    const values = Array.from(
+      { length: 40 },
+      (_, n) => [`k${n + 10}`, `"${n}${"x".repeat(60_000)}"`] as const,
+    );
+    const stored = Buffer.from(
+      `${values.map(([key]) => key).join("\n")}\n\n${values.map(([, text]) => text).join("\n")}`,
+    );
+    const pages = runToEnd(Collection.of([EncodedPage.decode(stored, 7)]).pages());
+    expect(pairsOf(pages)).toEqual(values.map(([key, text]) => [key, text]));
+    for (const { bytes, storedId } of pages) {
+      expect(bytes.length).toBeLessThanOrEqual(MAX_PAGE_BYTES);
+      expect(storedId).toBeUndefined();
+    }
   });
 
   test("equals a sorted map when pages are rewritten one by one because no read happens", () => {

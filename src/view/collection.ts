@@ -9,15 +9,23 @@
  * some pages, one after the other, so that memory stays bounded and no single write pays for all.
  */
 import { SortedTexts } from "../lib/sorted-texts.ts";
-import { runToEnd, SharedSteps, type Steps } from "../lib/steps.ts";
-import { EncodedPage } from "./encoded-page.ts";
-import { type PageLists, type PendingWrites, replacePages, rewritePage, sumOfBytes } from "./page-rewrite.ts";
+import { Pace, runToEnd, SharedSteps, type Steps } from "../lib/steps.ts";
+import { EncodedPage, MAX_PAGE_BYTES } from "./encoded-page.ts";
+import {
+  lengthOf,
+  type PageLists,
+  type PendingWrites,
+  replacePages,
+  rewritePage,
+  sumOfBytes,
+} from "./page-rewrite.ts";
 
 /** Pending writes allowed: this many, or one per 16 values. The more writes a page collects, the less each costs. */
 const MAX_PENDING_WRITES = 16_384;
 const VALUES_PER_PENDING_WRITE = 16;
-/** Pending writes allowed on one page: rewriting it is one step. */
+/** Pending writes allowed on one page, and their length: the memory for them is bounded. */
 const MAX_WRITES_PER_PAGE = 512;
+const MAX_WRITTEN_PER_PAGE = 2 * MAX_PAGE_BYTES;
 const WRITES_PER_STEP = 256;
 
 /** The JSON text of a value, with its id. */
@@ -62,7 +70,8 @@ export class Collection {
     this.#replacedBefore = line.replacedBytes;
   }
 
-  static of(pages: readonly EncodedPage[]): Collection {
+  static of(given: readonly EncodedPage[]): Collection {
+    const pages = given.flatMap((page) => page.withinLimits());
     const content: PageLists = {
       pages: pages.length > 0 ? pages : [EncodedPage.empty],
       writes: [],
@@ -106,7 +115,7 @@ export class Collection {
     changedWrites.length = pages.length;
     const ownMaps = new Map<number, Map<string, string | null>>();
     let count = pendingCount;
-    let left = WRITES_PER_STEP;
+    const pace = new Pace(WRITES_PER_STEP);
     for (const { id, after } of changes) {
       const at = firstIds.lastNotAfter(id);
       let own = ownMaps.get(at);
@@ -118,9 +127,7 @@ export class Collection {
       count -= own.size;
       own.set(id, after);
       count += own.size;
-      if (--left > 0) continue;
-      left = WRITES_PER_STEP;
-      yield;
+      if (pace.isDue()) yield;
     }
     const size = this.size + sizeChange;
     const rewritten = new Map<number, EncodedPage[]>();
@@ -133,7 +140,8 @@ export class Collection {
     };
     for (const [at, own] of ownMaps) {
       const page = pages[at];
-      if (page && own.size > MAX_WRITES_PER_PAGE) yield* rewrite(at, page, own);
+      if (page && (own.size > MAX_WRITES_PER_PAGE || lengthOf(own) > MAX_WRITTEN_PER_PAGE))
+        yield* rewrite(at, page, own);
     }
     let next = this.#nextRewrite;
     for (const limit = Math.max(MAX_PENDING_WRITES, size / VALUES_PER_PENDING_WRITE); count > limit; next++) {
@@ -236,23 +244,21 @@ export function totalBytes(pages: readonly EncodedPage[]): number {
 }
 
 /** The values whose ids are in [from, to]. `first` is the index of the page where the range starts. */
-export function valuesInRange(
+export function* valuesInRange(
   pages: readonly EncodedPage[],
   from: string,
   to: string,
   first = pageIndexFor(pages, from),
-): EncodedValue[] {
-  const found: EncodedValue[] = [];
+): Generator<EncodedValue, void, void> {
   for (let at = first; at < pages.length; at++) {
     const page = pages[at];
     if (!page) break;
     for (let i = page.insertionIndex(from); i < page.length; i++) {
       const id = page.ids[i] ?? "";
-      if (id > to) return found;
-      found.push({ id, text: page.value(i) });
+      if (id > to) return;
+      yield { id, text: page.value(i) };
     }
   }
-  return found;
 }
 
 /** The index of the last page whose first id is not after `id`; 0 when there is none. */

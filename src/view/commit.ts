@@ -7,7 +7,7 @@
  * All of it runs in steps. Readers see nothing of it until the batch is published.
  */
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import type { Steps } from "../lib/steps.ts";
+import { Pace, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { reverseLinkId } from "../model/cable.ts";
 import type { ClaimTypes } from "../model/claim.ts";
@@ -55,9 +55,7 @@ export class Commit {
   readonly #plannedPorts: SortedIndex;
   /** The devices of which the plan lists ports that did not, or no longer: this decides about all of their ports. */
   readonly #relisted = new Set<string>();
-  /** Entities until the next pause. */
-  #left: number;
-  readonly #entitiesPerStep: number;
+  readonly #pace: Pace;
 
   constructor(
     view: View,
@@ -94,12 +92,11 @@ export class Commit {
         port: shownNumber(id, number),
       }),
       plansPortsOf: (id: string) => this.#plansPortsOf(id),
-      entitiesPerStep,
+      pace: new Pace(entitiesPerStep),
     };
     this.#rules = rules;
     this.#plannedPorts = view.indexes("claims").named("plannedPorts");
-    this.#entitiesPerStep = entitiesPerStep;
-    this.#left = entitiesPerStep;
+    this.#pace = context.pace;
     const occupiedPorts = view.indexes("links").named("occupiedPort");
     const ips = view.indexes("hosts").named("ip");
     this.#lookups = {
@@ -133,7 +130,7 @@ export class Commit {
   *applyChanges(source: string, changes: Iterable<CanonicalChange>): Steps<void> {
     for (const change of changes) {
       this.applyChange(source, change);
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
     }
   }
 
@@ -203,13 +200,13 @@ export class Commit {
       if (shownBefore !== device.after?.value.id || this.#isPlannedOtherwise(device))
         for (const name of new Set([device.key, ...claimedDevices(device.claims)]))
           yield* this.#recheckDependents(name, name === device.key ? shownBefore : undefined);
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
     }
     if (this.#rules.judgedKinds.has("ports")) yield* this.#recheckRelisted();
     for (const port of this.#ports.pending) {
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(port.claims);
       this.#ports.remerge(port);
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
     }
     yield* this.#mergeLinks();
     yield* this.#mergeHosts();
@@ -242,7 +239,7 @@ export class Commit {
     for (const entity of set.pending) {
       yield* this.#joinedPorts.prepare(entity.claims);
       set.place(entity, (claim) => placeOf(this.#joinedPorts, claim));
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
     }
   }
 
@@ -250,12 +247,6 @@ export class Commit {
   *rollBack(): Steps<void> {
     for (const set of this.#workingSets) yield* set.rollBack();
     this.#view.endIndexChange();
-  }
-
-  #isPauseDue(): boolean {
-    if (--this.#left > 0) return false;
-    this.#left = this.#entitiesPerStep;
-    return true;
   }
 
   get #workingSets() {
@@ -284,14 +275,14 @@ export class Commit {
       if (index.isUnsorted) yield* index.sortKeys();
       for (const id of index.currentRange(from, to)) {
         this.recheck(kind, id);
-        if (this.#isPauseDue()) yield;
+        if (this.#pace.isDue()) yield;
       }
     }
     if (shownBefore !== undefined) yield* this.#recheckPorts(shownBefore);
     for (const stored of view.indexes("claims").named("device").current(device)) {
       const parsed = parseClaimsKey(stored);
       if (parsed) this.recheck(parsed.kind, parsed.key);
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
     }
   }
 
@@ -300,13 +291,13 @@ export class Commit {
     for (const { text } of this.#view.range("ports", portId(device, ""), portId(device, "\uffff"))) {
       const { element, port } = parseStored("ports", text);
       if (element === device) this.#ports.recheck(portId(element, port));
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
     }
   }
 
   *#recheckRelisted(): Steps<void> {
     for (const device of this.#devices.touchedEntities()) {
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
       if (device.after && isNamedOtherwise(device)) this.#relisted.add(device.after.value.id);
     }
     for (const id of this.#relisted) {
@@ -323,7 +314,7 @@ export class Commit {
   *#mergeLinks(): Steps<void> {
     const affected = new Set<string>();
     for (const entity of this.#links.pending) {
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
       const before = entity.after?.value;
       const missingBefore = entity.missing?.value;
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
@@ -344,14 +335,14 @@ export class Commit {
       const entity = this.#links.entity(id);
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
       this.#links.remerge(entity);
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
     }
   }
 
   *#mergeHosts(): Steps<void> {
     const affected = new Set<string>();
     for (const host of this.#hosts.pending) {
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
       const before = host.after?.value.ipAddresses ?? [];
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(host.claims);
       this.#hosts.remerge(host);
@@ -369,7 +360,7 @@ export class Commit {
       const entity = this.#hosts.entity(id);
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
       this.#hosts.remerge(entity);
-      if (this.#isPauseDue()) yield;
+      if (this.#pace.isDue()) yield;
     }
   }
 }

@@ -6,7 +6,7 @@
  */
 import { runToEnd } from "../lib/steps.ts";
 import type { Log, LogEntry, StoreKind } from "../log/log.ts";
-import { type Claim, canonicalClaim, type PortClaim, referencedDevices } from "../model/claim.ts";
+import { type Claim, canonicalStoredClaim, type PortClaim, referencedDevices } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import { claimsKey, type StoredClaims } from "./indexes.ts";
@@ -115,7 +115,7 @@ const oldClaimsKey = (kind: Kind, id: string): string => `${kind} ${id}`;
 
 /** Undefined when the claim is not valid any more. */
 function canonicalChange(kind: Kind, claim: Claim): CanonicalChange | undefined {
-  const result = canonicalClaim(kind, "element" in claim ? currentPort(claim) : claim);
+  const result = canonicalStoredClaim(kind, "element" in claim ? currentPort(claim) : claim);
   return result.ok ? ({ kind, id: result.id, claim: result.claim } as CanonicalChange) : undefined;
 }
 

@@ -3,7 +3,7 @@
  * that every state, also of the past, resolves the aliases that it has, and a batch costs as much as it changes.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
-import type { Steps } from "../lib/steps.ts";
+import { Pace, type Steps } from "../lib/steps.ts";
 import {
   type ConnectPoint,
   deviceKey,
@@ -44,12 +44,9 @@ export function* withAliases(aliases: DeviceAliases, devices: Iterable<DeviceCha
   const changed = new Map<string, readonly string[] | undefined>();
   const idsOf = (key: string): readonly string[] =>
     (changed.has(key) ? changed.get(key) : aliases.get(key)) ?? NO_KEYS;
-  let left = CHANGES_PER_STEP;
+  const pace = new Pace(CHANGES_PER_STEP);
   for (const { id, before, after } of devices) {
-    if (--left === 0) {
-      left = CHANGES_PER_STEP;
-      yield;
-    }
+    if (pace.isDue(before?.length, after?.length)) yield;
     const oldKeys = aliasKeysOf(before);
     const newKeys = aliasKeysOf(after);
     for (const key of oldKeys) {

@@ -1,5 +1,6 @@
 /**
- * A page: about a hundred consecutive values of one collection, as the bytes that a response sends. A page is immutable.
+ * A page: about a hundred consecutive values of one collection, or fewer where they are large, as the bytes that a response
+ * sends. A page is immutable.
  * A change creates a new page and copies the runs of bytes that did not change. Snapshots, historical states and caches
  * of compressed bytes can therefore share pages and keep them as long as they need.
  */
@@ -8,6 +9,9 @@ import type { PageRecord } from "../log/log.ts";
 /** In values. */
 export const TARGET_PAGE_SIZE = 128;
 export const MAX_PAGE_SIZE = 256;
+/** A page is searched, copied or compressed in one step. Only a page of a single value may be larger. */
+export const MAX_PAGE_BYTES = 256 * 1024;
+export const TARGET_PAGE_BYTES = MAX_PAGE_BYTES / 2;
 
 const COMMA = 0x2c;
 const NEW_LINE = 0x0a;
@@ -138,6 +142,13 @@ export class EncodedPage implements PageRecord {
     return new EncodedPage(ids, bytes, ends, storedId);
   }
 
+  /** The page, or several in place of one that an earlier version made larger than pages are now. */
+  withinLimits(): readonly EncodedPage[] {
+    return this.bytes.length <= MAX_PAGE_BYTES || this.length <= 1
+      ? [this]
+      : this.withSortedChanges([], 0, this.length);
+  }
+
   /** A page with the same ids and other values. None of the values may be empty. */
   mapValues(map: (value: string) => string): EncodedPage {
     const values = this.ids.map((_, i) => map(this.value(i)));
@@ -198,25 +209,33 @@ function joinWithCommas(pieces: readonly (Buffer | string)[], total: number): Bu
   return bytes;
 }
 
-/** One page, or several of equal size near the target: fixed-size pages would leave a very small last one. */
+/**
+ * One page, or several of equal size near the target: fixed-size pages would leave a very small last one. Where a part of
+ * equal size would have too many bytes, it ends earlier.
+ */
 function splitIntoPages(ids: string[], bytes: Buffer, lengths: readonly number[]): EncodedPage[] {
   if (ids.length === 0) return [];
+  const isOne = ids.length <= MAX_PAGE_SIZE && (bytes.length <= MAX_PAGE_BYTES || ids.length === 1);
+  const maxBytes = isOne ? Number.POSITIVE_INFINITY : TARGET_PAGE_BYTES;
   const parts = ids.length <= MAX_PAGE_SIZE ? 1 : Math.round(ids.length / TARGET_PAGE_SIZE);
   const step = Math.ceil(ids.length / parts);
   const pages: EncodedPage[] = [];
   let offset = 0;
-  for (let from = 0; from < ids.length; from += step) {
-    const count = Math.min(step, ids.length - from);
-    const ends = new Uint32Array(count);
+  for (let from = 0; from < ids.length; ) {
+    const ends: number[] = [];
     let at = 0;
-    for (let i = 0; i < count; i++) {
-      at += lengths[from + i] ?? 0;
-      ends[i] = at++;
+    for (const most = Math.min(step, ids.length - from); ends.length < most; at++) {
+      const end = at + (lengths[from + ends.length] ?? 0);
+      if (ends.length > 0 && end > maxBytes) break;
+      ends.push(end);
+      at = end;
     }
     const size = at - 1;
-    const part = step === ids.length ? bytes : copyOf(bytes.subarray(offset, offset + size));
-    pages.push(new EncodedPage(step === ids.length ? ids : ids.slice(from, from + count), part, ends));
+    const part = isOne ? bytes : copyOf(bytes.subarray(offset, offset + size));
+    const partIds = isOne ? ids : ids.slice(from, from + ends.length);
+    pages.push(new EncodedPage(partIds, part, new Uint32Array(ends)));
     offset += size + 1;
+    from += ends.length;
   }
   return pages;
 }

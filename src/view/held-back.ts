@@ -2,7 +2,7 @@
  * The number of entities that are claimed but held back, because a device they refer to is missing. It is kept up to date
  * with each batch: counting all claims would take as long as there are claims.
  */
-import type { Steps } from "../lib/steps.ts";
+import { Pace, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { idKey, isKind, type Kind } from "../model/ids.ts";
 import { INTENDED, parseClaimsKey, type StoredClaims } from "./indexes.ts";
@@ -38,12 +38,9 @@ export function* updateHeldBack(
   if (before.size("claims") === 0 && after.size("claims") === 0) return counts;
   const updated = { ...counts };
   const seen = new Set<string>();
-  let left = ENTRIES_PER_STEP;
+  const pace = new Pace(ENTRIES_PER_STEP);
   for (const { kind, id, before: oldText, after: newText } of entries) {
-    if (--left === 0) {
-      left = ENTRIES_PER_STEP;
-      yield;
-    }
+    if (pace.isDue(oldText?.length, newText?.length)) yield;
     if ((oldText === null) === (newText === null) && !(kind === "claims" && mayBePlan(oldText, newText)))
       continue;
     const parsed = isKind(kind) ? { kind, key: idKey(kind, id) } : kind === "claims" && parseClaimsKey(id);

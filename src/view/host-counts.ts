@@ -3,7 +3,7 @@
  * belong exactly to its revision.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
-import type { Steps } from "../lib/steps.ts";
+import { Pace, type Steps } from "../lib/steps.ts";
 import type { HostLocation } from "../model/entity.ts";
 import type { Collection } from "./collection.ts";
 
@@ -32,7 +32,7 @@ const CHANGES_PER_STEP = 64;
 export function* withHostCounts(counts: HostCounts, changes: Iterable<HostChange>): Steps<HostCounts> {
   const located = new Deltas();
   const multihomed = new Deltas();
-  let left = CHANGES_PER_STEP;
+  const pace = new Pace(CHANGES_PER_STEP);
   for (const { before, after } of changes) {
     const [old, now] = [locationsText(before), locationsText(after)];
     if (old !== now) {
@@ -42,9 +42,7 @@ export function* withHostCounts(counts: HostCounts, changes: Iterable<HostChange
       if (from.length > 1) multihomed.add(JSON.stringify(from), -1);
       if (to.length > 1) multihomed.add(JSON.stringify(to), 1);
     }
-    if (--left > 0) continue;
-    left = CHANGES_PER_STEP;
-    yield;
+    if (pace.isDue(before?.length, after?.length)) yield;
   }
   return {
     located: yield* located.addTo(counts.located),

@@ -5,7 +5,7 @@
  * Devices stand in keys as `deviceKey`, so that every spelling of an id finds them.
  */
 import { SortedIndex } from "../lib/sorted-index.ts";
-import type { Steps } from "../lib/steps.ts";
+import { Pace, type Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import { type ClaimTypes, referencedDevices } from "../model/claim.ts";
 import { hasConflict } from "../model/conflict.ts";
@@ -225,16 +225,17 @@ export class Indexes<K extends keyof StoredTypes> {
   }
 
   /** Builds an index on demand from all values. These must not change meanwhile. */
-  *build(name: IndexName<K>, values: Iterable<readonly [id: string, value: StoredTypes[K]]>): Steps<void> {
+  *build(
+    name: IndexName<K>,
+    values: Iterable<readonly [id: string, value: StoredTypes[K], length: number]>,
+  ): Steps<void> {
     const keysOf = TABLE[this.#kind][name];
     if (!keysOf || this.find(name)) return;
     const built = { name, keysOf, index: new SortedIndex() };
-    let left = VALUES_PER_STEP;
-    for (const [id, value] of values) {
+    const pace = new Pace(VALUES_PER_STEP);
+    for (const [id, value, length] of values) {
       replaceKeys(built, id, undefined, value, undefined);
-      if (--left > 0) continue;
-      left = VALUES_PER_STEP;
-      yield;
+      if (pace.isDue(length)) yield;
     }
     this.#indexes.push(built);
   }

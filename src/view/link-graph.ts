@@ -4,7 +4,7 @@
  * that neighbourhoods and clusters are computed on arrays, without parsing any page. Clusters are computed once a version.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
-import { SharedSteps, type Steps } from "../lib/steps.ts";
+import { Pace, SharedSteps, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
 import { type Components, findComponents, joins, membersOf } from "./clusters.ts";
@@ -37,12 +37,12 @@ export interface GraphDevice {
   readonly joined: readonly number[];
 }
 
-/** The devices and links that differ, by id; undefined when they do not exist any more. */
+/** The values that differ, by id; undefined when they do not exist any more. With the length of the texts they are parsed of. */
+type ChangedValues<T> = Iterable<readonly [id: string, value: T | undefined, length?: number]>;
+
 export interface GraphChanges {
-  readonly devices: Iterable<readonly [id: string, device: Pick<Device, "available"> | undefined]>;
-  readonly links: Iterable<
-    readonly [id: string, link: Pick<Link, "src" | "dst" | "state" | "type"> | undefined]
-  >;
+  readonly devices: ChangedValues<Pick<Device, "available">>;
+  readonly links: ChangedValues<Pick<Link, "src" | "dst" | "state" | "type">>;
 }
 
 /** Null when the value does not exist any more. */
@@ -57,8 +57,11 @@ export const graphChangesOf = (devices: Iterable<StoredText>, links: Iterable<St
   links: parsed<Link>(links),
 });
 
-function* parsed<T>(texts: Iterable<StoredText>): Generator<[id: string, value: T | undefined]> {
-  for (const { id, after } of texts) yield [id, after === null ? undefined : JSON.parse(after)];
+function* parsed<T>(
+  texts: Iterable<StoredText>,
+): Generator<[id: string, value: T | undefined, length: number]> {
+  for (const { id, after } of texts)
+    yield after === null ? [id, undefined, 0] : [id, JSON.parse(after), after.length];
 }
 
 const LINKS_PER_STEP = 1000;
@@ -201,18 +204,14 @@ export class LinkGraph {
   /** The graph with these changes; the same graph when none of them matters to it. */
   *with({ devices, links }: GraphChanges): Steps<LinkGraph> {
     const draft = new GraphDraft(this.#parts);
-    let left = CHANGES_PER_STEP;
-    for (const [id, device] of devices) {
+    const pace = new Pace(CHANGES_PER_STEP);
+    for (const [id, device, length] of devices) {
       draft.setDevice(id, device?.available);
-      if (--left > 0) continue;
-      left = CHANGES_PER_STEP;
-      yield;
+      if (pace.isDue(length)) yield;
     }
-    for (const [id, link] of links) {
+    for (const [id, link, length] of links) {
       draft.setLink(id, link);
-      if (--left > 0) continue;
-      left = CHANGES_PER_STEP;
-      yield;
+      if (pace.isDue(length)) yield;
     }
     return draft.hasChanged ? new LinkGraph(yield* draft.finish()) : this;
   }

@@ -4,29 +4,40 @@
  */
 import { replaceRange, type SortedTexts } from "../lib/sorted-texts.ts";
 import { type Steps, sortInSteps } from "../lib/steps.ts";
-import { EncodedPage, TARGET_PAGE_SIZE } from "./encoded-page.ts";
+import { EncodedPage, MAX_PAGE_BYTES, TARGET_PAGE_BYTES, TARGET_PAGE_SIZE } from "./encoded-page.ts";
 
 /** By id; null is a removal. */
 export type PendingWrites = ReadonlyMap<string, string | null>;
 
-/** Writes that are applied to a page in one step. */
+/** Writes that are applied to a page in one step; fewer where they are longer than a page. */
 const WRITES_PER_REWRITE = 512;
 const PAGES_PER_STEP = 500;
 
-/** The page with its pending writes: none, one or several pages. Pauses only when there are many writes. */
+/** The page with its pending writes: none, one or several pages. Pauses only when there are many writes, or large ones. */
 export function* rewritePage(page: EncodedPage, writes: PendingWrites): Steps<EncodedPage[]> {
-  if (writes.size <= WRITES_PER_REWRITE) return page.withChanges(writes);
+  if (writes.size <= WRITES_PER_REWRITE && lengthOf(writes) <= MAX_PAGE_BYTES)
+    return page.withChanges(writes);
   const sorted = yield* sortInSteps([...writes], ([a], [b]) => (a < b ? -1 : 1));
   const rewritten: EncodedPage[] = [];
   let from = 0;
-  for (let start = 0; start < sorted.length; start += WRITES_PER_REWRITE) {
-    const next = sorted[start + WRITES_PER_REWRITE];
+  for (let start = 0; start < sorted.length; ) {
+    let end = start;
+    for (let length = 0; end < start + WRITES_PER_REWRITE && length < MAX_PAGE_BYTES; end++)
+      length += sorted[end]?.[1]?.length ?? 0;
+    const next = sorted[end];
     const until = next ? page.insertionIndex(next[0]) : page.length;
-    rewritten.push(...page.withSortedChanges(sorted.slice(start, start + WRITES_PER_REWRITE), from, until));
-    from = until;
+    rewritten.push(...page.withSortedChanges(sorted.slice(start, end), from, until));
+    [start, from] = [end, until];
     yield;
   }
   return rewritten;
+}
+
+/** Of the values that are written. */
+export function lengthOf(writes: PendingWrites): number {
+  let length = 0;
+  for (const value of writes.values()) length += value?.length ?? 0;
+  return length;
 }
 
 /** Immutable. The arrays are parallel. */
@@ -59,7 +70,7 @@ function replaceEach(
   let total = bytes;
   for (const [at, [single, ...more]] of rewritten) {
     const page = pages[at];
-    if (!page || !single || more.length > 0 || single.firstId !== page.firstId || isSmall(single.length)) {
+    if (!page || !single || more.length > 0 || single.firstId !== page.firstId || isSmall(single)) {
       return undefined;
     }
     replaced[at] = single;
@@ -83,7 +94,7 @@ function* rebuild(
     if (
       last &&
       (isNew || lastIsNew) &&
-      isSmall(last.length + page.length) &&
+      isSmall(last, page) &&
       !pageWrites &&
       !newWrites[newPages.length - 1]
     ) {
@@ -127,8 +138,10 @@ function* rebuild(
   };
 }
 
-/** Whether this many values should share a page. */
-const isSmall = (values: number): boolean => values <= TARGET_PAGE_SIZE / 2;
+/** Whether the values of the pages should share one. */
+const isSmall = (...pages: readonly EncodedPage[]): boolean =>
+  pages.reduce((sum, page) => sum + page.length, 0) <= TARGET_PAGE_SIZE / 2 &&
+  sumOfBytes(pages) <= TARGET_PAGE_BYTES / 2;
 
 export const sumOfBytes = (pages: readonly EncodedPage[]): number =>
   pages.reduce((sum, { bytes }) => sum + bytes.length, 0);

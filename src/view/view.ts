@@ -8,7 +8,7 @@
 import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import { runToEnd, type Steps } from "../lib/steps.ts";
+import { Pace, runToEnd, type Steps } from "../lib/steps.ts";
 import {
   type Batch,
   type CollectionVersions,
@@ -19,7 +19,7 @@ import {
 } from "../log/log.ts";
 import type { Cluster, Topology } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
-import { Collection, type EncodedValue, type Write } from "./collection.ts";
+import { Collection, type EncodedValue } from "./collection.ts";
 import { type DeviceChange, hasAliases, NO_ALIASES, withAliases } from "./device-aliases.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
@@ -244,12 +244,10 @@ export class View {
   /** Puts the changes of a batch into the indexes, and prepares it. */
   *indexAndPrepare(batch: Batch): Steps<PreparedRevision> {
     this.indexesAreExact = false;
-    let left = ENTRIES_PER_STEP;
+    const pace = new Pace(ENTRIES_PER_STEP);
     for (const { kind, id, before, after } of batch.entries) {
       this.#updateIndexes(kind, id, before, after);
-      if (--left > 0) continue;
-      left = ENTRIES_PER_STEP;
-      yield;
+      if (pace.isDue(before?.length, after?.length)) yield;
     }
     return yield* this.prepare(batch);
   }
@@ -328,16 +326,17 @@ export function* graphOf(collections: Collections): Steps<LinkGraph> {
   );
 }
 
-function* valuesOn(pages: readonly EncodedPage[]): Generator<Write> {
+function* valuesOn(
+  pages: readonly EncodedPage[],
+): Generator<{ readonly id: string; readonly after: string }> {
   for (const page of pages) for (const [i, id] of page.ids.entries()) yield { id, after: page.value(i) };
 }
 
 function* parsedValues<K extends Kind>(
   kind: K,
   pages: readonly EncodedPage[],
-): Generator<[id: string, value: StoredTypes[K]]> {
-  for (const page of pages)
-    for (const [i, id] of page.ids.entries()) yield [id, parseStored(kind, page.value(i))];
+): Generator<[id: string, value: StoredTypes[K], length: number]> {
+  for (const { id, after } of valuesOn(pages)) yield [id, parseStored(kind, after), after.length];
 }
 
 /** All pages of a state, for the log. */

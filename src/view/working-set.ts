@@ -166,6 +166,7 @@ export class WorkingSet<K extends Kind> {
           : storedValueOf("claims", view.get("claims", claimsKey(this.#kind, key)));
       const claims = this.#claimsFrom(before, storedClaims);
       const missingBefore = findMissing(this.#kind, view, key);
+      this.#context.pace.count((before?.text.length ?? 0) + (storedClaims?.text.length ?? 0));
       entity = {
         key,
         before,
@@ -279,17 +280,15 @@ export class WorkingSet<K extends Kind> {
     setDrift(this.#kind, value, entity, this.#planContext);
     entity.changedFields = before ? diffFields(before.value, value) : [];
     if (before && entity.changedFields.length === 0) return before;
-    return { text: JSON.stringify(value), value };
+    const text = JSON.stringify(value);
+    this.#context.pace.count(text.length);
+    return { text, value };
   }
 
   /** Stores the claims of every touched entity where they cannot be recovered from its value. */
   *storeClaims(): Steps<void> {
-    let left = this.#context.entitiesPerStep;
     for (const entity of this.#entities.values()) {
-      if (--left === 0) {
-        left = this.#context.entitiesPerStep;
-        yield;
-      }
+      if (this.#context.pace.isDue(entity.after?.text.length)) yield;
       const { after, claims, formerIds } = entity;
       const [first] = claims;
       const recoverable =
@@ -311,7 +310,9 @@ export class WorkingSet<K extends Kind> {
         rules.isIntended(source) ? [source, claim, INTENDED] : [source, claim],
     );
     const value = withFormerIds(stored, formerIds);
-    return { text: JSON.stringify(value), value };
+    const text = JSON.stringify(value);
+    this.#context.pace.count(text.length);
+    return { text, value };
   }
 
   /** Stores the claims with the roles that their sources have by the rules of the commit. */
@@ -381,7 +382,6 @@ export class WorkingSet<K extends Kind> {
 
   /** Restores the indexes to what they were before the commit. */
   *rollBack(): Steps<void> {
-    let left = this.#context.entitiesPerStep;
     for (const entity of this.#entities.values()) {
       const { before, after, storedClaimsBefore, storedClaims } = entity;
       if (before !== after) this.#updateIndexes(entity, before);
@@ -391,9 +391,7 @@ export class WorkingSet<K extends Kind> {
       entity.after = before;
       entity.storedClaims = storedClaimsBefore;
       entity.missing = entity.missingBefore;
-      if (--left > 0) continue;
-      left = this.#context.entitiesPerStep;
-      yield;
+      if (this.#context.pace.isDue()) yield;
     }
   }
 }

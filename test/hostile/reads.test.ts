@@ -10,11 +10,11 @@ import { hashPassword } from "../../src/api/auth/password.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
-import { Scheduler } from "../../src/lib/scheduler.ts";
 import { type Harness, openHarness } from "../api/harness.ts";
 import { deviceId } from "../api/network.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
+import { CountingScheduler } from "./counting-scheduler.ts";
 
 const DEVICES = 2_000;
 const HOSTS = 20_000;
@@ -23,66 +23,12 @@ const basic = (credentials: string) => `Basic ${btoa(credentials)}`;
 const GREEDY = basic("greedy:secret");
 const OTHER = basic("other:secret");
 
-/** Each look at the clock takes a quarter of a millisecond: a slice has at most four steps, a turn sixteen. */
-const STEP_MS = 0.25;
 /** What a step may do: parse the entities of two pages. */
 const MAX_PARSED_PER_STEP = 512;
 
-/** A scheduler that counts its turns and what is parsed between two looks at the clock. */
-class CountingScheduler extends Scheduler {
-  static create(): CountingScheduler {
-    const counts = { now: 0, turns: 0, parsed: 0, mostParsed: 0 };
-    const now = () => {
-      counts.mostParsed = Math.max(counts.mostParsed, counts.parsed);
-      counts.parsed = 0;
-      counts.now += STEP_MS;
-      return counts.now;
-    };
-    const held: (() => void)[] = [];
-    const nextTurn = (callback: () => void) => {
-      counts.turns++;
-      if (scheduler.isHeld) held.push(callback);
-      else setImmediate(callback);
-    };
-    const scheduler = new CountingScheduler(counts, { now, nextTurn }, held);
-    return scheduler;
-  }
-
-  /** While it is held, no turn begins. */
-  isHeld = false;
-  readonly #held: (() => void)[];
-
-  readonly counts: { turns: number; parsed: number; mostParsed: number };
-
-  private constructor(
-    counts: CountingScheduler["counts"],
-    options: ConstructorParameters<typeof Scheduler>[0],
-    held: (() => void)[],
-  ) {
-    super(options);
-    this.counts = counts;
-    this.#held = held;
-  }
-
-  release(): void {
-    this.isHeld = false;
-    for (const callback of this.#held.splice(0)) callback();
-  }
-
-  running(user: string): number {
-    for (const { owner, running } of this.usage()) if (owner === `user:${user}`) return running;
-    return 0;
-  }
-
-  loopMs(user: string): number {
-    for (const { owner, loopMs } of this.usage()) if (owner === `user:${user}`) return loopMs;
-    return 0;
-  }
-}
-
 let service: Harness;
 let scheduler: CountingScheduler;
-const parse = JSON.parse;
+let unwatch = () => {};
 
 beforeAll(async () => {
   scheduler = CountingScheduler.create();
@@ -112,17 +58,14 @@ beforeAll(async () => {
       locations: [{ elementId: deviceId(1 + (n % DEVICES)), port: 3 }],
     })),
   });
-  JSON.parse = (...given: Parameters<typeof parse>) => {
-    scheduler.counts.parsed++;
-    return parse(...given);
-  };
+  unwatch = scheduler.watchJson();
   // Both passwords are hashed before the tests: later logins are look-ups.
   for (const authorization of [GREEDY, OTHER])
     await (await service.fetch("topology", { headers: { authorization } })).text();
 }, TIMEOUT_MS);
 
 afterAll(async () => {
-  JSON.parse = parse;
+  unwatch();
   await service.stop();
 });
 

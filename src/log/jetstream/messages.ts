@@ -24,10 +24,9 @@
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import { isSignatureOf, signatureOf } from "../../nats/signed.ts";
-import { compress, decodeEntries, encodeEntries } from "../batch-codec.ts";
+import { compress, decodeEntries, encodeEntries, partsOf } from "../batch-codec.ts";
 import type { Batch, LogEntry } from "../log.ts";
 
-const ENTRIES_PER_BLOCK = 500;
 const LENGTH_BYTES = 4;
 /** Messages between the last one that a node knows and the turn that it wants. One that comes later is sent again by somebody. */
 const MAX_TURN_DELAY = 1_000;
@@ -121,9 +120,9 @@ export async function encodeBatch(
   maxBytes: number,
 ): Promise<EncodedMessage[]> {
   const blocks: Uint8Array[] = [];
-  for (let i = 0; i < entries.length; i += ENTRIES_PER_BLOCK) {
-    if (i > 0) await yieldToLoop();
-    const block = compress(encodeEntries(entries.slice(i, i + ENTRIES_PER_BLOCK)));
+  for (const part of partsOf(entries)) {
+    if (blocks.length > 0) await yieldToLoop();
+    const block = compress(encodeEntries(part));
     const length = new Uint8Array(LENGTH_BYTES);
     new DataView(length.buffer).setUint32(0, block.length);
     blocks.push(length, block);

@@ -1,4 +1,7 @@
-/** The way in: large files that appear, change, break and go, sources that are removed, a device with 50,000 hosts. */
+/**
+ * The way in: large files that appear, change, break and go, records of the largest size, sources that are removed, a
+ * device with 50,000 hosts.
+ */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { type Attack, repeat, type Stop, sleep, type Target } from "./attack.ts";
 
@@ -7,6 +10,16 @@ const BROKEN_YAML_BYTES = 15_000_000;
 const BETWEEN_MS = 2500;
 const CROWDED_DEVICE = "of:00000000ffffff01";
 const EMPTY = "{}";
+const LARGEST_RECORDS = 480;
+const OVERSIZE_RECORDS = 48;
+
+/** Annotations with which a device is near the limit for one record, and far over it although each one is allowed. */
+export const LARGEST_TEXTS = annotationsOf(4, 16_000);
+export const OVERSIZE_TEXTS = annotationsOf(255, 16_384);
+
+function annotationsOf(count: number, length: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from({ length: count }, (_, n) => [`text${n}`, "x".repeat(length)]));
+}
 
 const macOf = (n: number): string =>
   [0x0a, 0, 0, (n >> 16) & 0xff, (n >> 8) & 0xff, n & 0xff]
@@ -36,6 +49,15 @@ export function brokenYaml(): string {
   return `${records.join("")}  - nac: wrong\n`;
 }
 
+/** A network file with devices of such annotations. Each `turn` has other names. */
+function recordsFile(count: number, annotations: Readonly<Record<string, string>>, turn: number): string {
+  const devices = Array.from({ length: count }, (_, n) => ({
+    id: `of:00000000ffff${n.toString(16).padStart(4, "0")}`,
+    annotations: { ...annotations, name: `device ${n} of ${turn}` },
+  }));
+  return JSON.stringify({ devices });
+}
+
 /** Replaces the file in one step, so that the service never reads half of it. */
 export function replaceFile(path: string, text: string): void {
   writeFileSync(`${path}.new`, text);
@@ -53,6 +75,34 @@ async function startFile({ files: [file], devices }: Target): Promise<Stop> {
     await stop();
     replaceFile(file, EMPTY);
     return `${turn} files`;
+  };
+}
+
+/** The file is loaded, changed and replaced by one over the limit, while all of its devices are read, sorted and searched. */
+async function startLargeRecords(target: Target): Promise<Stop> {
+  const { files, url, authorization } = target;
+  const [file] = files;
+  const states = [
+    recordsFile(LARGEST_RECORDS, LARGEST_TEXTS, 0),
+    recordsFile(LARGEST_RECORDS, LARGEST_TEXTS, 1),
+    recordsFile(OVERSIZE_RECORDS, OVERSIZE_TEXTS, 2),
+  ];
+  let turn = 0;
+  const stopFiles = repeat(async (signal) => {
+    replaceFile(file, states[turn++ % states.length] ?? EMPTY);
+    await sleep(BETWEEN_MS, signal);
+  });
+  const reads = ["sort=annotations.text0", "q=device", "format=csv"];
+  let read = 0;
+  const stopReads = repeat(async (signal) => {
+    const path = `${url}/controller/v1/devices?${reads[read++ % reads.length]}`;
+    const response = await fetch(path, { headers: { Authorization: authorization }, signal });
+    for await (const _ of response.body ?? []) if (signal.aborted) return;
+  });
+  return async () => {
+    await Promise.all([stopFiles(), stopReads()]);
+    replaceFile(file, EMPTY);
+    return `${turn} files, ${read} reads`;
   };
 }
 
@@ -141,6 +191,11 @@ async function startMillion(target: Target): Promise<Stop> {
 
 export const SOURCE_ATTACKS: readonly Attack[] = [
   { name: "file", what: "a file of 50,000 hosts is loaded, replaced, removed", start: startFile },
+  {
+    name: "large-records",
+    what: "devices of 64 KB, and of 4 MB, which are refused, are loaded, replaced and read",
+    start: startLargeRecords,
+  },
   { name: "yaml-fault", what: "15 MB of YAML with one fault at its end", start: startBrokenYaml },
   { name: "withdrawn-source", what: "a source of 50,000 hosts is removed, added", start: startWithdrawal },
   { name: "crowded-device", what: "a device with 50,000 hosts comes and goes", start: startCrowdedDevice },
