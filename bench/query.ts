@@ -142,7 +142,9 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
   let n = 0;
   const run = () => {
     const text = query(n++ * 7919, size);
-    const parsed = throwIfFault(parseQuery(parseQueryString(text), kind, { pageLimit: 10_000 }));
+    const parsed = throwIfFault(
+      parseQuery(parseQueryString(text), kind, { pageLimit: 10_000, acceptsNames: true }),
+    );
     const target = `/controller/v1/${list}?${text}`;
     const read = listRepresentation(
       { ...context, problems, dialect: PLAIN, memory: uncountedMemory() },

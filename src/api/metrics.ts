@@ -53,7 +53,7 @@ export interface ReaderMetrics {
   counters(): ProcessCounters;
 }
 
-const ALL_PROBLEMS = { problemFilters: [] };
+const ALL_PROBLEMS = { problemFilters: [], acceptsNames: true };
 const HEADERS = {
   "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
   "Cache-Control": "no-store",

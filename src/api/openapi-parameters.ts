@@ -142,9 +142,9 @@ const PATH_DESCRIPTIONS: Readonly<Record<string, string>> = {
   n: "The number of the cluster; clusters are numbered from 0.",
   page: "The name of the page, without `.md`.",
   metric: "The name of the metric, as `/map/settings.json` has it, percent-encoded.",
-  src: "The id of the device or host where the path begins, percent-encoded.",
-  dst: "The id of the device or host where the path ends, percent-encoded.",
-  device: "The id of the device.",
+  src: "The device (id, alias or name) or host (id) where the path begins, percent-encoded.",
+  dst: "The device (id, alias or name) or host (id) where the path ends, percent-encoded.",
+  device: "The device: its id, an alias or its name.",
   port: "The port: a decimal number, local or controller.",
 };
 export const pathParameter = (name: string): Json => ({

@@ -77,13 +77,13 @@ export const PATHS: Json = {
     id: "getDevice",
     tag: "Devices",
     summary: "One device",
-    description: "The device with this id.",
+    description: "The device with this id, alias or name.",
   }),
   "/controller/v1/devices/{id}/ports": itemPath(DeviceWithPorts, ["id"], {
     id: "getDevicePorts",
     tag: "Devices",
     summary: "One device with its ports",
-    description: "The device with this id, and its ports in order of number.",
+    description: "The device with this id, alias or name, and its ports in order of number.",
   }),
   "/controller/v1/devices/{id}/ports/{port}": entityPath(Port, ["id", "port"], {
     id: "getPort",

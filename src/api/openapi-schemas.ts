@@ -182,6 +182,9 @@ export const PROBLEM_SCHEMA = Type.Object(
     instance: Type.String({ description: "This request's id, as in the service's log." }),
     code: Type.Integer({ description: "The status again, under the name that ONOS uses." }),
     message: Type.String({ description: "The detail again, under the name that ONOS uses." }),
+    candidates: Type.Optional(
+      Type.Array(Type.String(), { description: "Of `ambiguous-name`: ids of devices that are called so." }),
+    ),
   },
   { $id: "Problem", description: "RFC 9457." },
 );

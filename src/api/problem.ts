@@ -5,6 +5,7 @@
  */
 
 export const PROBLEMS = {
+  "ambiguous-name": { status: 400, title: "Several devices have that name" },
   "bad-parameter": { status: 400, title: "A query parameter is wrong" },
   "bad-cursor": { status: 400, title: "The cursor is not valid" },
   "bad-path": { status: 400, title: "The path is not valid" },
@@ -69,7 +70,27 @@ export class Problem extends Error {
       instance,
       code: status,
       message: this.message,
+      ...this.members,
     });
+  }
+
+  /** More members of the body. */
+  protected get members(): object {
+    return {};
+  }
+}
+
+/** A device is given by what several are called. The body has the ids of some of them. */
+export class AmbiguousNameProblem extends Problem {
+  readonly #candidates: readonly string[];
+
+  constructor(detail: string, candidates: readonly string[]) {
+    super("ambiguous-name", detail);
+    this.#candidates = candidates;
+  }
+
+  protected override get members(): object {
+    return { candidates: this.#candidates };
   }
 }
 

@@ -114,7 +114,8 @@ export class Router {
     const queryTarget = queryTargetOf(route);
     const parameters = dialect.parameters(parseQueryString(request.queryText), queryTarget);
     const pageLimit = maxLimitOf(route, limits);
-    const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit }));
+    const { acceptsNames } = dialect;
+    const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit, acceptsNames }));
     requireRevision(context, query, request);
     if (route.read === "problems") return yield* this.#readProblems(context, query, request, memory);
     if (route.read === "search") {

@@ -11,9 +11,8 @@ import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
 import { distancesFrom } from "./shortest-paths.ts";
 
-/** The point as this state shows it; undefined when the device is unknown, or neither a port nor a link names the port. */
-export function* findConnectPoint(state: NetworkState, given: ConnectPoint): Steps<ConnectPoint | undefined> {
-  const point = { device: state.shownId("devices", given.device), port: given.port };
+/** The point, whose device is given as shown; undefined when neither a port nor a link names the port. */
+export function* findConnectPoint(state: NetworkState, point: ConnectPoint): Steps<ConnectPoint | undefined> {
   const isPort = state.get("ports", portId(point.device, point.port)) !== undefined;
   return isPort || (yield* isInfrastructure(state, point)) ? point : undefined;
 }

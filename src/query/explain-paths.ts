@@ -6,8 +6,9 @@ import type { Steps } from "../lib/steps.ts";
 import type { ExplainedEnd, NoPath, PathExplanation } from "../model/path-explanation.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
 import { pathCost } from "./disjoint-paths.ts";
+import { QueryFault } from "./fault.ts";
 import { findParting } from "./no-path.ts";
-import { type PathEnd, resolvePathEnd } from "./path-ends.ts";
+import { findPathEnds, type PathEnd } from "./path-ends.ts";
 import type { LostLink } from "./problems/recent-changes.ts";
 import type { SinceFinder } from "./problems/since.ts";
 import { findShortestPaths, type PathUnion, type ShortestPaths } from "./shortest-paths.ts";
@@ -30,9 +31,15 @@ export interface FoundPaths {
   readonly paths: ShortestPaths | undefined;
 }
 
-export function* findPaths(state: NetworkState, srcId: string, dstId: string): Steps<FoundPaths> {
-  const [src, dst] = [resolvePathEnd(state, srcId), resolvePathEnd(state, dstId)];
-  const ends = { src: describeEnd(state, srcId, src), dst: describeEnd(state, dstId, dst) };
+export function* findPaths(
+  state: NetworkState,
+  ids: { readonly src: string; readonly dst: string },
+  acceptsNames: boolean,
+): Steps<FoundPaths | QueryFault> {
+  const found = findPathEnds(state, ids, acceptsNames);
+  if (found instanceof QueryFault) return found;
+  const { src, dst } = found;
+  const ends = { src: describeEnd(state, ids.src, src), dst: describeEnd(state, ids.dst, dst) };
   const differ = src && dst && src.device !== dst.device;
   const paths = differ && (yield* findShortestPaths(yield* state.linkGraph(), src.device, dst.device));
   return { state, ends, src, dst, paths: paths || undefined };

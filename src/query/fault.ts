@@ -4,9 +4,11 @@
  * stack trace costs more than parsing the query.
  */
 import { quote } from "../lib/error-text.ts";
+import type { AmbiguousName } from "../view/device-lookup.ts";
 
 /** A subset of the codes in docs/errors.md. */
 export type QueryFaultCode =
+  | "ambiguous-name"
   | "bad-parameter"
   | "bad-cursor"
   | "cursor-expired"
@@ -27,6 +29,22 @@ export class QueryFault {
     this.code = code;
     this.parameter = parameter;
     this.detail = detail;
+  }
+}
+
+/** A device is named by what several devices are called. */
+export class AmbiguousNameFault extends QueryFault {
+  /** Ids of some of them. */
+  readonly candidates: readonly string[];
+
+  constructor({ name, candidates, count }: AmbiguousName) {
+    const more = count > candidates.length ? ` and ${count - candidates.length} more` : "";
+    super(
+      "ambiguous-name",
+      "",
+      `${count} devices are called ${quote(name)}: ${candidates.map(quote).join(", ")}${more}; give the id of one of them.`,
+    );
+    this.candidates = candidates;
   }
 }
 

@@ -103,6 +103,11 @@ export const POINT_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
 /** Before the key of an annotation, by which every kind can be filtered and sorted. */
 export const ANNOTATION_PREFIX = "annotations.";
 
+/** The parameter, and the value of `sort`, that means the annotation with the name of an entity. */
+export const NAME = "name";
+/** The key of that annotation. */
+export const nameAnnotation = (kind: Kind): string => (kind === "ports" ? "portName" : "name");
+
 /** What each kind can be sorted by, besides annotations. */
 export const SORT_FIELDS: Readonly<Record<Kind, readonly string[]>> = forEachKind((kind) => [
   ...SCALAR_FIELDS[kind].keys(),

@@ -2,15 +2,15 @@
  * Filters. Each decides whether an entity matches, and may carry hints that find matches without a full scan: ids,
  * ranges of an index, and substrings that the JSON of every match contains. A hint may admit too much, never too
  * little; `matches` decides. Only where `exact` is set do ids and ranges hold matches and nothing else, and then
- * `matches` need not run. Ids of devices match in any spelling: filters compare keys (`idKey`). Aliases are resolved before
- * (`bound-filters.ts`).
+ * `matches` need not run. Ids of devices match in any spelling: filters compare keys (`idKey`). Aliases and names are
+ * resolved before (`bound-filters.ts`).
  */
 
 import { ipKey } from "../model/address.ts";
 import { hasConflict } from "../model/conflict.ts";
 import type { DriftState, Entities, Host, Link } from "../model/entity.ts";
 import { deviceKey, hasOneSpelling, idKey, type Kind } from "../model/ids.ts";
-import { devicesNamedIn, type ResolveDevice, resolvedIds } from "../view/device-aliases.ts";
+import { devicesNamedIn, type ResolveDevice, resolvedIds } from "../view/device-lookup.ts";
 import { portKey, portKeyRange } from "../view/indexes.ts";
 import { parseStored } from "../view/view.ts";
 import type { Scalar } from "./fields.ts";
@@ -36,8 +36,8 @@ export interface Filter {
 }
 
 export interface NamedDevices {
-  /** The keys of the names. */
-  keys(): readonly string[];
+  /** As the query has them. */
+  names(): readonly string[];
   /** The filter in which each name is replaced by the device that it means. */
   resolve(resolve: ResolveDevice): Filter;
 }
@@ -127,7 +127,7 @@ export class ScalarFilter implements Filter {
 function namedInIds(kind: Kind, field: string, ids: readonly string[]): NamedDevices {
   const named = field === "element" ? "devices" : kind;
   return {
-    keys: () => ids.flatMap((id) => devicesNamedIn(named, id)),
+    names: () => ids.flatMap((id) => devicesNamedIn(named, id)),
     resolve: (resolve) =>
       new ScalarFilter(
         kind,
@@ -156,14 +156,23 @@ export function exactRange(value: Scalar): KeyRange {
   return [key, key];
 }
 
+/** The annotation that has an index, of the same name, of those kinds that have the index. */
+const INDEXED_ANNOTATION = "name";
+
 /** A missing annotation equals the empty text. */
 export function annotationFilter(key: string, values: readonly string[]): Filter {
   const wanted = new Set(values);
+  const matches = ({ annotations }: Entity): boolean =>
+    wanted.has(annotations && Object.hasOwn(annotations, key) ? (annotations[key] ?? "") : "");
+  // Nothing finds an entity without the annotation: it is in no index, and its JSON contains no substring to search for.
+  if (wanted.has("")) return { matches };
   return {
-    matches: ({ annotations }) =>
-      wanted.has(annotations && Object.hasOwn(annotations, key) ? (annotations[key] ?? "") : ""),
-    // The JSON of an entity without the annotation contains no substring to search for.
-    ...(wanted.has("") ? {} : { substrings: values.map((value) => memberText(key, value)) }),
+    matches,
+    substrings: values.map((value) => memberText(key, value)),
+    ...(key === INDEXED_ANNOTATION && {
+      indexRanges: [{ index: INDEXED_ANNOTATION, ranges: values.map(exactRange) }],
+      exact: true,
+    }),
   };
 }
 
@@ -255,7 +264,7 @@ export function locationFilter(devices: readonly string[], ports: readonly strin
     indexRanges: [{ index: "location", ranges: portRanges(devices, ports) }],
     exact: true,
     devices: {
-      keys: () => keys,
+      names: () => devices,
       resolve: (resolve) => locationFilter(devices.map(resolve), ports),
     },
   };
@@ -284,7 +293,7 @@ export function linkEndFilter(
       return substrings;
     },
     devices: {
-      keys: () => keys,
+      names: () => devices,
       resolve: (resolve) => linkEndFilter(ends, devices.map(resolve), ports),
     },
   };

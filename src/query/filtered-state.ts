@@ -6,45 +6,57 @@
 
 import { quote } from "../lib/error-text.ts";
 import type { Steps } from "../lib/steps.ts";
-import { canonicalHostId } from "../model/address.ts";
+import type { Host } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
-import { type NetworkState, parseStored } from "../view/view.ts";
+import type { AmbiguousName } from "../view/device-lookup.ts";
+import type { NetworkState } from "../view/view.ts";
 import { bindFilters } from "./bound-filters.ts";
-import { badParameter, QueryFault } from "./fault.ts";
+import { AmbiguousNameFault, badParameter, QueryFault } from "./fault.ts";
 import { type Filter, neighbourhoodFilter } from "./filter.ts";
+import { findDeviceOrHost, isAmbiguous } from "./path-ends.ts";
 import type { Query } from "./query.ts";
 
 export interface FilteredState {
   readonly state: NetworkState;
   /** The ids of the devices of the neighbourhood; undefined without `around`. */
   readonly neighbourhood: ReadonlySet<string> | undefined;
-  /** What the names in the filters mean in this state (`BoundFilters`). */
+  /** See `BoundFilters`. */
   readonly resolved: string;
+  readonly ambiguous: AmbiguousName | undefined;
   readonly filters: (kind: Kind) => readonly Filter[];
   /** See `Query`. */
   readonly includesMissing: boolean;
 }
 
-/** Returns a fault when `around` names no device or host of this state. */
+/** Returns a fault when `around` names no device or host of this state, and when several devices have a name in the query. */
 export function* filterState(state: NetworkState, query: Query): Steps<FilteredState | QueryFault> {
-  return (
-    (yield* filterIfPresent(state, query)) ??
-    badParameter(
-      "around",
-      `is ${quote(query.around?.id ?? "")}, which is the id of no device and no host; look one up in /devices or /hosts.`,
-    )
-  );
+  const filtered = yield* filterIfPresent(state, query);
+  if (filtered?.ambiguous) return new AmbiguousNameFault(filtered.ambiguous);
+  return filtered ?? unknownCentre(query);
 }
 
+const unknownCentre = ({ around, acceptsNames }: Query): QueryFault => {
+  const what = acceptsNames
+    ? "is the id of no device and no host, and no device's name"
+    : "is the id of no device and no host";
+  return badParameter(
+    "around",
+    `is ${quote(around?.id ?? "")}, which ${what}; look one up in /devices or /hosts.`,
+  );
+};
+
 /**
- * The same, but the neighbourhood is empty when `around` names nothing in this state: on a stream it may be removed and
- * added again.
+ * The same, but the neighbourhood is empty when `around` names nothing, or several devices, in this state: on a stream it may
+ * be removed and added again.
  */
 export function* filterStateOrEmpty(state: NetworkState, query: Query): Steps<FilteredState> {
   return (yield* filterIfPresent(state, query)) ?? createFilteredState(state, query, new Set());
 }
 
-/** The two states of a comparison. Returns a fault when `around` names nothing in either of them. */
+/**
+ * The two states of a comparison. Returns a fault when `around` names nothing in either of them, and when several devices
+ * have a name of the query in one of them.
+ */
 export function* filterBothStates(
   from: NetworkState,
   to: NetworkState,
@@ -53,13 +65,17 @@ export function* filterBothStates(
   const first = yield* filterStateOrEmpty(from, query);
   const isEmpty = first.neighbourhood?.size === 0;
   const second = yield* isEmpty ? filterState(to, query) : filterStateOrEmpty(to, query);
-  return second instanceof QueryFault ? second : [first, second];
+  if (second instanceof QueryFault) return second;
+  const ambiguous = first.ambiguous ?? second.ambiguous;
+  return ambiguous ? new AmbiguousNameFault(ambiguous) : [first, second];
 }
 
 function* filterIfPresent(state: NetworkState, query: Query): Steps<FilteredState | undefined> {
   const { around } = query;
   if (!around) return createFilteredState(state, query, undefined);
-  const centre = centreOf(state, around.id);
+  const found = findDeviceOrHost(state, around.id, query.acceptsNames);
+  if (isAmbiguous(found)) return { ...createFilteredState(state, query, new Set()), ambiguous: found };
+  const centre = found && centreOf(state, found);
   if (!centre) return undefined;
   const graph = yield* state.linkGraph();
   return createFilteredState(state, query, yield* graph.devicesWithin(centre, around.hops));
@@ -71,18 +87,16 @@ function createFilteredState(
   neighbourhood: ReadonlySet<string> | undefined,
 ): FilteredState {
   const { includesMissing } = query;
-  const { filters: bound, resolved } = bindFilters(query, state);
-  if (!neighbourhood) return { state, neighbourhood, resolved, filters: () => bound, includesMissing };
+  const { filters: bound, resolved, ambiguous } = bindFilters(query, state);
+  if (!neighbourhood)
+    return { state, neighbourhood, resolved, ambiguous, filters: () => bound, includesMissing };
   const filters = (kind: Kind) => [...bound, neighbourhoodFilter(kind, neighbourhood)];
-  return { state, neighbourhood, resolved, filters, includesMissing };
+  return { state, neighbourhood, resolved, ambiguous, filters, includesMissing };
 }
 
-/** The device with this id, or the devices where the host with this id is located. */
-function centreOf(state: NetworkState, id: string): string[] | undefined {
-  const device = state.shownId("devices", id);
-  if (state.get("devices", device) !== undefined) return [device];
-  const host = state.get("hosts", canonicalHostId(id) ?? id);
-  if (host === undefined) return undefined;
-  const devices = parseStored("hosts", host).locations.map((location) => location.elementId);
+/** The device, or the devices where the host is located. */
+function centreOf(state: NetworkState, found: string | Host): string[] {
+  if (typeof found === "string") return [found];
+  const devices = found.locations.map((location) => location.elementId);
   return devices.filter((device) => state.get("devices", device) !== undefined);
 }

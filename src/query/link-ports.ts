@@ -103,7 +103,7 @@ export class LinkPorts {
     if (known) return known;
     const links: PortLinks = { out: [], in: [] };
     ports.byNumber.set(port.toLowerCase(), links);
-    const stored = state.get("ports", state.shownId("ports", portId(device, port)));
+    const stored = state.get("ports", state.spelledId("ports", portId(device, port)));
     const annotations = stored === undefined ? undefined : parseStored("ports", stored).annotations;
     const names = new Set(NAME_ANNOTATIONS.map((name) => annotations?.[name]?.toLowerCase()));
     for (const name of names) addName(ports.byName, name, links);

@@ -8,7 +8,15 @@ import { canonicalIp, canonicalPort, ipKey, ipKeyRange } from "../model/address.
 import { DRIFT_STATES, type DriftState } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import { badParameter, QueryFault } from "./fault.ts";
-import { ANNOTATION_PREFIX, FIELD_NAMES, type FieldRule, type Scalar, SORT_FIELDS } from "./fields.ts";
+import {
+  ANNOTATION_PREFIX,
+  FIELD_NAMES,
+  type FieldRule,
+  NAME,
+  nameAnnotation,
+  type Scalar,
+  SORT_FIELDS,
+} from "./fields.ts";
 import {
   exactRange,
   type Filter,
@@ -122,7 +130,8 @@ export function parseAround(query: QueryBuilder): Around | QueryFault | undefine
   const hops = hopsParameter ? parseInteger(hopsParameter, 0, MAX_HOPS) : DEFAULT_HOPS;
   if (hops instanceof QueryFault) return hops;
   if (id === undefined) return hops === DEFAULT_HOPS ? undefined : needsOther("hops", "around", "around=ID");
-  if (id === "") return badParameter("around", "is empty; give the id of a device or host.");
+  if (id === "")
+    return badParameter("around", "is empty; give the id of a device or host, or the name of a device.");
   return { id, hops };
 }
 
@@ -136,14 +145,19 @@ export function parseFields(kind: Kind, { values }: QueryParameter): readonly st
   return names.filter((name) => values.includes(name));
 }
 
-export function parseSort(kind: Kind, { values }: QueryParameter): readonly SortKey[] | QueryFault {
+export function parseSort(
+  kind: Kind,
+  { values }: QueryParameter,
+  { acceptsNames }: Pick<QueryBuilder, "acceptsNames">,
+): readonly SortKey[] | QueryFault {
   const keys: SortKey[] = [];
   for (const text of values) {
     const descending = text.startsWith("-");
-    const field = descending ? text.slice(1) : text;
+    const given = descending ? text.slice(1) : text;
+    const field = given === NAME && acceptsNames ? ANNOTATION_PREFIX + nameAnnotation(kind) : given;
     const isAnnotation = field.startsWith(ANNOTATION_PREFIX) && field.length > ANNOTATION_PREFIX.length;
     if (!isAnnotation && !SORT_FIELDS[kind].includes(field)) {
-      const names = SORT_FIELDS[kind];
+      const names = acceptsNames ? [...SORT_FIELDS[kind], NAME] : SORT_FIELDS[kind];
       const allowed = `${didYouMean(field, names)}There are: ${names.join(", ")}, ${ANNOTATION_PREFIX}KEY.`;
       return badParameter("sort", `names ${quote(field)}, by which ${kind} cannot be sorted; ${allowed}`);
     }

@@ -9,8 +9,15 @@ import { KINDS, type Kind } from "../model/ids.ts";
 import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "../model/problem-kinds.ts";
 import { MAX_CURSOR_CHARS } from "./cursor.ts";
 import { badParameter, QueryFault } from "./fault.ts";
-import { MAX_REVISION, SCALAR_FIELDS } from "./fields.ts";
-import { conflictFilter, driftFilter, type Filter, linkEndFilter, sourceFilter } from "./filter.ts";
+import { MAX_REVISION, nameAnnotation, SCALAR_FIELDS } from "./fields.ts";
+import {
+  annotationFilter,
+  conflictFilter,
+  driftFilter,
+  type Filter,
+  linkEndFilter,
+  sourceFilter,
+} from "./filter.ts";
 import { DIRECTIONS } from "./incidents.ts";
 import type { QueryParameter } from "./parameter.ts";
 import {
@@ -69,7 +76,10 @@ const addFilter =
     return undefined;
   };
 
-type SettableField = Exclude<keyof QueryBuilder, "parameters" | "pageLimit" | "find" | "has">;
+type SettableField = Exclude<
+  keyof QueryBuilder,
+  "parameters" | "pageLimit" | "acceptsNames" | "find" | "has"
+>;
 
 const setField =
   <F extends SettableField>(
@@ -139,6 +149,12 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     schema: { type: "string", minLength: 1 },
     handle: addText,
   },
+  name: {
+    on: ["list"],
+    description: "The same as `annotations.name`, of ports as `annotations.portName`; several with commas.",
+    multiple: true,
+    handleFor: (kind) => addFilter(({ values }) => annotationFilter(nameAnnotation(kind), values)),
+  },
   source: {
     on: ["list", "problems"],
     description: "Claimed by that source; several with commas.",
@@ -173,7 +189,8 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   device: {
     on: ["list", "problems"],
     kinds: ["links", "hosts"],
-    description: "Links with that device at an end; hosts located there; problems about it.",
+    description:
+      "Links with that device at an end; hosts located there; problems about it. An id, an alias or a name.",
     multiple: true,
   },
   port: {
@@ -192,20 +209,21 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   src: {
     on: ["list"],
     kinds: ["links"],
-    description: "The id of the device the link comes from.",
+    description: "The device the link comes from: its id, an alias or its name.",
     multiple: true,
     handle: addFilter(({ values }) => linkEndFilter(["src"], values, undefined)),
   },
   dst: {
     on: ["list"],
     kinds: ["links"],
-    description: "The id of the device the link goes to.",
+    description: "The device the link goes to: its id, an alias or its name.",
     multiple: true,
     handle: addFilter(({ values }) => linkEndFilter(["dst"], values, undefined)),
   },
   around: {
     on: ["list", "topology"],
-    description: "Only what lies within `hops` links of this device or host.",
+    description:
+      "Only what lies within `hops` links of this device (its id, an alias or its name) or host (its id).",
     schema: { type: "string", minLength: 1 },
   },
   hops: {
@@ -221,8 +239,8 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   sort: {
     on: ["list"],
     description:
-      "One or more scalar fields, annotations (`annotations.name`, or any other key), `src` and `dst` of links, `location` of hosts (by the name of the device, then by port), separated by commas; `-` before one for descending.",
-    handleFor: (kind) => setField("sort", (parameter) => parseSort(kind, parameter)),
+      "One or more scalar fields, `name`, annotations (`annotations.KEY`), `src` and `dst` of links, `location` of hosts (by the name of the device, then by port), separated by commas; `-` before one for descending.",
+    handleFor: (kind) => setField("sort", (parameter, query) => parseSort(kind, parameter, query)),
   },
   limit: {
     on: ["list", "paths", "search", "problems"],

@@ -11,7 +11,7 @@ function parse(target: QueryTarget, ...pairs: [name: string, value: string][]): 
     if (parameter instanceof QueryFault) throw new Error(parameter.detail);
     return parameter;
   });
-  return parseQuery(parameters, target, { pageLimit: 100 });
+  return parseQuery(parameters, target, { pageLimit: 100, acceptsNames: true });
 }
 
 function parseGood(target: QueryTarget, ...pairs: [name: string, value: string][]): Query {

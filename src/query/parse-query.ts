@@ -13,19 +13,22 @@ import { handlersOf, kindOf, type QueryTarget } from "./parameters.ts";
 import { type Query, QueryBuilder } from "./query.ts";
 import { MIN_REVISION } from "./revision.ts";
 
-export interface QueryLimits {
+export interface QueryOptions {
   readonly pageLimit: number;
+  /** See `Query`. */
+  readonly acceptsNames: boolean;
 }
 
-const EMPTY_QUERY: Query = new QueryBuilder([], 0);
+const EMPTY_QUERY: Query = new QueryBuilder([], 0, true);
+const EMPTY_QUERY_WITHOUT_NAMES: Query = new QueryBuilder([], 0, false);
 
 export function parseQuery(
   parameters: readonly QueryParameter[],
   target: QueryTarget,
-  { pageLimit }: QueryLimits,
+  { pageLimit, acceptsNames }: QueryOptions,
 ): Query | QueryFault {
-  if (parameters.length === 0) return EMPTY_QUERY;
-  const query = new QueryBuilder(parameters, pageLimit);
+  if (parameters.length === 0) return acceptsNames ? EMPTY_QUERY : EMPTY_QUERY_WITHOUT_NAMES;
+  const query = new QueryBuilder(parameters, pageLimit, acceptsNames);
   const fault = addParameters(query, target) ?? addCombined(query, target) ?? findConflict(query);
   if (fault) return fault;
   query.fingerprint = fingerprintOf(parameters);

@@ -22,7 +22,9 @@ export interface Around {
 
 export interface Query {
   readonly filters: readonly Filter[];
-  /** The same of problems. */
+  /** Whether a device may be given by its name, besides its id and its aliases. */
+  readonly acceptsNames: boolean;
+  /** The filters of problems. */
   readonly problemFilters: readonly ProblemFilter[];
   /** Whether what is intended and not observed is read too: see `missing.ts`. */
   readonly includesMissing: boolean;
@@ -60,6 +62,7 @@ const UNSORTED: readonly SortKey[] = [];
 export class QueryBuilder implements Query {
   readonly parameters: readonly QueryParameter[];
   readonly pageLimit: number;
+  readonly acceptsNames: boolean;
   filters: Filter[] = [];
   problemFilters: ProblemFilter[] = [];
   includesMissing = false;
@@ -84,9 +87,10 @@ export class QueryBuilder implements Query {
   fingerprint = "";
   minRevision: number | undefined = undefined;
 
-  constructor(parameters: readonly QueryParameter[], pageLimit: number) {
+  constructor(parameters: readonly QueryParameter[], pageLimit: number, acceptsNames: boolean) {
     this.parameters = parameters;
     this.pageLimit = pageLimit;
+    this.acceptsNames = acceptsNames;
   }
 
   /** A linear search: a query has so few parameters that a map costs more. */

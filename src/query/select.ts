@@ -250,7 +250,7 @@ function selectByIdHint(
   const rest = filter.exact ? without(filters, filter) : filters;
   if (by === "owners") return itemsOfOwners(state, kind, values, rest, after);
   if (values.length > ENTITIES_PER_STEP) return itemsWithKeys(state, kind, values, rest, after);
-  const ids = values.map((value) => state.shownId(kind, value));
+  const ids = values.map((value) => state.spelledId(kind, value));
   return getByIds(state, kind, uniqueInOrder(ids), rest, after);
 }
 
@@ -264,7 +264,7 @@ function* itemsWithKeys(
   const ids: string[] = [];
   for (const key of pausing(keys, ENTITIES_PER_STEP)) {
     if (key === undefined) yield undefined;
-    else ids.push(state.shownId(kind, key));
+    else ids.push(state.spelledId(kind, key));
   }
   yield* getByIdsInSteps(state, kind, ids, filters, after);
 }
@@ -282,7 +282,7 @@ function* itemsOfOwners(
   const pages = yield* onlyPausing(state.pages(kind));
   const found: EncodedValue[] = [];
   for (const owner of owners) {
-    const shown = kind === "hosts" ? owner : state.shownId("devices", owner);
+    const shown = kind === "hosts" ? owner : state.spelledId("devices", owner);
     const items = valuesInRange(pages, `${shown}/`, `${shown}/\uffff`);
     for (const item of pausing(items, ENTITIES_PER_STEP, lengthOf)) {
       if (item === undefined) yield undefined;

@@ -15,13 +15,13 @@ import type { RevisionState } from "./network-state.ts";
 import { claimedId, recoverClaim } from "./recover.ts";
 import { parseStored } from "./view.ts";
 
-/** `id` in any spelling. Returns undefined for an entity that nothing claims. */
+/** `id` in any spelling, also with aliases of devices. Returns undefined for an entity that nothing claims. */
 export function explainEntity(
   state: Pick<RevisionState, "get" | "shownId">,
   kind: Kind,
   id: string,
 ): Explanation | undefined {
-  const shown = state.shownId(kind, id);
+  const shown = state.shownId(kind, id, false);
   const text = state.get(kind, shown);
   const value = text === undefined ? undefined : parseStored(kind, text);
   const stored = state.get("claims", claimsKey(kind, shown));

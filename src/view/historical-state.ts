@@ -14,7 +14,7 @@ import {
   type StoreKind,
 } from "../log/log.ts";
 import { Collection, type Write } from "./collection.ts";
-import { type DeviceAliases, type DeviceChange, NO_ALIASES, withAliases } from "./device-aliases.ts";
+import { type DeviceChange, DeviceLookup } from "./device-lookup.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { type HostCounts, hostCountsOf, withHostCounts } from "./host-counts.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
@@ -45,7 +45,7 @@ export interface SizedState {
 interface Base {
   readonly collections: Collections;
   readonly spellings: Spellings;
-  readonly aliases: DeviceAliases;
+  readonly lookup: DeviceLookup;
   /** Undefined where they must be built from the values. */
   readonly hostCounts: HostCounts | undefined;
   readonly graph: LinkGraph | undefined;
@@ -112,7 +112,7 @@ function* build(base: Base, changes: Changes, log: Log, revision: number, time: 
     versions,
     collections,
     spellings: yield* withSpellings(base.spellings, existence),
-    aliases: yield* withAliases(base.aliases, valueChanges(base.collections.devices, changes.devices)),
+    lookup: yield* base.lookup.with(valueChanges(base.collections.devices, changes.devices)),
     hostCounts,
     graph: () => (graph ? changedGraph(graph, changes) : graphOf(collections)),
     graphTime: () => graphTimeAt(log, revision),
@@ -121,16 +121,16 @@ function* build(base: Base, changes: Changes, log: Log, revision: number, time: 
 }
 
 function* baseOf(current: RevisionState): Steps<Base> {
-  const { collections, spellings, aliases } = current;
+  const { collections, spellings, lookup } = current;
   const hostCounts = yield* current.hostCounts();
-  return { collections, spellings, aliases, hostCounts, graph: yield* current.linkGraph(), bytes: 0 };
+  return { collections, spellings, lookup, hostCounts, graph: yield* current.linkGraph(), bytes: 0 };
 }
 
 /** The state of a snapshot. Pages that are also in the current state are shared with it. */
 function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState): Steps<Base> {
   const collections: Record<StoreKind, Collection> = { ...noCollections() };
   let spellings = NO_SPELLINGS;
-  let aliases = NO_ALIASES;
+  let lookup = DeviceLookup.empty;
   let bytes = 0;
   for (const kind of STORE_KINDS) {
     const shared = new Map<number, EncodedPage>();
@@ -146,17 +146,18 @@ function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState)
       }
       pages.push(page);
       spellings = yield* withSpellings(spellings, idsOf(kind, page));
-      if (kind === "devices") aliases = yield* withAliases(aliases, devicesOn(page));
     }
+    if (kind === "devices") lookup = yield* lookup.with(devicesOn(pages));
     collections[kind] = Collection.of(pages);
     yield;
   }
-  return { collections, spellings, aliases, hostCounts: undefined, graph: undefined, bytes };
+  return { collections, spellings, lookup, hostCounts: undefined, graph: undefined, bytes };
 }
 
-/** All devices of a page, as added. */
-function* devicesOn(page: EncodedPage): Generator<DeviceChange> {
-  for (const [i, id] of page.ids.entries()) yield { id, before: null, after: page.value(i) };
+/** All devices of these pages, as added. */
+function* devicesOn(pages: readonly EncodedPage[]): Generator<DeviceChange> {
+  for (const page of pages)
+    for (const [i, id] of page.ids.entries()) yield { id, before: null, after: page.value(i) };
 }
 
 function* valueChanges(base: Collection, changes: ChangedValues): Generator<DeviceChange> {

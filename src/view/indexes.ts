@@ -88,6 +88,11 @@ const NO_KEYS: readonly string[] = [];
 /** The key of all values in an index of those that something is wrong with. */
 const FLAGGED: readonly string[] = ["true"];
 const NO_CLAIMS: StoredClaims = [];
+
+/** Devices and hosts only: ports have names too, but far more of them than are ever looked up. */
+function nameKeys({ annotations }: Device | Host): readonly string[] {
+  return annotations?.name ? [annotations.name] : NO_KEYS;
+}
 const unique = (keys: Iterable<string>): readonly string[] => [...new Set(keys)];
 
 function conflictKeys(entity: Entities[Kind]): readonly string[] {
@@ -129,6 +134,7 @@ const KEYS = {
     available: (device) => [String(device.available)],
     source: (device) => device.sources,
     alias: (device) => device.aliases?.map(deviceKey) ?? NO_KEYS,
+    name: nameKeys,
     /** Of a device of several sources the index of the stored claims has the values that each of them claims. */
     identity: Object.assign(identityKeys, { onDemand: true } as const),
     drift: driftState,
@@ -154,6 +160,7 @@ const KEYS = {
   hosts: {
     ip: Object.assign((host: Host) => host.ipAddresses, { keyOf: ipKey }),
     location: (host) => host.locations.map((at) => portKey(at.elementId, at.port)),
+    name: nameKeys,
     source: (host) => host.sources,
     drift: driftState,
     conflict: conflictKeys,

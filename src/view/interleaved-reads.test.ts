@@ -23,7 +23,7 @@ function shownBy(state: NetworkState): Map<string, Json> {
     for (const page of runToEnd(state.pages(kind))) {
       for (const [i, id] of page.ids.entries()) {
         expect(state.get(kind, id)).toBe(page.value(i));
-        expect(state.shownId(kind, id.toUpperCase())).toBe(kind === "hosts" ? id.toUpperCase() : id);
+        expect(state.shownId(kind, id.toUpperCase(), true)).toBe(kind === "hosts" ? id.toUpperCase() : id);
         shown.set(`${kind} ${id}`, JSON.parse(page.value(i)));
       }
     }

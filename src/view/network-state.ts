@@ -8,7 +8,13 @@ import { SharedSteps, type Steps } from "../lib/steps.ts";
 import { type CollectionVersions, forStoreKinds, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { Collection } from "./collection.ts";
-import { type DeviceAliases, resolvedIds } from "./device-aliases.ts";
+import {
+  type AmbiguousName,
+  type DeviceLookup,
+  devicesNamedIn,
+  nameKey,
+  resolvedIds,
+} from "./device-lookup.ts";
 import type { EncodedPage } from "./encoded-page.ts";
 import type { HostCounts } from "./host-counts.ts";
 import { LinkGraph } from "./link-graph.ts";
@@ -36,7 +42,7 @@ export interface StateParts {
   readonly versions: CollectionVersions;
   readonly collections: Collections;
   readonly spellings: Spellings;
-  readonly aliases: DeviceAliases;
+  readonly lookup: DeviceLookup;
   /** Computed when it is needed, where it is not known. */
   readonly hostCounts: HostCounts | (() => Steps<HostCounts>);
   readonly graph: LinkGraph | (() => Steps<LinkGraph>);
@@ -51,7 +57,7 @@ export class RevisionState {
   readonly versions: CollectionVersions;
   readonly collections: Collections;
   readonly spellings: Spellings;
-  readonly aliases: DeviceAliases;
+  readonly lookup: DeviceLookup;
   /** What it does not share with the current state, where it is neither that nor in a cache. */
   ownBytes = 0;
   readonly #live: LiveIndexes | undefined;
@@ -65,7 +71,7 @@ export class RevisionState {
     versions,
     collections,
     spellings,
-    aliases,
+    lookup,
     hostCounts,
     graph,
     graphTime,
@@ -76,7 +82,7 @@ export class RevisionState {
     this.versions = versions;
     this.collections = collections;
     this.spellings = spellings;
-    this.aliases = aliases;
+    this.lookup = lookup;
     this.#live = live;
     this.#hostCounts = typeof hostCounts === "function" ? new SharedSteps(hostCounts()) : hostCounts;
     this.#graph = typeof graph === "function" ? new SharedSteps(graph()) : graph;
@@ -101,31 +107,34 @@ export class RevisionState {
     return this.collections[kind].has(id);
   }
 
-  /** The id as it is shown, for an id in any spelling that is no alias. An id that is not in the state becomes its key. */
   spelledId(kind: Kind, id: string): string {
     const key = idKey(kind, id);
     return kind === "hosts" ? key : (this.spellings[kind].get(key) ?? key);
   }
 
-  get hasAliases(): boolean {
-    return this.aliases.size > 0;
-  }
-
-  /** An entity with this id wins over one that has it by an alias. */
-  shownId(kind: Kind, id: string): string {
+  /** An entity with this id wins over one whose devices are called so. */
+  shownId(kind: Kind, id: string, acceptsNames: boolean): string {
     const spelled = this.spelledId(kind, id);
-    if (this.aliases.size === 0 || kind === "hosts") return spelled;
-    if (kind === "devices") return this.#shownDevice(spelled);
+    if (kind === "hosts") return spelled;
+    if (kind === "devices") {
+      const device = this.lookup.find(nameKey(spelled), acceptsNames);
+      return device === undefined || this.has("devices", spelled) ? spelled : device;
+    }
     if (this.has(kind, spelled)) return spelled;
-    const resolved = resolvedIds(kind, spelled, (device) => this.shownId("devices", device));
+    const resolved = resolvedIds(kind, spelled, (device) => this.shownId("devices", device, acceptsNames));
     return resolved.find((candidate) => this.has(kind, candidate)) ?? spelled;
   }
 
-  /** An alias that two devices have means neither of them. */
-  #shownDevice(spelled: string): string {
-    const [device, ...others] = this.aliases.get(idKey("devices", spelled)) ?? [];
-    if (device === undefined || others.length > 0 || this.has("devices", spelled)) return spelled;
-    return device;
+  isCalled(name: string): boolean {
+    return this.lookup.has(nameKey(name));
+  }
+
+  findAmbiguousName(kind: Kind, id: string): AmbiguousName | undefined {
+    for (const name of devicesNamedIn(kind, id)) {
+      const ambiguous = this.lookup.findAmbiguous(nameKey(name), name);
+      if (ambiguous && !this.has("devices", this.spelledId("devices", name))) return ambiguous;
+    }
+    return undefined;
   }
 
   pages(kind: StoreKind): Steps<readonly EncodedPage[]> {

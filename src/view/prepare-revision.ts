@@ -4,7 +4,6 @@
  */
 import type { Steps } from "../lib/steps.ts";
 import { type Batch, type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
-import { withAliases } from "./device-aliases.ts";
 import { type HeldBack, updateHeldBack } from "./held-back.ts";
 import { withHostCounts } from "./host-counts.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
@@ -63,9 +62,9 @@ export function* prepareRevision(
   }
   if (isGraphChanged) versions.graph = revision;
   const spellings = yield* withSpellings(base.spellings, existenceChanges(entries));
-  const aliases = yield* withAliases(base.aliases, byKind.get("devices")?.entries ?? []);
+  const lookup = yield* base.lookup.with(byKind.get("devices")?.entries ?? []);
   const hostCounts = yield* withHostCounts(yield* base.hostCounts(), byKind.get("hosts")?.entries ?? []);
-  const parts = { revision, time, versions, collections, spellings, aliases, hostCounts };
+  const parts = { revision, time, versions, collections, spellings, lookup, hostCounts };
   return {
     parts,
     graph: yield* changedGraph(graph, byKind.get("devices")?.entries, byKind.get("links")?.entries),

@@ -20,7 +20,7 @@ import {
 import type { Cluster, Topology } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue } from "./collection.ts";
-import { type DeviceChange, hasAliases, NO_ALIASES, withAliases } from "./device-aliases.ts";
+import { type AmbiguousName, DeviceLookup, LookupChanges } from "./device-lookup.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
 import { type HostCounts, hostCountsOf, NO_HOSTS } from "./host-counts.ts";
@@ -55,13 +55,14 @@ export interface NetworkState {
    * `History.requireAllCollections`).
    */
   get(kind: StoreKind, id: string): string | undefined;
-  /** Whether any device has an alias: otherwise there is nothing to resolve. */
-  readonly hasAliases: boolean;
-  /**
-   * The id as this state shows it, for an id in any spelling, also one that names its devices by aliases. An id that is
-   * not in the state becomes its key.
-   */
-  shownId(kind: Kind, id: string): string;
+  /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
+  spelledId(kind: Kind, id: string): string;
+  /** The same, also for an id in which devices are named by aliases or, where `acceptsNames` says so, by their names. */
+  shownId(kind: Kind, id: string, acceptsNames: boolean): string;
+  /** Whether a device has this alias or name. Otherwise there is nothing to resolve. */
+  isCalled(name: string): boolean;
+  /** The first text in the id that several devices are called by, and that is the id of none. */
+  findAmbiguousName(kind: Kind, id: string): AmbiguousName | undefined;
   /** Pauses only where pages have pending writes. The array never changes. */
   pages(kind: Kind | "missing"): Steps<readonly EncodedPage[]>;
   /** How many hosts are located at each device. */
@@ -87,8 +88,8 @@ export class View {
     maxSize: MAX_MATCHED_PORTS,
     sizeOf: ({ size }) => size + 1,
   });
-  /** No device has had an alias from this revision on. */
-  withoutAliasesSince = 0;
+  /** Since this revision every alias and every name that a device had is still that of a device. */
+  namesKeptSince = 0;
   #state: RevisionState;
   #graph = LinkGraph.empty;
   #graphTime = 0;
@@ -120,7 +121,7 @@ export class View {
       versions,
       collections: noCollections(),
       spellings: NO_SPELLINGS,
-      aliases: NO_ALIASES,
+      lookup: DeviceLookup.empty,
       hostCounts: NO_HOSTS,
       graph: this.#graph,
       graphTime: 0,
@@ -199,7 +200,7 @@ export class View {
   load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
     const collections: Record<StoreKind, Collection> = { ...noCollections() };
     const ids: [kind: StoreKind, id: string, exists: boolean][] = [];
-    const devices: DeviceChange[] = [];
+    const called = new LookupChanges();
     for (const kind of STORE_KINDS) {
       const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
@@ -208,7 +209,7 @@ export class View {
         for (const [i, id] of page.ids.entries()) {
           const after = page.value(i);
           this.#updateIndexes(kind, id, null, after);
-          if (kind === "devices" && hasAliases(after)) devices.push({ id, before: null, after });
+          if (kind === "devices") called.add({ id, before: null, after });
           if (isSpelled(kind) && idKey(kind, id) !== id) ids.push([kind, id, true]);
         }
         gcPacer.addGarbage(page.bytes.length);
@@ -220,20 +221,20 @@ export class View {
     this.#graphTime = snapshot.graphTime;
     const { revision, time, versions } = snapshot;
     const spellings = runToEnd(withSpellings(NO_SPELLINGS, ids));
-    const aliases = runToEnd(withAliases(NO_ALIASES, devices));
-    this.withoutAliasesSince = revision;
+    const lookup = runToEnd(DeviceLookup.empty.withChanges(called));
+    this.namesKeptSince = revision;
     const hostCounts = runToEnd(hostCountsOf(collections.hosts));
-    this.#setState({ revision, time, versions, collections, spellings, aliases, hostCounts });
+    this.#setState({ revision, time, versions, collections, spellings, lookup, hostCounts });
     this.#heldBack = runToEnd(countAllHeldBack(this.#state));
   }
 
   /** Sets the versions of a state that was built elsewhere: from another process, or by a conversion. */
   setVersions(versions: CollectionVersions, graphTime: number): void {
-    const { revision, time, collections, spellings, aliases } = this.#state;
+    const { revision, time, collections, spellings, lookup } = this.#state;
     const state = this.#state;
     this.#graphTime = graphTime;
     const hostCounts = () => state.hostCounts();
-    this.#setState({ revision, time, versions, collections, spellings, aliases, hostCounts });
+    this.#setState({ revision, time, versions, collections, spellings, lookup, hostCounts });
   }
 
   /** Applies a batch at once: for startup and tests. */
@@ -290,8 +291,7 @@ export class View {
 
   #setState(parts: Omit<StateParts, "graph" | "graphTime" | "live">): void {
     for (const kind of STORE_KINDS) parts.collections[kind].publish();
-    if (parts.aliases.size > 0) this.withoutAliasesSince = Number.POSITIVE_INFINITY;
-    else if (this.#state.hasAliases) this.withoutAliasesSince = parts.revision;
+    if (parts.lookup.losses > this.#state.lookup.losses) this.namesKeptSince = parts.revision;
     this.#state = new RevisionState({
       ...parts,
       graph: this.#graph,

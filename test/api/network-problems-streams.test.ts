@@ -54,7 +54,9 @@ class Network {
 
   open(filter: number, since?: number): void {
     const [text, matches] = FILTERS[filter % FILTERS.length] ?? ["", () => true];
-    const query = throwIfFault(parseQuery(parseQueryString(text), "problems", { pageLimit: 100 }));
+    const query = throwIfFault(
+      parseQuery(parseQueryString(text), "problems", { pageLimit: 100, acceptsNames: true }),
+    );
     const { history, problems, chunks } = this;
     const context = { history, problems, view: this.net.view, dialect: PLAIN, memory: uncountedMemory() };
     const cursor = runToEnd(createProblemsCursor(context, query, since, chunks));

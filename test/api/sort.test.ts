@@ -31,6 +31,8 @@ describe("sort by what is no scalar field", () => {
   test.each([
     ["devices?sort=annotations.name", [4, 2, 3, 1]],
     ["devices?sort=-annotations.name", [1, 3, 2, 4]],
+    ["devices?sort=name", [4, 2, 3, 1]],
+    ["devices?sort=annotations.rack,-name", [4, 3, 1, 2]],
     ["devices?sort=annotations.rack,-annotations.name", [4, 3, 1, 2]],
     ["devices?sort=annotations.toString", [1, 2, 3, 4]],
     // The devices 1, 2 and 3 have the names c, a and b.
@@ -70,6 +72,6 @@ describe("sort by what is no scalar field", () => {
   test("a fault lists what there is", async () => {
     const response = await h.fetch(`${API}/links?sort=source`);
     expect(response.status).toBe(400);
-    expect(await response.text()).toContain("src, dst, annotations.KEY");
+    expect(await response.text()).toContain("src, dst, name, annotations.KEY");
   });
 });

@@ -120,7 +120,7 @@ test("a change wakes at most 256 streams in one turn of the event loop", async (
   const hub = new SseHub(h.history, h.scheduler, limits, shares, 15_000);
   const { view, history } = h;
   const context = { view, history, dialect: PLAIN, memory: uncountedMemory() };
-  const query = throwIfFault(parseQuery([], "devices", { pageLimit: 1 }));
+  const query = throwIfFault(parseQuery([], "devices", { pageLimit: 1, acceptsNames: true }));
   let woken = 0;
   const streams = Array.from({ length: 600 }, () => {
     const cursor = runToEnd(createChangeCursor(context, "devices", query, 0, hub.chunks));

@@ -15,7 +15,7 @@ import { SOURCES } from "../support/reference-view.ts";
 import { device } from "../support/sample-network.ts";
 import { sampleCable, sampleHost, sampleNetwork } from "./sample-network.ts";
 
-const EVERYTHING = new QueryBuilder([], 0);
+const EVERYTHING = new QueryBuilder([], 0, true);
 const network = sampleNetwork();
 const port = (element: string, n: string, more: Partial<Port>): Port => ({
   element,

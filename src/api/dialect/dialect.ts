@@ -25,6 +25,8 @@ export interface Dialect {
   readonly showsRevision: boolean;
   /** Whether it has the parameter `drift`, and entities that are missing. */
   readonly showsDrift: boolean;
+  /** Whether a device may be given by its name, and lists have the parameter `name` and the order by it. */
+  readonly acceptsNames: boolean;
   /** Added to the error of a path that does not exist. */
   readonly unknownPathHint: string;
   /** The top-level fields that an entity has at most; undefined for all. */
@@ -50,6 +52,7 @@ export const PLAIN: Dialect = {
   keyPrefix: "",
   showsRevision: true,
   showsDrift: true,
+  acceptsNames: true,
   unknownPathHint: "",
   fields: () => undefined,
   entity: (_kind, json) => json,

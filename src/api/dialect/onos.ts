@@ -108,7 +108,7 @@ function* convertPages(
 /** ONOS reads these only together with a device. */
 const NEEDS_DEVICE = ["port", "direction"];
 /** Ignored, as every parameter that ONOS does not know: they would show what ONOS does not. */
-const OWN_PARAMETERS = ["drift", "explain"];
+const OWN_PARAMETERS = ["drift", "explain", "name"];
 
 function parameters(all: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[] {
   if (all.length === 0) return all;
@@ -132,6 +132,7 @@ export const ONOS: Dialect = {
   keyPrefix: "onos ",
   showsRevision: false,
   showsDrift: false,
+  acceptsNames: false,
   unknownPathHint: " docs/from-onos.md lists the paths of ONOS and what is here in their place.",
   fields: (kind) => FIELDS[kind],
   entity,

@@ -6,6 +6,7 @@
 
 import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
+import { findAmbiguity } from "../../query/bound-filters.ts";
 import {
   type CommittedChange,
   changesSince,
@@ -33,6 +34,7 @@ export function* changesRepresentation(
   const since = throwIfFault(resolveSince(history, query.since ?? ""));
   const now = view.capture();
   const { revision } = now;
+  throwIfFault(findAmbiguity(query, now));
   const states =
     query.around && throwIfFault(yield* filterBothStates(yield* history.stateAt(since), now, query));
   for (const { state } of states ?? []) memory.hold(state);

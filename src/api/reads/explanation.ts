@@ -17,14 +17,15 @@ import { noEntity } from "./item.ts";
 import type { RequestContext } from "./read-context.ts";
 
 export function* explanationRepresentation(
-  { history, view }: RequestContext,
+  { history, view, dialect }: RequestContext,
   { kind, id }: Extract<Route, { read: "item" }>,
   query: Query,
 ): Steps<Representation> {
   history.requireAllCollections();
   const state = throwIfFault(yield* resolveState(history, query));
-  const explanation = explainEntity(state, kind, id);
-  if (!explanation) throw noEntity(kind, id);
+  const explanation =
+    explainEntity(state, kind, id) ?? explainEntity(state, kind, state.shownId(kind, id, true));
+  if (!explanation) throw noEntity(state, { kind, id }, dialect);
   const json = JSON.stringify(explanation);
   return {
     info: {

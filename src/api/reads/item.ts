@@ -8,17 +8,19 @@ import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
+import { AmbiguousNameFault } from "../../query/fault.ts";
 import { ScalarFilter } from "../../query/filter.ts";
 import { findMissing } from "../../query/missing.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
+import type { EncodedValue } from "../../view/collection.ts";
 import type { ClusterMembers } from "../../view/link-graph.ts";
 import { clusterOf, type NetworkState, type View } from "../../view/view.ts";
 import type { Dialect } from "../dialect/dialect.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { Problem } from "../problem.ts";
-import { throwIfFault } from "../query-problem.ts";
+import { problemOf, throwIfFault } from "../query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../representation.ts";
 import type { Route } from "../route.ts";
 import { jsonList } from "./json-list.ts";
@@ -33,20 +35,21 @@ export function* itemRepresentation(
   query: Query,
 ): Steps<Representation> {
   const state = throwIfFault(yield* resolveState(history, query));
+  const found = getNamed(state, route, dialect);
   // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
-  const chunks = yield* renderChunks(state, route, dialect);
+  const chunks = yield* renderChunks(state, route, found, dialect);
   const isCurrent = query.at === undefined;
-  const shown = shownRoute(state, route);
+  const key = keyOf(route, found);
   return new ItemRepresentation(
     {
-      key: `${dialect.keyPrefix}one ${query.fingerprint} ${keyOf(shown)}`,
+      key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
       ...whileShown(
         route.read === "item"
-          ? itemVersion(state, isCurrent ? view : undefined, route, dialect)
+          ? itemVersion(found, isCurrent ? view : undefined, route, dialect)
           : partVersion(state, isCurrent ? view : undefined, route),
         view,
-        shownKey(route),
-        keyOf(shown),
+        shownKey(route, dialect),
+        key,
       ),
       tagIsVersion: dialect.showsRevision && route.read === "item",
       revision: state.revision,
@@ -71,30 +74,65 @@ class ItemRepresentation implements Representation {
   }
 }
 
-/** The same route with the id of the device as the state shows it, so that each device has responses of its own. */
-function shownRoute(state: NetworkState, route: ItemRoute): ItemRoute {
+interface NamedEntity {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+/** The entity that a route names; undefined where it names none. */
+function namedIn(route: ItemRoute): NamedEntity | undefined {
   switch (route.read) {
     case "item":
-      return { ...route, id: state.shownId(route.kind, route.id) };
-    case "devicePorts":
-      return { ...route, id: state.shownId("devices", route.id) };
-    case "connectPoint":
-      return { ...route, device: state.shownId("devices", route.device) };
-    default:
       return route;
+    case "devicePorts":
+      return { kind: "devices", id: route.id };
+    case "connectPoint":
+      return { kind: "devices", id: route.device };
+    default:
+      return undefined;
   }
 }
 
-const shownKey = (route: ItemRoute) => (state: NetworkState) => keyOf(shownRoute(state, route));
+/** An entity with its shown id. */
+const NOTHING_NAMED: EncodedValue = { id: "", text: "" };
+
+/** Throws a `Problem` where there is no such entity. */
+function getNamed(state: NetworkState, route: ItemRoute, dialect: Dialect): EncodedValue {
+  const named = namedIn(route);
+  if (!named) return NOTHING_NAMED;
+  const found = findNamed(state, route, dialect);
+  if (found) return found;
+  throw noEntity(state, named, dialect);
+}
+
+/** By its id or an alias; else one that is missing, by its own id; else by the names of devices. */
+function findNamed(state: NetworkState, route: ItemRoute, dialect: Dialect): EncodedValue | undefined {
+  const named = namedIn(route);
+  if (!named) return undefined;
+  const { kind, id } = named;
+  const shown = findEntity(state, kind, state.shownId(kind, id, false));
+  if (shown) return shown;
+  const missing = route.read === "item" && dialect.showsDrift ? findMissing(state, kind, id) : undefined;
+  if (missing !== undefined) return { id, text: missing };
+  return dialect.acceptsNames ? findEntity(state, kind, state.shownId(kind, id, true)) : undefined;
+}
+
+function findEntity(state: NetworkState, kind: Kind, id: string): EncodedValue | undefined {
+  const text = state.get(kind, id);
+  return text === undefined ? undefined : { id, text };
+}
+
+const shownKey = (route: ItemRoute, dialect: Dialect) => (state: NetworkState) =>
+  keyOf(route, findNamed(state, route, dialect));
 
 /** `view` is undefined for a state of the past, which has no current version. */
 function itemVersion(
-  state: NetworkState,
+  { text }: EncodedValue,
   view: View | undefined,
   route: Extract<Route, { read: "item" }>,
   dialect: Dialect,
 ): Versions {
-  const version = entityRevision(getItem(state, route, dialect));
+  const version = entityRevision(text);
   return view ? { version, currentVersion: followEntity(view, route, dialect, version) } : { version };
 }
 
@@ -108,18 +146,19 @@ function partVersion(
     : { version: state.revision };
 }
 
-function keyOf(route: ItemRoute): string {
+/** With the id as it is shown, so that each entity has responses of its own. */
+function keyOf(route: ItemRoute, { id } = NOTHING_NAMED): string {
   switch (route.read) {
     case "item":
-      return `${route.kind} ${route.id}`;
+      return `${route.kind} ${id}`;
     case "devicePorts":
-      return `ports of ${route.id}`;
+      return `ports of ${id}`;
     case "clusters":
       return "clusters";
     case "cluster":
       return `cluster ${route.n} ${route.part}`;
     case "connectPoint":
-      return `${route.fact} ${route.device} ${route.port}`;
+      return `${route.fact} ${id} ${route.port}`;
     case "staleLinkAge":
       return "stale link age";
   }
@@ -145,7 +184,7 @@ function followEntity(
     const version = Math.max(view.versions[kind], view.versions.missing);
     if (version === seen) return revision;
     seen = version;
-    revision = entityRevision(findItem(view.capture(), route, dialect) ?? "");
+    revision = entityRevision(findNamed(view.capture(), route, dialect)?.text ?? "");
     return revision;
   };
 }
@@ -169,53 +208,41 @@ function versionOf(versions: CollectionVersions, route: Exclude<ItemRoute, { rea
 const followPart = (view: View, route: Exclude<ItemRoute, { read: "item" }>) => (): number =>
   versionOf(view.versions, route);
 
-function* renderChunks(state: NetworkState, route: ItemRoute, dialect: Dialect): Steps<Content["chunks"]> {
+function* renderChunks(
+  state: NetworkState,
+  route: ItemRoute,
+  { id, text }: EncodedValue,
+  dialect: Dialect,
+): Steps<Content["chunks"]> {
   switch (route.read) {
     case "item":
-      return dialect.entity(route.kind, getItem(state, route, dialect));
+      return dialect.entity(route.kind, text);
     case "devicePorts": {
-      const device = dialect.entity("devices", getEntity(state, "devices", route.id));
-      return jsonList(
-        `${device.slice(0, -1)},"ports":[`,
-        portsOf(state, state.shownId("devices", route.id), dialect),
-        "]}",
-      );
+      const device = dialect.entity("devices", text);
+      return jsonList(`${device.slice(0, -1)},"ports":[`, portsOf(state, id, dialect), "]}");
     }
     case "clusters":
       return jsonList('{"clusters":[', clustersOf(yield* clusterMembers(state), dialect), "]}");
     case "cluster":
       return renderCluster(state, yield* clusterMembers(state), route, dialect);
     case "connectPoint":
-      return yield* renderConnectPoint(state, route);
+      return yield* renderConnectPoint(state, id, route);
     case "staleLinkAge":
       // A link that is silent becomes INACTIVE and is removed: what ONOS calls using the stale link age.
       return JSON.stringify({ active: true });
   }
 }
 
-/** The entity of an item read; also one that is missing, by its own id. */
-function findItem(
-  state: Pick<NetworkState, "get" | "shownId" | "findIndex">,
-  { kind, id }: Extract<Route, { read: "item" }>,
-  { showsDrift }: Dialect,
-): string | undefined {
-  return state.get(kind, state.shownId(kind, id)) ?? (showsDrift ? findMissing(state, kind, id) : undefined);
+export function noEntity(
+  state: NetworkState,
+  { kind, id }: NamedEntity,
+  { acceptsNames }: Pick<Dialect, "acceptsNames">,
+): Problem {
+  const ambiguous = acceptsNames ? state.findAmbiguousName(kind, id) : undefined;
+  return ambiguous
+    ? problemOf(new AmbiguousNameFault(ambiguous))
+    : new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${ID_HINTS[kind] ?? ""}.`);
 }
-
-function getItem(state: NetworkState, route: Extract<Route, { read: "item" }>, dialect: Dialect): string {
-  const found = findItem(state, route, dialect);
-  if (found !== undefined) return found;
-  throw noEntity(route.kind, route.id);
-}
-
-function getEntity(state: NetworkState, kind: Kind, id: string): string {
-  const json = state.get(kind, state.shownId(kind, id));
-  if (json !== undefined) return json;
-  throw noEntity(kind, id);
-}
-
-export const noEntity = (kind: Kind, id: string): Problem =>
-  new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${ID_HINTS[kind] ?? ""}.`);
 
 const ID_HINTS: Readonly<Partial<Record<Kind, string>>> = {
   hosts: "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None",
@@ -229,10 +256,10 @@ const portsOf = (state: NetworkState, device: string, dialect: Dialect): Paced<s
 
 function* renderConnectPoint(
   state: NetworkState,
+  device: string,
   route: Extract<Route, { read: "connectPoint" }>,
 ): Steps<string> {
-  getEntity(state, "devices", route.device);
-  const point = yield* findConnectPoint(state, route);
+  const point = yield* findConnectPoint(state, { device, port: route.port });
   if (!point)
     throw new Problem("not-found", `There is no port ${quote(route.port)} at ${quote(route.device)}.`);
   return route.fact === "broadcast"

@@ -27,7 +27,7 @@ export function* pathExplanationRepresentation(
   for (const name of ["limit", "cursor"] as const)
     if (query[name] !== undefined) throw problemOf(badParameter(name, "cannot be used with explain=true."));
   const isCurrent = query.at === undefined;
-  const { found, lost } = yield* isCurrent ? findNow(context, route) : findThen(context, route, query);
+  const { found, lost } = yield* isCurrent ? findNow(context, route, query) : findThen(context, route, query);
   const { state } = found;
   const { view, memory } = context;
   memory.hold(state);
@@ -60,20 +60,26 @@ interface Found {
  * Where there is no path, the links that were removed are those of the list of problems, which is kept up to date. That may
  * be of a later revision by now, and so is then the explanation.
  */
-function* findNow({ history, view, problems }: RequestContext, { src, dst }: PathsRoute): Steps<Found> {
-  const found = yield* findPaths(view.capture(), src, dst);
+function* findNow(
+  { history, view, problems }: RequestContext,
+  route: PathsRoute,
+  { acceptsNames }: Query,
+): Steps<Found> {
+  const found = throwIfFault(yield* findPaths(view.capture(), route, acceptsNames));
   if (!isParted(found)) return { found, lost: [] };
   const { revision, removed } = yield* problems.newest();
   if (revision === found.state.revision) return { found, lost: removed };
-  return { found: yield* findPaths(yield* history.stateAt(revision), src, dst), lost: removed };
+  const then = yield* findPaths(yield* history.stateAt(revision), route, acceptsNames);
+  return { found: throwIfFault(then), lost: removed };
 }
 
 function* findThen(
   { history, problems, memory }: RequestContext,
-  { src, dst }: PathsRoute,
+  route: PathsRoute,
   query: Query,
 ): Steps<Found> {
-  const found = yield* findPaths(throwIfFault(yield* resolveState(history, query)), src, dst);
+  const state = throwIfFault(yield* resolveState(history, query));
+  const found = throwIfFault(yield* findPaths(state, route, query.acceptsNames));
   if (!isParted(found)) return { found, lost: [] };
   const lost = yield* problems.removedBefore(found.state);
   memory.add(lost.length * LINK_BYTES);

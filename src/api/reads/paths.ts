@@ -7,7 +7,7 @@ import type { CollectionVersions } from "../../log/log.ts";
 import type { HostLocation } from "../../model/entity.ts";
 import { decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
 import { findDisjointPaths, pathCost } from "../../query/disjoint-paths.ts";
-import { type PathEnd, resolvePathEnd } from "../../query/path-ends.ts";
+import { findPathEnds, type PathEnd, type PathEnds } from "../../query/path-ends.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { findShortestPaths, type Path } from "../../query/shortest-paths.ts";
@@ -38,6 +38,8 @@ export function* pathsRepresentation(
     cursor ? yield* stateOfCursor(history, cursor, pathsChangedAt) : yield* resolveState(history, query),
   );
   memory.hold(state);
+  // Resolved here and not in `render`: an ambiguous name must be a 400 whatever the condition of the request.
+  const ends = throwIfFault(findPathEnds(state, route, query.acceptsNames));
   const isCurrent = query.at === undefined && !cursor;
   const limit = query.limit ?? maxPaths;
   const from = Number(cursor?.after ?? 0);
@@ -55,8 +57,8 @@ export function* pathsRepresentation(
     info,
     *render() {
       const { items, count, more } = yield* route.disjoint
-        ? disjointPaths(state, route, limit, dialect)
-        : shortestPaths(state, route, from, limit, dialect);
+        ? disjointPaths(state, ends, limit, dialect)
+        : shortestPaths(state, ends, from, limit, dialect);
       const next = more
         ? encodeCursor({ revision: version, after: from + limit }, scope, log.signingKey)
         : undefined;
@@ -86,14 +88,12 @@ const NOTHING: FoundPaths = { items: [], count: 0, more: false };
 
 function* shortestPaths(
   state: NetworkState,
-  route: PathsRoute,
+  { src, dst }: PathEnds,
   from: number,
   limit: number,
   dialect: Dialect,
 ): Steps<FoundPaths> {
-  const ends = endsOf(state, route);
-  if (!ends) return NOTHING;
-  const [src, dst] = ends;
+  if (!src || !dst) return NOTHING;
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => json);
   const { count, slice } = yield* findShortestPaths(yield* state.linkGraph(), src.device, dst.device);
   const items = mapPaced(slice(BigInt(from), limit), (path) => renderPath(state, path, src, dst, dialect));
@@ -102,13 +102,11 @@ function* shortestPaths(
 
 function* disjointPaths(
   state: NetworkState,
-  route: PathsRoute,
+  { src, dst }: PathEnds,
   limit: number,
   dialect: Dialect,
 ): Steps<FoundPaths> {
-  const ends = endsOf(state, route);
-  if (!ends) return NOTHING;
-  const [src, dst] = ends;
+  if (!src || !dst) return NOTHING;
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => `{"primary":${json}}`);
   const graph = yield* state.linkGraph();
   const { pairs, complete } = yield* findDisjointPaths(graph, src.device, dst.device, limit);
@@ -132,12 +130,6 @@ function pathWithinDevice(
 ): FoundPaths {
   const links = edgeLinks(src, dst, []);
   return links.length === 0 ? NOTHING : { items: [wrap(pathJson(links, 0, dialect))], count: 1, more: false };
-}
-
-function endsOf(state: NetworkState, route: PathsRoute): [src: PathEnd, dst: PathEnd] | undefined {
-  const src = resolvePathEnd(state, route.src);
-  const dst = resolvePathEnd(state, route.dst);
-  return src && dst && [src, dst];
 }
 
 function renderPath(state: NetworkState, path: Path, src: PathEnd, dst: PathEnd, dialect: Dialect): string {

@@ -9,7 +9,7 @@ import { decodeCursor, encodeCursor } from "../../query/cursor.ts";
 import { badParameter, QueryFault } from "../../query/fault.ts";
 import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
 import type { Problems } from "../../query/problems/problems.ts";
-import { selectProblems } from "../../query/problems/select-problems.ts";
+import { findFilterAmbiguity, selectProblems } from "../../query/problems/select-problems.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveMoment } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
@@ -46,6 +46,7 @@ export function* problemsRepresentation(
   const isPage = query.limit !== undefined || query.cursor !== undefined;
   const state = isNow ? view.capture() : yield* history.stateAt(revision);
   if (!isNow) memory.hold(state);
+  throwIfFault(findFilterAmbiguity(query, state));
   const selected = yield* selectProblems(list, query, state);
   const info = {
     key: `${dialect.keyPrefix}${scope} ${query.limit ?? ""} ${query.cursor ?? ""} ${digest}`,

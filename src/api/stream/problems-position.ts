@@ -6,9 +6,10 @@ import { onlyPausing, type Paced, pausing, type Steps } from "../../lib/steps.ts
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
 import type { ListVersion } from "../../query/problems/problems.ts";
-import { selectProblems } from "../../query/problems/select-problems.ts";
+import { findFilterAmbiguity, selectProblems } from "../../query/problems/select-problems.ts";
 import type { Query } from "../../query/query.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
+import { throwIfFault } from "../query-problem.ts";
 import type { RequestContext } from "../reads/read-context.ts";
 import { ChangeCursor } from "./change-cursor.ts";
 import type { ChunkOrOverflow, Position, SharedChunks } from "./shared-chunks.ts";
@@ -49,6 +50,7 @@ export function* createProblemsCursor(
     context: { problems, view },
   };
   if (since === undefined) {
+    throwIfFault(findFilterAmbiguity(query, view.capture()));
     const current = yield* matching(topic, yield* problems.newest());
     // Until it is sent, however many newer lists there are by then.
     memory.add(current.bytes);

@@ -1,15 +1,17 @@
-/** The filters of problems: each a function of the state that says what names of devices mean. */
+/** The filters of problems: each a function of what names of devices mean in a state. */
 import { quote } from "../../lib/error-text.ts";
 import { deviceKey } from "../../model/ids.ts";
 import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "../../model/problem-kinds.ts";
-import type { NetworkState } from "../../view/view.ts";
 import { badParameter, type QueryFault } from "../fault.ts";
 import type { QueryParameter } from "../parameter.ts";
 import type { ListedProblem } from "./problem-list.ts";
 
-export type NamesDevices = Pick<NetworkState, "shownId">;
+/** What names of devices mean. */
+export interface NamesDevices {
+  shownId(kind: "devices", id: string): string;
+}
 export type MatchesProblem = (problem: ListedProblem) => boolean;
-export type ProblemFilter = (state: NamesDevices) => MatchesProblem;
+export type ProblemFilter = (devices: NamesDevices) => MatchesProblem;
 
 type ParseFilter = (parameter: QueryParameter) => ProblemFilter | QueryFault;
 
@@ -37,8 +39,8 @@ const PARSERS: ReadonlyMap<string, ParseFilter> = new Map<string, ParseFilter>([
   [
     "device",
     ({ values }) =>
-      (state) => {
-        const wanted = new Set(values.map((id) => deviceKey(state.shownId("devices", id))));
+      (devices) => {
+        const wanted = new Set(values.map((id) => deviceKey(devices.shownId("devices", id))));
         return ({ problem }) => problem.devices.some((id) => wanted.has(deviceKey(id)));
       },
   ],

@@ -1,8 +1,10 @@
 /** Selects the problems that match a query, and counts them by kind. */
 import type { Steps } from "../../lib/steps.ts";
 import { PROBLEM_KINDS, type ProblemKind } from "../../model/problem-kinds.ts";
+import type { NetworkState } from "../../view/view.ts";
+import { DeviceResolver } from "../bound-filters.ts";
+import { AmbiguousNameFault, type QueryFault } from "../fault.ts";
 import type { Query } from "../query.ts";
-import type { NamesDevices } from "./problem-filter.ts";
 import type { ListedProblem, ProblemList } from "./problem-list.ts";
 
 const PROBLEMS_PER_STEP = 500;
@@ -14,13 +16,23 @@ export interface SelectedProblems {
   readonly counts: ReadonlyMap<ProblemKind, number>;
 }
 
+type ProblemQuery = Pick<Query, "problemFilters" | "acceptsNames">;
+
+/** The fault of a query that names a device by what several are called in this state. No problem matches it. */
+export function findFilterAmbiguity(query: ProblemQuery, state: NetworkState): QueryFault | undefined {
+  const devices = new DeviceResolver(state, query);
+  for (const bind of query.problemFilters) bind(devices);
+  return devices.ambiguous && new AmbiguousNameFault(devices.ambiguous);
+}
+
 /** Names of devices mean what they mean in `state`. */
 export function* selectProblems(
   list: ProblemList,
-  { problemFilters }: Pick<Query, "problemFilters">,
-  state: NamesDevices,
+  query: ProblemQuery,
+  state: NetworkState,
 ): Steps<SelectedProblems> {
-  const filters = problemFilters.map((filter) => filter(state));
+  const devices = new DeviceResolver(state, query);
+  const filters = query.problemFilters.map((filter) => filter(devices));
   const counts = new Map<ProblemKind, number>(PROBLEM_KINDS.map((kind) => [kind, 0]));
   const problems: ListedProblem[] = [];
   let left = PROBLEMS_PER_STEP;

@@ -33,7 +33,7 @@ function namesOf(net: ClaimedNetwork): readonly string[] {
 }
 
 const shownAt = ({ view, log }: { view: ClaimedNetwork["view"]; log: Log }, revision: number, id: string) =>
-  runToEnd(historicalStateAt(view.capture(), log, revision)).state.shownId("devices", id);
+  runToEnd(historicalStateAt(view.capture(), log, revision)).state.shownId("devices", id, false);
 
 const ORDERS = SOURCES.flatMap((a) => SOURCES.filter((b) => b !== a).map((b) => [a, b] as const));
 
