@@ -23,7 +23,7 @@ export const livenessResponse = (): Response => ({
 export interface ReadinessInput {
   readonly context: Pick<ReadContext, "view" | "log">;
   readonly version: string;
-  /** In a service with several processes. */
+  /** Absent where no processes are managed, as in tests. */
   readonly readers?: ReaderProcesses | undefined;
   readonly sources: readonly SourceReport[];
   readonly isStopping: boolean;

@@ -44,7 +44,7 @@ export function renderClusterStatus(
   { colour, now }: { readonly colour: boolean; readonly now: number },
 ): string {
   const parts = [
-    `cluster ${name ?? ""}: ${count(nodes.length, "node")}, ${count(leases.length, "source")} running\n`,
+    `cluster ${name ?? ""}: ${countText(nodes.length, "node")}, ${countText(leases.length, "source")} running\n`,
     ...(nodes.length > 0 ? [renderTable(nodes, NODES, { colour })] : []),
   ];
   const sources = sourceRows(nodes, leases);
@@ -65,12 +65,12 @@ function sourceRows(nodes: readonly ClusterNode[], leases: ClusterOverview["leas
 
 function renderEngine(engine: Engine, colour: boolean, now: number): string[] {
   const { stream, replicas, servers, messages, bytes, maxBytes, snapshots } = engine;
-  const limit = maxBytes === undefined ? "" : ` of ${mib(maxBytes)}`;
+  const limit = maxBytes === undefined ? "" : ` of ${bytesText(maxBytes)}`;
   const lines = [
-    `stream ${stream}: ${count(replicas, "replica")}, ${count(messages, "message")}, ${mib(bytes)}${limit}`,
+    `stream ${stream}: ${countText(replicas, "replica")}, ${countText(messages, "message")}, ${bytesText(bytes)}${limit}`,
     ...snapshots.map(
       (snapshot) =>
-        `snapshot of revision ${snapshot.revision}: ${mib(snapshot.bytes)}, ${Math.max(0, Math.round((now - snapshot.time) / 1000))} s old`,
+        `snapshot of revision ${snapshot.revision}: ${bytesText(snapshot.bytes)}, ${Math.max(0, Math.round((now - snapshot.time) / 1000))} s old`,
     ),
     ...(snapshots.length === 0 ? ["no snapshot yet: a new node reads the whole stream"] : []),
     ...(servers.some(({ state }) => state === "leader") || replicas === 1
@@ -81,6 +81,7 @@ function renderEngine(engine: Engine, colour: boolean, now: number): string[] {
   return servers.length === 0 ? [text] : [text, renderTable(servers, SERVERS, { colour })];
 }
 
-const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
-const mib = (bytes: number): string => `${(bytes / MIB).toFixed(1)} MiB`;
-const timeText = (epochMs: number): string => new Date(epochMs).toISOString().replace(/\.\d+Z$/, "Z");
+export const countText = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
+export const bytesText = (bytes: number): string =>
+  bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`;
+export const timeText = (epochMs: number): string => new Date(epochMs).toISOString().replace(/\.\d+Z$/, "Z");

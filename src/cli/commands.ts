@@ -18,6 +18,7 @@ import { problemsCommand } from "./problems.ts";
 import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
 import { serversCommand } from "./servers.ts";
+import { statusCommand } from "./status.ts";
 import { versionCommand } from "./version.ts";
 import { watchCommand } from "./watch.ts";
 
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   explainCommand,
   problemsCommand,
   pathCommand,
+  statusCommand,
   loginCommand,
   serversCommand,
   passwdCommand,

@@ -1,5 +1,11 @@
-/** The output of one read: a table, ids or YAML made here, or the body as the service rendered it. */
-import type { Client } from "../client/client.ts";
+/**
+ * The output of one read: a table, ids or YAML made here, or the body as the service rendered it. An empty list gets a line
+ * on standard error, with the sources that do not work and the devices in the filters that nobody knows, in every format.
+ */
+import type { Client, Readiness } from "../client/client.ts";
+import { ClientError } from "../client/client-error.ts";
+import type { QueryValue } from "../client/types.ts";
+import { isFailing } from "../model/source-status.ts";
 import {
   columnsForFields,
   columnsOf,
@@ -28,21 +34,99 @@ export async function printRead(
   options: OutputOptions,
   context: Context,
 ): Promise<void> {
+  const rows = await printBodyOrTable(client, target, options, context);
+  if (rows !== undefined && target.listKey !== undefined) await explainEmpty(client, target, rows, context);
+}
+
+/** Resolves to the number of items of a list, where it is known: at least whether there is one. */
+async function printBodyOrTable(
+  client: Client,
+  target: ReadTarget,
+  options: OutputOptions,
+  context: Context,
+): Promise<number | undefined> {
   const { output, headers } = options;
   const isLocal = output === "table" || output === "wide" || output === "name" || output === "yaml";
   const query = isLocal || output === "json" ? target.query : { ...target.query, format: output };
   const pages = fetchPages(client, target.path, query);
   const isLink = target.id !== undefined && target.listKey !== undefined;
-  if (!isLocal && !isLink) return printBody(joinPages(pages, target.listKey, output, headers), context);
+  if (!isLocal && !isLink) {
+    const begin = await printBody(joinPages(pages, target.listKey, output, headers), context);
+    return isEmptyList(begin, output, headers) ? 0 : 1;
+  }
   const whole = await readBody(pages, target.listKey);
   const body = isLink ? onlyItem(whole, target) : whole;
-  if (output === "json") return context.out(`${JSON.stringify(body)}\n`);
   const table = tableRows(body);
-  if (output === "yaml") return context.out(await yamlOf(body));
+  if (output === "json") await context.out(`${JSON.stringify(body)}\n`);
+  else if (output === "yaml") await context.out(await yamlOf(body));
   // The query selected something that is not a list or an entity, such as changes.
-  if (!table) return context.out(`${escapeControlCharacters(JSON.stringify(body))}\n`);
-  if (output === "name") return context.out(renderIds(table.rows));
-  await printTable(client, target, table, options, context);
+  else if (!table) await context.out(`${escapeControlCharacters(JSON.stringify(body))}\n`);
+  else if (output === "name") await context.out(renderIds(table.rows));
+  else await printTable(client, target, table, options, context);
+  return table?.rows.length;
+}
+
+/** Whether a body that begins like this is a list without items. */
+function isEmptyList(begin: string, format: string, headers: boolean): boolean {
+  if (format === "json" || format === "prometheus") return /^(\{"\w+":)?\[\]/.test(begin);
+  if (format === "csv") return !begin.slice(headers ? begin.indexOf("\n") + 1 : 0).trim();
+  return format === "ndjson" && begin.trim() === "";
+}
+
+/** Parameters that do not select. */
+const NO_FILTERS: readonly string[] = ["at", "fields", "format", "limit", "sort"];
+/** Filters whose values are devices. */
+const DEVICE_FILTERS: readonly string[] = ["device", "src", "dst"];
+
+async function explainEmpty(
+  client: Client,
+  target: ReadTarget,
+  rows: number,
+  context: Context,
+): Promise<void> {
+  const { query, listKey = "" } = target;
+  const notes: string[] = [];
+  if (rows === 0) {
+    const isFiltered = Object.keys(query).some((name) => !NO_FILTERS.includes(name));
+    notes.push(`no ${listKey}${isFiltered ? " match" : ""}`);
+    if (query.at === undefined) notes.push(...(await sourceNotes(client)));
+  }
+  for (const name of DEVICE_FILTERS) {
+    const ids = String(query[name] ?? "")
+      .split(",")
+      .filter((id) => id !== "");
+    // A single device that something was found at is known.
+    if (rows === 0 || ids.length > 1)
+      for (const id of ids)
+        if (!(await isDevice(client, id, query.at))) notes.push(`${name}=${id}: nobody knows that device`);
+  }
+  for (const note of notes) await context.err(`gazetteer get: ${escapeControlCharacters(note)}\n`);
+}
+
+/** The sources that something may be missing because of. */
+async function sourceNotes(client: Client): Promise<string[]> {
+  const { sources = [] } = await client.ready().catch(ignoreClientError);
+  return sources.flatMap((source) => {
+    if (isFailing(source)) return [`source ${source.name} failed: ${source.error ?? "no reason is known"}`];
+    return source.status === "starting" ? [`source ${source.name} has not reported yet`] : [];
+  });
+}
+
+function ignoreClientError(error: unknown): Pick<Readiness, "sources"> {
+  if (error instanceof ClientError) return {};
+  throw error;
+}
+
+async function isDevice(client: Client, id: string, at: QueryValue | undefined): Promise<boolean> {
+  try {
+    const response = await client.raw(`devices/${encodeURIComponent(id)}`, { at });
+    await response.body?.cancel();
+    return true;
+  } catch (error) {
+    // The list is printed: that there is nothing more to say about it is no failure.
+    if (error instanceof ClientError) return error.status !== 404;
+    throw error;
+  }
 }
 
 async function printTable(
@@ -79,14 +163,21 @@ async function readBody(pages: AsyncIterable<Response>, listKey: string | undefi
   return JSON.parse(text + decoder.decode());
 }
 
-/** Writes chunk by chunk, so that a large body is not held in memory. */
-async function printBody(body: AsyncIterable<Uint8Array>, context: Context): Promise<void> {
+/** Enough for the header of a list in CSV. */
+const MAX_BEGIN_CHARS = 4096;
+
+/** Writes chunk by chunk, so that a large body is not held in memory. Resolves to the begin of the body. */
+async function printBody(body: AsyncIterable<Uint8Array>, context: Context): Promise<string> {
   let lastByte = 0;
+  let begin = "";
+  const decoder = new TextDecoder();
   for await (const chunk of body) {
+    if (begin.length < MAX_BEGIN_CHARS) begin += decoder.decode(chunk, { stream: true });
     await context.out(chunk);
     lastByte = chunk.at(-1) ?? lastByte;
   }
   if (lastByte !== 0x0a) await context.out("\n");
+  return begin;
 }
 
 export const renderIds = (rows: readonly Row[]): string =>

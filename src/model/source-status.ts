@@ -59,6 +59,10 @@ export const SourceStatus = Type.Object(
 );
 export type SourceStatus = Readonly<Type.Static<typeof SourceStatus>>;
 
+/** Whether it does not work now: on this node, or on the one that runs it. */
+export const isFailing = ({ status, error, failedSince }: SourceStatus): boolean =>
+  status !== "synced" && status !== "stopped" && (error !== undefined || failedSince !== undefined);
+
 /** The status with the source's own counters, which `/metrics` shows and `/readyz` does not. */
 export interface SourceReport extends SourceStatus {
   readonly metrics?: Readonly<Record<string, number>>;

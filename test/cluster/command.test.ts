@@ -1,5 +1,6 @@
 /** `gazetteer cluster status|apply|forget` and `/cluster`, with two real nodes. */
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
@@ -57,6 +58,24 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
   const response = await b.service.fetch("/cluster");
   expect(await response.json()).toMatchObject({ leases: overview.leases, engine: { replicas: 1 } });
   expect((await fetch(`${b.service.url}/cluster`)).status).toBe(401);
+
+  // The node that runs a source writes why it fails, and every node shows it.
+  writeFileSync(join(a.folder, "x.json"), "{");
+  const status = async ({ service: { url, credentials } }: ServiceNode) =>
+    (await runCommand(["status", "--url", url], { env: { GAZETTEER_CREDENTIALS: credentials } })).stdout;
+  await until(async () => (await status(b)).includes("is not JSON"), {
+    what: "the reason on b",
+    everyMs: 500,
+  });
+  for (const node of [a, b]) {
+    expect(await status(node)).toMatch(
+      /^x +file +failed +\d+s .* a +x\.json:1: is not JSON: ends too early$/m,
+    );
+    expect(await status(node)).toContain("cluster shown: 2 nodes, 2 sources running");
+    expect(await node.read("topology/problems?kind=source-failed")).toContain('"id":"source-failed:x"');
+  }
+  a.writeNetwork("x", [device(1, "of x")]);
+  await a.untilSource("x", "synced");
 
   const shown = await command(b, "apply", "--dry-run");
   expect(shown).toMatchObject({ status: 0, stdout: "order of sources: x, y → y, x\n" });

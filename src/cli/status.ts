@@ -1,0 +1,134 @@
+/**
+ * `gazetteer status`: what a service is and how it does, in one screen: its version and revision, each source with its
+ * state, the reason where it fails, and what it claims, the processes or nodes, and the storage. It shows what `/readyz` and
+ * `/cluster` have, which need credentials for that.
+ */
+import type { ClusterOverview } from "../model/cluster-overview.ts";
+import type { Readiness } from "../model/readiness.ts";
+import { isFailing, type SourceStatus } from "../model/source-status.ts";
+import {
+  OUTPUT_FLAG,
+  SERVICE_FLAGS,
+  SERVICE_NOTE,
+  wantsColour,
+  wantsJson,
+  withClient,
+} from "./client-command.ts";
+import { bytesText, countText, renderClusterStatus, timeText } from "./cluster-text.ts";
+import type { Command } from "./command.ts";
+import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Column, createStyler, escapeControlCharacters, renderTable, type TextStyle } from "./table.ts";
+
+export const statusCommand: Command = {
+  name: "status",
+  operands: "",
+  summary: "Show the state of a service: its sources, processes or nodes, and storage.",
+  flags: [OUTPUT_FLAG, ...SERVICE_FLAGS],
+  notes: `
+STATE is synced, starting, stale, standby (another node runs the source), stopped, or failed with the REASON. FOR is how long
+it is so, REPORTED how long ago the source last reported. The counts are what it claims of what is shown.
+
+  gazetteer status
+  gazetteer status --server lab -o json
+
+${SERVICE_NOTE}`,
+  async run(args, context) {
+    if (args.positionals.length > 0) throw usageFailure("has no operands");
+    const json = wantsJson(args);
+    const colour = wantsColour(context);
+    await withClient(args, context, async (client) => {
+      // First, because it says so where the credentials are not valid. `/readyz` then has only less to say.
+      const cluster = await client.cluster();
+      const readiness = await client.ready();
+      const isClustered = readiness.cluster !== undefined;
+      if (json) {
+        const body = { ...readiness, ...(isClustered && { overview: cluster }) };
+        await context.out(`${escapeControlCharacters(JSON.stringify(body))}\n`);
+      } else {
+        const text = renderStatus(readiness, { colour, now: Date.now() });
+        await context.out(isClustered ? `${text}\n${clusterText(cluster, colour)}` : text);
+      }
+    });
+    return EXIT_STATUS.ok;
+  },
+};
+
+const clusterText = (overview: ClusterOverview, colour: boolean): string =>
+  overview.error === undefined
+    ? renderClusterStatus(overview, { colour, now: Date.now() })
+    : `nodes: ${escapeControlCharacters(overview.error)}\n`;
+
+const STATUS_STYLES: Readonly<Record<Readiness["status"], TextStyle>> = {
+  ready: "green",
+  degraded: "yellow",
+  starting: "yellow",
+  stale: "red",
+  stopping: "red",
+};
+
+interface StatusOptions {
+  readonly colour: boolean;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+export function renderStatus(readiness: Readiness, { colour, now }: StatusOptions): string {
+  const { status, version = "", revision = 0, sources = [], readers, storage, log } = readiness;
+  const lines = [
+    `gazetteer ${version}: ${createStyler(colour)(status, STATUS_STYLES[status])}, revision ${revision}`,
+  ];
+  if (readers) lines.push(`processes: ${readers.alive} of ${readers.configured} serve requests`);
+  if (storage) {
+    const { bytes, snapshots, oldest, oldestTime } = storage;
+    // The empty network, which is revision 0, has no time.
+    const since = oldest === 0 ? "" : ` (${timeText(oldestTime)})`;
+    lines.push(
+      `storage: ${bytesText(bytes)}, ${countText(snapshots, "snapshot")}, history from revision ${oldest}${since}`,
+    );
+  }
+  if (log)
+    lines.push(
+      `changes cannot be stored for ${ageText(log.since, now)}: ${escapeControlCharacters(log.error)}`,
+    );
+  const text = lines.map((line) => `${line}\n`).join("");
+  return sources.length === 0
+    ? `${text}no sources\n`
+    : `${text}\n${renderTable(sources, sourceColumns(now, sources), { colour })}`;
+}
+
+function sourceColumns(now: number, sources: readonly SourceStatus[]): Column<SourceStatus>[] {
+  const isClustered = sources.some(({ node }) => node !== undefined);
+  return [
+    { title: "SOURCE", cell: ({ name }) => name },
+    { title: "KIND", cell: ({ kind, role }) => (role === undefined ? kind : `${kind} (${role})`) },
+    {
+      title: "STATE",
+      cell: (source) => (isFailing(source) ? "failed" : source.status),
+      styles: { failed: "red", stale: "red", synced: "green", starting: "yellow" },
+    },
+    { title: "FOR", cell: ({ since, failedSince }) => ageText(failedSince ?? since, now) },
+    {
+      title: "REPORTED",
+      cell: ({ lastSyncedAt: at }) => (at === undefined ? undefined : `${ageText(at, now)} ago`),
+    },
+    { title: "DEVICES", cell: ({ entities }) => entities?.devices },
+    { title: "PORTS", cell: ({ entities }) => entities?.ports },
+    { title: "LINKS", cell: ({ entities }) => entities?.links },
+    { title: "HOSTS", cell: ({ entities }) => entities?.hosts },
+    ...(isClustered ? [{ title: "RUNS ON", cell: ({ node }: SourceStatus) => node }] : []),
+    { title: "REASON", cell: ({ error }) => error, maxWidth: 400 },
+  ];
+}
+
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["m", 60],
+] as const;
+
+/** `5s`, `12m`, `3h`, `40d`: the largest unit of which there are two. */
+function ageText(since: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - since) / 1000));
+  const [unit, length] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["s", 1];
+  return `${Math.floor(seconds / length)}${unit}`;
+}
