@@ -1,5 +1,6 @@
 /** The claims of switches and their ports. */
 import type { DeviceClaim, PortClaim } from "../../model/claim.ts";
+import { isRealIdentity } from "../../model/derived-ids.ts";
 import { isFiber, isUp, speedMbps } from "./codec/port.ts";
 import type { OpenflowSettings } from "./options.ts";
 import { portText } from "./port-ref.ts";
@@ -12,6 +13,7 @@ export function deviceClaim(
   forwarding: OpenflowSettings["forwarding"],
 ): DeviceClaim {
   const { description, remote, channel } = session;
+  const name = description?.datapath.trim() ?? "";
   return {
     id,
     type: "SWITCH",
@@ -23,6 +25,8 @@ export function deviceClaim(
     serial: description?.serial ?? "",
     chassisId: id.slice(3).replace(/^0+(?=.)/, ""),
     annotations: {
+      // Open vSwitch describes a datapath as None until somebody, such as Mininet, describes it.
+      ...(isRealIdentity(name) && { name }),
       managementAddress: channel.remoteAddress,
       channelId: remote,
       protocol: "OF_13",

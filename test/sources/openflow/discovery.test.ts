@@ -67,6 +67,7 @@ describe("all switches, ports and links are discovered", () => {
     expect(device?.annotations).toMatchObject({
       managementAddress: "127.0.0.1",
       protocol: "OF_13",
+      name: "s1",
       datapathDescription: "s1",
     });
     expect(device?.annotations?.channelId).toMatch(/^127\.0\.0\.1:\d+$/);
