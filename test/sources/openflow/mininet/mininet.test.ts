@@ -33,7 +33,11 @@ describe.skipIf(!canRunMininet())("real switches", () => {
         ).toBe(true);
         const [device] = await service.devices();
         expect(device).toMatchObject({ mfr: "Nicira, Inc.", hw: "Open vSwitch", role: "MASTER" });
-        expect(device?.annotations).toMatchObject({ protocol: "OF_13", managementAddress: "127.0.0.1" });
+        expect(device?.annotations).toMatchObject({
+          name: expect.stringMatching(/^s\d+$/),
+          protocol: "OF_13",
+          managementAddress: "127.0.0.1",
+        });
         // There is no loop: a broadcast storm would be hundreds of thousands of frames per second.
         const before = await lab.mininet.frames();
         expect(await lab.mininet.pingAll()).toBe(0);
