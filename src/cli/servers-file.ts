@@ -4,12 +4,12 @@
  * passwords. Each password belongs to the origin (scheme, host, port) of its address and is looked up by that origin,
  * so another address can never receive it.
  */
-import { mkdir, readFile, realpath } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import Type from "typebox";
 import { errorMessage } from "../lib/error-message.ts";
-import { replaceFile } from "../lib/replace-file.ts";
+import { READ_NO_FOLLOW, replaceFile, withPinnedFile } from "../lib/replace-file.ts";
 import { TlsFiles } from "./client-tls.ts";
 import type { Context } from "./command.ts";
 import { usageFailure } from "./failure.ts";
@@ -41,7 +41,7 @@ export function serversPath(env: Context["env"]): string {
 export async function readServers(path: string): Promise<StoredServers> {
   let text: string;
   try {
-    text = await readFile(path, "utf8");
+    text = await withPinnedFile(path, (file) => readFile(file, { encoding: "utf8", flag: READ_NO_FOLLOW }));
   } catch (error) {
     if (isMissing(error)) return { servers: {} };
     throw usageFailure(`${path} cannot be read: ${errorMessage(error)}`);
@@ -57,8 +57,7 @@ export async function readServers(path: string): Promise<StoredServers> {
 export async function writeServers(path: string, stored: StoredServers): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const target = await realpath(path).catch(() => path);
-    await replaceFile(target, `${JSON.stringify(stored, null, 2)}\n`);
+    await withPinnedFile(path, (file) => replaceFile(file, `${JSON.stringify(stored, null, 2)}\n`));
   } catch (error) {
     throw usageFailure(`${path} cannot be written: ${errorMessage(error)}`);
   }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -11,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import {
   CERTIFICATE_ONLY,
   MAX_FILE_BYTES,
@@ -76,6 +78,10 @@ describe("parsing", () => {
     const huge = join(folder, "huge");
     writeFileSync(huge, "#".repeat(MAX_FILE_BYTES + 1));
     await expect(readUsersFile(huge)).rejects.toThrow("larger than");
+    // One that would block whoever opens it.
+    const fifo = join(folder, "fifo");
+    expect(Bun.spawnSync(["mkfifo", fifo]).exitCode).toBe(0);
+    await expect(readUsersFile(fifo)).rejects.toThrow("not a file");
   });
 });
 
@@ -101,6 +107,23 @@ describe("storing", () => {
     expect(readFileSync(real, "utf8")).toBe(`ann:${A}\n`);
     expect(readdirSync(folder).sort()).toEqual(["link", "real"]);
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    "root keeps the owner of the file, and follows no link in the folder of another user",
+    async () => {
+      const [path, roots] = [join(folder, "users"), join(temporaryFolder(), "roots")];
+      writeFileSync(roots, "");
+      writeFileSync(path, "");
+      for (const each of [folder, path]) chownSync(each, 65_534, 65_534);
+      await storeUser(path, "ann", A);
+      expect([statSync(path).uid, readFileSync(path, "utf8")]).toEqual([65_534, `ann:${A}\n`]);
+      rmSync(path);
+      symlinkSync(roots, path);
+      await expect(storeUser(path, "ann", A)).rejects.toThrow("is a symbolic link that another user");
+      await expect(readUsersFile(path)).rejects.toThrow("is a symbolic link that another user");
+      expect(readFileSync(roots, "utf8")).toBe("");
+    },
+  );
 
   test("a file that cannot be parsed is not changed", async () => {
     const path = join(folder, "users");

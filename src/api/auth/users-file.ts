@@ -4,8 +4,8 @@
  * cannot be parsed is an error with its line number, because to skip it would lock a user out silently. The file is
  * written to a temporary file and renamed, so that a concurrent reader never sees half of it.
  */
-import { open, realpath, stat } from "node:fs/promises";
-import { type FileOwner, replaceFile } from "../../lib/replace-file.ts";
+import { open } from "node:fs/promises";
+import { type FileOwner, READ_NO_FOLLOW, replaceFile, withPinnedFile } from "../../lib/replace-file.ts";
 import { hashFault } from "./password.ts";
 
 export const MAX_FILE_BYTES = 1_048_576;
@@ -84,16 +84,26 @@ export function parseUsers(text: string, path: string): StoredUsers {
 }
 
 export async function readUsersFile(path: string): Promise<StoredUsers> {
-  return parseUsers(await readText(path), path);
+  const { text } = await withPinnedFile(path, (file) => readText(file, path));
+  return parseUsers(text, path);
 }
 
-async function readText(path: string): Promise<string> {
-  const handle = await open(path, "r");
+interface UsersText {
+  readonly text: string;
+  readonly owner?: FileOwner;
+}
+
+/** `path` is for messages. */
+async function readText(file: string, path: string): Promise<UsersText> {
+  const handle = await open(file, READ_NO_FOLLOW);
   try {
-    const stats = await handle.stat();
-    if (!stats.isFile()) throw new UsersError(`${path}: not a file`);
-    if (stats.size > MAX_FILE_BYTES) throw new UsersError(`${path}: larger than ${MAX_FILE_BYTES} bytes`);
-    return await handle.readFile("utf8");
+    const owner = await handle.stat();
+    if (!owner.isFile()) throw new UsersError(`${path}: not a file`);
+    // Bounded also where somebody writes to the file meanwhile.
+    const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+    if (bytesRead > MAX_FILE_BYTES) throw new UsersError(`${path}: larger than ${MAX_FILE_BYTES} bytes`);
+    return { text: buffer.toString("utf8", 0, bytesRead), owner };
   } finally {
     await handle.close();
   }
@@ -118,23 +128,19 @@ export async function storeUser(
   role?: Role,
 ): Promise<"added" | "replaced"> {
   const normalizedName = name.normalize("NFC");
-  const owner = await ownerOfFile(path);
   // A symbolic link stays: the file that it points to is replaced.
-  const target = owner ? await realpath(path) : path;
-  const text = owner ? await readText(target) : "";
-  const before = parseUsers(text, path).get(normalizedName);
-  const keptRole = before === undefined ? undefined : parseEntry(before).role;
-  const entry = formatEntry(hash, role ?? keptRole ?? "reader");
-  await replaceFile(target, setUserLine(text, normalizedName, entry), owner);
-  return before === undefined ? "added" : "replaced";
+  return withPinnedFile(path, async (file) => {
+    const { text, owner } = await readText(file, path).catch(emptyWhenMissing);
+    const before = parseUsers(text, path).get(normalizedName);
+    const keptRole = before === undefined ? undefined : parseEntry(before).role;
+    const entry = formatEntry(hash, role ?? keptRole ?? "reader");
+    // The owner stays, because root may change a password for a service that runs as another user.
+    await replaceFile(file, setUserLine(text, normalizedName, entry), owner);
+    return before === undefined ? "added" : "replaced";
+  });
 }
 
-/** The owner stays, because root may change a password for a service that runs as another user. Undefined without a file. */
-async function ownerOfFile(path: string): Promise<FileOwner | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
+function emptyWhenMissing(error: unknown): UsersText {
+  if (error instanceof Error && "code" in error && error.code === "ENOENT") return { text: "" };
+  throw error;
 }
