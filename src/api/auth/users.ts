@@ -325,9 +325,9 @@ async function readStoredUsers(path: string): Promise<StoredUsers> {
     return await readUsersFile(path);
   } catch (error) {
     if (error instanceof UsersError) throw error;
-    throw new UsersError(
-      `users file cannot be read: ${errorMessage(error)}; gazetteer passwd ${path} NAME makes one`,
-    );
+    const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+    const advice = isMissing ? `; gazetteer passwd ${path} NAME makes one` : "";
+    throw new UsersError(`users file cannot be read: ${errorMessage(error)}${advice}`);
   }
 }
 
