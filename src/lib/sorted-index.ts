@@ -143,6 +143,13 @@ export class SortedIndex {
     return [...this.#ids.keys()].sort();
   }
 
+  /** All keys, in no particular order, with those that readers still find. A caller may pause between them. */
+  *unsortedKeys(): Generator<string> {
+    const retired = this.#retired;
+    yield* this.#ids.keys();
+    if (retired) for (const key of retired.unsortedKeys()) if (!this.#ids.has(key)) yield key;
+  }
+
   /** Whether range look-ups scan many keys until `sortKeys` is called. */
   get isUnsorted(): boolean {
     const unsorted = this.#newKeys.length + this.#sortingKeys.length;

@@ -42,6 +42,12 @@ export const NetworkProblem = Type.Object(
     source: Type.Optional(
       Type.String({ description: "The name of the source, of one that fails or is stale." }),
     ),
+    references: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: "Of an unknown device: the number of ports, links and hosts that refer to it.",
+      }),
+    ),
     link: Type.Optional(
       Type.Object(
         { src: Link.properties.src, dst: Link.properties.dst },

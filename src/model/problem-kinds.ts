@@ -24,6 +24,7 @@ export const KIND_TRAITS = {
   "host-duplicated": { severity: "minor" },
   conflict: { severity: "minor" },
   "source-stale": { severity: "warning" },
+  "device-unknown": { severity: "warning" },
   drift: { severity: "warning" },
   "host-moved": { severity: "notice" },
 } as const satisfies Readonly<Record<string, KindTraits>>;

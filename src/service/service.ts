@@ -29,6 +29,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
+import { logUnknownDevices } from "../view/unknown-devices.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
 import { clusterStatus } from "./cluster-status.ts";
@@ -241,6 +242,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
     store.compactor.run(backgroundStop.signal),
     users.watchFile(backgroundStop.signal),
     parts.tls?.run(backgroundStop.signal),
+    logUnknownDevices(store.committer, parts.clock, logger, backgroundStop.signal),
   ]);
   const clusterEnded = Promise.all([
     store.snapshots?.run(backgroundStop.signal),

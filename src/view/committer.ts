@@ -16,7 +16,7 @@ import { Scheduler } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import { type Batch, type Log, type LogEntry, LogError } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
-import type { Kind } from "../model/ids.ts";
+import { KINDS, type Kind } from "../model/ids.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { type ClaimedKeys, claimedKeysOf, claimsOf } from "./claims-of-source.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
@@ -150,7 +150,9 @@ export class Committer {
     if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
     // A time must not be lost by a restart. That it has synced once is known again soon.
     const isTimeSame = before?.staleSince === facts.staleSince && before?.failedSince === facts.failedSince;
-    const mustStore = !isTimeSame || before?.error !== facts.error || this.#isShared;
+    // What is held back may be a problem once every source has reported, and problems are those of a revision.
+    const isAwaited = !before?.hasSynced && KINDS.some((kind) => this.view.heldBack[kind] > 0);
+    const mustStore = !isTimeSame || before?.error !== facts.error || isAwaited || this.#isShared;
     await this.#changeRules((rules) => rules.withFacts(source, facts), mustStore, source);
   }
 

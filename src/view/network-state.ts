@@ -29,10 +29,13 @@ export type Spellings = Readonly<Record<SpelledKind, LayeredMap<string, string>>
 
 export type Collections = Readonly<Record<StoreKind, Collection>>;
 
+/** The collections whose indexes are read apart from commits. */
+export type IndexedKind = Kind | "missing" | "claims";
+
 /** The live indexes of the view, while it is at this state. */
 export interface LiveIndexes {
   isAt(state: object): boolean;
-  findIndex(kind: Kind | "missing", name: string): SortedIndex | undefined;
+  findIndex(kind: IndexedKind, name: string): SortedIndex | undefined;
   readonly indexesAreExact: boolean;
 }
 
@@ -154,7 +157,7 @@ export class RevisionState {
     return typeof this.#graphTime === "number" ? this.#graphTime : yield* this.#graphTime.result();
   }
 
-  findIndex(kind: Kind | "missing", name: string): SortedIndex | undefined {
+  findIndex(kind: IndexedKind, name: string): SortedIndex | undefined {
     return this.#live?.isAt(this) ? this.#live.findIndex(kind, name) : undefined;
   }
 

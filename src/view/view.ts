@@ -28,6 +28,7 @@ import { Indexes, type IndexName, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
+  type IndexedKind,
   isSpelled,
   type LiveIndexes,
   NO_SPELLINGS,
@@ -64,14 +65,14 @@ export interface NetworkState {
   /** The first text in the id that several devices are called by, and that is the id of none. */
   findAmbiguousName(kind: Kind, id: string): AmbiguousName | undefined;
   /** Pauses only where pages have pending writes. The array never changes. */
-  pages(kind: Kind | "missing"): Steps<readonly EncodedPage[]>;
+  pages(kind: Kind | "missing" | "claims"): Steps<readonly EncodedPage[]>;
   /** How many hosts are located at each device. */
   hostCounts(): Steps<HostCounts>;
   linkGraph(): Steps<LinkGraph>;
   /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
   graphTime(): Steps<number>;
   /** The live index, while the view is at this revision; undefined afterwards, and for earlier states. */
-  findIndex(kind: Kind | "missing", name: string): SortedIndex | undefined;
+  findIndex(kind: IndexedKind, name: string): SortedIndex | undefined;
   /** False while a batch is prepared: indexes then have additional ids, so that every candidate must be checked. */
   readonly indexesAreExact: boolean;
   /** The memory that exists because this state is kept although it is not the current one; an upper bound. */
@@ -186,7 +187,7 @@ export class View {
   }
 
   /** Undefined when this kind has no index of that name. */
-  findIndex(kind: Kind | "missing", name: string): SortedIndex | undefined {
+  findIndex(kind: IndexedKind, name: string): SortedIndex | undefined {
     return this.#indexes[kind].find(name);
   }
 

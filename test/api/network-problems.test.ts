@@ -55,6 +55,7 @@ test("a network without problems, and the media type", async () => {
       conflict: 0,
       "source-failed": 0,
       "source-stale": 0,
+      "device-unknown": 0,
       drift: 0,
       "host-moved": 0,
     },
@@ -152,6 +153,53 @@ test("drift, stale sources and conflicts of links", async () => {
     },
     { severity: "warning", since, source: "second" },
   ]);
+});
+
+test("a device that nobody reports is one problem with a count, once all sources have reported, and not in the past", async () => {
+  const harness = await open();
+  await harness.apply([...TREE, ...link(A, "dev:x"), ...link(B, "dev:y"), host(5, "dev:x")]);
+  expect((await read(harness)).problems).toEqual([]);
+  const setting = (id: string, value: object) => ({
+    kind: "settings" as const,
+    id,
+    before: harness.view.get("settings", id) ?? null,
+    after: JSON.stringify(value),
+    changed: [],
+  });
+  await harness.write(["first", "second"].map((name) => setting(`source:${name}`, { hasSynced: true })));
+  const { problems, counts } = await read(harness);
+  const since = timeNow(harness);
+  expect(counts["device-unknown"]).toBe(2);
+  expect(problems).toMatchObject([
+    {
+      id: "device-unknown:dev:x",
+      severity: "warning",
+      since,
+      entity: "dev:x",
+      references: 3,
+      devices: ["dev:x"],
+      sources: ["first"],
+    },
+    { id: "device-unknown:dev:y", references: 2, since },
+  ]);
+  expect(problems[0]?.text).toMatch(
+    /^No source reports device dev:x; 3 ports, links and hosts refer to it, such as /,
+  );
+  const { revision } = harness.view;
+  const past = await read(harness, `?at=${revision}`);
+  expect([past.problems, past.counts["device-unknown"]]).toEqual([[], 0]);
+  // The list of a cursor, and that of a stream which resumes, is the same although it is one of the past then.
+  const { next } = await read(harness, "?limit=1");
+  await harness.apply([device("dev:y"), ...noLink(A, B)]);
+  const rest = await read(harness, `?limit=1&cursor=${next}`);
+  expect(rest.problems).toEqual(problems.slice(1));
+  const events = await openEventReader(harness, `${PROBLEMS}?since=${revision}`);
+  const changes = await events.readToRevision(harness.view.revision);
+  expect(changes.map(({ event, data }) => `${event} ${Object(data.value).id}`).toSorted()).toEqual([
+    `added link-lost:${linkOf(A, B)}`,
+    "removed device-unknown:dev:y",
+  ]);
+  await events.close();
 });
 
 test("filters, and faults that name what is allowed", async () => {

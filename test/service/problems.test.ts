@@ -26,6 +26,17 @@ function network(cables: readonly (readonly [number, number])[]): string {
   });
 }
 
+test("a mistyped end of a link is a problem of a network that never changes", async () => {
+  const file = join(temporaryFolder(), "network.json");
+  writeFileSync(file, network([[1, 4]]));
+  await using service = await startService({ args: ["--file", file, "--data", ":memory:"] });
+  const read = async (): Promise<Body> => (await service.fetch(PROBLEMS)).json();
+  await until(async () => (await read()).problems.length > 0, { what: "the problem" });
+  expect((await read()).problems).toMatchObject([{ id: "device-unknown:of:4", references: 2 }]);
+  await until(() => service.stderr().includes("no source reports devices"), { what: "the line in the log" });
+  expect(service.stderr()).toMatch(/devices=1 records=2 examples="?of:4 \(links of:1\/4-of:4\/1\)/);
+});
+
 test("a lost link and a stale source, in every process, after a restart, and on the command line", async () => {
   const folder = temporaryFolder();
   const file = join(folder, "network.json");

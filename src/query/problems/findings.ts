@@ -8,6 +8,7 @@ import { DRIFT_STATES, type Entities, entityId } from "../../model/entity.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import type { ProblemResource } from "../../model/problem-kinds.ts";
 import { MergeRules } from "../../view/merge-rules.ts";
+import { findUnknownDevices } from "../../view/unknown-devices.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
 import { conflictFilter, driftFilter, type Filter, ONE_SIDED, ScalarFilter } from "../filter.ts";
 import { select } from "../select.ts";
@@ -60,6 +61,7 @@ export function* findProblems(
     ...(yield* conflictFindings(conflicts, finder, names)),
     ...(yield* driftFindings(state, drifts, names)),
     ...sourceFindings(state),
+    ...(yield* unknownFindings(state, finder)),
   ];
   return { findings, lost };
 }
@@ -220,4 +222,27 @@ function sourceFindings(state: NetworkState): Finding[] {
       });
   }
   return findings;
+}
+
+function* unknownFindings(state: NetworkState, finder: SinceFinder): Steps<Finding[]> {
+  const unknown = yield* findUnknownDevices(state);
+  const keys = unknown.map(({ key }) => key);
+  const since = yield* finder.unknownSince(keys, state.time);
+  return unknown.map(({ key, id, references, example, sources }): Finding => {
+    const referrer = `${example.kind.replace(/s$/, "")} ${example.id}`;
+    return {
+      id: `device-unknown:${key}`,
+      kind: "device-unknown",
+      since: isoTime(since.get(key) ?? state.time),
+      resource: "devices",
+      entity: id,
+      references,
+      devices: [id],
+      sources: [...sources],
+      text:
+        references === 1
+          ? `No source reports device ${id}, which ${referrer} refers to.`
+          : `No source reports device ${id}; ${references} ports, links and hosts refer to it, such as ${referrer}.`,
+    };
+  });
 }

@@ -16,7 +16,7 @@ export interface SelectedProblems {
   readonly counts: ReadonlyMap<ProblemKind, number>;
 }
 
-type ProblemQuery = Pick<Query, "problemFilters" | "acceptsNames">;
+type ProblemQuery = Pick<Query, "problemFilters" | "acceptsNames"> & Partial<Pick<Query, "at">>;
 
 /** The fault of a query that names a device by what several are called in this state. No problem matches it. */
 export function findFilterAmbiguity(query: ProblemQuery, state: NetworkState): QueryFault | undefined {
@@ -33,6 +33,8 @@ export function* selectProblems(
 ): Steps<SelectedProblems> {
   const devices = new DeviceResolver(state, query);
   const filters = query.problemFilters.map((filter) => filter(devices));
+  // What nobody knew then is of no use: the claims have been corrected since, or the list of now has it.
+  if (query.at !== undefined) filters.push(({ problem }) => problem.kind !== "device-unknown");
   const counts = new Map<ProblemKind, number>(PROBLEM_KINDS.map((kind) => [kind, 0]));
   const problems: ListedProblem[] = [];
   let left = PROBLEMS_PER_STEP;

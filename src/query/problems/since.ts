@@ -7,7 +7,7 @@
  * Where history ends before the condition began, it is since the oldest change of the entity that is known.
  */
 import { type BoundedCache, createBoundedCache } from "../../lib/bounded-cache.ts";
-import { type Steps, sortInSteps } from "../../lib/steps.ts";
+import { pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { Batch } from "../../log/log.ts";
 import { type Device, type Entities, entityId } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
@@ -46,9 +46,28 @@ type Remembered = BoundedCache<string, string>;
 export class SinceFinder {
   readonly #history: History;
   readonly #remembered: Remembered = createBoundedCache({ maxSize: MAX_REMEMBERED, sizeOf: () => 1 });
+  /** When each device that nobody knows was first found, of the newest state that was looked at; epoch milliseconds. */
+  #unknown: ReadonlyMap<string, number> = new Map();
+  #unknownTime = 0;
 
   constructor(history: History) {
     this.#history = history;
+  }
+
+  /**
+   * By key, of the devices that nobody knows in the state of this time. The log does not say when claims began to refer to
+   * them, so it is when that was first found since the start. One that was known meanwhile has a new time.
+   */
+  *unknownSince(keys: readonly string[], time: number): Steps<ReadonlyMap<string, number>> {
+    const since = new Map<string, number>();
+    for (const key of pausing(keys, ENTRIES_PER_STEP)) {
+      if (key === undefined) yield;
+      else since.set(key, Math.min(this.#unknown.get(key) ?? time, time));
+    }
+    if (time < this.#unknownTime) return since;
+    this.#unknown = since;
+    this.#unknownTime = time;
+    return since;
   }
 
   /** By id, of all entities: they have the condition. Several of these searches may run at a time. */

@@ -37,9 +37,12 @@ export function goToProblem({ go, problems }: Store, problem: NetworkProblem): v
 function problemEntity({ kind, resource, entity, devices }: NetworkProblem): EntityRef | undefined {
   const [device] = devices;
   if (resource === "ports") return device === undefined ? undefined : { kind: "devices", id: device };
-  if (resource === "sources" || kind === "link-lost" || entity === undefined) return undefined;
+  if (resource === "sources" || !isListed(kind) || entity === undefined) return undefined;
   return { kind: resource, id: entity };
 }
+
+/** Whether the entity is in a list: there is nothing else to select. */
+const isListed = (kind: NetworkProblem["kind"]): boolean => kind !== "link-lost" && kind !== "device-unknown";
 
 export function problemName(network: Network | undefined, problem: NetworkProblem): string {
   const { resource, entity, link, source, devices } = problem;

@@ -1,0 +1,153 @@
+/**
+ * The devices that claims refer to and that no source reports, such as a mistyped end of a link. What refers to them is held
+ * back, and nothing else says why. A device that only the plan has is known.
+ */
+import type { Clock } from "../lib/clock.ts";
+import type { Logger } from "../lib/logger.ts";
+import { Pace, pausing, type Steps } from "../lib/steps.ts";
+import { referencedDevices } from "../model/claim.ts";
+import { deviceKey, type Kind } from "../model/ids.ts";
+import type { Committer } from "./committer.ts";
+import { claimsKey, parseClaimsKey, type StoredClaims } from "./indexes.ts";
+import { MergeRules } from "./merge-rules.ts";
+import { claimedId } from "./recover.ts";
+import type { NetworkState } from "./view.ts";
+
+export interface UnknownDevice {
+  /** See `deviceKey`. */
+  readonly key: string;
+  /** The id as the first claim has it. */
+  readonly id: string;
+  /** The number of ports, links and hosts whose claims refer to it. */
+  readonly references: number;
+  /** The first of them. */
+  readonly example: { readonly kind: Kind; readonly id: string };
+  /** The sources of the first of them. */
+  readonly sources: readonly string[];
+}
+
+/** Whose share of the scheduler the log line takes. */
+const LOG_OWNER = "view";
+const KEYS_PER_STEP = 500;
+const CLAIMS_PER_STEP = 100;
+
+/** Empty until every source has reported once: before, the device may be one of those that are not known yet. */
+export function* findUnknownDevices(state: NetworkState): Steps<UnknownDevice[]> {
+  const { settings, facts } = MergeRules.read(state);
+  const { sources } = settings;
+  if (sources.length === 0 || !sources.every(({ name }) => facts.get(name)?.hasSynced)) return [];
+  const found: UnknownDevice[] = [];
+  for (const [key, { first, count }] of yield* unknownKeys(state)) {
+    const device = describe(state, key, first, count);
+    if (device) found.push(device);
+    if (found.length % KEYS_PER_STEP === 0) yield;
+  }
+  return found;
+}
+
+/** Where the claims are that refer to a device. */
+interface References {
+  /** The lowest key in the collection `claims`, so that the index and the pages lead to the same one. */
+  first: string;
+  count: number;
+}
+
+function* unknownKeys(state: NetworkState): Steps<ReadonlyMap<string, References>> {
+  const unknown = new Map<string, References>();
+  const index = state.findIndex("claims", "device");
+  if (index) {
+    // A batch that is being prepared may be in the index already. What it changes is found again with its revision.
+    for (const key of pausing(index.unsortedKeys(), KEYS_PER_STEP)) {
+      if (key === undefined) yield;
+      else if (!isKnown(state, key)) yield* addReferences(unknown, key, index.get(key));
+    }
+    return unknown;
+  }
+  const pace = new Pace(CLAIMS_PER_STEP);
+  for (const page of yield* state.pages("claims"))
+    for (const [i, stored] of page.ids.entries()) {
+      const text = page.value(i);
+      const keys = new Set(parseClaims(text).flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)));
+      for (const key of keys) {
+        const known = unknown.get(key);
+        if (known) known.count++;
+        else if (!isKnown(state, key)) unknown.set(key, { first: stored, count: 1 });
+      }
+      if (pace.isDue(text.length)) yield;
+    }
+  return unknown;
+}
+
+function* addReferences(unknown: Map<string, References>, key: string, all: Iterable<string>): Steps<void> {
+  let references: References | undefined;
+  for (const stored of pausing(all, KEYS_PER_STEP)) {
+    if (stored === undefined) yield;
+    else if (!references) references = { first: stored, count: 1 };
+    else {
+      references.count++;
+      if (stored < references.first) references.first = stored;
+    }
+  }
+  if (references) unknown.set(key, references);
+}
+
+/** Shown under this id or as an alias, or claimed and not shown, as what is only intended. */
+const isKnown = (state: NetworkState, key: string): boolean =>
+  state.get("devices", state.shownId("devices", key, false)) !== undefined ||
+  state.get("claims", claimsKey("devices", key)) !== undefined;
+
+function describe(
+  state: NetworkState,
+  key: string,
+  stored: string,
+  references: number,
+): UnknownDevice | undefined {
+  const { kind } = parseClaimsKey(stored) ?? {};
+  const claims = parseClaims(state.get("claims", stored) ?? "[]");
+  const referring = claims.flatMap(([source, claim]) =>
+    referencedDevices(claim)
+      .filter((id) => deviceKey(id) === key)
+      .map((id) => ({ source, claim, id })),
+  );
+  const [first] = referring;
+  if (!kind || !first) return undefined;
+  const sources = [...new Set(referring.map(({ source }) => source))];
+  return { key, id: first.id, references, example: { kind, id: claimedId(first.claim) }, sources };
+}
+
+/** Not validated: only a commit and the log produce this text. */
+const parseClaims = (text: string): StoredClaims => JSON.parse(text);
+
+const LOG_INTERVAL_MS = 5000;
+const MAX_EXAMPLES = 5;
+
+/** Logs a line whenever there is such a device that was not among those of the line before, until `signal` aborts. */
+export async function logUnknownDevices(
+  { view, scheduler }: Pick<Committer, "view" | "scheduler">,
+  clock: Clock,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  let logged = new Set<string>();
+  let checked = "";
+  while (!signal.aborted) {
+    const { claims, devices, settings } = view.versions;
+    const versions = `${claims} ${devices} ${settings}`;
+    if (versions !== checked) {
+      checked = versions;
+      const found = await scheduler.run(LOG_OWNER, findUnknownDevices(view.capture()));
+      const added = found.filter(({ key }) => !logged.has(key));
+      const examples = added
+        .slice(0, MAX_EXAMPLES)
+        .map(({ id, example }) => `${id} (${example.kind} ${example.id})`);
+      if (added.length > 0)
+        logger.warn("no source reports devices that others refer to; what refers to them is not shown", {
+          devices: found.length,
+          records: found.reduce((sum, { references }) => sum + references, 0),
+          examples: examples.join(", "),
+        });
+      logged = new Set(found.map(({ key }) => key));
+    }
+    await clock.sleep(LOG_INTERVAL_MS, signal);
+  }
+}
