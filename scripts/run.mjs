@@ -1,9 +1,23 @@
 // Runs Bun from node_modules with the given arguments, and installs first when that is needed, so that a fresh clone
 // needs nothing but Node and npm. `--install-only` stops after the first half: bin/gazetteer uses it and then becomes
 // Bun itself. The service needs the dependencies of production only; tests, measurements and tools need all of them.
+// No script of a dependency runs while it is installed: what would run as this user is not what the lockfile names. The
+// one package that relies on its script is bun, whose binary is another package of the lockfile and is linked here.
 // Plain JavaScript without dependencies, because it runs before there are any.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +37,7 @@ const REMOVING_MS = 10_000;
 const options = ["--no-env-file", "--config=/dev/null", "--no-install"];
 
 const changedMs = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
-/** Without its install script, bun's package holds a placeholder of a few hundred bytes. */
+/** Before the binary is linked there, bun's package has a placeholder of a few hundred bytes. */
 const bunIsThere = () => existsSync(bun) && statSync(bun).size > 1_000_000;
 
 function fail(message) {
@@ -43,20 +57,67 @@ function hasDevelopment() {
 function npmCi(development) {
   console.error("gazetteer: installing dependencies (npm ci), once …");
   const dev = development ? "--include=dev" : "--omit=dev";
-  const flags = [dev, "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"];
+  const flags = [
+    dev,
+    "--include=optional",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--loglevel=error",
+  ];
   const run = spawnSync("npm", ["ci", ...flags], { cwd: root, encoding: "utf8" });
   if (run.error) fail(`npm could not be started (${run.error.message}); Node 20 or newer with npm is needed`);
   if (run.status !== 0) fail(`npm ci failed:\n${beginning(`${run.stdout}${run.stderr}`)}`);
 }
 
-/** What the package's own install script does, for an npm that does not run such scripts. */
+/** Of the packages with a binary, npm has installed those for this machine: more than one where the C library decides. */
+function bunBinaries() {
+  const scope = join(modules, "@oven");
+  const packages = existsSync(scope) ? readdirSync(scope) : [];
+  const candidates = packages.flatMap((name) =>
+    ["bun", "bun.exe"].map((exe) => join(scope, name, "bin", exe)),
+  );
+  return candidates.filter((path) => existsSync(path));
+}
+
+/** Links the binary that runs here to where npm's `.bin/bun` and bin/gazetteer look for it. */
 function placeBun() {
-  const run = spawnSync(process.execPath, ["install.js"], { cwd: join(modules, "bun"), encoding: "utf8" });
-  if (run.status !== 0 || !bunIsThere()) {
-    fail(
-      `Bun could not be put in place (node_modules/bun/install.js):\n${`${run.stdout}${run.stderr}`.trim()}`,
-    );
+  const { version } = JSON.parse(readFileSync(join(modules, "bun", "package.json"), "utf8"));
+  const machine = `${process.platform} ${process.arch}`;
+  const failures = [];
+  for (const binary of bunBinaries()) {
+    chmodSync(binary, 0o755);
+    const run = spawnSync(binary, ["--version"], { encoding: "utf8" });
+    if (run.status === 0 && run.stdout.trim() === version) {
+      for (const name of ["bun.exe", "bunx.exe"]) linkOrCopy(binary, join(modules, "bun", "bin", name));
+      return;
+    }
+    const why = run.error?.message ?? run.signal ?? (run.stderr.trim() || `it prints ${run.stdout.trim()}`);
+    failures.push(`${binary}: ${why}`);
   }
+  if (failures.length === 0)
+    fail(`there is no Bun ${version} for this machine (${machine}) in package-lock.json`);
+  fail(
+    `Bun ${version} does not run on this machine (${machine}); on x64 it needs a processor with AVX2:\n${failures.join("\n")}`,
+  );
+}
+
+function linkOrCopy(from, to) {
+  rmSync(to, { force: true });
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}
+
+/** npm empties what a link leads to, which may be the packages of another checkout. */
+function refuseLink() {
+  if (!lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  fail(
+    `node_modules is a symbolic link to ${readlinkSync(modules)}: to install through it would change that folder. ` +
+      "Remove the link (rm node_modules) and start again",
+  );
 }
 
 /** Whether anything has to be installed: the lockfile is newer than the last check, or packages are missing. */
@@ -67,9 +128,12 @@ function isIncomplete(needsDevelopment) {
 
 /** A checkout that has the packages of development keeps them, also when the service is what installs. */
 function install(needsDevelopment) {
+  refuseLink();
   const isOutdated =
     changedMs(join(modules, ".package-lock.json")) < changedMs(join(root, "package-lock.json"));
-  if (isOutdated || (needsDevelopment && !hasDevelopment())) npmCi(needsDevelopment || hasDevelopment());
+  const hasBun = bunIsThere() || bunBinaries().length > 0;
+  if (isOutdated || !hasBun || (needsDevelopment && !hasDevelopment()))
+    npmCi(needsDevelopment || hasDevelopment());
   if (!bunIsThere()) placeBun();
   writeFileSync(ready, "");
 }

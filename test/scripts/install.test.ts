@@ -1,17 +1,30 @@
 /**
- * What a first start installs: the packages of production for the service, all of them for the tests. npm is a script
- * that records its arguments and makes what `npm ci` would make.
+ * What a first start installs: the packages of production for the service, all of them for the tests, without running their
+ * scripts, and never through a link. npm is a script that records its arguments and makes what `npm ci` would make.
  */
 import { expect, test } from "bun:test";
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json";
 import { temporaryFolder } from "../support/folder.ts";
 
 const root = join(import.meta.dir, "..", "..");
 
-/** A checkout without node_modules, and an `npm` that fills it. Its Bun is a script that only prints its arguments. */
-function createCheckout() {
+/**
+ * A checkout without node_modules, and an `npm` that fills it. Its Bun is a script that only prints its arguments, or
+ * `bunVersion`; bun's own package has a placeholder, as long as its install script has not run.
+ */
+function createCheckout(bunVersion = manifest.dependencies.bun) {
   const folder = temporaryFolder();
   for (const path of ["scripts/run.mjs", "bin/gazetteer", "package.json", "package-lock.json"])
     cpSync(join(root, path), join(folder, path), { recursive: true });
@@ -21,10 +34,11 @@ function createCheckout() {
   const padding = `#${"x".repeat(99)}`;
   const npm = `#!/bin/sh
 echo "$*" >> "${log}"
-mkdir -p node_modules/bun/bin
+mkdir -p node_modules/bun/bin node_modules/@oven/bun-here/bin
+echo '{"version":"${manifest.dependencies.bun}"}' > node_modules/bun/package.json
+echo 'exit 1' > node_modules/bun/bin/bun.exe
 case "$*" in *--include=dev*) mkdir -p ${dev.join(" ")} ;; esac
-{ echo '#!/bin/sh'; echo 'echo "$*"'; echo 'exit 0'; yes '${padding}' | head -n 11000; } > node_modules/bun/bin/bun.exe
-chmod +x node_modules/bun/bin/bun.exe
+{ echo '#!/bin/sh'; echo '[ "$*" = --version ] && echo ${bunVersion} || echo "$*"'; echo 'exit 0'; yes '${padding}' | head -n 11000; } > node_modules/@oven/bun-here/bin/bun
 touch node_modules/.package-lock.json
 `;
   writeFileSync(join(folder, "path", "npm"), npm);
@@ -43,6 +57,18 @@ touch node_modules/.package-lock.json
       expect([command, success, stderr.toString()]).toEqual([command, true, expect.any(String)]);
       return stdout.toString();
     },
+    /** What a start that fails prints. */
+    failure(...command: string[]): string {
+      const { exitCode, stderr } = Bun.spawnSync(command, {
+        cwd: folder,
+        env,
+        stdout: "ignore",
+        stderr: "pipe",
+      });
+      expect(exitCode).toBe(1);
+      return stderr.toString();
+    },
+    log,
     /** The `--omit` and `--include` of dev in each call of npm. */
     installs: () =>
       existsSync(log) ? [...readFileSync(log, "utf8").matchAll(/^ci (\S+)/gm)].map(([, flag]) => flag) : [],
@@ -58,6 +84,36 @@ test("the service installs the packages of production only, and once", () => {
   run(...START);
   expect(run("bin/gazetteer", "--version")).toContain("--version");
   expect(installs()).toEqual(["--omit=dev"]);
+});
+
+test("no script of a dependency runs: the binary of the lockfile is linked in place of bun's own install script", () => {
+  const { folder, run, log } = createCheckout();
+  run(...START);
+  expect(readFileSync(log, "utf8")).toMatch(/^ci .*--ignore-scripts/);
+  const inode = (path: string) => statSync(join(folder, "node_modules", path)).ino;
+  for (const name of ["bun.exe", "bunx.exe"])
+    expect(inode(`bun/bin/${name}`)).toBe(inode("@oven/bun-here/bin/bun"));
+  expect(manifest).not.toHaveProperty("allowScripts");
+});
+
+test("a Bun that does not run on this machine is named, with the reason", () => {
+  const { failure, folder } = createCheckout("illegal instruction");
+  const printed = failure(...START);
+  expect(printed).toContain(`gazetteer: Bun ${manifest.dependencies.bun} does not run on this machine (`);
+  expect(printed).toContain(
+    `${join(folder, "node_modules/@oven/bun-here/bin/bun")}: it prints illegal instruction`,
+  );
+});
+
+test("nothing is installed through a symbolic link, and what it leads to stays", () => {
+  const { failure, folder, installs } = createCheckout();
+  const original = temporaryFolder();
+  writeFileSync(join(original, "package"), "");
+  symlinkSync(original, join(folder, "node_modules"));
+  for (const command of [START, TEST, ["bin/gazetteer", "--version"]])
+    expect(failure(...command)).toContain(`node_modules is a symbolic link to ${original}: `);
+  expect(installs()).toEqual([]);
+  expect(readdirSync(original)).toEqual(["package"]);
 });
 
 test("bin/gazetteer installs the packages of production only", () => {
