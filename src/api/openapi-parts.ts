@@ -48,7 +48,7 @@ export const HEADERS = {
     "Where origins are configured: the headers that their pages may read.",
   ),
   "Content-Security-Policy": header(
-    "No page may show the response in a frame; for a page also what it may load: only files of this origin.",
+    "No page may show the response in a frame. A page may load files of this origin only; anything else runs and loads nothing (`default-src 'none'; sandbox`).",
   ),
   "Cross-Origin-Opener-Policy": header("same-origin."),
   "Cross-Origin-Resource-Policy": header("`cross-origin` where origins are configured, else `same-origin`."),

@@ -40,6 +40,8 @@ test("every response has the security headers, once", async () => {
       const [policy = "", ...others] = securityLines(head);
       expect([request, policy.startsWith("Content-Security-Policy: ")]).toEqual([request, true]);
       expect(policy).toContain("frame-ancestors 'none'");
+      const isPage = head.some((line) => /^content-type: text\/html/i.test(line));
+      expect([request, policy.includes("default-src 'none'; sandbox; ")]).toEqual([request, !isPage]);
       expect([request, ...others]).toEqual([
         request,
         `Cross-Origin-Resource-Policy: ${resourcePolicy}`,
@@ -56,7 +58,9 @@ test("responses from the cache and 304s have them too", async () => {
   for (let i = 0; i < 4; i++) {
     for (const headers of [{}, { "if-none-match": etag }]) {
       const response = await h.fetch("devices", { headers });
-      expect(response.headers.get("content-security-policy")).toBe("frame-ancestors 'none'");
+      expect(response.headers.get("content-security-policy")).toBe(
+        "default-src 'none'; sandbox; frame-ancestors 'none'",
+      );
       expect(response.headers.get("cross-origin-resource-policy")).toBe("same-origin");
     }
   }

@@ -5,7 +5,6 @@
  * `Via` (RFC 9110, 7.6.3) has one entry for each Gazetteer that has forwarded the request, so that a loop of them ends.
  */
 import type { Request } from "../../http1/request.ts";
-import { FRAME_ANCESTORS } from "../common-headers.ts";
 import { Problem } from "../problem.ts";
 
 const REQUEST_HEADERS: ReadonlySet<string> = new Set([
@@ -33,12 +32,8 @@ const RESPONSE_HEADERS = [
 const MAX_VALUE_LENGTH = 4096;
 const SENDABLE = /^[\t\x20-\x7e]*$/;
 
-/** The text of a controller is as untrusted as its data: a browser must not run what it sends as a page of this origin. */
-const OWN_HEADERS = {
-  // The response is for this user: whatever the controller says, no shared cache may store it.
-  "Cache-Control": "private, no-cache",
-  "Content-Security-Policy": `sandbox; default-src 'none'; ${FRAME_ANCESTORS}`,
-};
+/** The response is for this user: whatever the controller says, no shared cache may store it. */
+const OWN_HEADERS = { "Cache-Control": "private, no-cache" };
 
 const VIA_ENTRY = /^1\.1 (gazetteer-[\w-]{1,64})$/;
 const MAX_HOPS = 8;

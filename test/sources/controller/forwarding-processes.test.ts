@@ -48,7 +48,7 @@ describe("every process", () => {
       const { status, body, headers } = await connection.get("/onos/v1/flows/of:1?x=1");
       expect([status, body.toString()]).toEqual([200, '{"flows":[]}']);
       expect(headers.get("content-security-policy")).toBe(
-        "sandbox; default-src 'none'; frame-ancestors 'none'",
+        "default-src 'none'; sandbox; frame-ancestors 'none'",
       );
       expect((await connection.get("/onos/v1/flows", {}, "HEAD")).headers.get("content-length")).toBe("12");
       expect((await connection.get("/onos/v1/flows", {}, "OPTIONS")).status).toBe(204);

@@ -205,7 +205,7 @@ describe("the response", () => {
     );
     expect(headers.get("cache-control")).toBe("private, no-cache");
     expect(headers.get("content-security-policy")).toBe(
-      "sandbox; default-src 'none'; frame-ancestors 'none'",
+      "default-src 'none'; sandbox; frame-ancestors 'none'",
     );
   });
 
