@@ -4,6 +4,7 @@
  * `--user` has no counterpart for the password, because every user of the machine can read arguments.
  */
 import { createClient } from "../client/client.ts";
+import { isLoopback } from "../lib/loopback.ts";
 import type { Arguments } from "./args.ts";
 import { asCommandFailure } from "./client-command.ts";
 import { createTlsFetch, TLS_FLAGS, tlsFilesOf } from "./client-tls.ts";
@@ -21,6 +22,10 @@ export const loginCommand: Command = {
   flags: [
     { name: "user", short: "u", value: "NAME", help: "The user. Default: the one in the URL, or a prompt" },
     { name: "name", value: "NAME", help: "Name of the server, for --server. Default its host and port" },
+    {
+      name: "allow-plaintext",
+      help: "Send the password to another machine over plain HTTP without asking.",
+    },
     ...TLS_FLAGS,
   ],
   notes: `
@@ -30,11 +35,13 @@ Without a user it takes GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' where that
 
 The server becomes the current one. It is stored in $XDG_CONFIG_HOME/gazetteer/servers.json (default ~/.config), readable
 by you alone. With --cert and without a user, the certificate is the credential; the paths of --cacert, --cert and --key
-are stored too. The password is sent only to the scheme, host and port of URL. gazetteer servers lists what is stored.`,
+are stored too. The password is sent only to the scheme, host and port of URL; to another machine over plain HTTP only
+after a question, or with --allow-plaintext. gazetteer servers lists what is stored.`,
   async run(args, context) {
     const [text, ...extra] = args.positionals;
     if (text === undefined || extra.length > 0) throw usageFailure(`wants one URL, such as ${DEFAULT_URL}`);
     const { url, credentials: inUrl } = parseServiceUrl(text, "URL");
+    if (!args.has("allow-plaintext")) await confirmPlaintext(url, context);
     const tlsFiles = tlsFilesOf(args);
     const hasCertificate = tlsFiles?.cert !== undefined && !args.has("user") && inUrl === undefined;
     const credentials = hasCertificate ? undefined : await readCredentials(args, url, inUrl, context);
@@ -60,6 +67,16 @@ are stored too. The password is sent only to the scheme, host and port of URL. g
     return EXIT_STATUS.ok;
   },
 };
+
+/** The password would cross the network unencrypted, now and with every later command. */
+async function confirmPlaintext({ protocol, hostname, host }: URL, context: Context): Promise<void> {
+  if (protocol !== "http:" || isLoopback(hostname)) return;
+  const what = `${host} is another machine, and the password would be sent to it unencrypted`;
+  if (!process.stdin.isTTY) throw usageFailure(`${what}; use https://, or give --allow-plaintext`);
+  const text = `${escapeControlCharacters(what)}. Send it? [y/N] `;
+  const [answer = ""] = await promptLines([{ text, echo: true }], (line) => context.err(line));
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("nothing was sent or stored; use https://");
+}
 
 /** `NAME:PASSWORD` from the URL, `--user` and a prompt, the environment, or two prompts. */
 async function readCredentials(

@@ -27,6 +27,9 @@ export interface Prompt {
   readonly echo: boolean;
 }
 
+/** What is typed, for all prompts of the process: a second reader would miss what the first has read ahead. */
+let typed: AsyncGenerator<string, void, void> | undefined;
+
 /**
  * Reads one line for each prompt. Backspace and Ctrl-U edit a line; Ctrl-C, Ctrl-D and the end of the input cancel.
  * The terminal is in raw mode from before the first prompt until after the last line: in any gap it would echo the
@@ -38,7 +41,7 @@ export async function promptLines(
 ): Promise<string[]> {
   const { stdin } = process;
   stdin.setRawMode(true);
-  const typed = characters(stdin);
+  typed ??= characters(stdin);
   try {
     const lines: string[] = [];
     for (const { text, echo } of prompts) {

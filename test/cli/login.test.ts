@@ -114,6 +114,42 @@ describe("login", () => {
     expect(await devicesRead(user)).toBe(3);
   });
 
+  test("to another machine over plain HTTP: asks first on a terminal, and is refused elsewhere without --allow-plaintext", async () => {
+    // Not a loopback address by its text, and still this machine.
+    const url = lab.url.replace("127.0.0.1", "0.0.0.0");
+    const args = ["login", url, "--user", "ann"];
+    const user = createUser();
+    const refused = await user.run(args, { stdin: "la:b ä\n" });
+    expect([refused.status, refused.stderr]).toEqual([
+      2,
+      `gazetteer login: ${new URL(url).host} is another machine, and the password would be sent to it unencrypted; use https://, or give --allow-plaintext\n`,
+    ]);
+    const answered = async (answer: string) => {
+      const inputs = [`${answer}\r`, "la:b ä\r"];
+      let screen = "";
+      const child = Bun.spawn([GAZETTEER, ...args], {
+        env: { ...process.env, ...user.env, GAZETTEER_CREDENTIALS: undefined },
+        terminal: {
+          cols: 200,
+          data: (terminal, bytes) => {
+            screen += new TextDecoder().decode(bytes);
+            if (/(\[y\/N\]|Password:) $/.test(screen)) terminal.write(inputs.shift() ?? "");
+          },
+        },
+      });
+      const status = await child.exited;
+      child.terminal?.close();
+      return { status, screen };
+    };
+    const declined = await answered("");
+    expect(declined.status).toBe(1);
+    expect(declined.screen).toContain("unencrypted. Send it? [y/N] ");
+    expect(declined.screen).not.toContain("Password: ");
+    expect(existsSync(user.file)).toBe(false);
+    expect((await answered("y")).status).toBe(0);
+    expect((await user.run([...args, "--allow-plaintext"], { stdin: "la:b ä\n" })).status).toBe(0);
+  });
+
   test("stores nothing when it fails, and says what to do", async () => {
     const user = createUser();
     const failures: [args: string[], stdin: string, status: number, message: string][] = [
