@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
 import { EXIT_STATUS } from "./failure.ts";
 import { catchServiceSignals } from "./service-signals.ts";
-import { renderStartupBanner } from "./startup-banner.ts";
+import { renderStartupBanner, storePassword } from "./startup-banner.ts";
 
 const OPENFLOW_NOTE =
   "gazetteer serve: --openflow programs the switches that connect to forward between hosts; " +
@@ -16,7 +16,7 @@ export const serveCommand: Command = {
   flags: CONFIG_FLAGS,
   notes: `
 GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' in the environment is a user. Without it and without a users file, the
-first start creates a user and shows the password once.
+first start creates a user, and shows the password once on a terminal, or else writes it to a file that only you can read.
 
 ${CONFIG_NOTE}
 
@@ -35,7 +35,10 @@ ${CONFIG_NOTE}
     await runService(config, {
       credentials: context.env.GAZETTEER_CREDENTIALS,
       signal: signals.signal,
-      onListening: (facts) => context.out(renderStartupBanner(facts)),
+      onListening: async (facts) => {
+        const passwordFile = context.terminal ? undefined : await storePassword(facts.users);
+        await context.out(renderStartupBanner(facts, passwordFile));
+      },
       reload: { load, onRequest: signals.onReload },
     });
     return EXIT_STATUS.ok;

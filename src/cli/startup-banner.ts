@@ -1,10 +1,17 @@
 /**
- * What `serve` prints on standard output once it listens. The first start shows the generated password, which is not
- * stored anywhere, with a command to try it; later starts show who may read. The last two lines are the address of the map,
+ * What `serve` prints on standard output once it listens. The first start shows the generated password on a terminal, and
+ * nowhere else: output that is not a terminal is often a log that others read, so there it names a file that has the
+ * password. The suggested command leaves the password to curl's prompt, because every user of the machine can read
+ * arguments. Later starts show who may read. The last two lines are the address of the map,
  * for people, and `listening on URL`, for programs.
  */
-import { join, relative } from "node:path";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { errorMessage } from "../lib/error-message.ts";
+import { replaceFile } from "../lib/replace-file.ts";
 import type { ListeningFacts } from "../service/service.ts";
+import { usageFailure } from "./failure.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 type BannerUsers = ListeningFacts["users"];
@@ -12,10 +19,30 @@ type GeneratedUser = NonNullable<BannerUsers["generated"]>;
 
 const MAX_USERS_SHOWN = 10;
 
-export function renderStartupBanner({ url, host, users, sources }: ListeningFacts): string {
+/** Beside the users file; in memory there is none, and then in a new folder for temporary files. Mode 0600. */
+export async function storePassword({ generated, file }: BannerUsers): Promise<string | undefined> {
+  if (generated === undefined) return undefined;
+  try {
+    const folder = file === undefined ? await mkdtemp(join(tmpdir(), "gazetteer-")) : dirname(file);
+    const path = join(folder, "first-password");
+    await replaceFile(path, `${generated.password}\n`);
+    return path;
+  } catch (error) {
+    const set = file === undefined ? "" : `; set another with gazetteer passwd ${file} ${generated.name}`;
+    throw usageFailure(`the generated password cannot be written to a file: ${errorMessage(error)}${set}`);
+  }
+}
+
+/** `passwordFile` has the generated password, which is then not shown. */
+export function renderStartupBanner(
+  { url, host, users, sources }: ListeningFacts,
+  passwordFile: string | undefined,
+): string {
   const { generated, file } = users;
   const openUrl = reachableUrl(url, host);
-  const lines = generated ? generatedUserLines(generated, file, openUrl) : configuredUsersLines(users);
+  const lines = generated
+    ? generatedUserLines(generated, { file, passwordFile }, openUrl)
+    : configuredUsersLines(users);
   if (sources.length === 0) {
     lines.push("No source is configured, so the network is empty. To see one: serve --demo", "");
   }
@@ -24,27 +51,25 @@ export function renderStartupBanner({ url, host, users, sources }: ListeningFact
 
 function generatedUserLines(
   { name, password }: GeneratedUser,
-  file: string | undefined,
+  { file, passwordFile }: { readonly file: string | undefined; readonly passwordFile: string | undefined },
   url: string,
 ): string[] {
+  const shown = passwordFile === undefined ? "Shown only now" : "Delete that file once you have the password";
   const storage =
     file === undefined
-      ? ["It is not stored: the next start generates another one."]
-      : [
-          `Shown only now; its hash is stored in ${file}`,
-          `To change it:  ${programPath()} passwd ${file} ${name}`,
-        ];
+      ? [`${shown}: the next start generates another one.`]
+      : [`${shown}; its hash is stored in ${file}`, `To change it:  ${programPath()} passwd ${file} ${name}`];
   return [
     "No users are configured, so one was generated:",
     "",
     `  user      ${name}`,
-    `  password  ${password}`,
+    `  password  ${passwordFile === undefined ? password : `in ${passwordFile}`}`,
     "",
     ...storage,
     "",
-    "Try it:",
+    "Try it (curl prompts for the password):",
     "",
-    `  curl -u ${name}:${password} ${url}/controller/v1/devices`,
+    `  curl -u ${name} ${url}/controller/v1/devices`,
     "",
   ];
 }

@@ -1,24 +1,52 @@
 /** `gazetteer serve`: start, failed starts, stop. */
 import { describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
-import { basic, runCommand, startService } from "../support/service.ts";
+import { basic, GAZETTEER, generatedCredentials, runCommand, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const DEVICES = "/controller/v1/devices";
 
 describe("the first start", () => {
-  test("shows the generated password once, with a curl command that works; the second start lists the users", async () => {
+  test("on a terminal shows the generated password, with a curl command that prompts for it", async () => {
+    const data = join(temporaryFolder(), "data");
+    let screen = "";
+    const child = Bun.spawn([GAZETTEER, "serve", "--port", "0", "--data", data], {
+      env: { ...process.env, GAZETTEER_CREDENTIALS: undefined },
+      terminal: {
+        cols: 200,
+        data: (_terminal, bytes) => {
+          screen += new TextDecoder().decode(bytes);
+        },
+      },
+    });
+    await until(() => screen.includes("listening on"), { what: "the listening line" });
+    const [, password = ""] = /^ {2}password {2}(\S+)\r$/m.exec(screen) ?? [];
+    const [, user = "", address = ""] = /^ {2}curl -u (\S+) (http:\S+)\r$/m.exec(screen) ?? [];
+    const response = await fetch(address, { headers: { authorization: basic(`${user}:${password}`) } });
+    expect(response.status).toBe(200);
+    expect(existsSync(join(data, "first-password"))).toBe(false);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    child.terminal?.close();
+  });
+
+  test("elsewhere writes the generated password to a private file, with a curl command; the second start lists the users", async () => {
     const data = join(temporaryFolder(), "data");
     const first = await startService({
       args: ["--data", data, "--demo", "devices=4,hosts=4,churn=0"],
       credentials: null,
     });
-    const curl = /^ {2}curl -u (\S+) (http:\S+)$/m.exec(first.stdout());
-    const [, credentials = "", address = ""] = curl ?? [];
+    const [, user, address = ""] = /^ {2}curl -u (\S+) (http:\S+)$/m.exec(first.stdout()) ?? [];
+    expect(user).toBe("reader");
+    const credentials = generatedCredentials(first);
     expect(credentials).toStartWith("reader:");
+    const passwordFile = join(data, "first-password");
+    expect(first.stdout()).toContain(`  password  in ${passwordFile}\n`);
+    expect(statSync(passwordFile).mode & 0o777).toBe(0o600);
+    expect(first.stdout() + first.stderr()).not.toContain(credentials.slice("reader:".length));
     expect(address).toBe(first.url + DEVICES);
     const response = await fetch(address, { headers: { authorization: basic(credentials) } });
     expect(response.status).toBe(200);

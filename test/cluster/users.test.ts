@@ -7,7 +7,7 @@ import { clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
-import { basic } from "../support/service.ts";
+import { basic, generatedCredentials } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { ServiceNode, testEngine } from "./service-nodes.ts";
 
@@ -186,8 +186,8 @@ test("a generated user is that of the first node; the next ones have it too", as
   };
   for (const node of [first, second]) node.configure([], { cluster: { ...cluster, node: node.name } });
   await first.start(null);
-  const [, password = ""] = /password {2}(\S+)/.exec(first.service.stdout()) ?? [];
+  const credentials = generatedCredentials(first.service);
   await second.start(null);
   expect(second.service.stdout()).not.toContain("password ");
-  expect(await statusOf(second, `reader:${password}`)).toBe(200);
+  expect(await statusOf(second, credentials)).toBe(200);
 }, 120_000);

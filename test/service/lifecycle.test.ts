@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
-import { basic, runCommand, type Service, startService } from "../support/service.ts";
+import { basic, generatedCredentials, runCommand, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { connectToEachProcess, processIdsOf } from "./connection.ts";
 import { startThreeProcesses, waitForReaders } from "./start-with-readers.ts";
@@ -200,7 +200,7 @@ test("a new password is valid in all processes, and ends the streams opened with
 test("the generated password of the first start is valid in all processes", async () => {
   const data = join(temporaryFolder(), "data");
   const service = await startThreeProcesses({ args: ["--data", data], credentials: null });
-  const [, credentials = ""] = /^ {2}curl -u (\S+) /m.exec(service.stdout()) ?? [];
+  const credentials = generatedCredentials(service);
   for (const connection of await connectToEachProcess(service, processIdsOf(service))) {
     const { status } = await connection.get(`${API}/devices`, { Authorization: basic(credentials) });
     expect(status).toBe(200);

@@ -4,6 +4,7 @@
  * file has its own hook; where `bun test` runs several files, use --isolate or `await using`.
  */
 import { afterAll } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { endWithRunner } from "../../scripts/end-with-runner.ts";
 import { until } from "./until.ts";
@@ -56,6 +57,13 @@ afterAll(async () => {
   for (const child of running) child.kill("SIGKILL");
   await Promise.all([...running].map((child) => child.exited));
 });
+
+/** `NAME:PASSWORD` of the user that a first start has generated, from the file that it names. */
+export function generatedCredentials({ stdout }: Pick<Service, "stdout">): string {
+  const [, name = ""] = /^ {2}user {6}(.+)$/m.exec(stdout()) ?? [];
+  const [, path = ""] = /^ {2}password {2}in (.+)$/m.exec(stdout()) ?? [];
+  return `${name}:${readFileSync(path, "utf8").trimEnd()}`;
+}
 
 export function basic(credentials: string): string {
   return `Basic ${Buffer.from(credentials, "utf8").toString("base64")}`;
