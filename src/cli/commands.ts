@@ -19,6 +19,7 @@ import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
 import { serversCommand } from "./servers.ts";
 import { statusCommand } from "./status.ts";
+import { escapeLines } from "./table.ts";
 import { versionCommand } from "./version.ts";
 import { watchCommand } from "./watch.ts";
 
@@ -72,7 +73,7 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
   } catch (error) {
     const status = exitStatusOf(error);
     if (status === undefined || !(error instanceof Error)) throw error;
-    await context.err(`gazetteer ${command.name}: ${error.message}\n`);
+    await context.err(`gazetteer ${command.name}: ${escapeLines(error.message)}\n`);
     return status;
   }
 }

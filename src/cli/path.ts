@@ -6,7 +6,7 @@ import { OUTPUT_FLAG, SERVICE_FLAGS, SERVICE_NOTE, wantsJson, withClient } from 
 import type { Command } from "./command.ts";
 import { DeviceNames } from "./device-names.ts";
 import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
-import { escapeControlCharacters } from "./table.ts";
+import { escapeLines } from "./table.ts";
 import { parseTimeArgument } from "./time-argument.ts";
 
 const MAX_PATHS = 32;
@@ -46,8 +46,6 @@ ${SERVICE_NOTE}`,
     return found ? EXIT_STATUS.ok : EXIT_STATUS.failed;
   },
 };
-
-const escapeLines = (text: string): string => text.split("\n").map(escapeControlCharacters).join("\n");
 
 /** The id of the one device or host with the name; a text that is no name is an id. */
 async function resolveEnd(client: Client, text: string, { at }: Query): Promise<string> {

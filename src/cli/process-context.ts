@@ -1,5 +1,9 @@
-/** The Context of a real process: its environment, its standard streams, its terminal. */
+/**
+ * The Context of a real process: its environment, its standard streams, its terminal. What is written to a terminal passes a
+ * filter; a pipe or a file gets every byte as it is.
+ */
 import type { Context } from "./command.ts";
+import { createTerminalFilter } from "./table.ts";
 
 export function createProcessContext(exit: (status: number) => void): Context {
   // A reader that closes the pipe early (`gazetteer get hosts | head`) is not a failure.
@@ -11,11 +15,17 @@ export function createProcessContext(exit: (status: number) => void): Context {
   process.stderr.on("error", onStreamError);
   return {
     env: process.env,
-    out: (text) => write(process.stdout, text),
-    err: (text) => write(process.stderr, text),
+    out: writerTo(process.stdout),
+    err: writerTo(process.stderr),
     exit,
     terminal: process.stdout.isTTY === true,
   };
+}
+
+function writerTo(stream: NodeJS.WriteStream): (text: string | Uint8Array) => Promise<void> {
+  if (stream.isTTY !== true) return (text) => write(stream, text);
+  const filter = createTerminalFilter();
+  return (text) => write(stream, filter(text));
 }
 
 /**

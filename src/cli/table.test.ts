@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { type Column, createTableWriter, escapeControlCharacters, renderTable } from "./table.ts";
+import {
+  type Column,
+  createTableWriter,
+  createTerminalFilter,
+  escapeControlCharacters,
+  renderTable,
+} from "./table.ts";
 
 type Row = { name: unknown; state?: unknown };
 const COLUMNS: Column<Row>[] = [
@@ -68,4 +74,17 @@ describe("escapeControlCharacters", () => {
   ];
   for (const [what, text, shown] of cases)
     test(what, () => expect(escapeControlCharacters(text)).toBe(shown));
+});
+
+test("a terminal gets the styles and line ends of commands, and nothing else that moves or hides text", () => {
+  const filter = createTerminalFilter();
+  expect(filter("\u001b[1mNAME\u001b[0m\ta\u009b2J\u202e\n")).toBe(
+    "\u001b[1mNAME\u001b[0m\ta\\u009b2J\\u202e\n",
+  );
+  expect(filter("\r\u001b[KUser: ann")).toBe("\r\u001b[KUser: ann");
+  expect(filter("a\rb\u001b[2J")).toBe("a\\u000db\\u001b[2J");
+  // Of a body of the service, also styles; characters and line ends may lie across chunks.
+  const bytes = new TextEncoder().encode("é\u001b[31m\u202e\r\nb\rc\r\n");
+  const chunks = Array.from(bytes, (_, i) => filter(bytes.subarray(i, i + 1)));
+  expect(chunks.join("")).toBe("é\\u001b[31m\\u202e\r\nb\\u000dc\r\n");
 });

@@ -42,6 +42,36 @@ export function escapeControlCharacters(text: string): string {
     .replace(UNSAFE_CHARACTERS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** Text of several lines: line ends stay. */
+export const escapeLines = (text: string): string => text.split("\n").map(escapeControlCharacters).join("\n");
+
+/** What commands write themselves: line ends, tabs, styles, and a line of a prompt that is written again. */
+const OWN_SEQUENCES = /\r?\n|\t|\r\u001b\[K|\u001b\[[\d;]*m/;
+
+/**
+ * Makes everything that is written to a terminal safe, whoever wrote it. Commands escape what they know to come from the
+ * network, because only they know where a text ends; this also covers bodies that the service rendered (bytes, in which
+ * nothing but line ends and tabs is a command's own) and texts of which nobody thought.
+ */
+export function createTerminalFilter(): (written: string | Uint8Array) => string {
+  const decoder = new TextDecoder();
+  // A carriage return at the end of a chunk may be the beginning of a line end.
+  let held = "";
+  return (written) => {
+    if (typeof written === "string") return escapeOthers(written);
+    const text = held + decoder.decode(written, { stream: true });
+    held = text.endsWith("\r") ? "\r" : "";
+    return escapeOthers(text.slice(0, text.length - held.length), /\r?\n|\t/);
+  };
+}
+
+/** Escapes what lies between the sequences that are `allowed`. */
+function escapeOthers(text: string, allowed = OWN_SEQUENCES): string {
+  // The split with a group returns the sequences at the odd positions.
+  const parts = text.split(new RegExp(`(${allowed.source})`));
+  return parts.map((part, i) => (i % 2 === 0 ? escapeControlCharacters(part) : part)).join("");
+}
+
 export interface TableOptions {
   readonly colour: boolean;
   /** Whether the first line has the titles of the columns. Default true. */

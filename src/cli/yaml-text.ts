@@ -4,7 +4,7 @@
  * Text that YAML 1.1 would read as another type (`yes`, `10:20:30`) is quoted, because many parsers still are 1.1.
  */
 import { Document, Scalar, visit } from "yaml";
-import { escapeControlCharacters } from "./table.ts";
+import { escapeControlCharacters, escapeLines } from "./table.ts";
 
 export function renderYaml(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
@@ -15,5 +15,5 @@ export function renderYaml(value: unknown): string {
     },
   });
   // The escapes are those of a double-quoted scalar, so a program parses the same value.
-  return document.toString({ lineWidth: 0 }).split("\n").map(escapeControlCharacters).join("\n");
+  return escapeLines(document.toString({ lineWidth: 0 }));
 }

@@ -32,7 +32,7 @@ export function assignNodeIds(nodes: readonly GraphNode[], notes: Note[]): Map<s
     const base =
       node.id
         .toWellFormed()
-        .replaceAll(/[\s\p{Cc}]/gu, "_")
+        .replaceAll(/[\s\p{Cc}\p{Bidi_Control}]/gu, "_")
         .slice(0, MAX_CHANGED_LENGTH)
         .toWellFormed() || "node";
     let id = base;
@@ -40,7 +40,7 @@ export function assignNodeIds(nodes: readonly GraphNode[], notes: Note[]): Map<s
     assign(node, id);
     const reason = isValidId(node.id)
       ? "another node has the same id in another case"
-      : "an id has 1 to 255 characters and no spaces";
+      : "an id has 1 to 255 characters, none of them a space, a control character or a mark of the text direction";
     notes.push({ at: node.at, message: `the node ${JSON.stringify(node.id)} gets the id ${id}: ${reason}` });
   }
   return ids;

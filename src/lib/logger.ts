@@ -40,11 +40,12 @@ export function createLogger(
   };
 }
 
+/** Control characters that JSON does not escape, line separators, and marks that change the text direction. */
+const UNSAFE_CHARACTERS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
 function renderValue(value: string | number | boolean): string {
   const text = String(value);
-  return /^[\w.:/@+-]+$/.test(text)
-    ? text
-    : JSON.stringify(text).replace(/[\u007f-\u009f\u2028-\u202e]/g, "?");
+  return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text).replace(UNSAFE_CHARACTERS, "?");
 }
 
 /** Writes nothing. */

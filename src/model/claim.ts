@@ -25,11 +25,10 @@ export const CLAIM_LIMITS = {
   aliases: 16,
 } as const;
 
-const id = Type.String({
-  minLength: 1,
-  maxLength: CLAIM_LIMITS.id,
-  pattern: "^[^\\s\\u0000-\\u001f\\u007f]+$",
-});
+/** No spaces, control characters (C0 and C1) or marks that change the text direction: an id is shown as it is. */
+export const ID_PATTERN =
+  "^[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]+$";
+const id = Type.String({ minLength: 1, maxLength: CLAIM_LIMITS.id, pattern: ID_PATTERN });
 const text = Type.String({ maxLength: CLAIM_LIMITS.text });
 const annotations = Type.Record(Type.String({ minLength: 1, maxLength: CLAIM_LIMITS.id }), text, {
   maxProperties: CLAIM_LIMITS.annotations,

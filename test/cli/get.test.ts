@@ -17,6 +17,9 @@ hosts:
   - { mac: "00:00:00:00:00:01", vlan: 10, ipAddresses: [10.0.0.9, "2001:db8::9"], locations: [{ elementId: "of:0000000000000001", port: 3 }] }
 `;
 
+/** Besides line ends. */
+const UNSAFE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
 let service: Service;
 beforeAll(async () => {
   const file = join(temporaryFolder(), "network.yaml");
@@ -78,27 +81,44 @@ describe("tables", () => {
     }
   });
 
-  test("colour only on a terminal, and not where NO_COLOR is set", async () => {
-    const runOnTerminal = async (env: Record<string, string | undefined>) => {
-      let text = "";
-      const child = Bun.spawn([GAZETTEER, "get", "devices", "--url", service.url], {
-        env: { ...process.env, NO_COLOR: undefined, GAZETTEER_CREDENTIALS: "ann:p:ä", ...env },
-        terminal: {
-          cols: 200,
-          data: (_terminal, bytes) => {
-            text += new TextDecoder().decode(bytes);
-          },
+  /** What a terminal gets from `get`. */
+  async function runOnTerminal(args: readonly string[], env: Record<string, string | undefined> = {}) {
+    let text = "";
+    const child = Bun.spawn([GAZETTEER, "get", ...args, "--url", service.url], {
+      env: { ...process.env, NO_COLOR: undefined, GAZETTEER_CREDENTIALS: "ann:p:ä", ...env },
+      terminal: {
+        cols: 200,
+        data: (_terminal, bytes) => {
+          text += new TextDecoder().decode(bytes);
         },
-      });
-      expect(await child.exited).toBe(0);
-      child.terminal?.close();
-      return text;
-    };
-    const coloured = await runOnTerminal({});
+      },
+    });
+    await child.exited;
+    child.terminal?.close();
+    return text;
+  }
+
+  test("what the service rendered, and messages, are escaped on a terminal; a pipe gets the bytes as they are", async () => {
+    for (const args of [
+      ["devices", "-o", "json"],
+      ["devices", "-o", "ndjson"],
+      ["devices", "-o", "csv"],
+      ["topology", "-o", "graphml"],
+      ["topology", "-o", "netjson"],
+      ["devices", "\u202eof:9\u009b"],
+    ]) {
+      const shown = await runOnTerminal(args);
+      expect([args, shown.match(/\\u202e/)?.[0], shown.match(UNSAFE)]).toEqual([args, "\\u202e", null]);
+    }
+    expect((await get("devices", "-o", "json")).stdout).toContain("red\u202e");
+  });
+
+  test("colour only on a terminal, and not where NO_COLOR is set", async () => {
+    const coloured = await runOnTerminal(["devices"]);
     expect(coloured).toContain("\u001b[32myes");
     expect(coloured).toContain("2 devices");
     expect(coloured).not.toContain("\u001b[31mred");
-    expect(await runOnTerminal({ NO_COLOR: "1" })).not.toContain("\u001b[");
+    expect(await runOnTerminal(["devices"], { NO_COLOR: "1" })).not.toContain("\u001b[");
   });
 });
 

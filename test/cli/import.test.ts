@@ -103,7 +103,7 @@ describe("GraphML of the Topology Zoo", () => {
         "zoo.graphml (graphml): 4 devices, 8 ports, 8 links, 0 hosts",
         "zoo.graphml:18: left out a node: it has no id",
         'zoo.graphml:16: left out the node "2": it is a second one with this id',
-        'zoo.graphml:17: the node "Porto & Faro" gets the id Porto_&_Faro: an id has 1 to 255 characters and no spaces',
+        'zoo.graphml:17: the node "Porto & Faro" gets the id Porto_&_Faro: an id has 1 to 255 characters, none of them a space, a control character or a mark of the text direction',
         'zoo.graphml:23: left out the edge from "2" to "9": there is no node "9"',
         "zoo.graphml:24: left out a hyperedge: a link has two ends; describe it as a node with edges",
       ].sort(),

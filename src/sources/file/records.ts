@@ -64,7 +64,8 @@ const INNER_FIELDS: Readonly<Record<string, readonly string[]>> = {
   auxLocations: ["elementId", "port"],
 };
 
-const ID = "must be a name of 1 to 255 characters without spaces";
+const ID =
+  "must be a name of 1 to 255 characters without spaces, control characters and marks of the text direction";
 /** Messages for fields whose schema error would only be that a pattern does not match. */
 const FIELD_RULES: Readonly<Record<string, string>> = {
   id: ID,

@@ -3,7 +3,7 @@
  * that of the lowest layer, because layers above are added and removed; the names of the others are aliases. Nodes of the
  * same name are one device also where no layer joins them.
  */
-import { CLAIM_LIMITS, type DeviceClaim, type PortClaim } from "../../model/claim.ts";
+import { CLAIM_LIMITS, type DeviceClaim, ID_PATTERN, type PortClaim } from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
 import { deviceKey } from "../../model/ids.ts";
 import { joinLayers } from "./join-layers.ts";
@@ -18,7 +18,8 @@ import {
 } from "./topology-records.ts";
 
 /** As the ids of claims: one malformed alias would reject the whole device. */
-const VALID_ALIAS = /^[^\s\u0000-\u001f\u007f]{1,255}$/;
+const VALID_ALIAS = new RegExp(ID_PATTERN);
+const isAlias = (name: string): boolean => name.length <= CLAIM_LIMITS.id && VALID_ALIAS.test(name);
 /** Ports that are not numbered. */
 const LOGICAL_PORTS: readonly string[] = ["local", "controller"];
 
@@ -50,7 +51,7 @@ export class DeviceTable {
     const id = idOf(records);
     const names = records.flatMap(({ alias, deviceId }) => [alias ?? deviceId, deviceId]);
     // The name of another device would lead to the wrong one.
-    const others = names.filter((name) => !ids.has(deviceKey(name)) && VALID_ALIAS.test(name));
+    const others = names.filter((name) => !ids.has(deviceKey(name)) && isAlias(name));
     const aliases = [...new Set(others)].sort().slice(0, CLAIM_LIMITS.aliases);
     const facts = mergeFacts(records.map((record) => record.facts));
     this.devices.push({ id, ...facts, ...(aliases.length > 0 && { aliases }) });

@@ -106,7 +106,7 @@ describe("requests are conditional", () => {
     const peer = await start("/network.json", () => json(network("a"), { etag: '"good"' }));
     await peer.poll(() => json('{"devices":[\n{"id":""}]}', { etag: '"bad"' }));
     expect(peer.sink.staleReasons).toEqual([
-      `${peer.host}/network.json:2: devices[0].id: must be a name of 1 to 255 characters without spaces`,
+      `${peer.host}/network.json:2: devices[0].id: must be a name of 1 to 255 characters without spaces, control characters and marks of the text direction`,
     ]);
     // The server responds, so the next poll is after the interval.
     await peer.poll(() => json(network("b"), { etag: '"better"' }));
