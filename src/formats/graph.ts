@@ -28,10 +28,10 @@ export interface TopologyGraph {
 /** What cables are made of. */
 export type LinkSource = Pick<TopologyGraph, "links" | "link">;
 
-/** The ids of the devices of a graph. */
-export type DeviceIds = ReadonlySet<string>;
+/** The ids of the devices of a graph: a set, or a map by id. */
+export type DeviceIds = Pick<ReadonlySet<string>, "has">;
 
-export function* deviceIdsOf(graph: TopologyGraph): PausingSteps<DeviceIds> {
+export function* deviceIdsOf(graph: TopologyGraph): PausingSteps<ReadonlySet<string>> {
   const ids = new Set<string>();
   for (const device of graph.devices) {
     if (device === undefined) yield;

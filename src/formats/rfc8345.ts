@@ -9,94 +9,109 @@
  */
 import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
 import { linkId, portId } from "../model/ids.ts";
-import { encodeRfc8345Id, RFC8345_NETWORK_ID } from "../model/rfc8345-ids.ts";
+import { encodeRfc8345Id, percentEncode, prefixed, RFC8345_NETWORK_ID } from "../model/rfc8345-ids.ts";
 import { joinIntoChunks, type PacedText, renderJsonItems } from "./chunks.ts";
-import { attachmentsOf, type DeviceIds, deviceIdsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
+import { attachmentsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
 
-const deviceTp = (device: string, port: string): string => portId(encodeRfc8345Id("device", device), port);
-const hostTp = (host: string): string => `${encodeRfc8345Id("host", host)}/nic`;
-
-export const renderRfc8345 = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
-
-function* renderDocument(graph: TopologyGraph): PacedText {
-  const devices = yield* deviceIdsOf(graph);
-  yield `{"ietf-network:networks":{"network":[{"network-id":"${RFC8345_NETWORK_ID}","network-types":{}`;
-  yield* renderJsonItems(',\n"node":[', renderNodes(graph, devices), "\n]");
-  yield* renderJsonItems(',\n"ietf-network-topology:link":[', renderLinks(graph, devices), "\n]}]}}\n");
+/** A device as an end of links. Made once: it is the end of all links of its hosts. */
+interface DeviceNode {
+  readonly uri: string;
+  readonly percentEncoded: string;
+  /** The ports that links and hosts refer to, so that every reference in the document resolves. */
+  readonly ports: Set<string>;
 }
-
-function* renderNodes(graph: TopologyGraph, devices: DeviceIds): PacedText {
-  const ports = yield* portsInUse(graph, devices);
-  yield* mapPaced(graph.devices, ({ id }) =>
-    renderNode(
-      encodeRfc8345Id("device", id),
-      [...(ports.get(id) ?? [])].map((port) => deviceTp(id, port)),
-    ),
-  );
-  yield* mapPaced(graph.hosts, ({ id, locations }) => {
-    const isAttached = locations.some(({ elementId }) => devices.has(elementId));
-    return renderNode(encodeRfc8345Id("host", id), isAttached ? [hostTp(id)] : []);
-  });
-}
-
-function renderNode(id: string, terminationPoints: string[]): string {
-  const points = terminationPoints.map((tp) => ({ "tp-id": tp }));
-  return JSON.stringify({ "node-id": id, "ietf-network-topology:termination-point": points });
-}
-
-/** The ports that links and hosts refer to, by device, so that every reference in the document resolves. */
-function* portsInUse(graph: TopologyGraph, devices: DeviceIds): PausingSteps<Map<string, Set<string>>> {
-  const ports = new Map<string, Set<string>>();
-  const addPort = (device: string, port: string) => {
-    const ofDevice = ports.get(device);
-    if (ofDevice) ofDevice.add(port);
-    else ports.set(device, new Set([port]));
-  };
-  for (const link of resolvedLinks(graph, devices)) {
-    if (link === undefined) {
-      yield;
-      continue;
-    }
-    addPort(link.src.device, link.src.port);
-    addPort(link.dst.device, link.dst.port);
-  }
-  for (const attachment of attachmentsOf(graph, devices)) {
-    if (attachment === undefined) yield;
-    else addPort(attachment.at.device, attachment.at.port);
-  }
-  return ports;
-}
+type DeviceNodes = Map<string, DeviceNode>;
 
 interface LinkEnd {
   readonly node: string;
   readonly tp: string;
 }
 
-function* renderLinks(graph: TopologyGraph, devices: DeviceIds): PacedText {
-  const deviceEnd = (device: string, port: string): LinkEnd => ({
-    node: encodeRfc8345Id("device", device),
-    tp: deviceTp(device, port),
-  });
-  yield* mapPaced(resolvedLinks(graph, devices), ({ id, src, dst }) =>
-    renderLink(encodeRfc8345Id("link", id), deviceEnd(src.device, src.port), deviceEnd(dst.device, dst.port)),
-  );
+const endOf = ({ uri }: DeviceNode, port: string): LinkEnd => ({ node: uri, tp: portId(uri, port) });
+
+export const renderRfc8345 = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
+
+function* renderDocument(graph: TopologyGraph): PacedText {
+  const devices = yield* findNodes(graph);
+  yield `{"ietf-network:networks":{"network":[{"network-id":"${RFC8345_NETWORK_ID}","network-types":{}`;
+  yield* renderJsonItems(',\n"node":[', renderNodes(graph, devices), "\n]");
+  yield* renderJsonItems(',\n"ietf-network-topology:link":[', renderLinks(graph, devices), "\n]}]}}\n");
+}
+
+function* findNodes(graph: TopologyGraph): PausingSteps<DeviceNodes> {
+  const devices: DeviceNodes = new Map();
+  for (const device of graph.devices) {
+    if (device === undefined) yield;
+    else {
+      const { id } = device;
+      devices.set(id, {
+        uri: encodeRfc8345Id("device", id),
+        percentEncoded: percentEncode(id),
+        ports: new Set(),
+      });
+    }
+  }
+  for (const link of resolvedLinks(graph, devices)) {
+    if (link === undefined) {
+      yield;
+      continue;
+    }
+    devices.get(link.src.device)?.ports.add(link.src.port);
+    devices.get(link.dst.device)?.ports.add(link.dst.port);
+  }
   for (const attachment of attachmentsOf(graph, devices)) {
-    if (attachment === undefined) {
+    if (attachment === undefined) yield;
+    else devices.get(attachment.at.device)?.ports.add(attachment.at.port);
+  }
+  return devices;
+}
+
+function* renderNodes(graph: TopologyGraph, devices: DeviceNodes): PacedText {
+  for (const device of graph.devices) {
+    const node = device && devices.get(device.id);
+    yield node &&
+      renderNode(
+        node.uri,
+        [...node.ports].map((port) => portId(node.uri, port)),
+      );
+  }
+  yield* mapPaced(graph.hosts, ({ id, locations }) => {
+    const isAttached = locations.some(({ elementId }) => devices.has(elementId));
+    const uri = encodeRfc8345Id("host", id);
+    return renderNode(uri, isAttached ? [nicOf(uri)] : []);
+  });
+}
+
+const nicOf = (host: string): string => `${host}/nic`;
+
+/** Encoded ids need no quoting. As text, because objects for a million hosts would be garbage to collect. */
+function renderNode(id: string, terminationPoints: readonly string[]): string {
+  const points = terminationPoints.map((tp) => `{"tp-id":"${tp}"}`).join(",");
+  return `{"node-id":"${id}","ietf-network-topology:termination-point":[${points}]}`;
+}
+
+function* renderLinks(graph: TopologyGraph, devices: DeviceNodes): PacedText {
+  yield* mapPaced(resolvedLinks(graph, devices), ({ id, src, dst }) => {
+    const [from, to] = [devices.get(src.device), devices.get(dst.device)];
+    return from && to && renderLink(encodeRfc8345Id("link", id), endOf(from, src.port), endOf(to, dst.port));
+  });
+  for (const attachment of attachmentsOf(graph, devices)) {
+    const device = attachment && devices.get(attachment.at.device);
+    if (!device) {
       yield undefined;
       continue;
     }
     const { host, at } = attachment;
-    const nic = { device: host.id, port: "nic" };
-    const hostEnd = { node: encodeRfc8345Id("host", host.id), tp: hostTp(host.id) };
-    yield renderLink(encodeRfc8345Id("attachment", linkId(nic, at)), hostEnd, deviceEnd(at.device, at.port));
-    yield renderLink(encodeRfc8345Id("attachment", linkId(at, nic)), deviceEnd(at.device, at.port), hostEnd);
+    const encoded = percentEncode(host.id);
+    const uri = prefixed("host", encoded);
+    const [hostEnd, deviceEnd] = [{ node: uri, tp: nicOf(uri) }, endOf(device, at.port)];
+    const nic = { device: encoded, port: "nic" };
+    const port = { device: device.percentEncoded, port: at.port };
+    yield renderLink(prefixed("attachment", linkId(nic, port)), hostEnd, deviceEnd);
+    yield renderLink(prefixed("attachment", linkId(port, nic)), deviceEnd, hostEnd);
   }
 }
 
-function renderLink(id: string, source: LinkEnd, destination: LinkEnd): string {
-  return JSON.stringify({
-    "link-id": id,
-    source: { "source-node": source.node, "source-tp": source.tp },
-    destination: { "dest-node": destination.node, "dest-tp": destination.tp },
-  });
-}
+const renderLink = (id: string, source: LinkEnd, destination: LinkEnd): string =>
+  `{"link-id":"${id}","source":{"source-node":"${source.node}","source-tp":"${source.tp}"},` +
+  `"destination":{"dest-node":"${destination.node}","dest-tp":"${destination.tp}"}}`;

@@ -22,11 +22,17 @@ const URI_KINDS: readonly string[] = ["device", "link"];
 
 const ENCODED_ID = /^gazetteer:([a-z]+)\/(.*)$/s;
 
+/** No result contains a quote or a backslash, so that it is JSON text as it is. */
 export function encodeRfc8345Id(kind: Rfc8345Kind, id: string): string {
   if (URI_KINDS.includes(kind) && PLAIN_URI.test(id) && !id.startsWith("gazetteer:")) return id;
-  const encoded = encodeURIComponent(id.toWellFormed()).replaceAll("%3A", ":").replaceAll("%2F", "/");
-  return `gazetteer:${kind}/${encoded}`;
+  return prefixed(kind, percentEncode(id));
 }
+
+/** The id of an id that is percent-encoded already. A link between two is encoded when both are. */
+export const prefixed = (kind: Rfc8345Kind, encoded: string): string => `gazetteer:${kind}/${encoded}`;
+
+export const percentEncode = (id: string): string =>
+  encodeURIComponent(id.toWellFormed()).replaceAll("%3A", ":").replaceAll("%2F", "/");
 
 /** Undefined when it is not an id that `encodeRfc8345Id` makes. A URI without the prefix is that of a device. */
 export function decodeRfc8345Id(uri: string): { kind: Rfc8345Kind; id: string } | undefined {

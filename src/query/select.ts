@@ -4,14 +4,14 @@
  * searched first and only entities with a hit are parsed. Only the newest state has indexes; all others are scanned.
  *
  * Indexes change with the view, so they are read within the call of `select`. Everything else is read while the caller
- * iterates, with a pause after each page or after as many entities, or bytes, as a page has.
+ * iterates, with a pause after every few entities, and after each page.
  */
 
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { BYTES_PER_STEP, onlyPausing, Pace, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
-import { type EncodedPage, MAX_PAGE_SIZE } from "../view/encoded-page.ts";
+import type { EncodedPage } from "../view/encoded-page.ts";
 import type { NetworkState } from "../view/view.ts";
 import { type Filter, type IdHint, type IndexRanges, matchesAll } from "./filter.ts";
 
@@ -19,7 +19,10 @@ import { type Filter, type IdHint, type IndexRanges, matchesAll } from "./filter
 const MAX_CANDIDATES = 20_000;
 /** More look-ups in an index, which are made in one turn, take longer than a scan that pauses. */
 const MAX_RANGES = 512;
-/** Candidates that are read and matched between two pauses. A result that needs no pause is an array. */
+/**
+ * Entities that are read and matched between two pauses. What a caller does with each of them is a part of the step, and
+ * takes up to 20 µs where they are rendered. A result that needs no pause is an array.
+ */
 const ENTITIES_PER_STEP = 64;
 
 /** Matches with an id greater than `after`, in order of id. */
@@ -87,7 +90,7 @@ function* scan(
     if (substrings) return positionsContaining(page, substrings);
     return anyCase === undefined ? page.ids.keys() : positionsContainingAnyCase(page, anyCase);
   };
-  const pace = new Pace(MAX_PAGE_SIZE);
+  const pace = new Pace(ENTITIES_PER_STEP);
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
@@ -108,7 +111,7 @@ function* allEntities(
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
   const pages = yield* onlyPausing(state.pages(kind));
-  const pace = new Pace(MAX_PAGE_SIZE);
+  const pace = new Pace(ENTITIES_PER_STEP);
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;

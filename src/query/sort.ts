@@ -4,7 +4,7 @@
  * hosts for one page of them needs the memory of two pages.
  */
 
-import { Pace, type Paced, type Steps, sortInSteps } from "../lib/steps.ts";
+import { Pace, type Paced, type PausingSteps, pausing, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
@@ -18,6 +18,7 @@ import type { SortKey } from "./query.ts";
 
 /** Entities that are parsed, or looked up, between two pauses. */
 const ENTITIES_PER_STEP = 64;
+const IDS_PER_STEP = 5000;
 /** Rows that are kept beyond twice `max`, so that a small page does not sort after every few rows. */
 const SPARE_ROWS = 512;
 
@@ -25,12 +26,76 @@ const SPARE_ROWS = 512;
 const ROW_BYTES = 100;
 const POINTER_BYTES = 8;
 
-interface Row {
-  readonly id: string;
-  readonly keys: readonly Scalar[];
-}
+/**
+ * The rows to sort, by column: an object for each row would be garbage that outlives several collections, and collecting
+ * it delays everybody.
+ */
+class Rows {
+  readonly #sort: readonly SortKey[];
+  #ids: string[] = [];
+  #columns: Scalar[][];
+  /** The length of the texts of the longest row. */
+  longest = 0;
 
-type Compare = (a: Row, b: Row) => number;
+  constructor(sort: readonly SortKey[]) {
+    this.#sort = sort;
+    this.#columns = sort.map(() => []);
+  }
+
+  get length(): number {
+    return this.#ids.length;
+  }
+
+  id(row: number): string {
+    return this.#ids[row] ?? "";
+  }
+
+  /** Returns the bytes that the row needs. */
+  add(id: string, entity: Entity, names: DeviceNames): number {
+    let length = 0;
+    for (let i = 0; i < this.#columns.length; i++) {
+      const field = this.#sort[i]?.field ?? "id";
+      // The text of the id is that of the page.
+      const key = field === "id" ? id : sortKeyOf(entity, field, names);
+      this.#columns[i]?.push(key);
+      if (typeof key === "string" && key !== id) length += key.length;
+    }
+    this.#ids.push(id);
+    this.longest = Math.max(this.longest, length);
+    return ROW_BYTES + length;
+  }
+
+  removeLast(): void {
+    this.#ids.pop();
+    for (const column of this.#columns) column.pop();
+  }
+
+  /** The numbers of the rows, in order. */
+  *order(): PausingSteps<number[]> {
+    const rows: number[] = [];
+    for (const row of pausing(this.#ids.keys(), IDS_PER_STEP)) {
+      if (row === undefined) yield;
+      else rows.push(row);
+    }
+    return yield* sortInSteps(rows, (a, b) => this.compare(a, b), this.longest);
+  }
+
+  /** Keeps these rows alone, in this order. */
+  keep(rows: readonly number[]): void {
+    this.#ids = rows.map((row) => this.id(row));
+    this.#columns = this.#columns.map((column) => rows.map((row) => column[row] ?? ""));
+  }
+
+  compare(a: number, b: number): number {
+    for (let i = 0; i < this.#columns.length; i++) {
+      const column = this.#columns[i];
+      const left = column?.[a] ?? "";
+      const right = column?.[b] ?? "";
+      if (left !== right) return left < right === this.#sort[i]?.descending ? 1 : -1;
+    }
+    return this.id(a) < this.id(b) ? -1 : 1;
+  }
+}
 
 /** The ids in order; at most the first `max`. `state` has the names of the devices at ends and places. */
 export function* sortedIds(
@@ -41,43 +106,38 @@ export function* sortedIds(
   count: CountBytes,
   max = Number.POSITIVE_INFINITY,
 ): Steps<string[]> {
-  const compare = comparator(sort);
   const names = new DeviceNames(state, count);
-  let rows: Row[] = [];
+  const rows = new Rows(sort);
   let counted = 0;
-  /** The last row that is still in the result, once there are `max`. */
-  let last: Row | undefined;
-  let longest = 0;
+  /** Whether the first `max` rows are in order, and no row after the last one of them is in the result. */
+  let isFull = false;
   const pace = new Pace(ENTITIES_PER_STEP);
   for (const item of items) {
     if (item === undefined) {
       yield;
       continue;
     }
-    const entity = parseStored(kind, item.text);
-    const row = { id: item.id, keys: sort.map(({ field }) => sortKeyOf(entity, field, names)) };
-    if (!last || compare(row, last) < 0) {
-      const size = sizeOf(row);
-      rows.push(row);
-      longest = Math.max(longest, size - ROW_BYTES);
+    const size = rows.add(item.id, parseStored(kind, item.text), names);
+    if (isFull && rows.compare(rows.length - 1, max - 1) > 0) rows.removeLast();
+    else {
       counted += size;
       count(size);
     }
     if (rows.length >= 2 * max + SPARE_ROWS) {
       const before = rows.length;
-      rows = (yield* sortInSteps(rows, compare, longest)).slice(0, max);
+      rows.keep((yield* rows.order()).slice(0, max));
       const dropped = counted * (1 - rows.length / before);
       counted -= dropped;
       count(-dropped);
-      last = rows.at(-1);
+      isFull = true;
     }
     if (pace.isDue(item.text.length)) yield;
   }
   names.release();
   const ids: string[] = [];
-  for (const { id } of yield* sortInSteps(rows, compare, longest)) {
-    if (ids.length === max) break;
-    ids.push(id);
+  for (const row of pausing(yield* rows.order(), IDS_PER_STEP)) {
+    if (row === undefined) yield;
+    else if (ids.length < max) ids.push(rows.id(row));
   }
   // The rows are free again, the list of ids stays until the response is sent.
   count(ids.length * POINTER_BYTES - counted);
@@ -105,21 +165,6 @@ function sortKeyOf(entity: Entity, field: string, names: DeviceNames): Scalar {
 const pointKey = (names: DeviceNames, device: string, port: string): string =>
   `${names.of(device)}\u0000${device}\u0000${port.padStart(PORT_DIGITS, "0")}`;
 const PORT_DIGITS = 10;
-
-const sizeOf = ({ keys }: Row): number =>
-  ROW_BYTES + keys.reduce<number>((sum, key) => sum + (typeof key === "string" ? key.length : 0), 0);
-
-function comparator(sort: readonly SortKey[]): Compare {
-  const directions = sort.map(({ descending }) => descending);
-  return (a, b) => {
-    for (let i = 0; i < directions.length; i++) {
-      const left = a.keys[i] ?? "";
-      const right = b.keys[i] ?? "";
-      if (left !== right) return left < right === directions[i] ? 1 : -1;
-    }
-    return a.id < b.id ? -1 : 1;
-  };
-}
 
 /** The entities with these ids, from the one at `from`. */
 export function* entitiesOf(
