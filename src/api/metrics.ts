@@ -7,7 +7,7 @@ import { KINDS } from "../model/ids.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import { indexedDrift } from "../query/drift-counts.ts";
 import type { Problems } from "../query/problems/problems.ts";
-import { selectProblems } from "../query/problems/select-problems.ts";
+import { countBySeverity } from "../query/problems/select-problems.ts";
 import { clusterFamilies } from "./cluster-metrics.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
@@ -53,7 +53,6 @@ export interface ReaderMetrics {
   counters(): ProcessCounters;
 }
 
-const ALL_PROBLEMS = { problemFilters: [], acceptsNames: true };
 const HEADERS = {
   "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
   "Cache-Control": "no-store",
@@ -63,17 +62,13 @@ const HEADERS = {
 export function* metricsResponse(input: MetricsInput): Steps<Response> {
   const graph = yield* input.context.view.capture().linkGraph();
   const clusters = yield* graph.clusterCount();
-  const { counts } = yield* selectProblems(
-    yield* input.problems.newest(),
-    ALL_PROBLEMS,
-    input.context.view.capture(),
-  );
+  const problems = yield* countBySeverity(yield* input.problems.newest());
   const families = [
     ...networkFamilies(input, clusters),
     gauge(
       "gazetteer_problems",
       "What is wrong with the network, as /controller/v1/topology/problems lists it.",
-      Array.from(counts, ([kind, n]): Sample => [{ kind }, n]),
+      problems.map(({ kind, severity, count }): Sample => [{ kind, severity }, count]),
     ),
     ...sourceFamilies(input),
     ...httpFamilies(input),

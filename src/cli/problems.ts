@@ -25,6 +25,8 @@ const COLUMNS: readonly Column<NetworkProblem>[] = [
   { title: "SINCE", cell: ({ since }) => since },
   { title: "DEVICES CUT OFF", cell: ({ cutOff }) => cutOff.deviceCount },
   { title: "HOSTS CUT OFF", cell: ({ cutOff }) => cutOff.hostCount },
+  { title: "CONSEQUENCES", cell: ({ consequences }) => consequences },
+  { title: "CAUSED BY", cell: ({ causedBy }) => causedBy },
   { title: "PROBLEM", cell: ({ text }) => text, maxWidth: 400 },
 ];
 
@@ -39,9 +41,11 @@ export const problemsCommand: Command = {
     ...SERVICE_FLAGS,
   ],
   notes: `
-NAME=VALUE are filters: kind, severity, resource, device, source, q.
+NAME=VALUE are filters: kind, severity, resource, device, source, causedBy, q.
+causedBy= (empty) leaves out what follows from another problem of the list.
 
   gazetteer problems
+  gazetteer problems causedBy=
   gazetteer problems severity=critical,major
   gazetteer problems kind=link-lost --at 2h
   gazetteer problems device=of:0000000000000001 -o json

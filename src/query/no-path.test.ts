@@ -10,7 +10,7 @@ import { History } from "../view/history.ts";
 import { findParting } from "./no-path.ts";
 import { SinceFinder } from "./problems/since.ts";
 
-const DEVICES = ["a", "b", "c", "d", "e"] as const;
+const DEVICES: readonly string[] = ["a", "b", "c", "d", "e"];
 const PAIRS = DEVICES.flatMap((p, i) => DEVICES.slice(i + 1).map((q) => [p, q] as const));
 const DIRECTION_STATES = ["active", "inactive", "lost", "unknown"] as const;
 type DirectionState = (typeof DIRECTION_STATES)[number];
@@ -24,8 +24,8 @@ interface Plan {
 }
 
 const endsOf = (src: string, dst: string) => ({
-  src: { device: src, port: String(DEVICES.findIndex((id) => id === dst)) },
-  dst: { device: dst, port: String(DEVICES.findIndex((id) => id === src)) },
+  src: { device: src, port: String(DEVICES.indexOf(dst)) },
+  dst: { device: dst, port: String(DEVICES.indexOf(src)) },
 });
 const idOf = (src: string, dst: string): string => {
   const ends = endsOf(src, dst);
@@ -89,7 +89,7 @@ function hasPath(plan: Plan, repaired: string): boolean {
 /** The ids of all devices and links whose repair alone gives a path from a to b. */
 function singleRepairs(plan: Plan): string[] {
   const { devices, directions } = plan;
-  const ids = DEVICES.filter((id) => devices.get(id) !== "up" && hasPath(plan, id)).map(String);
+  const ids = DEVICES.filter((id) => devices.get(id) !== "up" && hasPath(plan, id));
   for (const src of DEVICES) {
     for (const dst of DEVICES) {
       const state = directions.get(`${src} ${dst}`) ?? "unknown";

@@ -142,6 +142,12 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     schema: { $id: "ProblemResource", enum: PROBLEM_RESOURCES },
     multiple: true,
   },
+  causedBy: {
+    on: ["problems"],
+    description:
+      "The id of the problem that the problem follows from; several with commas. Empty: problems that follow from no other.",
+    multiple: true,
+  },
   q: {
     on: ["list", "search", "problems"],
     description:

@@ -131,7 +131,7 @@ test("drift, stale sources and conflicts of links", async () => {
     settings("source:fourth", { hasSynced: false, ...failed }),
   ]);
   const ids = summary(await read(harness, "?severity=minor,warning"));
-  expect(ids).toContain(`minor conflict:links:${linkOf("dev:d", A)} -0/0`);
+  expect(ids).toContain(`minor conflict:links:${linkOf(A, "dev:d")} -0/0`);
   expect(ids).toContain(`warning drift:devices:dev:x -0/0`);
   expect(ids).toContain(`warning drift:links:${A}/1-dev:x/2 -0/0`);
   // Drift may only look so, where a source no longer reports.
@@ -443,11 +443,17 @@ test("a stream resumes from a revision, and has its filters", async () => {
     );
 });
 
-test("the metric counts them by kind", async () => {
+test("the metric counts them by kind and severity", async () => {
   const harness = await open();
   await harness.apply(TREE);
-  await harness.apply([device(B, false), device(C, false)]);
+  await harness.apply([device(B, false), ...link(A, C, "INACTIVE"), host(1, C)]);
   const metrics = await (await harness.fetch("/metrics")).text();
-  expect(metrics).toContain('gazetteer_problems{kind="device-unavailable"} 2\n');
-  expect(metrics).toContain('gazetteer_problems{kind="drift"} 0\n');
+  for (const sample of [
+    'kind="device-unavailable",severity="critical"} 1',
+    'kind="link-inactive",severity="critical"} 1',
+    'kind="link-inactive",severity="major"} 0',
+    'kind="drift",severity="warning"} 0',
+    'kind="host-moved",severity="notice"} 1',
+  ])
+    expect(metrics).toContain(`gazetteer_problems{${sample}\n`);
 });

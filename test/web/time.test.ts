@@ -111,7 +111,7 @@ test.skipIf(!hasChromium)(
     await button("Play").click();
     await problems.getByText("The problems are loaded when the play pauses.").waitFor();
     // No number and no sentence that would be of another moment.
-    expect(await problems.locator(".problem-filters .count").allTextContents()).toEqual(Array(5).fill("–"));
+    expect(await problems.locator(".problem-filters .count").allTextContents()).toEqual(Array(6).fill("–"));
     expect(await problems.getByText("No problems.").count()).toBe(0);
     const isDown = () => tab.page.getByText("4 devices (1 down)").isVisible();
     await playUntil("the device that goes down", isDown);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { runToEnd } from "../../lib/steps.ts";
 import { linkId } from "../../model/ids.ts";
 import { LinkGraph } from "../../view/link-graph.ts";
-import { type Fault, findCutOffs } from "./cut-off.ts";
+import { type Fault, type FaultEffect, findCutOffs } from "./cut-off.ts";
 
 interface Network {
   /** `a-b` is a cable, `a=b` two of them; `a~b` an inactive one, `a!b` one that was lost. */
@@ -16,11 +16,22 @@ interface Network {
 
 const HOUR_MS = 3_600_000;
 
+function cutOffs(network: Network, faults: readonly string[]): string[] {
+  return effectsOf(network, faults).map(({ cutOff: { devices: ids, deviceCount, hostCount } }) => {
+    expect(ids).toHaveLength(Math.min(100, deviceCount));
+    return `${[...ids].sort().join(" ")} / ${hostCount}`;
+  });
+}
+
+/** The names of the faults that separate the devices of these faults. */
+const separators = (network: Network, faults: readonly string[]): (string | undefined)[] =>
+  effectsOf(network, faults).map(({ separatedBy }) => separatedBy?.replace(/^\d+ /, ""));
+
 /** A fault is a device or `a-b`, with its hour: `a-b:3`; 0 where it is not given. */
-function cutOffs(
+function effectsOf(
   { cables, down = "", hosts = {}, removed = "" }: Network,
   faults: readonly string[],
-): string[] {
+): FaultEffect[] {
   const unavailable = new Set(down.split(" "));
   const devices = new Map<string, { available: boolean }>();
   const links = new Map<
@@ -56,10 +67,11 @@ function cutOffs(
     }
   }
   const graph = runToEnd(LinkGraph.empty.with({ devices, links }));
-  const parsed = faults.map((fault): Fault => {
+  const parsed = faults.map((fault, i): Fault => {
     const [name = "", since = "0"] = fault.split(":");
     const [src = "", dst] = name.split("-");
-    return { at: dst === undefined ? src : { src, dst }, since: Number(since) * HOUR_MS };
+    // A name may be given twice.
+    return { id: `${i} ${name}`, at: dst === undefined ? src : { src, dst }, since: Number(since) * HOUR_MS };
   });
   const groups = Object.entries(hosts).map(([ids, count]) => ({ devices: ids.split(" "), count }));
   const located = {
@@ -70,11 +82,7 @@ function cutOffs(
       time: Number(time) * HOUR_MS,
     })),
   };
-  const found = runToEnd(findCutOffs(graph, located, lost, parsed));
-  return found.map(({ devices: ids, deviceCount, hostCount }) => {
-    expect(ids).toHaveLength(Math.min(100, deviceCount));
-    return `${[...ids].sort().join(" ")} / ${hostCount}`;
-  });
+  return [...runToEnd(findCutOffs(graph, located, lost, parsed)).values()];
 }
 
 const NOTHING = " / 0";
@@ -192,5 +200,26 @@ describe("what problems cut off", () => {
       " ",
     );
     expect(cutOffs({ cables, hosts: { x: 1000 } }, ["core-d0"])[0]).toEndWith("/ 150");
+  });
+});
+
+describe("the outermost problem that alone separates an unavailable device", () => {
+  test("is the first on the way from the largest part", () => {
+    const line = { cables: "a-b b-c c-d a-x", down: "b c d" };
+    expect(separators(line, ["d", "c", "b"])).toEqual(["b", "b", undefined]);
+    const cut = { cables: "a-x a!b b-c c~d", down: "c d", hosts: { a: 9 } };
+    expect(separators(cut, ["a-b", "c", "c-d", "d"])).toEqual([undefined, "a-b", undefined, "a-b"]);
+  });
+
+  test("is none where there is another way, or where two problems do it together", () => {
+    expect(separators({ cables: "a-b b-c c-d d-a a-x", down: "b c" }, ["b", "c"])).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(
+      separators({ cables: "a-x a-l a-r l-z r-z", down: "l r z", hosts: { a: 9 } }, ["l", "r", "z"]),
+    ).toEqual([undefined, undefined, undefined]);
+    // Nothing is known that joins it.
+    expect(separators({ cables: "a-b z", down: "b z" }, ["b", "z"])).toEqual([undefined, undefined]);
   });
 });

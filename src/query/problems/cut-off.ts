@@ -10,7 +10,7 @@
 import type { Steps } from "../../lib/steps.ts";
 import type { CutOff } from "../../model/network-problem.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
-import { type Cause, findSince, type Range } from "./cut-off-since.ts";
+import { type Cause, findOutermost, findSince, type Range } from "./cut-off-places.ts";
 import { type SearchTree, searchFromRoot } from "./depth-first.ts";
 import type { LocatedHosts } from "./located-hosts.ts";
 import { countOutsideHosts } from "./outside-hosts.ts";
@@ -22,37 +22,47 @@ const FAULTS_PER_STEP = 100;
 const DEVICES_PER_STEP = 2000;
 
 export interface Fault {
+  /** The id of the problem. */
+  readonly id: string;
   /** A device that is unavailable, or a cable that is inactive or lost. */
   readonly at: string | DevicePair;
   /** Epoch milliseconds. */
   readonly since: number;
 }
 
+/** What follows from a fault, and what it follows from. */
+export interface FaultEffect {
+  readonly cutOff: CutOff;
+  /** Of a device: the id of the outermost other fault that alone separates it from the largest part. */
+  readonly separatedBy: string | undefined;
+}
+
 /** What a fault separates. */
-type Separated = Omit<Cause, "since">;
+type Separated = Pick<Cause, "alone" | "block">;
 
 export const NOTHING_CUT_OFF: CutOff = { devices: [], deviceCount: 0, hostCount: 0 };
 const NOTHING_SEPARATED: Separated = { alone: [], block: undefined };
 
-/** Of each fault, in their order. */
+/** By the id of the fault. */
 export function* findCutOffs(
   graph: LinkGraph,
   hosts: LocatedHosts,
   lost: readonly DevicePair[],
   faults: readonly Fault[],
-): Steps<CutOff[]> {
-  if (faults.length === 0) return [];
+): Steps<ReadonlyMap<string, FaultEffect>> {
+  const found = new Map<string, FaultEffect>();
+  if (faults.length === 0) return found;
   const parts = yield* findParts(graph, hosts);
   const repaired = yield* buildRepairedGraph(graph, parts, lost);
   const tree = yield* searchFromRoot(repaired);
   const causes: Cause[] = [];
   const aloneSince = new Map<string, number>();
-  for (const { at, since } of faults) {
+  for (const { id, at, since } of faults) {
     const separated =
       typeof at === "string"
         ? separatedByDevice(repaired, tree, at)
         : separatedByLink(graph, parts, repaired, tree, at);
-    causes.push({ ...separated, since });
+    causes.push({ ...separated, id, since });
     if (typeof at === "string" && isAlone(repaired, tree, at)) aloneSince.set(at, since);
     if (causes.length % FAULTS_PER_STEP === 0) yield;
   }
@@ -66,15 +76,16 @@ export function* findCutOffs(
   });
   const sums = new Sums(repaired, tree);
   yield* sums.add(hostsAt, causes);
-  const found: CutOff[] = [];
-  for (const [i, cause] of causes.entries()) {
-    const at = faults[i]?.at;
-    found.push(
-      typeof at === "string" && aloneSince.has(at)
+  const outermost = yield* findOutermost(tree.order.length, causes);
+  for (const [i, { id, at }] of faults.entries()) {
+    if (i % FAULTS_PER_STEP === FAULTS_PER_STEP - 1) yield;
+    if (typeof at === "string") {
+      const by = causes[outermost[placeOfDevice(at)] ?? i]?.id;
+      const cutOff = aloneSince.has(at)
         ? { devices: [at], deviceCount: 1, hostCount: hostsAt(at) }
-        : sums.cutOff(cause),
-    );
-    if (found.length % FAULTS_PER_STEP === 0) yield;
+        : sums.cutOff(causes[i]);
+      found.set(id, { cutOff, separatedBy: by === id ? undefined : by });
+    } else found.set(id, { cutOff: sums.cutOff(causes[i]), separatedBy: undefined });
   }
   return found;
 }
@@ -177,7 +188,7 @@ class Sums {
     return this.#repaired.devices[this.#tree.order[place] ?? ROOT]?.id;
   }
 
-  cutOff({ alone, block }: Cause): CutOff {
+  cutOff({ alone, block }: Separated = NOTHING_SEPARATED): CutOff {
     const devices: string[] = [];
     let deviceCount = 0;
     let hostCount = 0;

@@ -1,8 +1,11 @@
-/** What is found wrong, before it is known what it cuts off. */
+/** What is found wrong, before it is known what follows from it. */
 import type { NetworkProblem } from "../../model/network-problem.ts";
 
 /** A problem without what follows from all of them together. */
-export type Finding = Omit<NetworkProblem, "severity" | "cutOff" | "causedBy" | "consequences">;
+export interface Finding extends Omit<NetworkProblem, "severity" | "cutOff" | "causedBy" | "consequences"> {
+  /** It is drift, and all of what it is about is intended and not observed. */
+  readonly isMissing?: boolean;
+}
 
 /** Entities that are looked at, or findings that are made, between two pauses. */
 export const FINDINGS_PER_STEP = 200;

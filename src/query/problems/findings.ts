@@ -4,7 +4,7 @@
  */
 import { collectPaced, mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import { hasConflict } from "../../model/conflict.ts";
-import { DRIFT_STATES, type Entities, entityId } from "../../model/entity.ts";
+import { DRIFT_STATES, type Entities, entityId, type Link } from "../../model/entity.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import type { ProblemResource } from "../../model/problem-kinds.ts";
 import { MergeRules } from "../../view/merge-rules.ts";
@@ -14,7 +14,14 @@ import { conflictFilter, driftFilter, type Filter, ONE_SIDED, ScalarFilter } fro
 import { select } from "../select.ts";
 import { EntityNames } from "./entity-names.ts";
 import { FINDINGS_PER_STEP, type Finding, isoTime } from "./finding.ts";
-import { activeOnly, IS_INACTIVE, IS_ONE_SIDED, linkFindings, lostFindings } from "./link-findings.ts";
+import {
+  activeOnly,
+  CableFindings,
+  IS_INACTIVE,
+  IS_ONE_SIDED,
+  linkFindings,
+  lostFindings,
+} from "./link-findings.ts";
 import type { ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { DevicePair } from "./repaired-graph.ts";
 import { type Condition, type SinceFinder, unavailableSince } from "./since.ts";
@@ -120,6 +127,14 @@ type Selected = readonly (readonly [kind: Kind, entities: Paced<Entities[Kind]>]
 
 function* conflictFindings(selected: Selected, finder: SinceFinder, names: EntityNames): Steps<Finding[]> {
   const findings: Finding[] = [];
+  const text = (kind: Kind, entity: Entities[Kind]) =>
+    `${names.entity(kind, entity)}: ${entity.annotations?.conflict ?? ""}.`;
+  // Both links of a cable occupy the same ports, so that one says what the other does.
+  const cables = new CableFindings({
+    kind: "conflict",
+    prefix: "conflict:links:",
+    text: ([link]) => text("links", link),
+  });
   for (const [kind, entities] of selected) {
     const found = yield* collectPaced(entities);
     const condition = hasConflictOf(kind);
@@ -130,73 +145,91 @@ function* conflictFindings(selected: Selected, finder: SinceFinder, names: Entit
         continue;
       }
       const id = entityId(entity);
-      const conflict = entity.annotations?.conflict ?? "";
       const at = since.get(id) ?? entity.lastChanged;
-      findings.push({
-        ...(kind === "hosts"
-          ? { id: `host-duplicated:${id}`, kind: "host-duplicated" }
-          : { id: `conflict:${kind}:${id}`, kind: "conflict" }),
-        since: at,
-        ...aboutEntity(kind, entity),
-        text: `${names.entity(kind, entity)}: ${conflict}.`,
-      });
+      if ("src" in entity) cables.add(entity, at);
+      else
+        findings.push({
+          ...(kind === "hosts"
+            ? { id: `host-duplicated:${id}`, kind: "host-duplicated" }
+            : { id: `conflict:${kind}:${id}`, kind: "conflict" }),
+          since: at,
+          ...aboutEntity(kind, entity),
+          text: text(kind, entity),
+        });
     }
   }
-  return findings;
+  return [...findings, ...(yield* cables.findings())];
 }
 
 /** What the problem of an entity says about it. */
 function aboutEntity(
   kind: Kind,
-  entity: Entities[Kind],
+  entity: Exclude<Entities[Kind], Link>,
 ): Pick<Finding, "resource" | "entity" | "devices" | "sources"> {
   const resource: ProblemResource = kind;
   return { resource, entity: entityId(entity), devices: devicesOf(entity), sources: entity.sources };
 }
 
-function devicesOf(entity: Entities[Kind]): string[] {
+function devicesOf(entity: Exclude<Entities[Kind], Link>): string[] {
   if ("element" in entity) return [entity.element];
-  if ("src" in entity) return [...new Set([entity.src.device, entity.dst.device])];
   return "mac" in entity ? [...new Set(entity.locations.map((at) => at.elementId))] : [entity.id];
 }
 
 function* driftFindings(state: NetworkState, selected: Selected, names: EntityNames): Steps<Finding[]> {
   const findings: Finding[] = [];
+  const cables = new CableFindings({
+    kind: "drift",
+    prefix: "drift:links:",
+    text: (links) => linksDriftText(links, names),
+    isMissing,
+  });
+  const add = (kind: Kind, entity: Entities[Kind]): void => {
+    if ("src" in entity) cables.add(entity, driftSince(entity));
+    else findings.push(driftFinding(kind, entity, names));
+  };
   for (const [kind, entities] of selected)
-    for (const finding of mapPaced(entities, (entity) => driftFinding(kind, entity, names))) {
-      if (finding) findings.push(finding);
+    for (const entity of entities) {
+      if (entity) add(kind, entity);
       else yield;
     }
   for (const page of yield* state.pages("missing")) {
     for (let i = 0; i < page.length; i++) {
       const entity = parseStored("missing", page.value(i));
       const kind = KINDS.find((name) => page.ids[i]?.startsWith(`${name} `));
-      if (kind) findings.push(driftFinding(kind, entity, names));
+      if (kind) add(kind, entity);
     }
     yield;
   }
-  return findings;
+  return [...findings, ...(yield* cables.findings())];
 }
 
-function driftFinding(kind: Kind, entity: Entities[Kind], names: EntityNames): Finding {
-  const { drift } = entity;
-  const name = names.entity(kind, entity);
-  const fields = Object.keys(drift?.fields ?? {}).join(", ");
+const isMissing = ({ drift }: Entities[Kind]): boolean => drift?.state === "missing";
+const driftSince = ({ drift, lastChanged }: Entities[Kind]): string => drift?.since ?? lastChanged;
+
+function driftFinding(kind: Kind, entity: Exclude<Entities[Kind], Link>, names: EntityNames): Finding {
   return {
     id: `drift:${kind}:${entityId(entity)}`,
     kind: "drift",
-    since: drift?.since ?? entity.lastChanged,
+    since: driftSince(entity),
     ...aboutEntity(kind, entity),
-    text:
-      drift?.state === "missing"
-        ? `${name} is intended and not observed.`
-        : drift?.state === "unplanned"
-          ? `${name} is observed and not intended.`
-          : `${name} differs from what is intended: ${fields}.`,
+    text: `${names.entity(kind, entity)} ${driftText(entity)}.`,
+    isMissing: isMissing(entity),
   };
 }
 
-/** One problem a source: that it fails is why it is stale. A source that no node runs any more is stale only. */
+function driftText({ drift }: Entities[Kind]): string {
+  if (drift?.state === "missing") return "is intended and not observed";
+  if (drift?.state === "unplanned") return "is observed and not intended";
+  return `differs from what is intended: ${Object.keys(drift?.fields ?? {}).join(", ")}`;
+}
+
+/** Of a cable whose two links differ from the plan in different ways, both are described. */
+function linksDriftText(links: readonly Link[], names: EntityNames): string {
+  const linkByText = new Map(links.toReversed().map((link) => [driftText(link), link]));
+  const sentences = Array.from(linkByText, ([text, link]) => `${names.entity("links", link)} ${text}.`);
+  return sentences.reverse().join(" ");
+}
+
 function sourceFindings(state: NetworkState): Finding[] {
   const findings: Finding[] = [];
   for (const [name, { hasSynced, staleSince, failedSince, error = "" }] of MergeRules.read(state).facts) {

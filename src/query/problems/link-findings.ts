@@ -1,6 +1,6 @@
 /**
- * Finds the links that are INACTIVE, one-sided or lost. Of a cable there is one finding, also where both of its links have
- * it.
+ * Finds the links that are INACTIVE, one-sided or lost. Of a cable there is one finding of a kind, also where both of its links
+ * have it.
  */
 import { collectPaced, mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import { cableId, reverseLinkId } from "../../model/cable.ts";
@@ -29,10 +29,10 @@ export const activeOnly = (links: Paced<Link>): Paced<Link> =>
   mapPaced(links, (link) => (link.state === "ACTIVE" ? link : undefined));
 
 const LINK_TEXTS = {
-  "link-inactive": (ends: string) => `Link ${ends} is INACTIVE.`,
-  "link-one-sided": (ends: string) => `Link ${ends} is known in one direction only.`,
-  "link-lost": (ends: string) => `Link ${ends} is gone, and both devices are still known.`,
-} as const satisfies Partial<Record<ProblemKind, (ends: string) => string>>;
+  "link-inactive": "is INACTIVE",
+  "link-one-sided": "is known in one direction only",
+  "link-lost": "is gone, and both devices are still known",
+} as const satisfies Partial<Record<ProblemKind, string>>;
 
 export function* linkFindings(
   kind: "link-inactive" | "link-one-sided",
@@ -43,7 +43,7 @@ export function* linkFindings(
 ): Steps<Finding[]> {
   const found = yield* collectPaced(links);
   const since = yield* finder.find(condition, found);
-  const cables = new CableFindings(kind, firstOf, names);
+  const cables = new CableFindings(aboutLinks(kind, names));
   for (const link of pausing(found, FINDINGS_PER_STEP)) {
     if (link) cables.add(link, since.get(link.id) ?? link.lastChanged);
     else yield;
@@ -66,43 +66,64 @@ const firstOf = (a: CableSide, b: CableSide): CableSide => ({
 const lastOf = (a: CableSide, b: CableSide): CableSide =>
   a.since === b.since ? firstOf(a, b) : a.since > b.since ? a : b;
 
-/** One finding a cable. `join` makes one of its two links. */
-class CableFindings {
-  readonly #kind: keyof typeof LINK_TEXTS;
-  readonly #join: typeof firstOf;
-  readonly #names: EntityNames;
-  readonly #cables = new Map<string, CableSide>();
+/** What is wrong with cables. */
+interface CableProblem {
+  readonly kind: ProblemKind;
+  /** The id of a problem is this and the id of the cable. */
+  readonly prefix: string;
+  /** A sentence about the links of a cable that have it, of which the first names the cable. */
+  text(links: readonly [Link, ...Link[]]): string;
+  /** Which of the two links of a cable names it, and since when; `firstOf` where it is left out. */
+  readonly join?: typeof firstOf;
+  /** Whether it is that a link is intended and not observed. */
+  readonly isMissing?: (link: Link) => boolean;
+}
 
-  constructor(kind: keyof typeof LINK_TEXTS, join: typeof firstOf, names: EntityNames) {
-    this.#kind = kind;
-    this.#join = join;
-    this.#names = names;
+const aboutLinks = (kind: keyof typeof LINK_TEXTS, names: EntityNames): CableProblem => ({
+  kind,
+  prefix: `${kind}:`,
+  text: ([link]) => `${names.entity("links", link)} ${LINK_TEXTS[kind]}.`,
+});
+
+/** One finding a cable. */
+export class CableFindings {
+  readonly #problem: CableProblem;
+  readonly #cables = new Map<string, CableSide[]>();
+
+  constructor(problem: CableProblem) {
+    this.#problem = problem;
   }
 
   add(link: Link, since: string): void {
     const id = cableId(link);
     const other = this.#cables.get(id);
-    this.#cables.set(id, other ? this.#join(other, { link, since }) : { link, since });
+    if (other) other.push({ link, since });
+    else this.#cables.set(id, [{ link, since }]);
   }
 
   *findings(windowMs?: number): Steps<Finding[]> {
     const cables = pausing(this.#cables, FINDINGS_PER_STEP);
-    return yield* collectPaced(mapPaced(cables, ([id, side]) => this.#finding(id, side, windowMs)));
+    return yield* collectPaced(mapPaced(cables, ([id, sides]) => this.#finding(id, sides, windowMs)));
   }
 
-  #finding(cable: string, { link, since }: CableSide, windowMs: number | undefined): Finding {
-    const { src, dst, sources } = link;
+  #finding(cable: string, sides: readonly CableSide[], windowMs: number | undefined): Finding {
+    const { kind, prefix, text, join = firstOf, isMissing } = this.#problem;
+    const { link, since } = sides.reduce(join);
+    const { src, dst } = link;
+    const links: [Link, ...Link[]] = [link];
+    for (const side of sides) if (side.link !== link) links.push(side.link);
     return {
-      id: `${this.#kind}:${cable}`,
-      kind: this.#kind,
+      id: prefix + cable,
+      kind,
       since,
       ...(windowMs !== undefined && { until: isoTime(Date.parse(since) + windowMs) }),
       resource: "links",
       entity: link.id,
       link: { src, dst },
       devices: src.device === dst.device ? [src.device] : [src.device, dst.device],
-      sources,
-      text: LINK_TEXTS[this.#kind](this.#names.ends(link)),
+      sources: [...new Set(links.flatMap(({ sources }) => sources))],
+      text: text(links),
+      ...(isMissing && { isMissing: links.every(isMissing) }),
     };
   }
 }
@@ -123,7 +144,7 @@ export function* lostFindings(
   names: EntityNames,
   pairs: DevicePair[],
 ): Steps<Finding[]> {
-  const cables = new CableFindings("link-lost", lastOf, names);
+  const cables = new CableFindings({ ...aboutLinks("link-lost", names), join: lastOf });
   for (const removed of pausing(lost.values(), FINDINGS_PER_STEP)) {
     if (!removed) yield;
     else if (removed.time + lostLinkMs > time && isLost(state, removed)) {

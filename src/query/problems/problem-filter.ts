@@ -44,6 +44,14 @@ const PARSERS: ReadonlyMap<string, ParseFilter> = new Map<string, ParseFilter>([
         return ({ problem }) => problem.devices.some((id) => wanted.has(deviceKey(id)));
       },
   ],
+  // An empty value is that of problems that follow from no other.
+  [
+    "causedBy",
+    ({ values }) =>
+      () =>
+      ({ problem }) =>
+        values.includes(problem.causedBy ?? ""),
+  ],
   ["q", parseTextFilter],
 ]);
 

@@ -1,10 +1,11 @@
-/** All problems of one state, worst first, each with its severity and what it cuts off. */
+/** All problems of one state, worst first, each with its severity, what it cuts off, and what it follows from. */
 import { createHash } from "node:crypto";
 import { collectPaced, mapPaced, pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
-import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems, KIND_TRAITS, mayCutOff } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { type Fault, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
+import { type Causes, findCauses } from "./causes.ts";
+import { type Fault, type FaultEffect, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
 import type { Finding } from "./finding.ts";
 import { findProblems } from "./findings.ts";
 import { locateHosts, type RemovedHost } from "./located-hosts.ts";
@@ -58,13 +59,12 @@ export function* listProblems(
     yield* state.hostCounts(),
     removedHosts(recent, state.time - windows.lostLinkMs),
   );
-  // In the order of the findings that are faults.
-  const cutOffs = (yield* findCutOffs(graph, hosts, lost, faults)).values();
+  const effects = yield* findCutOffs(graph, hosts, lost, faults);
+  const causes = yield* findCauses(findings, effects);
   const problems: NetworkProblem[] = [];
   let validUntil = Number.POSITIVE_INFINITY;
   for (const finding of findings) {
-    const cutOff = faultOf(finding) === undefined ? undefined : cutOffs.next().value;
-    problems.push(problemOf(finding, cutOff ?? NOTHING_CUT_OFF));
+    problems.push(problemOf(finding, effects, causes));
     if (finding.until !== undefined) validUntil = Math.min(validUntil, Date.parse(finding.until));
     if (problems.length % PROBLEMS_PER_STEP === 0) yield;
   }
@@ -132,13 +132,27 @@ function* removedHosts({ removedHosts: all }: RecentChanges, after: number): Gen
 }
 
 /** What the finding may cut off anything with. */
-function faultOf({ kind, entity, link, since }: Finding): Fault | undefined {
+function faultOf({ id, kind, entity, link, since }: Finding): Fault | undefined {
   if (!mayCutOff(kind)) return undefined;
   const at = link ? { src: link.src.device, dst: link.dst.device } : entity;
-  return at === undefined ? undefined : { at, since: Date.parse(since) };
+  return at === undefined ? undefined : { id, at, since: Date.parse(since) };
 }
 
-function problemOf({ id, kind, ...rest }: Finding, cutOff: CutOff): NetworkProblem {
+function problemOf(
+  { id, kind, isMissing: _, ...rest }: Finding,
+  effects: ReadonlyMap<string, FaultEffect>,
+  { causedBy, consequences }: Causes,
+): NetworkProblem {
+  const cutOff = effects.get(id)?.cutOff ?? NOTHING_CUT_OFF;
   const severity = cutOff.deviceCount > 0 ? "critical" : KIND_TRAITS[kind].severity;
-  return { id, severity, kind, ...rest, cutOff, consequences: 0 };
+  const cause = causedBy.get(id);
+  return {
+    id,
+    severity,
+    kind,
+    ...rest,
+    cutOff,
+    ...(cause !== undefined && { causedBy: cause }),
+    consequences: consequences.get(id) ?? 0,
+  };
 }

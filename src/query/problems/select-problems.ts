@@ -1,6 +1,11 @@
-/** Selects the problems that match a query, and counts them by kind. */
-import type { Steps } from "../../lib/steps.ts";
-import { PROBLEM_KINDS, type ProblemKind } from "../../model/problem-kinds.ts";
+/** Selects the problems that match a query, and counts problems by kind and severity. */
+import { pausing, type Steps } from "../../lib/steps.ts";
+import {
+  PROBLEM_KINDS,
+  type ProblemKind,
+  type ProblemSeverity,
+  severitiesOf,
+} from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { DeviceResolver } from "../bound-filters.ts";
 import { AmbiguousNameFault, type QueryFault } from "../fault.ts";
@@ -49,4 +54,22 @@ export function* selectProblems(
     yield;
   }
   return { problems, counts };
+}
+
+/** How many there are of each kind and severity that may be, in the order of kinds. */
+export function* countBySeverity(
+  list: ProblemList,
+): Steps<{ readonly kind: ProblemKind; readonly severity: ProblemSeverity; readonly count: number }[]> {
+  const counts = new Map<string, number>();
+  for (const listed of pausing(list.problems, PROBLEMS_PER_STEP)) {
+    if (!listed) {
+      yield;
+      continue;
+    }
+    const key = `${listed.problem.kind} ${listed.problem.severity}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  return PROBLEM_KINDS.flatMap((kind) =>
+    severitiesOf(kind).map((severity) => ({ kind, severity, count: counts.get(`${kind} ${severity}`) ?? 0 })),
+  );
 }

@@ -1,12 +1,14 @@
 /**
  * What a change of the list means to the reader: the number in the title of the page, the sound, and one sentence for
- * screen readers. Problems of the first list are not new, nor are acknowledged ones.
+ * screen readers. Problems of the first list are not new, nor are acknowledged ones, nor what follows from another problem: it
+ * is new when that one is gone and it stays.
  */
 import { effect, type Signal, untracked } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems } from "../../model/problem-kinds.ts";
 import type { Store } from "../store.ts";
 import { throttle } from "../throttle.ts";
+import { callsForAttention } from "./problem-groups.ts";
 import { SEVERITY_SIGNS } from "./signs.tsx";
 
 /** One sentence in this time, however many problems there are. */
@@ -33,9 +35,9 @@ export function watchNewProblems({ problems }: Store, announcement: Signal<strin
     if (list.state !== "current") return;
     untracked(() => {
       const before = known;
-      known = list.problems;
+      known = list.problems.filter(callsForAttention);
       const added = before
-        ? newOccurrences(before, list.problems).filter((problem) => !acknowledged.has(problem))
+        ? newOccurrences(before, known).filter((problem) => !acknowledged.has(problem))
         : [];
       if (added.length === 0) return;
       if (added.some(({ severity }) => severity === "critical")) sound.play();

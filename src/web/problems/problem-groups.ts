@@ -40,16 +40,22 @@ export interface ProblemFilter {
 interface SeveritySection {
   readonly all: NetworkProblem[];
   readonly waiting: NetworkProblem[];
+  /** The number of those that wait and call for attention. */
+  calls: number;
 }
 
 export type ProblemSections = Readonly<Record<ProblemSeverity, SeveritySection>>;
+
+/** Whether somebody is to act on it: it follows from no other problem, and is more than a notice. */
+export const callsForAttention = ({ causedBy, severity }: NetworkProblem): boolean =>
+  causedBy === undefined && severity !== "notice";
 
 /** One pass over a list that may be long and changes often; what is counted and shown comes from it. */
 export function divideProblems(
   problems: readonly NetworkProblem[],
   isAcknowledged: (problem: NetworkProblem) => boolean,
 ): ProblemSections {
-  const section = (): SeveritySection => ({ all: [], waiting: [] });
+  const section = (): SeveritySection => ({ all: [], waiting: [], calls: 0 });
   const sections = {
     critical: section(),
     major: section(),
@@ -58,9 +64,11 @@ export function divideProblems(
     notice: section(),
   };
   for (const problem of problems) {
-    const { all, waiting } = sections[problem.severity];
-    all.push(problem);
-    if (!isAcknowledged(problem)) waiting.push(problem);
+    const section = sections[problem.severity];
+    section.all.push(problem);
+    if (isAcknowledged(problem)) continue;
+    section.waiting.push(problem);
+    if (callsForAttention(problem)) section.calls++;
   }
   return sections;
 }

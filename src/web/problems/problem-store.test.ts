@@ -49,3 +49,23 @@ test("there is room for the problems that are not acknowledged, whatever became 
     Array.from({ length: 1000 }, (_, n) => `p${MAX_ACKNOWLEDGED + n}`),
   );
 });
+
+test("what calls for attention follows from no other problem and is no notice; the worst are counted apart", () => {
+  const { live, acknowledged, open, sections } = createProblemStore(signal(DEFAULT_STATE));
+  const down: NetworkProblem = { ...lostLink, id: "down", kind: "device-unavailable", severity: "critical" };
+  const problems: NetworkProblem[] = [
+    down,
+    { ...down, id: "behind", causedBy: "down" },
+    lostLink,
+    { ...lostLink, id: "of the device", causedBy: "down" },
+    { ...lostLink, id: "other" },
+    { ...lostLink, id: "moved", kind: "host-moved", severity: "notice" },
+  ];
+  live.value = { problems, state: "current", receivedMs: 1 };
+  expect(open.value).toEqual({ count: 3, worst: "critical", worstCount: 1 });
+  expect(sections.value.critical.waiting).toHaveLength(2);
+  acknowledged.set([down], true);
+  expect(open.value).toEqual({ count: 2, worst: "major", worstCount: 2 });
+  acknowledged.set(problems, true);
+  expect(open.value).toEqual({ count: 0, worst: undefined, worstCount: 0 });
+});

@@ -27,6 +27,8 @@ export interface ProblemList {
 export interface ProblemSummary {
   readonly count: number;
   readonly worst: ProblemSeverity | undefined;
+  /** The number of those that are as bad as the worst. */
+  readonly worstCount: number;
 }
 
 export interface ProblemStore {
@@ -50,7 +52,7 @@ export interface ProblemStore {
   readonly acknowledged: Acknowledged;
   /** How many more can be acknowledged without another one of the lists becoming open again. */
   readonly room: ReadonlySignal<number>;
-  /** What is not acknowledged now. */
+  /** What calls for attention now and is not acknowledged. */
   readonly open: ReadonlySignal<ProblemSummary>;
   readonly sound: AlarmSound;
 }
@@ -115,6 +117,7 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
 }
 
 function summarize(sections: ProblemSections): ProblemSummary {
-  const worst = PROBLEM_SEVERITIES.find((severity) => sections[severity].waiting.length > 0);
-  return { count: countProblems(sections).waiting, worst };
+  const worst = PROBLEM_SEVERITIES.find((severity) => sections[severity].calls > 0);
+  const count = Object.values(sections).reduce((sum, { calls }) => sum + calls, 0);
+  return { count, worst, worstCount: worst === undefined ? 0 : sections[worst].calls };
 }

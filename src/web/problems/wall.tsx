@@ -14,6 +14,8 @@ import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 import { SoundButton } from "./sound-button.tsx";
 
 const CLOCK_INTERVAL_MS = 1000;
+/** Nobody is to act on a notice. */
+const SEVERITIES = PROBLEM_SEVERITIES.filter((severity) => severity !== "notice");
 
 /** Called by a click. It shows now: it has no time line that would say of when the map is. */
 export function enterWall({ go }: Store): void {
@@ -57,7 +59,7 @@ export function WallBar() {
   }, []);
   const { level, text } = statusOf(store);
   const sections = problems.liveSections.value;
-  const countOf = (severity: ProblemSeverity) => sections[severity].waiting.length;
+  const countOf = (severity: ProblemSeverity) => sections[severity].calls;
   return (
     <header class="wall-bar">
       <h1>Gazetteer</h1>
@@ -65,9 +67,9 @@ export function WallBar() {
         <span class="dot" />
         <span role="status">{text}</span>
       </p>
-      <ul class="wall-counts" aria-label="Problems of now that are not acknowledged">
+      <ul class="wall-counts" aria-label="Problems of now that are not acknowledged and follow from no other">
         {isPast && <li>Now:</li>}
-        {PROBLEM_SEVERITIES.map((severity) => (
+        {SEVERITIES.map((severity) => (
           <li key={severity} class={countOf(severity) === 0 ? "none" : ""}>
             <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />
             {`${SEVERITY_SIGNS[severity].title} `}
