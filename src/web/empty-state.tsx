@@ -1,6 +1,6 @@
 /** Shown in place of the content: while it is loaded, when it cannot be shown, and when there is no device. */
 import type { ComponentChildren } from "preact";
-import type { SourceStatus } from "../model/source-status.ts";
+import { isFailing, type SourceStatus } from "../model/source-status.ts";
 import { Button } from "./button.tsx";
 import { LAYER_TITLES } from "./state.ts";
 import { readNetwork, type Store, useStore } from "./store.ts";
@@ -67,7 +67,7 @@ function messageOf(store: Store): ComponentChildren {
       </>
     );
   }
-  return <NoDevices sources={readiness.value?.sources?.map(describeSource) ?? []} />;
+  return <NoDevices sources={readiness.value?.sources ?? []} />;
 }
 
 /** Without devices there is no map. */
@@ -87,24 +87,40 @@ function PlanButton() {
   );
 }
 
-const describeSource = ({ name, kind, error, status }: SourceStatus): string =>
-  `${name} (${kind}): ${error ?? status}`;
+interface SourceListProps {
+  readonly title: string;
+  readonly sources: readonly SourceStatus[];
+}
 
-function NoDevices({ sources }: { readonly sources: readonly string[] }) {
+function SourceList({ title, sources }: SourceListProps) {
+  if (sources.length === 0) return null;
+  return (
+    <>
+      <p>{title}</p>
+      <ul>
+        {sources.map(({ name, kind, error, status }) => (
+          <li key={name}>{`${name} (${kind}): ${error ?? status}`}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function NoDevices({ sources }: { readonly sources: readonly SourceStatus[] }) {
+  const {
+    failing = [],
+    waiting = [],
+    working = [],
+  } = Object.groupBy(sources, (source) =>
+    isFailing(source) ? "failing" : source.status === "starting" ? "waiting" : "working",
+  );
   return (
     <div>
       <h2>No devices yet</h2>
       <PlanButton />
-      {sources.length > 0 && (
-        <>
-          <p>These sources are connected, and none has reported a device:</p>
-          <ul>
-            {sources.map((source) => (
-              <li key={source}>{source}</li>
-            ))}
-          </ul>
-        </>
-      )}
+      <SourceList title="These sources fail:" sources={failing} />
+      <SourceList title="These sources have not reported yet:" sources={waiting} />
+      <SourceList title="These sources work, and have reported no device:" sources={working} />
       <p>A source reports to the service what exists. Name one in the configuration, for example:</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the box scrolls, so that the keyboard must reach it */}
       <pre tabIndex={0}>

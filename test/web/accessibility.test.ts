@@ -1,5 +1,8 @@
 /** The accessibility of each view in both colour schemes, small screens, and a page without a network. */
 import { beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../support/folder.ts";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -63,13 +66,30 @@ test.skipIf(!hasChromium)("on a small screen all parts of the page are inside th
   await otherTab.close();
 });
 
-test.skipIf(!hasChromium)("without a source the page explains how to add one", async () => {
-  const emptyService = await startService();
-  const otherTab = await openTab(emptyService);
-  await otherTab.goto("/");
-  await otherTab.page.getByRole("heading", { name: "No devices yet" }).waitFor();
-  await otherTab.page.getByText("type: openflow").waitFor();
-  expect(await audit(otherTab)).toEqual([]);
-  await otherTab.close();
-  await emptyService.stop();
-});
+test.skipIf(!hasChromium)(
+  "without a device the page names sources that fail, and explains how to add one",
+  async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "empty.json"), "{}");
+    const sources = ["empty", "missing"].map((name) => ({
+      type: "file",
+      name,
+      path: join(folder, `${name}.json`),
+    }));
+    writeFileSync(join(folder, "g.json"), JSON.stringify({ sources }));
+    const emptyService = await startService({
+      args: ["--config", join(folder, "g.json"), "--data", ":memory:"],
+    });
+    const otherTab = await openTab(emptyService);
+    await otherTab.goto("/");
+    await otherTab.page.getByRole("heading", { name: "No devices yet" }).waitFor();
+    await otherTab.page.getByText("type: openflow").waitFor();
+    await otherTab.page.getByText("These sources fail:").waitFor();
+    await otherTab.page.getByText("missing (file): missing.json: does not exist").waitFor();
+    await otherTab.page.getByText("These sources work, and have reported no device:").waitFor();
+    await otherTab.page.getByText("empty (file): synced").waitFor();
+    expect(await audit(otherTab)).toEqual([]);
+    await otherTab.close();
+    await emptyService.stop();
+  },
+);

@@ -37,12 +37,12 @@ test.skipIf(!hasChromium)("many problems of one kind are bounded, and severities
   await listOf(tab).getByRole("button", { name: "Device down: and 445 more" }).waitFor();
   expect(await linksOf(tab).count()).toBe(57);
   await listOf(tab)
-    .getByRole("button", { name: /^Warning/ })
+    .getByRole("button", { name: /^Major/ })
     .click();
-  await waitForUrlPart(tab, "severity=warning");
+  await waitForUrlPart(tab, "severity=major");
   await listOf(tab).getByText("None of 502 problems is to be shown").waitFor();
   tree.write({ invalid: true });
-  await listOf(tab).getByText("Source stale").waitFor();
+  await listOf(tab).getByText("Source failed").waitFor();
   expect(await linksOf(tab).count()).toBe(1);
   await linksOf(tab).first().click();
   await waitForUrlPart(tab, "source=racks");

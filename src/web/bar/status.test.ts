@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { signal } from "@preact/signals";
 import type { Readiness } from "../../client/client.ts";
+import type { SourceStatus } from "../../model/source-status.ts";
 import { Network } from "../network.ts";
 import { DEFAULT_STATE } from "../state.ts";
 import { statusOf } from "./status.tsx";
@@ -14,6 +15,19 @@ const storeWith = (readiness: Readiness) => ({
   isMomentLoading: signal(false),
 });
 const cluster = { name: "default", node: "a.1", lag: 0 };
+
+test("a source that fails is called so, also where another node runs it, and one that starts is not stale", () => {
+  const source = { name: "plan", kind: "file", since: 0, restarts: 0 };
+  const textOf = (...sources: SourceStatus[]) => statusOf(storeWith({ status: "degraded", sources })).text;
+  expect(textOf({ ...source, status: "synced" })).toBe("Live");
+  expect(textOf({ ...source, status: "starting" })).toBe("plan starting");
+  expect(textOf({ ...source, status: "starting", error: "no such file" })).toBe("plan failed");
+  expect(textOf({ ...source, status: "stale", error: "no such file" })).toBe("plan failed");
+  expect(textOf({ ...source, status: "standby" })).toBe("Live");
+  expect(textOf({ ...source, status: "standby", failedSince: 1, error: "no such file" })).toBe("plan failed");
+  const others = [{ ...source, name: "other", status: "starting" as const }];
+  expect(textOf({ ...source, status: "stale", error: "x" }, ...others)).toBe("2 sources not up to date");
+});
 
 test("a node that follows its cluster is live; one that cannot says how old its view may be", () => {
   expect(statusOf(storeWith({ status: "ready", cluster }))).toEqual({ level: "live", text: "Live" });

@@ -1,5 +1,5 @@
 /** Says whether the page shows the present: live, a past moment, a stale source or a lost connection. */
-import type { SourceStatus } from "../../model/source-status.ts";
+import { isFailing, type SourceStatus } from "../../model/source-status.ts";
 import { formatDuration, formatFullTime, formatShortTime } from "../format-time.ts";
 import { formatCount } from "../names.ts";
 import { type Store, useStore } from "../store.ts";
@@ -12,8 +12,13 @@ interface StatusText {
   readonly text: string;
 }
 
-/** On standby: another node runs the source and reports its trouble. */
-const isStale = ({ status }: SourceStatus): boolean => status !== "synced" && status !== "standby";
+/** A source on standby is as well as the node that runs it says. */
+const isStale = (source: SourceStatus): boolean =>
+  isFailing(source) || (source.status !== "synced" && source.status !== "standby");
+
+/** What is wrong with a source that is stale: `starting` is not wrong yet. */
+const troubleOf = (source: SourceStatus): string =>
+  isFailing(source) ? "failed" : source.status === "starting" ? "starting" : "stale";
 
 type StatusStore = Pick<
   Store,
@@ -36,7 +41,9 @@ export function statusOf(store: StatusStore): StatusText {
   const stale = store.readiness.value?.sources?.filter(isStale) ?? [];
   const [first] = stale;
   if (first) {
-    const text = stale.length === 1 ? `${first.name} stale` : `${stale.length} sources stale`;
+    const troubles = new Set(stale.map(troubleOf));
+    const trouble = troubles.size === 1 ? troubleOf(first) : "not up to date";
+    const text = stale.length === 1 ? `${first.name} ${trouble}` : `${stale.length} sources ${trouble}`;
     return { level: "stale", text };
   }
   if (!hasNetwork || connection === "connecting") return { level: "waiting", text: "Connecting" };
@@ -93,12 +100,13 @@ function streamText(connection: Store["connection"]["value"]): string {
 }
 
 function Source({ source }: { readonly source: SourceStatus }) {
-  const { name, kind, status, node, since, lastSyncedAt, error } = source;
+  const { name, kind, status, node, since, failedSince, lastSyncedAt, error } = source;
   const stale = isStale(source);
+  const state = isFailing(source) ? "failed" : status;
   return (
     <li class={stale ? "bad" : ""}>
       <strong>{name}</strong>
-      {` ${kind} · ${status} since ${sinceText(since)}`}
+      {` ${kind} · ${state} since ${sinceText(failedSince ?? since)}`}
       {node !== undefined && ` · runs on ${node}`}
       {stale && lastSyncedAt !== undefined && <div>{`Last complete ${formatFullTime(lastSyncedAt)}`}</div>}
       {error !== undefined && <div class="error-text">{error}</div>}
