@@ -3,8 +3,9 @@
  * are escaped and truncated like cells of a table.
  */
 import { idOf } from "../client/types.ts";
-import type { Entities } from "../model/entity.ts";
-import type { Kind } from "../model/ids.ts";
+import type { Entities, HostLocation, Link } from "../model/entity.ts";
+import { type Kind, portId } from "../model/ids.ts";
+import type { NetworkNames, Point } from "./network-names.ts";
 import { createStyler, formatCell, type TextStyle } from "./table.ts";
 
 export interface EntityChange {
@@ -45,14 +46,28 @@ const FIELDS_SHOWN_WHEN_ADDED: Readonly<Record<Kind, readonly string[]>> = {
   hosts: ["ipAddresses", "locations"],
 };
 
+/** The names of devices and ports that a line refers to by id. */
+type LineNames = Pick<NetworkNames, "textOf">;
+
+/** The devices and ports whose names the line of a change shows. */
+export function pointsOfChange({ value, before }: EntityChange): Point[] {
+  if ("src" in value) return [value.src, value.dst];
+  if ("element" in value) return [{ device: value.element, port: value.port }];
+  const hosts = [value, before].filter((host) => host !== undefined && "locations" in host);
+  return hosts.flatMap(({ locations }) => locations.map(pointOf));
+}
+
 /** Without a line end. */
-export function renderChangeLine(change: EntityChange, colour: boolean): string {
+export function renderChangeLine(change: EntityChange, colour: boolean, names: LineNames): string {
   const { event, resource, value, before } = change;
   const style = createStyler(colour);
-  const head = `${SIGNS[event]} ${SINGULAR[resource].padEnd(6)} ${formatCell(idOf(value))}`;
+  const id = idOf(value);
+  const name = nameShown(value, names);
+  const named = name === undefined || name === id ? "" : ` (${formatCell(name)})`;
+  const head = `${SIGNS[event]} ${SINGULAR[resource].padEnd(6)} ${formatCell(id)}${named}`;
   const fields = fieldsShown(change);
-  const details = fields.map((field) => `${field}: ${formatDifference(field, value, before)}`);
-  if (event === "added" && value.drift) details.push(`drift: ${formatField("drift", value)}`);
+  const details = fields.map((field) => `${field}: ${formatDifference(field, value, before, names)}`);
+  if (event === "added" && value.drift) details.push(`drift: ${formatField("drift", value, names)}`);
   // A diff reports an entity that changed and changed back between its two revisions, with no field that differs.
   if (event === "updated" && fields.length === 0) details.push("changed and changed back");
   return [style(head, STYLES[event]), ...details].join("  ");
@@ -65,14 +80,31 @@ function fieldsShown({ event, resource, changed = [] }: EntityChange): readonly 
   return primary.length > 0 ? primary : changed;
 }
 
-function formatDifference(field: string, value: Entities[Kind], before: Entities[Kind] | undefined): string {
-  const text = formatField(field, value);
-  return before === undefined ? text : `${formatField(field, before)} → ${text}`;
+/** What people call the entity; undefined where it has no name. */
+function nameShown(value: Entities[Kind], { textOf }: LineNames): string | undefined {
+  if ("element" in value) return textOf({ device: value.element, port: value.port });
+  if (!("src" in value)) return value.annotations?.name?.trim() || undefined;
+  const [src, dst] = [textOf(value.src), textOf(value.dst)];
+  const hasNames = src !== idText(value.src) || dst !== idText(value.dst);
+  return hasNames ? `${src} > ${dst}` : undefined;
 }
 
-function formatField(field: string, value: Entities[Kind]): string {
+const idText = ({ device, port }: Link["src"]): string => portId(device, port);
+const pointOf = ({ elementId, port }: HostLocation): Point => ({ device: elementId, port });
+
+function formatDifference(
+  field: string,
+  value: Entities[Kind],
+  before: Entities[Kind] | undefined,
+  names: LineNames,
+): string {
+  const text = formatField(field, value, names);
+  return before === undefined ? text : `${formatField(field, before, names)} → ${text}`;
+}
+
+function formatField(field: string, value: Entities[Kind], { textOf }: LineNames): string {
   if (field === "locations" && "locations" in value) {
-    return formatCell(value.locations.map(({ elementId, port }) => `${elementId}/${port}`));
+    return formatCell(value.locations.map((location) => textOf(pointOf(location))));
   }
   if (field === "drift") return formatDrift(value);
   return formatCell(Object.entries(value).find(([name]) => name === field)?.[1]);

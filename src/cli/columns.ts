@@ -8,8 +8,11 @@ import type { Column } from "./table.ts";
 export type Row = Readonly<Record<string, unknown>>;
 export type TableKind = "devices" | "ports" | "links" | "hosts" | "topology" | "clusters" | "members";
 
-/** The name of a device by its id; undefined where it has none. */
-export type NameOf = (deviceId: unknown) => string | undefined;
+/** What devices and ports are called, as `NetworkNames` has it. */
+export interface ColumnNames {
+  nameOf(deviceId: unknown): string | undefined;
+  namesOf(point: { readonly device?: unknown; readonly port?: unknown }): string | undefined;
+}
 
 export interface TableColumn extends Column<Row> {
   readonly wide?: boolean;
@@ -51,26 +54,29 @@ export function rowId(row: Row): string | undefined {
   return row.element === undefined ? undefined : `${row.element}/${row.port}`;
 }
 
-/** The devices that a row refers to by id. Its table shows their names. */
-export function devicesOf(kind: TableKind, row: Row): unknown[] {
+/** The devices, and their ports, that a row refers to by id. Its table shows their names. */
+export function pointsOf(kind: TableKind, row: Row): { device?: unknown; port?: unknown }[] {
   switch (kind) {
     case "links":
-      return [valueAt(row, "src.device"), valueAt(row, "dst.device")];
+      return [row.src, row.dst].filter(isRow);
     case "hosts":
-      return locationsOf(row).map((location) => valueAt(location, "elementId"));
+      return locationsOf(row).map((location) => ({
+        device: valueAt(location, "elementId"),
+        port: valueAt(location, "port"),
+      }));
     case "ports":
-      return [row.element];
+      return [{ device: row.element }];
     case "members":
-      return [row.id];
+      return [{ device: row.id }];
     case "clusters":
-      return [row.root];
+      return [{ device: row.root }];
     default:
       return [];
   }
 }
 
-export const columnsOf = (kind: TableKind, { wide, drift, nameOf }: ColumnOptions): TableColumn[] => [
-  ...COLUMNS[kind](nameOf).filter((column) => wide || column.wide !== true),
+export const columnsOf = (kind: TableKind, { wide, drift, names }: ColumnOptions): TableColumn[] => [
+  ...COLUMNS[kind](names).filter((column) => wide || column.wide !== true),
   ...(drift ? (kind === "topology" ? DRIFT_COUNTS : DRIFT) : []),
 ];
 
@@ -78,7 +84,7 @@ export interface ColumnOptions {
   readonly wide: boolean;
   /** Whether the query names drift. */
   readonly drift: boolean;
-  readonly nameOf: NameOf;
+  readonly names: ColumnNames;
 }
 
 /** One column for each name in the parameter `fields`, in that order. */
@@ -116,7 +122,7 @@ function sumOf(counts: readonly unknown[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
 }
 
-const COLUMNS: Readonly<Record<TableKind, (nameOf: NameOf) => readonly TableColumn[]>> = {
+const COLUMNS: Readonly<Record<TableKind, (names: ColumnNames) => readonly TableColumn[]>> = {
   devices: () => [
     field("ID", "id"),
     field("NAME", "annotations.name"),
@@ -131,7 +137,7 @@ const COLUMNS: Readonly<Record<TableKind, (nameOf: NameOf) => readonly TableColu
     wide(field("ROLE", "role")),
     ...TRACKING,
   ],
-  ports: (nameOf) => [
+  ports: ({ nameOf }) => [
     field("DEVICE", "element"),
     { title: "DEVICE NAME", cell: (row) => nameOf(row.element) },
     field("PORT", "port"),
@@ -141,11 +147,11 @@ const COLUMNS: Readonly<Record<TableKind, (nameOf: NameOf) => readonly TableColu
     field("MB/S", "portSpeed"),
     ...TRACKING,
   ],
-  links: (nameOf) => [
+  links: ({ namesOf }) => [
     { title: "FROM", cell: (row) => formatConnectPoint(row.src, "device") },
-    { title: "FROM NAME", cell: (row) => nameOf(valueAt(row, "src.device")) },
+    { title: "FROM NAME", cell: (row) => namesOf(isRow(row.src) ? row.src : {}) },
     { title: "TO", cell: (row) => formatConnectPoint(row.dst, "device") },
-    { title: "TO NAME", cell: (row) => nameOf(valueAt(row, "dst.device")) },
+    { title: "TO NAME", cell: (row) => namesOf(isRow(row.dst) ? row.dst : {}) },
     field("TYPE", "type"),
     field("STATE", "state", { ACTIVE: "green", INACTIVE: "red" }),
     wide(field("ID", "id")),
@@ -153,7 +159,7 @@ const COLUMNS: Readonly<Record<TableKind, (nameOf: NameOf) => readonly TableColu
     wide(field("VERIFIED", "verified", { no: "yellow" })),
     ...TRACKING,
   ],
-  hosts: (nameOf) => [
+  hosts: ({ namesOf }) => [
     field("ID", "id"),
     field("NAME", "annotations.name"),
     field("IP ADDRESSES", "ipAddresses"),
@@ -161,7 +167,7 @@ const COLUMNS: Readonly<Record<TableKind, (nameOf: NameOf) => readonly TableColu
       title: "LOCATION",
       cell: (row) => locationsOf(row).map((location) => formatConnectPoint(location, "elementId")),
     },
-    { title: "LOCATION NAME", cell: (row) => devicesOf("hosts", row).map(nameOf) },
+    { title: "LOCATION NAME", cell: (row) => pointsOf("hosts", row).map(namesOf) },
     wide(field("INNER VLAN", "innerVlan")),
     wide(field("CONFIGURED", "configured")),
     wide(field("SUSPENDED", "suspended")),
@@ -174,14 +180,14 @@ const COLUMNS: Readonly<Record<TableKind, (nameOf: NameOf) => readonly TableColu
     field("CLUSTERS", "clusters"),
     { title: "LAST CHANGED", cell: (row) => formatTime(row.time) },
   ],
-  clusters: (nameOf) => [
+  clusters: ({ nameOf }) => [
     field("ID", "id"),
     field("DEVICES", "deviceCount"),
     field("LINKS", "linkCount"),
     field("ROOT", "root"),
     { title: "ROOT NAME", cell: (row) => nameOf(row.root) },
   ],
-  members: (nameOf) => [field("ID", "id"), { title: "NAME", cell: (row) => nameOf(row.id) }],
+  members: ({ nameOf }) => [field("ID", "id"), { title: "NAME", cell: (row) => nameOf(row.id) }],
 };
 
 /** `of:0000000000000001/3` */

@@ -1,7 +1,7 @@
 /** `gazetteer diff`: the entities that were added, removed or changed between two points in time. */
 import type { Client } from "../client/client.ts";
 import type { DiffResult, RevisionOrTime, RevisionTime } from "../client/types.ts";
-import { renderChangeLine } from "./change-line.ts";
+import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
   DRIFT_FLAG,
   OUTPUT_FLAG,
@@ -17,6 +17,7 @@ import {
 } from "./client-command.ts";
 import type { Command, Context } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { NetworkNames } from "./network-names.ts";
 import { escapeControlCharacters } from "./table.ts";
 import { parseTimeArgument } from "./time-argument.ts";
 
@@ -50,7 +51,7 @@ ${SERVICE_NOTE}`,
       await context.out(
         json
           ? `${escapeControlCharacters(JSON.stringify(differences))}\n`
-          : renderDifferences(differences, wantsColour(context)),
+          : renderDifferences(differences, wantsColour(context), await loadNames(client, differences)),
       );
     });
     return EXIT_STATUS.ok;
@@ -95,7 +96,15 @@ function classifyOperands(operands: readonly string[]): Operands {
   return { times, resource, parameters };
 }
 
-function renderDifferences({ from, to, changes }: DiffResult, colour: boolean): string {
+/** As things are called at the end; what is gone by then, as it was called. */
+async function loadNames(client: Client, { to, changes }: DiffResult): Promise<NetworkNames> {
+  const names = new NetworkNames(client, { at: to.revision });
+  for (const { resource, value } of changes) names.add(resource, value);
+  await names.load(changes.flatMap(pointsOfChange));
+  return names;
+}
+
+function renderDifferences({ from, to, changes }: DiffResult, colour: boolean, names: NetworkNames): string {
   const count = (event: string) => changes.filter((change) => change.event === event).length;
   const summary =
     changes.length === 0
@@ -103,7 +112,7 @@ function renderDifferences({ from, to, changes }: DiffResult, colour: boolean): 
       : `${count("added")} added, ${count("removed")} removed, ${count("updated")} changed`;
   const lines = [
     `from ${formatRevision(from)} to ${formatRevision(to)}`,
-    ...changes.map((change) => renderChangeLine(change, colour)),
+    ...changes.map((change) => renderChangeLine(change, colour, names)),
     summary,
   ];
   return `${lines.join("\n")}\n`;

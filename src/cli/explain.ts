@@ -15,6 +15,7 @@ import {
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
+import { resolveHost } from "./resolve-operand.ts";
 import { type Column, escapeControlCharacters, formatCell, renderTable } from "./table.ts";
 import { parseTimeArgument } from "./time-argument.ts";
 
@@ -28,7 +29,7 @@ export const explainCommand: Command = {
     ...SERVICE_FLAGS,
   ],
   notes: `
-ID is the id of a device, a link or a host, or DEVICE/PORT. Long values are cut; -o json has all of them.
+ID is the id or name of a device, the id of a link, the id, name or IP address of a host, or DEVICE/PORT. Long values are cut; -o json has all of them.
 
   gazetteer explain of:0000000000000001
   gazetteer explain of:0000000000000001/1 --at 2h
@@ -71,6 +72,8 @@ async function explainAny(client: Client, id: string, query: Query): Promise<Exp
       if (!(error instanceof ClientError && error.status === 404)) throw error;
     }
   }
+  const host = await resolveHost(client, id, query);
+  if (host !== undefined) return client.explain("hosts", host, query);
   throw new CommandFailure(`404: there is no device, port, link or host ${JSON.stringify(id)}`);
 }
 

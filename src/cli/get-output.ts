@@ -9,15 +9,15 @@ import { isFailing } from "../model/source-status.ts";
 import {
   columnsForFields,
   columnsOf,
-  devicesOf,
+  pointsOf,
   type Row,
   rowId,
   type TableKind,
   tableRows,
 } from "./columns.ts";
 import type { Context } from "./command.ts";
-import { DeviceNames } from "./device-names.ts";
 import { CommandFailure } from "./failure.ts";
+import { NetworkNames } from "./network-names.ts";
 import { fetchPages, joinPages } from "./pages.ts";
 import type { ReadTarget } from "./read-target.ts";
 import { escapeControlCharacters, renderTable } from "./table.ts";
@@ -137,14 +137,14 @@ async function printTable(
   context: Context,
 ): Promise<void> {
   const { fields } = query;
-  const names = new DeviceNames(client, query);
-  if (fields === undefined) await names.load(rows.flatMap((row) => devicesOf(kind, row)));
+  const names = new NetworkNames(client, query);
+  if (fields === undefined) await names.load(rows.flatMap((row) => pointsOf(kind, row)));
   const columns =
     fields === undefined
       ? columnsOf(kind, {
           wide: output === "wide",
           drift: query.drift !== undefined,
-          nameOf: names.nameOf,
+          names,
         })
       : columnsForFields(String(fields));
   await context.out(renderTable(rows, columns, { colour, headers }));

@@ -5,11 +5,11 @@
  */
 import type { Client } from "../client/client.ts";
 import type { WatchEvent } from "../client/types.ts";
-import { columnsForFields, columnsOf, devicesOf, type Row, type TableColumn } from "./columns.ts";
+import { columnsForFields, columnsOf, pointsOf, type Row, type TableColumn } from "./columns.ts";
 import type { Context } from "./command.ts";
-import { DeviceNames } from "./device-names.ts";
 import { usageFailure } from "./failure.ts";
 import { notFound, type OutputOptions, renderIds, yamlOf } from "./get-output.ts";
+import { NetworkNames } from "./network-names.ts";
 import type { ReadTarget } from "./read-target.ts";
 import { createTableWriter, escapeControlCharacters } from "./table.ts";
 import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
@@ -109,19 +109,19 @@ function createRowRenderer(client: Client, target: ReadTarget, options: OutputOp
   if (output === "yaml") {
     return async (rows) => (await Promise.all(rows.map(yamlOf))).map((text) => `---\n${text}`).join("");
   }
-  const names = new DeviceNames(client, query);
+  const names = new NetworkNames(client, query);
   const columns =
     query.fields === undefined
       ? columnsOf(resource, {
           wide: output === "wide",
           drift: query.drift !== undefined,
-          nameOf: names.nameOf,
+          names,
         })
       : columnsForFields(String(query.fields));
   const events = resource === "topology" ? [] : [EVENT_COLUMN];
   const writer = createTableWriter([...events, ...columns], { colour, headers });
   return async (rows) => {
-    if (query.fields === undefined) await names.load(rows.flatMap((row) => devicesOf(resource, row)));
+    if (query.fields === undefined) await names.load(rows.flatMap((row) => pointsOf(resource, row)));
     return writer.render(rows);
   };
 }

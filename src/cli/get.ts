@@ -1,5 +1,7 @@
 /** `gazetteer get`: one read of the interface, or with `--watch` its changes too, for people or for programs. */
+import type { Client } from "../client/client.ts";
 import { FORMATS } from "../formats/formats.ts";
+import { canonicalHostId } from "../model/address.ts";
 import type { Arguments, Flag } from "./args.ts";
 import {
   DRIFT_FLAG,
@@ -15,6 +17,7 @@ import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { type OutputOptions, printRead } from "./get-output.ts";
 import { WATCH_OUTPUTS, watchRead } from "./get-watch.ts";
 import { parseReadTarget, type ReadTarget } from "./read-target.ts";
+import { resolveHost } from "./resolve-operand.ts";
 
 /** What this program renders itself; all other formats are rendered by the service. */
 const LOCAL_OUTPUTS: Readonly<Record<string, string>> = {
@@ -45,11 +48,12 @@ export const getCommand: Command = {
   summary: "Read from a running service.",
   flags: GET_FLAGS,
   notes: `
-NAME=VALUE are query parameters. All pages of a list are fetched; limit=N sets the page size.
+ID is the id or name of a device, the id, name or IP address of a host, or the id of a link. NAME=VALUE are query parameters. All pages of a list are fetched; limit=N sets the page size.
 
   gazetteer get devices available=false type=SWITCH,ROUTER
   gazetteer get devices of:0000000000000001 -o yaml
-  gazetteer get devices of:0000000000000001 ports
+  gazetteer get devices leaf-1 ports
+  gazetteer get hosts 10.0.0.7
   gazetteer get hosts ip=10.0.0.0/16 -o name
   gazetteer get topology clusters 0 devices
   gazetteer get links --watch
@@ -68,10 +72,20 @@ ${SERVICE_NOTE}`,
       headers: !args.has("no-headers"),
     };
     const read = args.has("watch") ? watchRead : printRead;
-    await withClient(args, context, (client) => read(client, target, options, context));
+    await withClient(args, context, async (client) =>
+      read(client, await withHostId(client, target), options, context),
+    );
     return EXIT_STATUS.ok;
   },
 };
+
+/** The host that is given by its name or an IP address, by its id. */
+async function withHostId(client: Client, target: ReadTarget): Promise<ReadTarget> {
+  const { resource, id, query } = target;
+  if (resource !== "hosts" || id === undefined || canonicalHostId(id) !== undefined) return target;
+  const host = await resolveHost(client, id, query);
+  return host === undefined ? target : { ...target, id: host, path: `hosts/${encodeURIComponent(host)}` };
+}
 
 function renderFormatHelp(): string {
   const local = Object.entries(LOCAL_OUTPUTS).map(([name, description]) => [name, description] as const);

@@ -1,11 +1,12 @@
 /** `gazetteer path`: the shortest paths between two devices or hosts, hop by hop, or why there is none. */
 import type { Client, PathExplanation } from "../client/client.ts";
 import type { PathLink, PathLinkEnd, Query } from "../client/types.ts";
-import type { NoPath, PathObstacle } from "../model/path-explanation.ts";
+import type { ExplainedEnd, NoPath, PathObstacle } from "../model/path-explanation.ts";
 import { OUTPUT_FLAG, SERVICE_FLAGS, SERVICE_NOTE, wantsJson, withClient } from "./client-command.ts";
 import type { Command } from "./command.ts";
-import { DeviceNames } from "./device-names.ts";
-import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
+import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { NetworkNames } from "./network-names.ts";
+import { resolveHostOrDevice } from "./resolve-operand.ts";
 import { escapeLines } from "./table.ts";
 import { parseTimeArgument } from "./time-argument.ts";
 
@@ -21,11 +22,13 @@ export const pathCommand: Command = {
     ...SERVICE_FLAGS,
   ],
   notes: `
-FROM and TO are ids of devices or hosts, or names. At most ${MAX_PATHS} paths are listed. Without a path the exit status is
+FROM and TO are ids of devices or hosts, their names, or IP addresses. An id goes before a name. At most ${MAX_PATHS} paths are listed. Without a path the exit status is
 1, and what is down between the two is listed. -o json prints the explanation: the number of paths, the devices and links
 that they use, or why there is none.
 
   gazetteer path of:0000000000000001 of:0000000000000004
+  gazetteer path leaf-1 leaf-4
+  gazetteer path 10.0.0.1 10.0.0.2
   gazetteer path 00:00:00:00:00:01/None web-7 --at 2h
 
 ${SERVICE_NOTE}`,
@@ -37,8 +40,7 @@ ${SERVICE_NOTE}`,
     const json = wantsJson(args);
     let found = false;
     await withClient(args, context, async (client) => {
-      const [src, dst] = [await resolveEnd(client, from, query), await resolveEnd(client, to, query)];
-      const explanation = await client.explainPaths(src, dst, query);
+      const explanation = await explainPaths(client, from, to, query);
       found = explanation.count > 0;
       const text = json ? JSON.stringify(explanation) : await render(client, explanation, query);
       await context.out(`${escapeLines(text)}\n`);
@@ -47,38 +49,48 @@ ${SERVICE_NOTE}`,
   },
 };
 
-/** The id of the one device or host with the name; a text that is no name is an id. */
-async function resolveEnd(client: Client, text: string, { at }: Query): Promise<string> {
-  const query = { "annotations.name": text, at, limit: 2 };
-  const [devices, hosts] = await Promise.all([client.list("devices", query), client.list("hosts", query)]);
-  const ids = [...devices.items, ...hosts.items].map(({ id }) => id);
-  if (ids.length > 1) {
-    throw new CommandFailure(`several have the name ${JSON.stringify(text)}: ${ids.join(", ")}; give an id`);
-  }
-  return ids[0] ?? text;
+/** The service finds an end by its id and a device by its name. An end that it does not know is looked up otherwise. */
+async function explainPaths(
+  client: Client,
+  from: string,
+  to: string,
+  query: Query,
+): Promise<PathExplanation> {
+  const explanation = await client.explainPaths(from, to, query);
+  if (explanation.none?.reason !== "unknown-end") return explanation;
+  const resolve = async (text: string, { resource }: ExplainedEnd) =>
+    resource === undefined ? await resolveHostOrDevice(client, text, query) : text;
+  const src = await resolve(from, explanation.src);
+  const dst = await resolve(to, explanation.dst);
+  if (src === undefined && dst === undefined) return explanation;
+  return client.explainPaths(src ?? from, dst ?? to, query);
 }
 
 async function render(client: Client, explanation: PathExplanation, query: Query): Promise<string> {
   const { src, dst, count, cost, none } = explanation;
   const title = `${src.name ?? src.id} to ${dst.name ?? dst.id}`;
-  const names = new DeviceNames(client, query);
+  const names = new NetworkNames(client, query);
   if (none) return [`${title}: no path`, ...(await noPathLines(none, explanation, names))].join("\n");
   const { paths } = await client.paths(src.id, dst.id, { ...query, limit: MAX_PATHS });
-  await names.load(paths.flatMap(({ links }) => links.flatMap((link) => [link.src.device, link.dst.device])));
-  const lines = paths.map(({ links }, i) => `${i + 1}  ${pathText(links, names)}`);
+  await names.load(paths.flatMap(({ links }) => links.flatMap((link) => [link.src, link.dst])));
+  const hosts = new Map([src, dst].map(({ id, name }) => [id, name]));
+  const lines = paths.map(({ links }, i) => `${i + 1}  ${pathText(links, names, hosts)}`);
   const rest = count > paths.length ? [`and ${count - paths.length} more`] : [];
   return [`${title}: ${count} ${count === 1 ? "path" : "paths"}, ${cost} hops`, ...lines, ...rest].join("\n");
 }
 
-const endText = ({ device, host, port }: PathLinkEnd, names: DeviceNames): string =>
-  device === undefined ? (host ?? "") : `${names.nameOf(device) ?? device}/${port}`;
+/** The names of hosts at the ends of paths. */
+type HostNames = ReadonlyMap<string, string | undefined>;
 
-/** `leaf-1/3 > spine-1/1, spine-1/2 > leaf-2/1`. */
-const pathText = (links: readonly PathLink[], names: DeviceNames): string =>
-  links.map(({ src, dst }) => `${endText(src, names)} > ${endText(dst, names)}`).join(", ");
+const endText = (end: PathLinkEnd, names: NetworkNames, hosts: HostNames): string =>
+  end.device === undefined ? (hosts.get(end.host ?? "") ?? end.host ?? "") : names.textOf(end);
+
+/** `leaf-1/3[eth3] > spine-1/1, spine-1/2 > leaf-2/1`. */
+const pathText = (links: readonly PathLink[], names: NetworkNames, hosts: HostNames): string =>
+  links.map(({ src, dst }) => `${endText(src, names, hosts)} > ${endText(dst, names, hosts)}`).join(", ");
 
 const REASONS: Readonly<Record<NoPath["reason"], string>> = {
-  "unknown-end": "an end is not known",
+  "unknown-end": "",
   "same-device": "both ends are the same device",
   parted: "",
   "never-joined": "nothing is known that joins them, up or down",
@@ -87,14 +99,16 @@ const REASONS: Readonly<Record<NoPath["reason"], string>> = {
 async function noPathLines(
   { reason, from, to, needed, obstacles = [], obstacleCount = 0 }: NoPath,
   { src, dst }: PathExplanation,
-  names: DeviceNames,
+  names: NetworkNames,
 ): Promise<string[]> {
-  await names.load(obstacles.flatMap((one) => [one.src?.device, one.dst?.device]));
+  await names.load(obstacles.flatMap((one) => [one.src ?? {}, one.dst ?? {}]));
+  const unknown = [src, dst].filter(({ resource }) => resource === undefined);
   const reach = (end: string | undefined, set: NoPath["from"], verb: string) =>
     set ? [`${end} ${verb} ${set.count} ${set.count === 1 ? "device" : "devices"}`] : [];
   const rest = obstacleCount > obstacles.length ? [`and ${obstacleCount - obstacles.length} more`] : [];
   return [
     ...(REASONS[reason] === "" ? [] : [REASONS[reason]]),
+    ...unknown.map(({ id }) => `${JSON.stringify(id)} is no id, name or address of a device or host`),
     ...reach(src.name ?? src.id, from, "reaches"),
     ...reach(dst.name ?? dst.id, to, "is reached from"),
     ...(needed === undefined ? [] : [`${needed} of these must come back for a path:`]),
@@ -105,11 +119,11 @@ async function noPathLines(
 
 function obstacleText(
   { resource, id, name, state, since, src, dst }: PathObstacle,
-  names: DeviceNames,
+  names: NetworkNames,
 ): string {
   const subject =
     resource === "devices"
       ? `device ${name ?? id}`
-      : `link ${src && dst ? `${endText(src, names)} > ${endText(dst, names)}` : id}`;
+      : `link ${src && dst ? `${names.textOf(src)} > ${names.textOf(dst)}` : id}`;
   return `${subject} ${state}${since === undefined ? "" : ` since ${since}`}`;
 }

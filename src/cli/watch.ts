@@ -2,8 +2,9 @@
  * `gazetteer watch`: changes as they are committed, one line each. It starts at the current revision, so it does not
  * load the network first. After a lost connection it resumes at the last revision.
  */
+import type { Client } from "../client/client.ts";
 import type { WatchEvent } from "../client/types.ts";
-import { renderChangeLine } from "./change-line.ts";
+import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
   DRIFT_FLAG,
   OUTPUT_FLAG,
@@ -18,6 +19,7 @@ import {
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { NetworkNames } from "./network-names.ts";
 import { createStyler, escapeControlCharacters } from "./table.ts";
 import { CHANGES_MISSED, createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
@@ -41,13 +43,13 @@ ${SERVICE_NOTE}`,
     const { since, ...filters } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
     const query = withDrift(filters, args);
     const givenStart = since === undefined ? undefined : parseRevision(String(since));
-    const render = wantsJson(args) ? renderJson : createTextRenderer(wantsColour(context));
     await runUntilStopped(context, (signal) =>
       withClient(args, context, async (client) => {
         const start = givenStart ?? (await client.ready({ signal })).revision;
+        const render = wantsJson(args) ? renderJson : createTextRenderer(client, wantsColour(context));
         const onState = createConnectionReporter(context, "watch");
         for await (const event of client.watch(resource, query, { signal, since: start, onState })) {
-          const text = render(event);
+          const text = await render(event);
           if (text !== "") await context.out(text);
           if (event.type === "reset") await context.err(`gazetteer watch: ${CHANGES_MISSED}\n`);
         }
@@ -63,15 +65,20 @@ function parseRevision(text: string): number {
 }
 
 /** The escapes are JSON escapes, so a program parses the same value. */
-const renderJson = (event: WatchEvent): string => `${escapeControlCharacters(JSON.stringify(event))}\n`;
+const renderJson = async (event: WatchEvent): Promise<string> =>
+  `${escapeControlCharacters(JSON.stringify(event))}\n`;
 
 /** The renderer returns an empty text for events that are not changes. */
-function createTextRenderer(colour: boolean): (event: WatchEvent) => string {
+function createTextRenderer(client: Client, colour: boolean): (event: WatchEvent) => Promise<string> {
   const style = createStyler(colour);
-  return (event) => {
+  const names = new NetworkNames(client, {});
+  return async (event) => {
     // After a reset the service sends the whole network again, which only programs need.
     if (event.type === "reset" || event.type === "snapshot" || event.type === "synced") return "";
     const time = style(new Date(event.time).toISOString(), "dim");
-    return `${time}  ${renderChangeLine({ ...event, event: event.type }, colour)}\n`;
+    const change = { ...event, event: event.type };
+    names.add(event.resource, event.value);
+    await names.load(pointsOfChange(change));
+    return `${time}  ${renderChangeLine(change, colour, names)}\n`;
   };
 }

@@ -15,17 +15,26 @@ export class ClientError extends Error {
   readonly detail: string;
   /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined;
+  /** Ids of devices that have the name that was given, where it is ambiguous. Untrusted as well. */
+  readonly candidates: readonly string[];
 
   constructor(
-    fields: { status: number; code: ClientError["code"]; detail: string; retryAfterMs?: number | undefined },
+    fields: {
+      status: number;
+      code: ClientError["code"];
+      detail: string;
+      retryAfterMs?: number | undefined;
+      candidates?: readonly string[];
+    },
     options?: ErrorOptions,
   ) {
-    const { status, code, detail, retryAfterMs } = fields;
+    const { status, code, detail, retryAfterMs, candidates = [] } = fields;
     super(status === 0 ? detail : `${status} ${code}: ${detail}`, options);
     this.status = status;
     this.code = code;
     this.detail = detail;
     this.retryAfterMs = retryAfterMs;
+    this.candidates = candidates;
   }
 
   /** Whether the same request may succeed later: the service is unreachable, overloaded or slow. */
@@ -46,11 +55,12 @@ export function errorFromResponse(response: Response, body: string, nowMs: numbe
     code: problem.code ?? `http-${response.status}`,
     detail: problem.detail ?? (response.statusText || "the response has no detail"),
     retryAfterMs: parseRetryAfterMs(response.headers.get("retry-after"), nowMs),
+    candidates: problem.candidates ?? [],
   });
 }
 
 /** Returns no fields when the body is not a problem of the service: a proxy may have produced the response. */
-function parseProblem(body: string): { code?: string; detail?: string } {
+function parseProblem(body: string): { code?: string; detail?: string; candidates?: string[] } {
   let problem: unknown;
   try {
     problem = JSON.parse(body);
@@ -62,7 +72,12 @@ function parseProblem(body: string): { code?: string; detail?: string } {
   const code =
     "type" in problem && typeof problem.type === "string" ? /#([\w-]+)$/.exec(problem.type)?.[1] : undefined;
   const text = "detail" in problem ? problem.detail : "title" in problem ? problem.title : undefined;
-  return { ...(code === undefined ? {} : { code }), ...(typeof text === "string" ? { detail: text } : {}) };
+  const ids: unknown = "candidates" in problem ? problem.candidates : undefined;
+  return {
+    ...(code === undefined ? {} : { code }),
+    ...(typeof text === "string" ? { detail: text } : {}),
+    ...(Array.isArray(ids) && { candidates: ids.filter((id) => typeof id === "string") }),
+  };
 }
 
 /** Seconds or an HTTP date. */

@@ -53,7 +53,7 @@ describe("single entities", () => {
     expect(rest).toEqual([]);
     expect(rows(await get("links", LINK))).toEqual([
       ["FROM", "FROM NAME", "TO", "TO NAME", "TYPE", "STATE"],
-      [`${ONE}/1`, "leaf-1", `${TWO}/2`, "leaf two", "DIRECT", "ACTIVE"],
+      [`${ONE}/1`, "leaf-1/eth1", `${TWO}/2`, "leaf two", "DIRECT", "ACTIVE"],
     ]);
     expect(rows(await get("hosts", HOST))).toEqual([
       ["ID", "NAME", "IP ADDRESSES", "LOCATION", "LOCATION NAME"],

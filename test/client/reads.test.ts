@@ -117,6 +117,17 @@ describe("errors", () => {
     });
   });
 
+  test("an ambiguous name becomes an error with the candidates", async () => {
+    const body = { type: "/docs/errors#ambiguous-name", detail: "2 devices", candidates: ["a", "b", 3] };
+    const { client } = await startClient(
+      textResponse(JSON.stringify(body), { "content-type": "application/problem+json" }, 400),
+    );
+    await expect(client.device("leaf")).rejects.toMatchObject({
+      code: "ambiguous-name",
+      candidates: ["a", "b"],
+    });
+  });
+
   test("an error page of a proxy becomes an error with its status only", async () => {
     const { client } = await startClient(
       textResponse("<h1>Bad gateway</h1>".repeat(100_000), { "content-type": "text/html" }, 502),

@@ -4,7 +4,7 @@
  */
 import type { Entities } from "../../model/entity.ts";
 import { type Kind, portId } from "../../model/ids.ts";
-import type { NetworkState } from "../../view/view.ts";
+import { type NetworkState, parseStored } from "../../view/view.ts";
 import { DeviceNames } from "../device-names.ts";
 
 const KIND_NAMES: Readonly<Record<Kind, string>> = {
@@ -20,19 +20,23 @@ interface LinkEnd {
 }
 
 export class EntityNames {
+  readonly #state: NetworkState;
   readonly #devices: DeviceNames;
 
   constructor(state: NetworkState) {
+    this.#state = state;
     // Not counted for a client: the list of problems is made once for all.
     this.#devices = new DeviceNames(state, () => {});
   }
 
-  /** `leaf-1/3` */
+  /** `leaf-1/3`, or `leaf-1/3[eth3]` where the port has a name. */
   port(device: string, port: string): string {
-    return portId(this.#devices.of(device), port);
+    const text = this.#state.get("ports", portId(device, port));
+    const name = text === undefined ? undefined : parseStored("ports", text).annotations?.portName?.trim();
+    return `${portId(this.#devices.of(device), port)}${name && name !== port ? `[${name}]` : ""}`;
   }
 
-  /** `leaf-1/3 to spine-1/7` */
+  /** `leaf-1/3 to spine-1/7[eth7]` */
   ends({ src, dst }: { readonly src: LinkEnd; readonly dst: LinkEnd }): string {
     return `${this.port(src.device, src.port)} to ${this.port(dst.device, dst.port)}`;
   }

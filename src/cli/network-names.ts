@@ -1,0 +1,116 @@
+/**
+ * Names of devices and ports for tables and lines of what refers to them by id: links, hosts, ports, paths, changes. Only
+ * missing names are requested: those of a few devices by their ids, those of many with one list of all.
+ */
+import type { Client } from "../client/client.ts";
+import type { Query } from "../client/types.ts";
+import type { Entities } from "../model/entity.ts";
+import { deviceKey, type Kind, portId } from "../model/ids.ts";
+import { isRow, type Row, valueAt } from "./columns.ts";
+import { fetchPages } from "./pages.ts";
+
+/** A device, or one of its ports, in unchecked JSON. */
+export interface Point {
+  readonly device?: unknown;
+  readonly port?: unknown;
+}
+
+/** So that the ids stay far below the longest URL that a service accepts. */
+const MAX_ID_CHARS_PER_REQUEST = 3000;
+
+/** By id in lower case, because ids that differ only in case are one device. Undefined for what has no name. */
+type Names = Map<string, string | undefined>;
+
+export class NetworkNames {
+  readonly #client: Client;
+  readonly #at: Query;
+  readonly #devices: Names = new Map();
+  readonly #ports: Names = new Map();
+  /** The devices whose ports are loaded, in lower case. */
+  readonly #withPorts = new Set<string>();
+
+  /** `at` in the query is the time that the names are of. */
+  constructor(client: Client, { at }: Query) {
+    this.#client = client;
+    this.#at = at === undefined ? {} : { at };
+  }
+
+  readonly nameOf = (device: unknown): string | undefined => this.#devices.get(deviceKey(String(device)));
+
+  /** `leaf-1/eth3`, as far as both have names. */
+  readonly namesOf = ({ device, port }: Point): string | undefined => {
+    const names = [this.nameOf(device), this.#portName(device, port)].filter((name) => name !== undefined);
+    return names.length === 0 ? undefined : names.join("/");
+  };
+
+  /** `leaf-1/3[eth3]`; the id of the device where it has no name. */
+  readonly textOf = ({ device, port }: Point): string => {
+    const name = this.#portName(device, port);
+    return `${this.nameOf(device) ?? device}/${port}${name === undefined ? "" : `[${name}]`}`;
+  };
+
+  #portName(device: unknown, port: unknown): string | undefined {
+    return this.#ports.get(deviceKey(portId(String(device), String(port))));
+  }
+
+  /** Loads the names of these devices, and of the ports of those that are given with a port. */
+  async load(points: readonly Point[]): Promise<void> {
+    const given = points.filter(({ device }) => typeof device === "string");
+    const devices = given.map(({ device }) => String(device));
+    const withPorts = given.filter(({ port }) => port !== undefined).map(({ device }) => String(device));
+    await this.#loadMissing("devices", "id", devices, new Set(this.#devices.keys()), (row) =>
+      this.#setDevice(row.id, valueAt(row, "annotations.name")),
+    );
+    // What is not in the response has no name, and is not requested again.
+    for (const id of devices) if (!this.#devices.has(deviceKey(id))) this.#setDevice(id, undefined);
+    await this.#loadMissing("devices/ports", "element", withPorts, this.#withPorts, (row) =>
+      this.#setPort(row.element, row.port, valueAt(row, "annotations.portName")),
+    );
+    for (const id of withPorts) this.#withPorts.add(deviceKey(id));
+  }
+
+  /** Takes the name from an entity that was read anyway. */
+  add(resource: Kind, value: Entities[Kind]): void {
+    if (resource === "devices") this.#setDevice(valueAt(value, "id"), valueAt(value, "annotations.name"));
+    if (resource === "ports")
+      this.#setPort(
+        valueAt(value, "element"),
+        valueAt(value, "port"),
+        valueAt(value, "annotations.portName"),
+      );
+  }
+
+  async #loadMissing(
+    path: "devices" | "devices/ports",
+    filter: "id" | "element",
+    ids: readonly string[],
+    known: ReadonlySet<string>,
+    onRow: (row: Row) => void,
+  ): Promise<void> {
+    const missing = [...new Set(ids)].filter((id) => !known.has(deviceKey(id)));
+    if (missing.length === 0) return;
+    const list = missing.join(",");
+    // An id with a comma cannot be part of a list of ids.
+    const isShort = list.length <= MAX_ID_CHARS_PER_REQUEST && !missing.some((id) => id.includes(","));
+    const fields = path === "devices" ? "id,annotations" : "element,port,annotations";
+    const query = { ...this.#at, fields, ...(isShort && { [filter]: list }) };
+    for await (const response of fetchPages(this.#client, path, query)) {
+      const rows = valueAt(await response.json(), path === "devices" ? "devices" : "ports");
+      for (const row of Array.isArray(rows) ? rows : []) if (isRow(row)) onRow(row);
+    }
+  }
+
+  #setDevice(id: unknown, name: unknown): void {
+    this.#devices.set(deviceKey(String(id)), nameIn(name));
+  }
+
+  #setPort(device: unknown, port: unknown, name: unknown): void {
+    const text = nameIn(name);
+    this.#ports.set(deviceKey(portId(String(device), String(port))), text === port ? undefined : text);
+  }
+}
+
+function nameIn(value: unknown): string | undefined {
+  const text = typeof value === "string" ? value.trim() : "";
+  return text === "" ? undefined : text;
+}
