@@ -94,6 +94,90 @@ describe("a body", () => {
     expect(rendered.count).toBe(2);
   });
 
+  const pagesOf = (bytes: number) => Array.from({ length: Math.ceil(bytes / PAGE.length) }, () => PAGE);
+  const MiB = 1024 * 1024;
+
+  test("of pages is joined once, in steps, by all who wait for it", () => {
+    const renderer = createRenderer();
+    const chunks = pagesOf(24 * MiB - PAGE.length);
+    const { representation } = createRepresentation({}, () => ({ chunks, persistent: true }));
+    const readers = [1, 2].map(() => prepare(renderer, representation, null).renderBody(SCOPE));
+    const bodies: unknown[] = [];
+    let steps = 0;
+    while (bodies.length < readers.length) {
+      for (const reader of readers) {
+        const { value, done } = reader.next();
+        if (done && value) bodies.push(value.body);
+        else steps++;
+      }
+    }
+    const [first, second] = bodies;
+    expect(first instanceof Uint8Array && Buffer.concat(chunks).equals(first)).toBe(true);
+    expect(second).toBe(first);
+    // Each has a pause for its rendering; the rest is one for each MiB that is copied.
+    expect(steps - readers.length).toBeGreaterThanOrEqual(22);
+    expect(steps - readers.length).toBeLessThanOrEqual(26);
+  });
+
+  test("of pages counts for its readers only while no cache has it", async () => {
+    const renderer = createRenderer();
+    const content = () => ({ chunks: pagesOf(20 * MiB), persistent: true });
+    const bodyOf = async (key: string) =>
+      (
+        await run(
+          prepare(renderer, createRepresentation({ key }, content).representation, null).renderBody(SCOPE),
+        )
+      ).shared;
+    const first = await bodyOf("0");
+    expect(first?.heldBytes).toBe(0);
+    for (let i = 1; i <= 4; i++) await bodyOf(String(i));
+    expect(first?.heldBytes).toBeGreaterThan(20 * MiB);
+  });
+
+  test("of pages whose readers go away while it is joined is joined anew", async () => {
+    const renderer = createRenderer();
+    const chunks = pagesOf(5 * MiB);
+    const { representation, rendered } = createRepresentation({}, () => ({ chunks, persistent: true }));
+    const gone = prepare(renderer, representation, null).renderBody(SCOPE);
+    for (let i = 0; i < 3; i++) expect(gone.next().done).toBe(false);
+    // A generator that is ended this way returns nothing that anybody reads.
+    (gone as Generator<unknown, unknown, void>).return(undefined);
+    const { body } = await render(renderer, representation, null);
+    expect(body instanceof Uint8Array && Buffer.concat(chunks).equals(body)).toBe(true);
+    expect(rendered.count).toBe(2);
+  });
+
+  test("of pages above 24 MiB is sent from where they are, 1 MiB at a time, and costs its client nothing", async () => {
+    const memory = uncountedMemory();
+    memory.open();
+    let counted = 0;
+    memory.add = (bytes) => {
+      counted += bytes;
+    };
+    const chunks = [Buffer.from("["), ...pagesOf(25 * MiB), Buffer.from("]")];
+    const { representation } = createRepresentation({}, () => ({ chunks, persistent: true }));
+    const prepared = prepare(createRenderer(), representation, null);
+    const { body } = await run(prepared.renderBody({ ...SCOPE, memory }));
+    if (!(typeof body === "object" && isBodySource(body))) throw new Error("not a source");
+    const sent: Uint8Array[] = [];
+    const read = { turns: 0 };
+    await new Promise<void>((resolve) => {
+      const readOn = () => {
+        for (let next = body.next(); next !== "wait"; next = body.next()) {
+          if (next === "end") return resolve();
+          sent.push(next);
+        }
+        read.turns++;
+      };
+      body.open(readOn);
+      readOn();
+    });
+    expect(Buffer.concat(sent).equals(Buffer.concat(chunks))).toBe(true);
+    expect(sent.filter((part) => part === PAGE).length).toBe(chunks.length - 2);
+    expect(counted).toBe(0);
+    expect(read.turns).toBeLessThanOrEqual(26);
+  });
+
   test("holds nothing of the state it was rendered from", async () => {
     const prepared = prepare(createRenderer(), createRepresentation().representation, null);
     await run(prepared.renderBody(SCOPE));

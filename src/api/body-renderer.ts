@@ -1,7 +1,7 @@
 /**
  * Renders representations to responses: entity tag, condition, content encoding and body. Rendering runs in steps. A body
- * up to 1 MB is made whole and may be cached until its data changes; a larger one is produced while it is sent. Nothing is
- * rendered or compressed for a 304 or a cached body.
+ * up to 1 MB, or up to 24 MB where it is pages of the view, is made whole once, and shared by all its readers until its data
+ * changes; a larger one is produced while it is sent. Nothing is rendered or compressed for a 304 or a cached body.
  *
  * A cached body is identified by its key (what was requested) and its entity tag: new data with the same bytes is not
  * compressed again.
@@ -9,8 +9,10 @@
 import type { BodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
-import type { Steps } from "../lib/steps.ts";
-import { BodyProducer, type ProducerScope } from "./body-producer.ts";
+import type { SharedMemory } from "../lib/memory-budget.ts";
+import { SharedSteps, type Steps } from "../lib/steps.ts";
+import { AccountedBody } from "./accounted-body.ts";
+import { BodyProducer, CHUNK_BYTES, type ProducerScope, SHARED_RUN_BYTES } from "./body-producer.ts";
 import { bufferChunks, closeChunks, concatChunks, joinBytes, sizeOf } from "./chunks.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";
 import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts";
@@ -23,6 +25,8 @@ import type { Content, Representation, RepresentationInfo } from "./representati
 export interface RenderedBody {
   readonly body: string | Uint8Array | BodySource;
   readonly headers: Readonly<Record<string, string>>;
+  /** The memory of bytes that other responses share. */
+  readonly shared?: SharedMemory;
 }
 
 /** A representation in a content encoding. Its body is not encoded yet. */
@@ -102,15 +106,77 @@ const MIN_CACHED_BYTES = 16 * 1024;
 /** A larger body is produced while it is sent, and not cached. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
 /** The same for pages of the view. They are not rendered, and all readers of a version share one copy. */
-const MAX_WHOLE_PAGES_BYTES = 4 * 1024 * 1024;
+const MAX_WHOLE_PAGES_BYTES = 24 * 1024 * 1024;
+/** What is copied of them between two pauses. */
+const COPIED_PER_STEP = 1024 * 1024;
 const MAX_CACHE_BYTES = 96 * 1024 * 1024;
 /** Counted for each cached body besides its bytes. */
 const ENTRY_OVERHEAD_BYTES = 16 * 1024;
 
-interface CachedBody {
+/**
+ * A whole body, which all responses of its version share. It is made by the first reader, and by whoever else waits for it:
+ * each of them advances it. It is in the cache from the beginning, so that its memory is bounded while it is made.
+ */
+class SharedBody implements SharedMemory {
   readonly etag: string;
-  readonly body: Uint8Array;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly length: number;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #onAbandoned: (body: SharedBody) => void;
+  #bytes: Uint8Array | SharedSteps<Uint8Array>;
+  #readers = 0;
+  isCached = true;
+
+  constructor(
+    etag: string,
+    headers: Readonly<Record<string, string>>,
+    length: number,
+    bytes: Uint8Array | Steps<Uint8Array>,
+    onAbandoned: (body: SharedBody) => void = () => {},
+  ) {
+    this.etag = etag;
+    this.length = length;
+    this.#headers = headers;
+    this.#bytes = bytes instanceof Uint8Array ? bytes : new SharedSteps(bytes);
+    this.#onAbandoned = onAbandoned;
+  }
+
+  get heldBytes(): number {
+    return this.isCached ? 0 : this.length;
+  }
+
+  *rendered({ memory }: ProducerScope): Steps<RenderedBody> {
+    memory.hold(this);
+    const body = this.#bytes instanceof SharedSteps ? yield* this.#made(this.#bytes) : this.#bytes;
+    return { body, headers: this.#headers, shared: this };
+  }
+
+  *#made(steps: SharedSteps<Uint8Array>): Steps<Uint8Array> {
+    this.#readers++;
+    try {
+      const bytes = yield* steps.result();
+      this.#bytes = bytes;
+      return bytes;
+    } finally {
+      this.#readers--;
+      // All its readers are gone: what is made of it must not keep the pages of an old state.
+      if (this.#readers === 0 && this.#bytes === steps) this.#onAbandoned(this);
+    }
+  }
+}
+
+function* joinInSteps(chunks: readonly Uint8Array[], length: number): Steps<Uint8Array> {
+  const joined = Buffer.allocUnsafeSlow(length);
+  let at = 0;
+  let copied = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, at);
+    at += chunk.length;
+    copied += chunk.length;
+    if (copied < COPIED_PER_STEP) continue;
+    copied = 0;
+    yield;
+  }
+  return joined;
 }
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
@@ -120,9 +186,12 @@ export class BodyRenderer {
   /** Of the tags of encoded bodies: another node of a cluster may compress the same bytes to others. */
   readonly encodedPrefix: "" | "W/";
   readonly #tags: EntityTags;
-  readonly #cache = createBoundedCache<string, CachedBody>({
+  readonly #cache = createBoundedCache<string, SharedBody>({
     maxSize: MAX_CACHE_BYTES,
-    sizeOf: ({ body }) => body.length + ENTRY_OVERHEAD_BYTES,
+    sizeOf: ({ length }) => length + ENTRY_OVERHEAD_BYTES,
+    onRemove: (body) => {
+      body.isCached = false;
+    },
   });
 
   constructor(scope: TagScope) {
@@ -149,14 +218,16 @@ export class BodyRenderer {
     const cached = this.#cache.get(cacheKey);
     if (cached?.etag === etag) {
       if (content) closeChunks(content.chunks);
-      return cached;
+      return yield* cached.rendered(scope);
     }
     // Dropped before rendering, so that the memory of the old body is free for the new one.
     if (cached) this.#cache.delete(cacheKey);
     const { chunks, persistent, length, headers = NO_HEADERS } = content ?? (yield* representation.render());
     const finish = (body: Uint8Array): RenderedBody => {
-      if (body.length > MIN_CACHED_BYTES) this.#cache.set(cacheKey, { etag, body, headers });
-      return { body, headers };
+      if (body.length <= MIN_CACHED_BYTES) return { body, headers };
+      const shared = new SharedBody(etag, headers, body.length, body);
+      this.#cache.set(cacheKey, shared);
+      return { body, headers, shared };
     };
     if (typeof chunks === "string") {
       if (encoding === "identity") return { body: chunks, headers };
@@ -166,16 +237,40 @@ export class BodyRenderer {
       const body = yield* gzipBody(chunks, MAX_WHOLE_BYTES, scope);
       return body instanceof Uint8Array ? finish(body) : { body, headers };
     }
-    const maxBytes = persistent ? MAX_WHOLE_PAGES_BYTES : MAX_WHOLE_BYTES;
-    const { buffered, rest } = yield* bufferChunks(chunks, maxBytes);
+    const isShared = persistent === true && encoding === "identity";
+    const { buffered, rest } = yield* bufferChunks(
+      chunks,
+      isShared ? MAX_WHOLE_PAGES_BYTES : MAX_WHOLE_BYTES,
+    );
+    if (isShared && !rest && sizeOf(buffered) > COPIED_PER_STEP)
+      return yield* this.#joined(cacheKey, etag, headers, buffered).rendered(scope);
     // Pages are in memory in any case.
     const ownBytes = persistent ? 0 : sizeOf(buffered);
     scope.memory.add(ownBytes);
     if (!rest) return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
-    const producer = new BodyProducer(scope, concatChunks(buffered, rest), ownBytes);
-    const body = createEncodedBody(producer, encoding);
+    const runBytes = isShared ? SHARED_RUN_BYTES : CHUNK_BYTES;
+    const producer = new BodyProducer(scope, concatChunks(buffered, rest), ownBytes, runBytes);
+    const isOwn = (chunk: Uint8Array) => !isShared || producer.isCopy(chunk);
+    const body = new AccountedBody(createEncodedBody(producer, encoding), scope.memory, isOwn);
     const hasLength = encoding === "identity" && length !== undefined;
     return { body, headers: hasLength ? { ...headers, "Content-Length": String(length) } : headers };
+  }
+
+  /** The body of these pages, which another reader may have begun to join. */
+  #joined(
+    cacheKey: string,
+    etag: string,
+    headers: Readonly<Record<string, string>>,
+    pages: readonly Uint8Array[],
+  ): SharedBody {
+    const begun = this.#cache.get(cacheKey);
+    if (begun?.etag === etag) return begun;
+    const length = sizeOf(pages);
+    const joined = new SharedBody(etag, headers, length, joinInSteps(pages, length), (abandoned) => {
+      if (this.#cache.peek(cacheKey) === abandoned) this.#cache.delete(cacheKey);
+    });
+    this.#cache.set(cacheKey, joined);
+    return joined;
   }
 }
 
@@ -188,6 +283,6 @@ export function* conditionalResponse(
     prepared.discard();
     return { status: 304, headers: prepared.headers(), body: null };
   }
-  const { body, headers } = yield* prepared.renderBody(scope);
-  return { status: 200, headers: Object.assign(prepared.bodyHeaders(), headers), body };
+  const { body, headers, shared } = yield* prepared.renderBody(scope);
+  return { status: 200, headers: Object.assign(prepared.bodyHeaders(), headers), body, shared };
 }

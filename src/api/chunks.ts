@@ -59,6 +59,34 @@ export function closeChunks(chunks: string | Arriving<Uint8Array>): void {
 export const sizeOf = (chunks: readonly Uint8Array[]): number =>
   chunks.reduce((sum, { length }) => sum + length, 0);
 
+/** A part of this size is worth a write of its own: to copy it would cost more. */
+const SMALL_BYTES = 16 * 1024;
+const MAX_JOINED_BYTES = 64 * 1024;
+
+/** The parts as they are, except that small ones are joined: the copy costs less than so many writes. `copies` gets what was joined. */
+export function joinSmallParts(parts: readonly Uint8Array[], copies: WeakSet<Uint8Array>): Uint8Array[] {
+  const joined: Uint8Array[] = [];
+  let small: Uint8Array[] = [];
+  let bytes = 0;
+  const joinCollected = () => {
+    const chunk = joinBytes(small);
+    if (small.length > 1) copies.add(chunk);
+    if (small.length > 0) joined.push(chunk);
+    small = [];
+    bytes = 0;
+  };
+  for (const part of parts) {
+    if (part.length >= SMALL_BYTES || bytes + part.length > MAX_JOINED_BYTES) joinCollected();
+    if (part.length >= SMALL_BYTES) joined.push(part);
+    else {
+      small.push(part);
+      bytes += part.length;
+    }
+  }
+  joinCollected();
+  return joined;
+}
+
 export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
   const [only] = chunks;
   return only && chunks.length === 1 ? only : Buffer.concat(chunks);

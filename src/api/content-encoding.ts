@@ -130,10 +130,10 @@ export function createEncodedBody(producer: BodyProducer, encoding: ContentEncod
   let hasEnded = false;
   async function read(): Promise<{ value?: Uint8Array; done?: boolean }> {
     while (written.length === 0 && !hasEnded) {
-      const chunk = await producer.next();
-      hasEnded = chunk === undefined;
+      const parts = await producer.next();
+      hasEnded = parts === undefined;
       await compressions.run(producer.owner, async () => {
-        if (!producer.aborted) await (chunk === undefined ? end() : write(chunk));
+        if (!producer.aborted) await (parts === undefined ? end() : write(joinBytes(parts)));
       });
       if (producer.aborted) throw new Cancelled("the client is gone");
       if (failure) throw failure;

@@ -5,17 +5,25 @@
  */
 import { promisify } from "node:util";
 import { constants, crc32, deflateRaw } from "node:zlib";
-import { AsyncBodySource, type BodySource } from "../http1/body-source.ts";
+import type { BodySource } from "../http1/body-source.ts";
 import { crc32Combine } from "../lib/crc32.ts";
 import { type Arriving, type Steps, waitFor } from "../lib/steps.ts";
-import type { ProducerScope } from "./body-producer.ts";
+import { AccountedBody } from "./accounted-body.ts";
+import {
+  type Produced,
+  ProducedBody,
+  type Producer,
+  type ProducerScope,
+  SHARED_RUN_BYTES,
+} from "./body-producer.ts";
+import { joinSmallParts } from "./chunks.ts";
 import { compressions, GZIP_LEVEL } from "./content-encoding.ts";
 
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** An empty final block. */
 const DEFLATE_FINAL_BLOCK = Buffer.from([3, 0]);
-/** Fragments are joined until they have this many bytes. */
-const MIN_CHUNK_BYTES = 64 * 1024;
+/** A run that has waited for a compression ends with this many bytes, so that the client has something to read. */
+const MIN_RUN_BYTES = 64 * 1024;
 /** Chunks that are compressed at once for one body. */
 const CHUNKS_AT_ONCE = 4;
 
@@ -84,6 +92,36 @@ function* nextFragments(
   return found;
 }
 
+interface TakenFragments {
+  /** In order. The last one is the end of the member, where there are no more. */
+  readonly pieces: readonly Bytes[];
+  readonly hasEnded: boolean;
+}
+
+/** Takes fragments until they have more than `maxBytes`, or `minBytes` where one of them had to be waited for. */
+function* takeFragments(
+  chunks: Iterator<Bytes | Promise<unknown> | undefined>,
+  member: GzipMember,
+  owner: string,
+  maxBytes: number,
+  minBytes = maxBytes,
+): Steps<TakenFragments> {
+  const pieces: Bytes[] = [];
+  let wanted = maxBytes;
+  for (let bytes = 0; bytes <= wanted; ) {
+    const fragments = yield* nextFragments(chunks, owner);
+    if (fragments.length === 0) return { pieces: [...pieces, member.end()], hasEnded: true };
+    for (const known of fragments) {
+      if (known instanceof Promise) wanted = minBytes;
+      const fragment = known instanceof Promise ? yield* waitFor(known) : known;
+      pieces.push(member.add(fragment));
+      bytes += fragment.bytes.length;
+    }
+    yield;
+  }
+  return { pieces, hasEnded: false };
+}
+
 /** Whole where it has at most `maxBytes`; otherwise the rest is compressed while it is sent. */
 export function* gzipBody(
   chunks: Arriving<Bytes>,
@@ -91,53 +129,63 @@ export function* gzipBody(
   scope: ProducerScope,
 ): Steps<Bytes | BodySource> {
   const member = new GzipMember();
-  const pieces: Bytes[] = [GZIP_HEADER];
   const iterator = chunks[Symbol.iterator]();
-  for (let bytes = 0; bytes <= maxBytes; ) {
-    const fragments = yield* nextFragments(iterator, scope.owner);
-    if (fragments.length === 0) return Buffer.concat([...pieces, member.end()]);
-    for (const known of fragments) {
-      const fragment = known instanceof Promise ? yield* waitFor(known) : known;
-      pieces.push(member.add(fragment));
-      bytes += fragment.bytes.length;
-    }
-    yield;
-  }
-  return createFragmentedBody(scope, iterator, member, pieces);
+  const { pieces, hasEnded } = yield* takeFragments(iterator, member, scope.owner, maxBytes);
+  if (hasEnded) return Buffer.concat([GZIP_HEADER, ...pieces]);
+  const producer = new FragmentProducer(scope, iterator, member, [GZIP_HEADER, ...pieces]);
+  // A fragment is kept with its page.
+  return new AccountedBody(new ProducedBody(producer), scope.memory, (chunk) => producer.isCopy(chunk));
 }
 
-function createFragmentedBody(
-  { scheduler, owner }: ProducerScope,
-  chunks: Iterator<Bytes | Promise<unknown> | undefined>,
-  member: GzipMember,
-  begun: readonly Bytes[],
-): BodySource {
-  let pieces = [...begun];
-  let hasEnded = false;
-  let isClosed = false;
-  const signal = {
-    get aborted() {
-      return isClosed;
-    },
-  };
-  async function read(): Promise<{ value?: Bytes; done?: boolean }> {
-    if (hasEnded) return { done: true };
-    for (let bytes = 0; !hasEnded && bytes < MIN_CHUNK_BYTES; ) {
-      const fragments = await scheduler.run(owner, nextFragments(chunks, owner), signal);
-      hasEnded = fragments.length === 0;
-      for (const known of fragments) {
-        const fragment = known instanceof Promise ? await known : known;
-        pieces.push(member.add(fragment));
-        bytes += fragment.bytes.length;
-      }
-    }
-    if (hasEnded) pieces.push(member.end());
-    const value = Buffer.concat(pieces);
-    pieces = [];
-    return { value };
+class FragmentProducer implements Producer {
+  readonly #scope: ProducerScope;
+  readonly #chunks: Iterator<Bytes | Promise<unknown> | undefined>;
+  readonly #member: GzipMember;
+  readonly #copies = new WeakSet<Bytes>();
+  /** Fragments that were taken before the first run was wanted. */
+  #begun: readonly Bytes[] | undefined;
+  #hasEnded = false;
+  #closed = false;
+
+  constructor(
+    scope: ProducerScope,
+    chunks: Iterator<Bytes | Promise<unknown> | undefined>,
+    member: GzipMember,
+    begun: readonly Bytes[],
+  ) {
+    this.#scope = scope;
+    this.#chunks = chunks;
+    this.#member = member;
+    this.#begun = begun;
   }
-  return new AsyncBodySource(read, () => {
-    isClosed = true;
-    chunks.return?.();
-  });
+
+  get aborted(): boolean {
+    return this.#closed;
+  }
+
+  isCopy(chunk: Bytes): boolean {
+    return this.#copies.has(chunk);
+  }
+
+  next(): Produced | Promise<Produced> {
+    const { scheduler, owner, memory } = this.#scope;
+    return scheduler.run(owner, memory.paced(this.#nextRun()), this);
+  }
+
+  *#nextRun(): Steps<Produced> {
+    if (this.#hasEnded) return undefined;
+    const begun = this.#begun;
+    this.#begun = undefined;
+    if (begun) return joinSmallParts(begun, this.#copies);
+    const { owner } = this.#scope;
+    const taken = yield* takeFragments(this.#chunks, this.#member, owner, SHARED_RUN_BYTES, MIN_RUN_BYTES);
+    this.#hasEnded = taken.hasEnded;
+    return joinSmallParts(taken.pieces, this.#copies);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#chunks.return?.();
+  }
 }

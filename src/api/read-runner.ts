@@ -5,7 +5,6 @@
 import { isBodySource } from "../http1/body-source.ts";
 import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../lib/memory-budget.ts";
 import type { CancelSignal, Scheduler } from "../lib/scheduler.ts";
-import { AccountedBody } from "./accounted-body.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
 import { CHUNK_BYTES } from "./body-producer.ts";
 import { Problem } from "./problem.ts";
@@ -54,7 +53,7 @@ export const overBudget = (): Problem =>
 
 /**
  * The response of a read. Its account stays open while its body is produced: then a chunk is reserved, or the read is
- * refused. An event stream releases the account by itself.
+ * refused. The body releases the account at its end, and an event stream by itself.
  */
 function accounted({ prepared, response }: ReadOutcome, memory: MemoryAccount): ReadOutcome {
   const { body } = response;
@@ -65,7 +64,6 @@ function accounted({ prepared, response }: ReadOutcome, memory: MemoryAccount): 
       body.close();
       throw overBudget();
     }
-    return { prepared, response: { ...response, body: new AccountedBody(body, memory) } };
   } else memory.release();
   return { prepared, response };
 }

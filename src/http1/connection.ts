@@ -6,6 +6,7 @@
  * event loop a connection does a bounded amount of work (`turn-queue.ts`). An error on a connection closes that
  * connection and affects no other.
  */
+import type { SharedMemory } from "../lib/memory-budget.ts";
 import type { BodySource } from "./body-source.ts";
 import { ClientGone } from "./client-gone.ts";
 import type {
@@ -22,7 +23,7 @@ import { MAX_BODY_BYTES, MAX_REFUSED_BODY_BYTES, RequestParser } from "./request
 import type { Response } from "./response.ts";
 import { frameResponse } from "./response-framing.ts";
 import { ResponseWriter } from "./response-writer.ts";
-import { joinHeadAndBody, SerializedResponse, serializeTimedHead } from "./serialized-response.ts";
+import { isCopied, joinHeadAndBody, SerializedResponse, serializeTimedHead } from "./serialized-response.ts";
 import type { TurnTaker } from "./turn-queue.ts";
 import { TurnShare } from "./turn-share.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
@@ -279,7 +280,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     const response = this.#callHandler(request);
     if (response instanceof SerializedResponse) {
       this.#send(response.serialize(this.#context.now()));
-      if (this.#writer.blocked) this.#countUnsent(request, response);
+      if (this.#writer.blocked) this.#countUnsent(request, response.shared);
     } else if (response instanceof Promise) {
       this.#markInFlight();
       response
@@ -326,11 +327,12 @@ export class Connection implements ConnectionInfo, TurnTaker {
       source?.close();
       this.#send(joinHeadAndBody(head));
     } else this.#send(joinHeadAndBody(head, bytes), source, chunked);
-    if (!source && this.#writer.blocked) this.#countUnsent(request);
+    if (!source && this.#writer.blocked)
+      this.#countUnsent(request, isCopied(bytes?.length ?? 0) ? undefined : response.shared);
   }
 
-  #countUnsent(request: Request, response?: SerializedResponse): void {
-    this.#unsent.count(this.#context.handler, request, this, this.#writer.queuedBytes, response);
+  #countUnsent(request: Request, shared: SharedMemory | undefined): void {
+    this.#unsent.count(this.#context.handler, request, this, this.#writer.queuedBytes, shared);
   }
 
   /** Decides how much of a request body is skipped, or closes the connection after this response. */

@@ -2,6 +2,7 @@
  * The contracts between a connection and its surroundings: the handler that produces responses, the server it belongs to,
  * and the socket it reads and writes. They stand here so that a connection can be tested without a network.
  */
+import type { SharedMemory } from "../lib/memory-budget.ts";
 import type { BufferAccount } from "./buffer-account.ts";
 import type { ClientGone } from "./client-gone.ts";
 import type { CommonHeaders } from "./common-headers.ts";
@@ -26,13 +27,13 @@ export interface Handler {
   onError(error: unknown): Response;
   /**
    * The socket did not accept all bytes of a response that is whole in memory. The function that is returned is called
-   * when they are sent or the client is gone. `shared` is the response where others get it too.
+   * when they are sent or the client is gone. `shared` is their memory where other responses share it.
    */
   onUnsent?(
     request: Request,
     connection: ConnectionInfo,
     bytes: number,
-    shared: SerializedResponse | undefined,
+    shared: SharedMemory | undefined,
   ): (() => void) | undefined;
 }
 

@@ -1,4 +1,5 @@
 /** A response as a handler returns it. The connection adds `Date`, `Connection` and the framing of the body. */
+import type { SharedMemory } from "../lib/memory-budget.ts";
 import type { BodySource } from "./body-source.ts";
 
 export interface Response {
@@ -6,4 +7,6 @@ export interface Response {
   readonly headers: Readonly<Record<string, string>>;
   /** Text, complete bytes, or a source that produces bytes while they are sent. */
   readonly body: string | Uint8Array | BodySource | null;
+  /** The memory of complete bytes that other responses share. */
+  readonly shared?: SharedMemory | undefined;
 }

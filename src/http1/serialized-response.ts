@@ -2,6 +2,7 @@
  * Responses as bytes: the text of a head, and responses that are serialized once and sent many times. A head contains the
  * date, so a serialized response is valid for one second and then gets a new date line.
  */
+import type { SharedMemory } from "../lib/memory-budget.ts";
 import { type CommonHeaders, NO_SNIFF } from "./common-headers.ts";
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -57,11 +58,13 @@ export const statusAllowsBody = (status: number): boolean => status !== 204 && s
 
 /** Up to this size a body is copied behind its head, so that both are one write. A larger body is sent from where it is. */
 const MAX_COPIED_BODY_BYTES = 256 * 1024;
+/** Whether a body of this length is copied each time it is sent. */
+export const isCopied = (bytes: number): boolean => bytes <= MAX_COPIED_BODY_BYTES;
 /** The beginning of a large body goes out with the head: a packet with the head alone wakes the client for nothing. */
 const FIRST_WRITE_BODY_BYTES = 64 * 1024;
 
 /** A response to a GET that keeps the connection open, to be sent many times. */
-export class SerializedResponse {
+export class SerializedResponse implements SharedMemory {
   readonly status: number;
   /** Whether a cache has it, so that it costs no memory of its own. */
   isCached = true;
@@ -88,9 +91,9 @@ export class SerializedResponse {
     return this.#body?.length ?? 0;
   }
 
-  /** Whether its body is copied for every second in which it is sent. */
-  get isCopied(): boolean {
-    return this.bodyBytes <= MAX_COPIED_BODY_BYTES;
+  /** What its unsent bytes are a part of. A body that is copied for every second in which it is sent is not shared. */
+  get shared(): SharedMemory | undefined {
+    return isCopied(this.bodyBytes) ? undefined : this;
   }
 
   /** The memory that exists because clients still read it. */
@@ -113,8 +116,7 @@ export const byteLength = (body: string | Uint8Array): number =>
 /** Returns head and body as one buffer, or as two where copying the body would cost more than a second write. */
 export function joinHeadAndBody(head: string, body?: string | Uint8Array): readonly Uint8Array[] {
   const length = body === undefined ? 0 : byteLength(body);
-  if (!(body instanceof Uint8Array) || length <= MAX_COPIED_BODY_BYTES)
-    return [copyIntoOneBuffer(head, body, length)];
+  if (!(body instanceof Uint8Array) || isCopied(length)) return [copyIntoOneBuffer(head, body, length)];
   return [
     copyIntoOneBuffer(head, body.subarray(0, FIRST_WRITE_BODY_BYTES), FIRST_WRITE_BODY_BYTES),
     body.subarray(FIRST_WRITE_BODY_BYTES),

@@ -1,22 +1,22 @@
 /** Reports the bytes of a whole response that its socket did not accept, and when they are gone. */
+import type { SharedMemory } from "../lib/memory-budget.ts";
 import type { ConnectionInfo, Handler } from "./handler.ts";
 import type { Request } from "./request.ts";
-import type { SerializedResponse } from "./serialized-response.ts";
 
 const NOTHING = (): void => {};
 
 export class UnsentBytes {
   #onGone = NOTHING;
 
+  /** `shared` is what the bytes are a part of, where other responses share it. */
   count(
     handler: Handler,
     request: Request,
     connection: ConnectionInfo,
     bytes: number,
-    response?: SerializedResponse,
+    shared?: SharedMemory,
   ): void {
     this.forget();
-    const shared = response?.isCopied ? undefined : response;
     this.#onGone = handler.onUnsent?.(request, connection, bytes, shared) ?? NOTHING;
   }
 
