@@ -10,6 +10,7 @@ import { parseQueryString } from "../src/api/query-string.ts";
 import { Drawings } from "../src/api/reads/drawings.ts";
 import { listRepresentation } from "../src/api/reads/list.ts";
 import type { ReadContext } from "../src/api/reads/read-context.ts";
+import { isContent } from "../src/api/representation.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
@@ -153,7 +154,8 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
       json,
       target,
     );
-    const { chunks } = runToEnd(runToEnd(read).render());
+    const rendered = runToEnd(read).render();
+    const { chunks } = isContent(rendered) ? rendered : runToEnd(rendered);
     let bytes = 0;
     for (const chunk of chunks) if (!(chunk instanceof Promise)) bytes += chunk?.length ?? 0;
     return bytes;

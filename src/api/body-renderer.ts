@@ -19,7 +19,7 @@ import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts"
 import { matchesEtag } from "./etag.ts";
 import { gzipBody } from "./gzip-fragments.ts";
 import { allowsIdentity, type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
-import type { Content, Representation, RepresentationInfo } from "./representation.ts";
+import { type Content, isContent, type Representation, type RepresentationInfo } from "./representation.ts";
 
 /** Text and bytes can be sent again; a body source only once. */
 export interface RenderedBody {
@@ -80,12 +80,12 @@ export class PreparedResponse {
   }
 
   /** Once. */
-  *renderBody(scope: ProducerScope): Steps<RenderedBody> {
+  renderBody(scope: ProducerScope): Steps<RenderedBody> {
     const representation = this.#representation;
     const content = this.#content;
     this.release();
     if (!representation) throw new Error("the body is already rendered");
-    return yield* this.#renderer.renderBody(representation, this.#encoding, this.etag, content, scope);
+    return this.#renderer.renderBody(representation, this.#encoding, this.etag, content, scope);
   }
 
   /** The body is not needed. */
@@ -203,7 +203,9 @@ export class BodyRenderer {
   *prepare(representation: Representation, acceptEncoding: string | null): Steps<PreparedResponse> {
     const isPlain = representation.info.tiny && allowsIdentity(acceptEncoding);
     const encoding = isPlain ? "identity" : negotiateEncoding(acceptEncoding);
-    return new PreparedResponse(this, representation, encoding, yield* this.#tags.tag(representation));
+    const tag = this.#tags.known(representation.info);
+    const tagged = tag === undefined ? yield* this.#tags.tag(representation) : { tag, content: undefined };
+    return new PreparedResponse(this, representation, encoding, tagged);
   }
 
   /** `content` is the rendered content, where there is one already. */
@@ -222,7 +224,13 @@ export class BodyRenderer {
     }
     // Dropped before rendering, so that the memory of the old body is free for the new one.
     if (cached) this.#cache.delete(cacheKey);
-    const { chunks, persistent, length, headers = NO_HEADERS } = content ?? (yield* representation.render());
+    const rendered = content ?? representation.render();
+    const {
+      chunks,
+      persistent,
+      length,
+      headers = NO_HEADERS,
+    } = isContent(rendered) ? rendered : yield* rendered;
     const finish = (body: Uint8Array): RenderedBody => {
       if (body.length <= MIN_CACHED_BYTES) return { body, headers };
       const shared = new SharedBody(etag, headers, body.length, body);
@@ -284,5 +292,6 @@ export function* conditionalResponse(
     return { status: 304, headers: prepared.headers(), body: null };
   }
   const { body, headers, shared } = yield* prepared.renderBody(scope);
-  return { status: 200, headers: Object.assign(prepared.bodyHeaders(), headers), body, shared };
+  const all = prepared.bodyHeaders();
+  return { status: 200, headers: headers === NO_HEADERS ? all : Object.assign(all, headers), body, shared };
 }

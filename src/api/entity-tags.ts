@@ -4,16 +4,18 @@
  * may change while the bytes stay the same. It never stays while the bytes change: it also changes with a removal, as the
  * highest revision of the remaining entities would not.
  *
- * The tag of a version is remembered, so that a 304 for unchanged data renders nothing. All parts of a tag survive a
- * restart.
+ * The tag of a version is remembered, so that a 304 for unchanged data renders nothing; except that of a text that is there
+ * without steps, which takes less time to make than to remember. All parts of a tag survive a restart.
  */
 import { createHash } from "node:crypto";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
 import type { Steps } from "../lib/steps.ts";
 import { bufferChunks, concatChunks, joinBytes } from "./chunks.ts";
-import type { Content, Representation } from "./representation.ts";
+import { type Content, isContent, type Representation, type RepresentationInfo } from "./representation.ts";
 
 const MAX_HASHED_BYTES = 64 * 1024;
+/** One entity, mostly. */
+const MAX_SHORT_LENGTH = 4096;
 const MAX_CACHE_BYTES = 8 * 1024 * 1024;
 /** Counted for each remembered tag besides its key. */
 const ENTRY_OVERHEAD_BYTES = 200;
@@ -54,15 +56,21 @@ export class EntityTags {
     this.#seed = createHash("sha256").update("entity tags").update(signingKey).digest().readBigUInt64LE();
   }
 
-  *tag(representation: Representation): Steps<TaggedContent> {
-    const { key, version, tagIsVersion } = representation.info;
-    if (tagIsVersion) return { tag: this.#versionTag(key, version), content: undefined };
+  /** The tag, where nothing must be rendered for it. */
+  known({ key, version, tagIsVersion }: RepresentationInfo): string | undefined {
+    if (tagIsVersion) return this.#versionTag(key, version);
     const remembered = this.#remembered.get(key);
-    if (remembered?.version === version) return { tag: remembered.tag, content: undefined };
-    const { bytes, content } = yield* readHashed(yield* representation.render());
+    return remembered?.version === version ? remembered.tag : undefined;
+  }
+
+  /** The tag of a representation whose tag is not known. */
+  *tag(representation: Representation): Steps<TaggedContent> {
+    const { key, version } = representation.info;
+    const rendered = representation.render();
+    const { bytes, content } = yield* readHashed(isContent(rendered) ? rendered : yield* rendered);
     const tag =
       bytes === undefined ? this.#versionTag(key, version) : this.#contentTag(key, bytes, content.headers);
-    this.#remembered.set(key, { version, tag });
+    if (!isShort(rendered)) this.#remembered.set(key, { version, tag });
     return { tag, content };
   }
 
@@ -77,6 +85,9 @@ export class EntityTags {
     return `${this.#prefix}.${keyHash(key)}.${version.toString(36)}r`;
   }
 }
+
+const isShort = (rendered: Content | Steps<Content>): boolean =>
+  isContent(rendered) && typeof rendered.chunks === "string" && rendered.chunks.length <= MAX_SHORT_LENGTH;
 
 /** A short hash is enough: it only has to distinguish the representations of one URL. */
 const keyHash = (key: string): string => Bun.hash.xxHash32(key).toString(36);

@@ -48,7 +48,7 @@ import { isPlainGet, NOT_SENT, pathOf, readRequestOf } from "./read-request.ts";
 import { ReadRunner } from "./read-runner.ts";
 import { createReaderRelay, isForMainProcess, type RelayRequest } from "./reader-relay.ts";
 import { RepeatHit } from "./repeat-hit.ts";
-import { type RecordedResponse, RequestRecorder } from "./request-recorder.ts";
+import { type RecordedResponse, type RequestOrigins, RequestRecorder } from "./request-recorder.ts";
 import { RequestState } from "./request-state.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { parseRoute } from "./route.ts";
@@ -66,8 +66,8 @@ interface ServedRead {
   readonly path: string;
   readonly credential: Credential;
   /** For the counters. */
-  readonly readName: string;
-  readonly rateLimitHeaders: Readonly<Record<string, string>>;
+  readName: string;
+  rateLimitHeaders: Readonly<Record<string, string>>;
 }
 
 export class RequestHandler implements Handler {
@@ -126,7 +126,11 @@ export class RequestHandler implements Handler {
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
     this.#hosts = new KnownHosts(options.hosts);
-    this.#recorder = new RequestRecorder(this.#usage, options.accessLog, options.clock);
+    const requestOrigins: RequestOrigins = {
+      userOf: (request) => this.#credentials.userOf(request),
+      addressOf: (request, connection) => this.#logins.externalAddress(request, connection),
+    };
+    this.#recorder = new RequestRecorder(this.#usage, options.accessLog, requestOrigins, options.clock);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#admission = new Admission(limits, this.shares);
     this.#relay = createReaderRelay(options.relay, this.#logins, this.#problems);
@@ -177,13 +181,9 @@ export class RequestHandler implements Handler {
     request.handlerState = undefined;
     const response = this.#dispatch(request, connection);
     if (response instanceof SerializedResponse && !this.#recorder.recordsAll) return response;
-    const origin = {
-      user: () => this.#credentials.userOf(request),
-      address: () => this.#logins.externalAddress(request, connection),
-    };
     return response instanceof Promise
-      ? response.then((resolved) => this.#recorder.record(request, resolved, origin))
-      : this.#recorder.record(request, response, origin);
+      ? response.then((resolved) => this.#recorder.record(request, connection, resolved))
+      : this.#recorder.record(request, connection, response);
   }
 
   #dispatch(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response> {
@@ -278,7 +278,7 @@ export class RequestHandler implements Handler {
   ): Response | Promise<Response> {
     if (credential.user === INTERNAL_USER && path === LOGIN_CHECK_PATH)
       return this.#logins.checkForReader(request, connection);
-    const refused = {
+    const served: ServedRead = {
       request,
       connection,
       path,
@@ -286,65 +286,62 @@ export class RequestHandler implements Handler {
       readName: "other",
       rateLimitHeaders: NO_HEADERS,
     };
-    let rateLimitHeaders: Readonly<Record<string, string>>;
     try {
       this.#logins.requireRole(request, connection, credential, path);
-      rateLimitHeaders = this.#admission.admit(request, connection, credential.user, this.#overloaded);
+      served.rateLimitHeaders = this.#admission.admit(request, connection, credential.user, this.#overloaded);
     } catch (error) {
       if (error instanceof ShareExhausted)
         return this.shares.retry(error, () => this.#serve(request, connection, path, credential));
-      return this.#respondToFailure(refused, error);
+      return this.#respondToFailure(served, error);
     }
-    return this.#serveAdmitted({ ...refused, rateLimitHeaders });
+    return this.#serveAdmitted(served);
   }
 
-  #serveAdmitted(served: Omit<ServedRead, "readName">): Response | Promise<Response> {
+  #serveAdmitted(served: ServedRead): Response | Promise<Response> {
     const { request, connection, path, credential, rateLimitHeaders } = served;
     const relay = this.#relay;
-    let readName = "other";
     try {
       const forward = this.#forwarding?.find(path);
       if (forward) {
-        readName = "forwarded";
+        served.readName = "forwarded";
         if (this.#loadShedder.shedding) throw this.#overloaded();
-        return this.#respondLater({ ...served, readName }, forward(request, connection, credential.user));
+        return this.#respondLater(served, forward(request, connection, credential.user));
       }
       const route = parseRoute(path, this.#prefixes);
       if (!route)
         return relay
           ? relay(request, connection, { user: credential.user, headers: rateLimitHeaders })
           : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
-      readName = route.read === "list" ? route.kind : route.read;
+      served.readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
       const read = readRequestOf(request, path, credential.user, dialectOf(path, this.#prefixes));
       const outcome = this.#reads.run(route, read, connection);
-      if (outcome instanceof Promise) return this.#respondLater({ ...served, readName }, outcome);
-      return this.#respond(request, readName, rateLimitHeaders, outcome);
+      return outcome instanceof Promise
+        ? this.#respondLater(served, outcome)
+        : this.#respond(served, outcome);
     } catch (error) {
-      return this.#respondToFailure({ ...served, readName }, error);
+      return this.#respondToFailure(served, error);
     }
   }
 
   /** The read needs more than one slice of the scheduler, or waits for its body to be compressed, or is forwarded. */
   async #respondLater(served: ServedRead, outcome: Promise<ReadOutcome>): Promise<Response> {
     try {
-      const { request, readName, rateLimitHeaders } = served;
-      return this.#respond(request, readName, rateLimitHeaders, await outcome);
+      return this.#respond(served, await outcome);
     } catch (error) {
       return this.#respondToFailure(served, error);
     }
   }
 
   #respond(
-    request: Request,
-    readName: string,
-    rateLimitHeaders: Readonly<Record<string, string>>,
+    { request, readName: read, rateLimitHeaders }: ServedRead,
     { prepared, response }: ReadOutcome,
   ): Response {
-    if (prepared) this.#cacheResponse(request, readName, prepared, response);
-    this.#counters.responses(readName, response.status).count++;
-    const recorded: RecordedResponse = { ...response, read: readName };
+    const { status, headers, body, shared } = response;
+    if (prepared) this.#cacheResponse(request, read, prepared, response);
+    this.#counters.responses(read, status).count++;
+    const recorded: RecordedResponse = { status, headers, body, shared, read };
     if (!this.#hasPerRequestHeaders) return recorded;
     return addHeaders(recorded, this.#perRequestHeaders(request, rateLimitHeaders));
   }

@@ -6,7 +6,7 @@
 import type { ConnectionCounters } from "../http1/handler.ts";
 import { createHandshakeCounts, type HandshakeCounts } from "../http1/tls.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
-import { addUsage, endedUsage, type UsageCounters, ZERO_USAGE } from "./usage-counters.ts";
+import { addUsage, endedUsage, PerResponse, type UsageCounters, ZERO_USAGE } from "./usage-counters.ts";
 
 export interface ProcessCounters {
   /** Responses by what was read and status. A key is `devices 200`. */
@@ -76,20 +76,14 @@ export interface Counter {
 }
 
 export class RequestCounters {
-  readonly #responses = new Map<string, Counter>();
+  readonly #responses = new PerResponse<Counter>(() => ({ count: 0 }));
   /** Counted by the listener. */
   readonly tlsHandshakes = createHandshakeCounts();
   #shed = 0;
 
   /** The counter of responses to reads of `read` (`devices`, `topology`, `health`) with this status. */
   responses(read: string, status: number): Counter {
-    const key = `${read} ${status}`;
-    let counter = this.#responses.get(key);
-    if (!counter) {
-      counter = { count: 0 };
-      this.#responses.set(key, counter);
-    }
-    return counter;
+    return this.#responses.get(read, status);
   }
 
   countShed(): void {
@@ -102,7 +96,7 @@ export class RequestCounters {
     usage: UsageCounters,
   ): ProcessCounters {
     return {
-      requests: Object.fromEntries([...this.#responses].map(([key, { count }]) => [key, count])),
+      requests: this.#responses.record(({ count }) => count),
       shed: this.#shed,
       streamsOpen: openCount,
       streamsOpened: openedTotal,

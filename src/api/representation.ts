@@ -34,5 +34,8 @@ export interface RepresentationInfo {
 
 export interface Representation {
   readonly info: RepresentationInfo;
-  render(): Steps<Content>;
+  /** Steps only where rendering takes some: most reads are short, and a generator costs as much as a look-up. */
+  render(): Content | Steps<Content>;
 }
+
+export const isContent = (rendered: Content | Steps<Content>): rendered is Content => !("next" in rendered);

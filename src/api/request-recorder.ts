@@ -3,6 +3,7 @@
  * response from the cache is not measured and costs nothing here, unless the access log is on.
  */
 import { type BodySource, isBodySource } from "../http1/body-source.ts";
+import type { ConnectionInfo } from "../http1/handler.ts";
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import { byteLength, SerializedResponse } from "../http1/serialized-response.ts";
@@ -21,16 +22,16 @@ export interface RecordedResponse extends Response {
 
 type AnyResponse = SerializedResponse | RecordedResponse;
 
-/** Looked up only when something is recorded of it. */
-export interface RequestOrigin {
+/** Where a request comes from. It is looked up only when something is recorded of it. */
+export interface RequestOrigins {
   /** The user, when the credentials are valid. Empty for the service's own processes. */
-  user(): string | undefined;
+  userOf(request: Request, connection: ConnectionInfo): string | undefined;
   /** Undefined for the service's own processes. */
-  address(): string | undefined;
+  addressOf(request: Request, connection: ConnectionInfo): string | undefined;
 }
 
 /** Refused because of what the user does, not because of what the request says. */
-const REFUSALS: ReadonlySet<ProblemCode | undefined> = new Set<ProblemCode>([
+const REFUSALS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   "forbidden",
   "too-many-requests",
   "too-many-streams",
@@ -42,10 +43,12 @@ const REFUSALS: ReadonlySet<ProblemCode | undefined> = new Set<ProblemCode>([
 export class RequestRecorder {
   readonly #usage: UsageRecorder;
   readonly #accessLog: AccessLog | undefined;
+  readonly #origins: RequestOrigins;
   readonly #clock: Clock;
 
-  constructor(usage: UsageRecorder, accessLog: AccessLog | undefined, clock: Clock) {
+  constructor(usage: UsageRecorder, accessLog: AccessLog | undefined, origins: RequestOrigins, clock: Clock) {
     this.#usage = usage;
+    this.#origins = origins;
     this.#accessLog = accessLog;
     this.#clock = clock;
   }
@@ -55,20 +58,24 @@ export class RequestRecorder {
     return this.#accessLog !== undefined;
   }
 
-  record<R extends AnyResponse>(request: Request, response: R, origin: RequestOrigin): R | Response {
+  record<R extends AnyResponse>(request: Request, connection: ConnectionInfo, response: R): R | Response {
     const startedAt = stateOf(request)?.startedAt;
     const ms = startedAt === undefined ? 0 : this.#clock.monotonic() - startedAt;
-    if (!(response instanceof SerializedResponse)) this.#count(response, ms, origin);
-    const address = this.#accessLog && origin.address();
+    if (!(response instanceof SerializedResponse)) {
+      const { read, status, problem } = response;
+      if (read !== undefined) this.#usage.observe(read, status, ms / 1000);
+      if (problem !== undefined) this.#countRefusal(request, connection, problem);
+    }
+    const address = this.#accessLog && this.#origins.addressOf(request, connection);
     if (!this.#accessLog || address === undefined) return response;
-    return this.#log(this.#accessLog, request, response, { user: origin.user(), address, ms });
+    const user = this.#origins.userOf(request, connection);
+    return this.#log(this.#accessLog, request, response, { user, address, ms });
   }
 
-  #count({ read, status, problem }: RecordedResponse, ms: number, origin: RequestOrigin): void {
-    if (read !== undefined) this.#usage.observe(read, status, ms / 1000);
+  #countRefusal(request: Request, connection: ConnectionInfo, problem: ProblemCode): void {
     if (!REFUSALS.has(problem)) return;
-    const user = origin.user();
-    if (user && problem) this.#usage.countRefusal(user, problem);
+    const user = this.#origins.userOf(request, connection);
+    if (user) this.#usage.countRefusal(user, problem);
   }
 
   #log<R extends AnyResponse>(

@@ -108,19 +108,45 @@ export const endedUsage = (usage: UsageCounters): UsageCounters => ({
   ),
 });
 
+/** One value for each read and status of a response. No text is built to find one: this happens for every response. */
+export class PerResponse<T> {
+  readonly #create: () => T;
+  readonly #byRead = new Map<string, Map<number, T>>();
+
+  constructor(create: () => T) {
+    this.#create = create;
+  }
+
+  get(read: string, status: number): T {
+    let byStatus = this.#byRead.get(read);
+    if (!byStatus) {
+      byStatus = new Map();
+      this.#byRead.set(read, byStatus);
+    }
+    let value = byStatus.get(status);
+    if (value === undefined) {
+      value = this.#create();
+      byStatus.set(status, value);
+    }
+    return value;
+  }
+
+  /** A key is `devices 200`. */
+  record<Mapped>(map: (value: T) => Mapped): Record<string, Mapped> {
+    const record: Record<string, Mapped> = {};
+    for (const [read, byStatus] of this.#byRead)
+      for (const [status, value] of byStatus) record[`${read} ${status}`] = map(value);
+    return record;
+  }
+}
+
 /** Collects the counters of this process. Users and codes are bounded by the users file and the table of problems. */
 export class UsageRecorder {
-  readonly #latency = new Map<string, Histogram>();
+  readonly #latency = new PerResponse(() => new Histogram());
   readonly #refusals = new Map<string, Map<string, number>>();
 
   observe(read: string, status: number, seconds: number): void {
-    const key = `${read} ${status}`;
-    let histogram = this.#latency.get(key);
-    if (!histogram) {
-      histogram = new Histogram();
-      this.#latency.set(key, histogram);
-    }
-    histogram.observe(seconds);
+    this.#latency.get(read, status).observe(seconds);
   }
 
   countRefusal(user: string, code: string): void {
@@ -140,10 +166,9 @@ export class UsageRecorder {
       const { refusals } = users.get(user) ?? ZERO_USER;
       users.set(user, { loopSeconds: loopMs / 1000, bytesHeld, refusals });
     }
-    const latency = [...this.#latency].map(([key, histogram]) => [key, histogram.snapshot()] as const);
     return {
       ...rest,
-      latency: Object.fromEntries(latency),
+      latency: this.#latency.record((histogram) => histogram.snapshot()),
       users: Object.fromEntries(users),
     };
   }

@@ -23,6 +23,7 @@ export interface TimedHeader {
 
 export class CommonHeaders {
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #names: ReadonlySet<string>;
   readonly #lines: string;
   readonly #timed: TimedHeader | undefined;
   #dateLine = "";
@@ -32,16 +33,23 @@ export class CommonHeaders {
   /** `headers` are those of every response, unless a response has its own. */
   constructor(headers: Readonly<Record<string, string>>, timed?: TimedHeader) {
     this.#headers = headers;
+    this.#names = new Set(Object.keys(headers));
     this.#lines = render(Object.entries(headers));
     this.#timed = timed;
   }
 
-  /** The header lines for a response with these headers, each with its line end. */
-  linesFor(headers: Readonly<Record<string, string>>): string {
-    for (const name in this.#headers)
-      if (name in headers)
-        return render(Object.entries(this.#headers).filter(([common]) => !(common in headers)));
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** The header lines of a response that has none of these headers itself, each with its line end. */
+  get lines(): string {
     return this.#lines;
+  }
+
+  /** The same for a response with these headers. */
+  linesFor(headers: Readonly<Record<string, string>>): string {
+    return render(Object.entries(this.#headers).filter(([common]) => !(common in headers)));
   }
 
   /** The date, and the header that depends on the time. The same text as long as both are the same. */

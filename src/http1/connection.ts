@@ -280,7 +280,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     const response = this.#callHandler(request);
     if (response instanceof SerializedResponse) {
       this.#send(response.serialize(this.#context.now()));
-      if (this.#writer.blocked) this.#countUnsent(request, response.shared);
+      if (this.#writer.busy) this.#countUnsent(request, response.shared);
     } else if (response instanceof Promise) {
       this.#markInFlight();
       response
@@ -308,7 +308,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   #respond(request: Request, response: Response): void {
-    const { bytes, source, chunked, untilClose, headerLine } = frameResponse(request, response);
+    const { bytes, length, source, chunked, untilClose, headerLine } = frameResponse(request, response);
     if (this.#state === "closed") {
       source?.close();
       return;
@@ -326,9 +326,9 @@ export class Connection implements ConnectionInfo, TurnTaker {
     if (request.method === "HEAD") {
       source?.close();
       this.#send(joinHeadAndBody(head));
-    } else this.#send(joinHeadAndBody(head, bytes), source, chunked);
-    if (!source && this.#writer.blocked)
-      this.#countUnsent(request, isCopied(bytes?.length ?? 0) ? undefined : response.shared);
+    } else this.#send(joinHeadAndBody(head, bytes, length), source, chunked);
+    if (!source && this.#writer.busy)
+      this.#countUnsent(request, isCopied(length) ? undefined : response.shared);
   }
 
   #countUnsent(request: Request, shared: SharedMemory | undefined): void {

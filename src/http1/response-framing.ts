@@ -7,6 +7,8 @@ import { byteLength, statusAllowsBody } from "./serialized-response.ts";
 export interface ResponseFraming {
   /** The body is one of these, or neither. */
   readonly bytes: string | Uint8Array | undefined;
+  /** Of `bytes`. */
+  readonly length: number;
   readonly source: BodySource | undefined;
   readonly chunked: boolean;
   /** Without a length and without chunks, the end of the connection is the end of the body. */
@@ -19,6 +21,7 @@ export function frameResponse(request: Request, response: Response): ResponseFra
   const { body, status, headers } = response;
   const source = body !== null && typeof body === "object" && isBodySource(body) ? body : undefined;
   const bytes = typeof body === "string" || body instanceof Uint8Array ? body : undefined;
+  const length = bytes === undefined ? 0 : byteLength(bytes);
   // A relayed response to HEAD has neither a body nor a length, though the response to GET has both.
   const lengthUnknown =
     source !== undefined || (body === null && request.method === "HEAD" && statusAllowsBody(status));
@@ -28,6 +31,6 @@ export function frameResponse(request: Request, response: Response): ResponseFra
     ? "Transfer-Encoding: chunked\r\n"
     : lengthUnknown || !statusAllowsBody(status) || "Content-Length" in headers
       ? ""
-      : `Content-Length: ${bytes === undefined ? 0 : byteLength(bytes)}\r\n`;
-  return { bytes, source, chunked, untilClose: !hasLength && !chunked, headerLine };
+      : `Content-Length: ${length}\r\n`;
+  return { bytes, length, source, chunked, untilClose: !hasLength && !chunked, headerLine };
 }

@@ -44,6 +44,11 @@ export class ResponseWriter {
     return this.#blocked;
   }
 
+  /** Whether a response is not written completely: the socket is full, or other connections have their turn. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
   /** Bytes that the socket accepted, of all responses. */
   get acceptedBytes(): number {
     return this.#acceptedBytes;

@@ -36,14 +36,24 @@ function serializeHead(
   headers: Readonly<Record<string, string>>,
   common: CommonHeaders,
 ): string {
-  let text = `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${common.linesFor(headers)}`;
+  let lines = "";
+  let values = "";
+  let hasCommon = false;
   for (const name in headers) {
     const value = headers[name] ?? "";
-    if (INVALID_HEADER_VALUE.test(value))
-      throw new Error(`the header ${name} cannot be sent: ${JSON.stringify(value)}`);
-    text += `${name}: ${value}\r\n`;
+    values += value;
+    lines += `${name}: ${value}\r\n`;
+    hasCommon ||= common.has(name);
   }
-  return text;
+  // All at once: a test of each value takes longer than the rest of this function.
+  if (INVALID_HEADER_VALUE.test(values)) throw invalidHeader(headers);
+  const commonLines = hasCommon ? common.linesFor(headers) : common.lines;
+  return `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${commonLines}${lines}`;
+}
+
+function invalidHeader(headers: Readonly<Record<string, string>>): Error {
+  const [name, value] = Object.entries(headers).find(([, text]) => INVALID_HEADER_VALUE.test(text)) ?? [];
+  return new Error(`the header ${name} cannot be sent: ${JSON.stringify(value)}`);
 }
 
 /** The same with the headers that depend on the time. */
@@ -113,9 +123,15 @@ export class SerializedResponse implements SharedMemory {
 export const byteLength = (body: string | Uint8Array): number =>
   typeof body === "string" ? Buffer.byteLength(body) : body.length;
 
-/** Returns head and body as one buffer, or as two where copying the body would cost more than a second write. */
-export function joinHeadAndBody(head: string, body?: string | Uint8Array): readonly Uint8Array[] {
-  const length = body === undefined ? 0 : byteLength(body);
+/**
+ * Returns head and body as one buffer, or as two where copying the body would cost more than a second write. `length` is
+ * that of the body in bytes.
+ */
+export function joinHeadAndBody(
+  head: string,
+  body?: string | Uint8Array,
+  length = body === undefined ? 0 : byteLength(body),
+): readonly Uint8Array[] {
   if (!(body instanceof Uint8Array) || isCopied(length)) return [copyIntoOneBuffer(head, body, length)];
   return [
     copyIntoOneBuffer(head, body.subarray(0, FIRST_WRITE_BODY_BYTES), FIRST_WRITE_BODY_BYTES),

@@ -118,6 +118,6 @@ test("a computation that is ended early ends what it paces", () => {
   }
   const paced = budget.account("a").paced(steps());
   paced.next();
-  paced.return(undefined);
+  paced.return();
   expect(ended).toBe(true);
 });

@@ -11,7 +11,7 @@
  *
  * Sizes are estimates. Memory that several responses share counts once for each of their users, and once for the process.
  */
-import { type Steps, waitFor } from "./steps.ts";
+import type { Runnable } from "./steps.ts";
 
 /** Read at each use: the values change when the service reloads its configuration. */
 export interface MemoryLimits {
@@ -255,22 +255,34 @@ export class MemoryAccount {
     this.#shared = undefined;
   }
 
+  /** Whether the response has to wait for others of its user. */
+  get mustWait(): boolean {
+    return this.#state === "open" && this.#budget.mustWait(this);
+  }
+
   /** The same computation, which waits before its first step and at its pauses while the response has to. */
-  *paced<Result>(steps: Steps<Result>): Steps<Result> {
-    let isComplete = false;
-    try {
-      for (;;) {
-        while (this.#state === "open" && this.#budget.mustWait(this)) yield* waitFor(this.#budget.released());
-        const { value, done } = steps.next();
-        if (done) {
-          isComplete = true;
-          return value;
-        }
-        yield value;
-      }
-    } finally {
-      // A generator that is ended this way returns nothing that anybody reads.
-      if (!isComplete) (steps as Generator<unknown, unknown, void>).return(undefined);
-    }
+  paced<Result>(steps: Runnable<Result>): Runnable<Result> {
+    return new PacedSteps(this, this.#budget, steps);
+  }
+}
+
+/** Not a generator: most reads are complete with their first step, and it would cost them more than they do. */
+class PacedSteps<Result> implements Runnable<Result> {
+  readonly #account: MemoryAccount;
+  readonly #budget: MemoryBudget;
+  readonly #steps: Runnable<Result>;
+
+  constructor(account: MemoryAccount, budget: MemoryBudget, steps: Runnable<Result>) {
+    this.#account = account;
+    this.#budget = budget;
+    this.#steps = steps;
+  }
+
+  next(): IteratorResult<undefined | Promise<unknown>, Result> {
+    return this.#account.mustWait ? { done: false, value: this.#budget.released() } : this.#steps.next();
+  }
+
+  return(): void {
+    this.#steps.return();
   }
 }

@@ -10,7 +10,7 @@
  * them may take in one turn is bounded too.
  */
 import { createBoundedCache } from "./bounded-cache.ts";
-import type { Steps } from "./steps.ts";
+import type { Runnable } from "./steps.ts";
 
 /** Of one turn of the event loop. */
 const TURN_MS = 4;
@@ -74,6 +74,8 @@ export class Scheduler {
   readonly #nextTurn: (callback: () => void) => void;
   /** An owner that is evicted while it has work completes it, and is counted from zero afterwards. */
   readonly #owners = createBoundedCache<string, Owner>({ maxSize: MAX_OWNERS });
+  /** The one that was used most recently, so that it is not evicted. */
+  #lastOwner: Owner | undefined;
   /** The owners with work. */
   readonly #active = new Set<Owner>();
   /** How far the owners are on that scale: never decreases. Who becomes active starts here, at the earliest. */
@@ -103,7 +105,7 @@ export class Scheduler {
    * Runs a computation for an owner. Returns its result at once when it is short, and a promise otherwise. When the signal
    * aborts, the computation ends (its `finally` blocks run) and the promise is rejected with `Cancelled`.
    */
-  run<Result>(name: string, steps: Steps<Result>, signal?: CancelSignal): Result | Promise<Result> {
+  run<Result>(name: string, steps: Runnable<Result>, signal?: CancelSignal): Result | Promise<Result> {
     const owner = this.#owner(name);
     if (owner.tasks.length === 0 && this.#inlineMs < TURN_MS) {
       const outcome = this.#runInline(owner, steps);
@@ -122,24 +124,26 @@ export class Scheduler {
       };
       const cancel = () => {
         reject(new Cancelled("the computation was cancelled"));
-        // A generator that is ended this way returns nothing that anybody reads.
-        (steps as Generator<unknown, unknown, void>).return(undefined);
+        steps.return();
       };
       this.#enqueue(owner, { step, cancel, signal });
     });
   }
 
   #owner(name: string): Owner {
+    // Requests of one user often come one after the other.
+    if (this.#lastOwner?.name === name) return this.#lastOwner;
     let owner = this.#owners.get(name);
     if (!owner) {
       owner = new Owner(name);
       this.#owners.set(name, owner);
     }
+    this.#lastOwner = owner;
     return owner;
   }
 
   /** Undefined when the computation is not short. */
-  #runInline<Result>(owner: Owner, steps: Steps<Result>): { readonly result: Result } | undefined {
+  #runInline<Result>(owner: Owner, steps: Runnable<Result>): { readonly result: Result } | undefined {
     const start = this.#now();
     this.#catchUp(owner);
     // The budget of the turn is renewed in the next one.

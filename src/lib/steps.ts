@@ -9,6 +9,13 @@
 /** A computation with a result. `yield` is a pause, `yield*` runs a part of it. A promise is waited for: see `waitFor`. */
 export type Steps<Result> = Generator<undefined | Promise<unknown>, Result, void>;
 
+/** What the scheduler needs of a computation. */
+export interface Runnable<Result> {
+  next(): IteratorResult<undefined | Promise<unknown>, Result>;
+  /** Ends it early. What it returns then is not read. */
+  return(value?: unknown): unknown;
+}
+
 /** A computation that pauses and never waits for a promise, so that it can be a part of `Paced` items. */
 export type PausingSteps<Result> = Generator<undefined, Result, void>;
 

@@ -72,7 +72,7 @@ export function* filterBothStates(
 
 function* filterIfPresent(state: NetworkState, query: Query): Steps<FilteredState | undefined> {
   const { around } = query;
-  if (!around) return createFilteredState(state, query, undefined);
+  if (!around) return createFilteredState(state, query);
   const found = findDeviceOrHost(state, around.id, query.acceptsNames);
   if (isAmbiguous(found)) return { ...createFilteredState(state, query, new Set()), ambiguous: found };
   const centre = found && centreOf(state, found);
@@ -81,10 +81,11 @@ function* filterIfPresent(state: NetworkState, query: Query): Steps<FilteredStat
   return createFilteredState(state, query, yield* graph.devicesWithin(centre, around.hops));
 }
 
-function createFilteredState(
+/** Without `around` there is no neighbourhood. */
+export function createFilteredState(
   state: NetworkState,
   query: Query,
-  neighbourhood: ReadonlySet<string> | undefined,
+  neighbourhood?: ReadonlySet<string>,
 ): FilteredState {
   const { includesMissing } = query;
   const { filters: bound, resolved, ambiguous } = bindFilters(query, state);

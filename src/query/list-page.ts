@@ -15,7 +15,7 @@ export interface ListPage {
   readonly nextAfter: Cursor["after"] | undefined;
 }
 
-/** Without `limit` the page is the whole rest of the list, and its items are produced while the caller iterates. */
+/** Of a list that is sorted or has a `limit`; any other is `selectEntities`. Without `limit` the page is the whole rest of it. */
 export function* selectPage(
   filtered: FilteredState,
   kind: Kind,
@@ -25,11 +25,10 @@ export function* selectPage(
 ): Steps<ListPage> {
   if (sort.length > 0) return yield* sortedPage(filtered, kind, sort, limit, Number(after ?? 0), count);
   const items = selectEntities(filtered, kind, String(after ?? ""));
-  if (limit === undefined) return { items, nextAfter: undefined };
   const page: EncodedValue[] = [];
   for (const item of items) {
     if (item === undefined) yield;
-    else if (page.length < limit) {
+    else if (limit === undefined || page.length < limit) {
       page.push(item);
       count(item.text.length);
     } else return { items: page, nextAfter: page.at(-1)?.id ?? "" };

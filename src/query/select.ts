@@ -50,12 +50,15 @@ function unsortedIndexes(state: NetworkState, kind: Kind, filters: readonly Filt
   const found: SortedIndex[] = [];
   for (const { indexRanges } of filters) {
     for (const { index: name, ranges } of indexRanges ?? []) {
+      if (!ranges.some(isRange)) continue;
       const index = state.findIndex(kind, name);
-      if (index?.isUnsorted && ranges.some(([from, to]) => from !== to)) found.push(index);
+      if (index?.isUnsorted) found.push(index);
     }
   }
   return found;
 }
+
+const isRange = ([from, to]: readonly [from: string, to: string]): boolean => from !== to;
 
 function* selectAfterSorting(
   unsorted: readonly SortedIndex[],

@@ -54,8 +54,7 @@ export function* changesRepresentation(
   };
   return {
     info,
-    // biome-ignore lint/correctness/useYield: the chunks are rendered while they are read
-    *render() {
+    render() {
       const close = `],"revision":${revision}}`;
       return { chunks: jsonList('{"changes":[', renderChanges(dialect, changes()), close) };
     },
@@ -101,8 +100,7 @@ export function* diffRepresentation(
   };
   return {
     info,
-    // biome-ignore lint/correctness/useYield: the chunks are rendered while they are read
-    *render() {
+    render() {
       return { chunks: jsonList(open, renderDifferences(dialect, diffStates(...states, kind, count)), "]}") };
     },
   };

@@ -35,8 +35,7 @@ export function* explanationRepresentation(
       revision: state.revision,
       contentType: EXPLANATION_FORMAT.contentType,
     },
-    // biome-ignore lint/correctness/useYield: it is rendered already
-    *render() {
+    render() {
       return { chunks: json };
     },
   };

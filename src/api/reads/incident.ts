@@ -28,8 +28,7 @@ export function* incidentRepresentation(
   };
   return {
     info,
-    // biome-ignore lint/correctness/useYield: it is found already
-    *render() {
+    render() {
       return { chunks: JSON.stringify(found) };
     },
   };

@@ -34,10 +34,13 @@ export function* itemRepresentation(
   route: ItemRoute,
   query: Query,
 ): Steps<Representation> {
-  const state = throwIfFault(yield* resolveState(history, query));
+  const state = query.at === undefined ? view.capture() : throwIfFault(yield* resolveState(history, query));
   const found = getNamed(state, route, dialect);
   // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
-  const chunks = yield* renderChunks(state, route, found, dialect);
+  const chunks =
+    route.read === "item"
+      ? dialect.entity(route.kind, found.text)
+      : yield* renderChunks(state, route, found, dialect);
   const isCurrent = query.at === undefined;
   const key = keyOf(route, found);
   return new ItemRepresentation(
@@ -68,8 +71,7 @@ class ItemRepresentation implements Representation {
     this.#chunks = chunks;
   }
 
-  // biome-ignore lint/correctness/useYield: the chunks are there already, or are rendered while they are read
-  *render(): Steps<Content> {
+  render(): Content {
     return { chunks: this.#chunks };
   }
 }
@@ -168,7 +170,16 @@ function keyOf(route: ItemRoute, { id } = NOTHING_NAMED): string {
  * The `revision` of an entity, from its JSON. A quote in a string is escaped, so that no text of the network can look like
  * this member.
  */
-const entityRevision = (json: string): number => Number(/"revision":(\d+)/.exec(json)?.[1] ?? 0);
+function entityRevision(json: string): number {
+  const at = json.indexOf(REVISION_MEMBER);
+  if (at < 0) return 0;
+  const from = at + REVISION_MEMBER.length;
+  return Number.parseInt(json.slice(from, from + MAX_REVISION_DIGITS), 10);
+}
+
+const REVISION_MEMBER = '"revision":';
+/** With room for what follows the number, which is not read. */
+const MAX_REVISION_DIGITS = 17;
 
 /** The entity's revision now, looked up again only when a collection that may hold it changed; 0 when it was removed. */
 function followEntity(
@@ -210,13 +221,11 @@ const followPart = (view: View, route: Exclude<ItemRoute, { read: "item" }>) => 
 
 function* renderChunks(
   state: NetworkState,
-  route: ItemRoute,
+  route: Exclude<ItemRoute, { read: "item" }>,
   { id, text }: EncodedValue,
   dialect: Dialect,
 ): Steps<Content["chunks"]> {
   switch (route.read) {
-    case "item":
-      return dialect.entity(route.kind, text);
     case "devicePorts": {
       const device = dialect.entity("devices", text);
       return jsonList(`${device.slice(0, -1)},"ports":[`, portsOf(state, id, dialect), "]}");

@@ -10,8 +10,9 @@ import type { Kind } from "../../model/ids.ts";
 import { bindFilters, namesDevices } from "../../query/bound-filters.ts";
 import { type Cursor, cursorScope, decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
 import { POINT_FIELDS } from "../../query/fields.ts";
-import { type FilteredState, filterState } from "../../query/filtered-state.ts";
+import { createFilteredState, type FilteredState, filterState } from "../../query/filtered-state.ts";
 import { selectPage } from "../../query/list-page.ts";
+import { selectEntities } from "../../query/missing.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveState } from "../../query/revision.ts";
 import { projectFields } from "../../query/select.ts";
@@ -33,20 +34,26 @@ export function* listRepresentation(
   format: Format,
   target: string,
 ): Steps<Representation> {
-  const { history, log, memory } = context;
+  const { history, log, memory, view } = context;
   const cursor =
     query.cursor === undefined
       ? undefined
       : throwIfFault(decodeCursor(query.cursor, cursorScope(kind, query), log.signingKey));
-  const state = throwIfFault(
-    cursor
-      ? yield* stateOfCursor(history, cursor, (versions) => changedAt(versions, kind, query))
-      : yield* resolveState(history, query),
-  );
+  const state =
+    cursor || query.at !== undefined
+      ? throwIfFault(
+          cursor
+            ? yield* stateOfCursor(history, cursor, (versions) => changedAt(versions, kind, query))
+            : yield* resolveState(history, query),
+        )
+      : view.capture();
   memory.hold(state);
   const version = cursor?.revision ?? versionOf(state, kind, query);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
-  const filtered = throwIfFault(yield* filterState(state, query));
+  const filtered =
+    query.around || namesDevices(query)
+      ? throwIfFault(yield* filterState(state, query))
+      : createFilteredState(state, query);
   return new ListRepresentation(context, kind, query, format, target, cursor, filtered, version);
 }
 
@@ -87,11 +94,13 @@ class ListRepresentation implements Representation {
       query.sort.length === 0 &&
       !query.fields &&
       !isPage;
-    const page = `${query.limit ?? ""} ${query.cursor ?? ""}`;
+    const page = isPage ? `${query.limit ?? ""} ${query.cursor ?? ""}` : " ";
     const { resolved } = filtered;
+    const { currentVersion } = listVersions(context.view, kind, query, version, resolved);
     this.info = {
       key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}${resolved}`,
-      ...listVersions(context.view, kind, query, version, resolved),
+      version,
+      currentVersion,
       tagIsVersion: dialect.showsRevision && this.#isWholeCollection,
       // Every page says the revision in the cursor. The list did not change between that and the current one.
       revision: isPage ? version : filtered.state.revision,
@@ -100,9 +109,14 @@ class ListRepresentation implements Representation {
     };
   }
 
-  *render(): Steps<Content> {
-    const { fields } = this.#query;
-    const { dialect } = this.#context;
+  render(): Content | Steps<Content> {
+    const { limit, sort } = this.#query;
+    if (this.#isWholeCollection || limit !== undefined || sort.length > 0) return this.#renderInSteps();
+    return this.#content(selectEntities(this.#filtered, this.#kind, String(this.#cursor?.after ?? "")));
+  }
+
+  *#renderInSteps(): Steps<Content> {
+    const { memory, dialect } = this.#context;
     const kind = this.#kind;
     if (this.#isWholeCollection)
       return wholeCollection(kind, yield* this.#filtered.state.pages(kind), dialect);
@@ -111,8 +125,15 @@ class ListRepresentation implements Representation {
       kind,
       this.#query,
       this.#cursor?.after,
-      (bytes) => this.#context.memory.add(bytes),
+      (bytes) => memory.add(bytes),
     );
+    return this.#content(items, nextAfter);
+  }
+
+  #content(items: Paced<EncodedValue>, nextAfter?: Cursor["after"]): Content {
+    const { fields } = this.#query;
+    const { dialect } = this.#context;
+    const kind = this.#kind;
     const next = nextAfter === undefined ? undefined : this.#encodeCursor(nextAfter);
     const chunks =
       this.#format.name === "json"

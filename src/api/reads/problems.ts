@@ -58,8 +58,7 @@ export function* problemsRepresentation(
   };
   return {
     info,
-    // biome-ignore lint/correctness/useYield: the chunks are rendered while they are read
-    *render(): Steps<Content> {
+    render(): Content {
       const end = query.limit === undefined ? selected.problems.length : after + query.limit;
       const counts = JSON.stringify(Object.fromEntries(selected.counts));
       const open = '{"problems":[';

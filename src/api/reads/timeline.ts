@@ -21,8 +21,7 @@ export function timelineRepresentation(
   };
   return {
     info,
-    // biome-ignore lint/correctness/useYield: the log counts
-    *render() {
+    render() {
       return {
         chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, newest }),
       };
