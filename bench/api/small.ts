@@ -1,8 +1,11 @@
-/** Cases a to h: small and medium bodies, side by side with nginx serving the same bytes, and json-server. */
+/**
+ * Cases a to h: small and medium bodies, side by side with nginx serving the same bytes, and json-server. Then lists of 1 to
+ * 64 MB beside nginx: a size at which bodies are made in another way must not cost much more than the one before.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { median } from "../lib/table.ts";
-import { startNginx } from "./nginx.ts";
+import { type Nginx, startNginx } from "./nginx.ts";
 import { fetchBytes, type Peer, startGazetteer, startJsonServer } from "./peers.ts";
 import type { Result } from "./result.ts";
 import { load } from "./wrk.ts";
@@ -109,9 +112,40 @@ export async function measureSmall({ folder, rounds, seconds }: SmallOptions): P
     const idle = await idleMemoryMb();
     results.push({ name: "m/rest", what: "memory when idle, 300 devices", unit: "MB", ours: idle, max: 120 });
     results.push({ name: "m/loaded", what: "memory after cases a to f", unit: "MB", ours: rss });
+    for (const megabytes of BODY_MEGABYTES)
+      results.push(await measureBody(nginx, megabytes, { rounds, seconds }));
     return results;
   } finally {
     for (const peer of [ours, nginx, ...others]) await peer.stop();
+  }
+}
+
+const BODY_MEGABYTES = [1, 2, 5, 16, 64];
+const HOSTS_PER_MEGABYTE = 2_400;
+
+async function measureBody(
+  nginx: Nginx,
+  megabytes: number,
+  { rounds, seconds }: Pick<SmallOptions, "rounds" | "seconds">,
+): Promise<Result> {
+  const ours = await startGazetteer({ devices: 300, hosts: megabytes * HOSTS_PER_MEGABYTE });
+  try {
+    const path = `controller/v1/hosts-${megabytes}`;
+    nginx.put(path, (await fetchBytes(`${ours.url}/hosts`)).bytes);
+    const samples: { readonly gazetteer: number[]; readonly nginx: number[] } = { gazetteer: [], nginx: [] };
+    for (let round = 0; round < rounds; round++) {
+      samples.gazetteer.push((await load(`${ours.url}/hosts`, { seconds })).bytesPerSecond / 1e6);
+      samples.nginx.push((await load(`${nginx.url}/${path}`, { seconds })).bytesPerSecond / 1e6);
+    }
+    return {
+      name: `${megabytes} MB`,
+      what: `hosts, ${megabytes} MB`,
+      unit: "MB/s",
+      ours: median(samples.gazetteer),
+      against: { nginx: median(samples.nginx) },
+    };
+  } finally {
+    await ours.stop();
   }
 }
 
