@@ -10,13 +10,12 @@ import { parseQueryString } from "../src/api/query-string.ts";
 import { Drawings } from "../src/api/reads/drawings.ts";
 import { listRepresentation } from "../src/api/reads/list.ts";
 import type { ReadContext } from "../src/api/reads/read-context.ts";
-import { isContent } from "../src/api/representation.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
 import { uncountedMemory } from "../src/lib/memory-budget.ts";
 import { Scheduler } from "../src/lib/scheduler.ts";
-import { runToEnd } from "../src/lib/steps.ts";
+import { resultOf, runToEnd } from "../src/lib/steps.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";
 import type { Kind } from "../src/model/ids.ts";
 import { observedSources } from "../src/model/merge-settings.ts";
@@ -154,8 +153,7 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
       json,
       target,
     );
-    const rendered = runToEnd(read).render();
-    const { chunks } = isContent(rendered) ? rendered : runToEnd(rendered);
+    const { chunks } = resultOf(runToEnd(read).render());
     let bytes = 0;
     for (const chunk of chunks) if (!(chunk instanceof Promise)) bytes += chunk?.length ?? 0;
     return bytes;

@@ -10,7 +10,7 @@ import type { BodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
 import type { SharedMemory } from "../lib/memory-budget.ts";
-import { SharedSteps, type Steps } from "../lib/steps.ts";
+import { isSteps, type ResultOrSteps, SharedSteps, type Steps } from "../lib/steps.ts";
 import { AccountedBody } from "./accounted-body.ts";
 import { BodyProducer, CHUNK_BYTES, type ProducerScope, SHARED_RUN_BYTES } from "./body-producer.ts";
 import { bufferChunks, closeChunks, concatChunks, joinBytes, sizeOf } from "./chunks.ts";
@@ -19,7 +19,7 @@ import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts"
 import { matchesEtag } from "./etag.ts";
 import { gzipBody } from "./gzip-fragments.ts";
 import { allowsIdentity, type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
-import { type Content, isContent, type Representation, type RepresentationInfo } from "./representation.ts";
+import type { Content, Representation, RepresentationInfo } from "./representation.ts";
 
 /** Text and bytes can be sent again; a body source only once. */
 export interface RenderedBody {
@@ -80,7 +80,7 @@ export class PreparedResponse {
   }
 
   /** Once. */
-  renderBody(scope: ProducerScope): Steps<RenderedBody> {
+  renderBody(scope: ProducerScope): ResultOrSteps<RenderedBody> {
     const representation = this.#representation;
     const content = this.#content;
     this.release();
@@ -200,16 +200,37 @@ export class BodyRenderer {
     this.#tags = new EntityTags(scope);
   }
 
-  *prepare(representation: Representation, acceptEncoding: string | null): Steps<PreparedResponse> {
+  prepare(representation: Representation, acceptEncoding: string | null): ResultOrSteps<PreparedResponse> {
     const isPlain = representation.info.tiny && allowsIdentity(acceptEncoding);
     const encoding = isPlain ? "identity" : negotiateEncoding(acceptEncoding);
-    const tag = this.#tags.known(representation.info);
-    const tagged = tag === undefined ? yield* this.#tags.tag(representation) : { tag, content: undefined };
+    const tagged = this.#tags.tag(representation);
+    if (isSteps(tagged)) return this.#prepareTagged(representation, encoding, tagged);
     return new PreparedResponse(this, representation, encoding, tagged);
   }
 
-  /** `content` is the rendered content, where there is one already. */
-  *renderBody(
+  *#prepareTagged(
+    representation: Representation,
+    encoding: ContentEncoding,
+    tagged: Steps<TaggedContent>,
+  ): Steps<PreparedResponse> {
+    return new PreparedResponse(this, representation, encoding, yield* tagged);
+  }
+
+  /** `content` is the rendered content, where there is one already. A text needs no encoding, no cache and no steps. */
+  renderBody(
+    representation: Representation,
+    encoding: ContentEncoding,
+    etag: string,
+    content: Content | undefined,
+    scope: ProducerScope,
+  ): ResultOrSteps<RenderedBody> {
+    const isText = encoding === "identity" && typeof content?.chunks === "string";
+    return isText
+      ? { body: content.chunks, headers: content.headers ?? NO_HEADERS }
+      : this.#renderInSteps(representation, encoding, etag, content, scope);
+  }
+
+  *#renderInSteps(
     representation: Representation,
     encoding: ContentEncoding,
     etag: string,
@@ -230,7 +251,7 @@ export class BodyRenderer {
       persistent,
       length,
       headers = NO_HEADERS,
-    } = isContent(rendered) ? rendered : yield* rendered;
+    } = isSteps(rendered) ? yield* rendered : rendered;
     const finish = (body: Uint8Array): RenderedBody => {
       if (body.length <= MIN_CACHED_BYTES) return { body, headers };
       const shared = new SharedBody(etag, headers, body.length, body);
@@ -282,16 +303,24 @@ export class BodyRenderer {
   }
 }
 
-export function* conditionalResponse(
+export function conditionalResponse(
   prepared: PreparedResponse,
   ifNoneMatch: string | null,
   scope: ProducerScope,
-): Steps<Response> {
+): ResultOrSteps<Response> {
   if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, prepared.etag)) {
     prepared.discard();
     return { status: 304, headers: prepared.headers(), body: null };
   }
-  const { body, headers, shared } = yield* prepared.renderBody(scope);
+  const rendered = prepared.renderBody(scope);
+  return isSteps(rendered) ? respondInSteps(prepared, rendered) : okResponse(prepared, rendered);
+}
+
+function* respondInSteps(prepared: PreparedResponse, rendered: Steps<RenderedBody>): Steps<Response> {
+  return okResponse(prepared, yield* rendered);
+}
+
+function okResponse(prepared: PreparedResponse, { body, headers, shared }: RenderedBody): Response {
   const all = prepared.bodyHeaders();
   return { status: 200, headers: headers === NO_HEADERS ? all : Object.assign(all, headers), body, shared };
 }

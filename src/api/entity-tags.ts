@@ -9,9 +9,9 @@
  */
 import { createHash } from "node:crypto";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
-import type { Steps } from "../lib/steps.ts";
+import { isSteps, type ResultOrSteps, type Steps } from "../lib/steps.ts";
 import { bufferChunks, concatChunks, joinBytes } from "./chunks.ts";
-import { type Content, isContent, type Representation, type RepresentationInfo } from "./representation.ts";
+import type { Content, Representation } from "./representation.ts";
 
 const MAX_HASHED_BYTES = 64 * 1024;
 /** One entity, mostly. */
@@ -56,21 +56,22 @@ export class EntityTags {
     this.#seed = createHash("sha256").update("entity tags").update(signingKey).digest().readBigUInt64LE();
   }
 
-  /** The tag, where nothing must be rendered for it. */
-  known({ key, version, tagIsVersion }: RepresentationInfo): string | undefined {
-    if (tagIsVersion) return this.#versionTag(key, version);
+  tag(representation: Representation): ResultOrSteps<TaggedContent> {
+    const { key, version, tagIsVersion } = representation.info;
+    if (tagIsVersion) return { tag: this.#versionTag(key, version), content: undefined };
     const remembered = this.#remembered.get(key);
-    return remembered?.version === version ? remembered.tag : undefined;
+    if (remembered?.version === version) return { tag: remembered.tag, content: undefined };
+    const rendered = representation.render();
+    if (isSteps(rendered) || typeof rendered.chunks !== "string" || rendered.chunks.length > MAX_SHORT_LENGTH)
+      return this.#tagRendered(key, version, rendered);
+    return { tag: this.#contentTag(key, rendered.chunks, rendered.headers), content: rendered };
   }
 
-  /** The tag of a representation whose tag is not known. */
-  *tag(representation: Representation): Steps<TaggedContent> {
-    const { key, version } = representation.info;
-    const rendered = representation.render();
-    const { bytes, content } = yield* readHashed(isContent(rendered) ? rendered : yield* rendered);
+  *#tagRendered(key: string, version: number, rendered: ResultOrSteps<Content>): Steps<TaggedContent> {
+    const { bytes, content } = yield* readHashed(isSteps(rendered) ? yield* rendered : rendered);
     const tag =
       bytes === undefined ? this.#versionTag(key, version) : this.#contentTag(key, bytes, content.headers);
-    if (!isShort(rendered)) this.#remembered.set(key, { version, tag });
+    this.#remembered.set(key, { version, tag });
     return { tag, content };
   }
 
@@ -85,9 +86,6 @@ export class EntityTags {
     return `${this.#prefix}.${keyHash(key)}.${version.toString(36)}r`;
   }
 }
-
-const isShort = (rendered: Content | Steps<Content>): boolean =>
-  isContent(rendered) && typeof rendered.chunks === "string" && rendered.chunks.length <= MAX_SHORT_LENGTH;
 
 /** A short hash is enough: it only has to distinguish the representations of one URL. */
 const keyHash = (key: string): string => Bun.hash.xxHash32(key).toString(36);

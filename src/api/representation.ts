@@ -1,5 +1,5 @@
 /** A representation of a resource, before its entity tag, content encoding and body are made. */
-import type { Arriving, Steps } from "../lib/steps.ts";
+import type { Arriving, ResultOrSteps } from "../lib/steps.ts";
 
 export interface Content {
   /** The body in order, with pauses and waits between; a short one as one text. It is read to its end or closed. */
@@ -34,8 +34,5 @@ export interface RepresentationInfo {
 
 export interface Representation {
   readonly info: RepresentationInfo;
-  /** Steps only where rendering takes some: most reads are short, and a generator costs as much as a look-up. */
-  render(): Content | Steps<Content>;
+  render(): ResultOrSteps<Content>;
 }
-
-export const isContent = (rendered: Content | Steps<Content>): rendered is Content => !("next" in rendered);

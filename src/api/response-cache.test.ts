@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ParseError, parseHead, type Request } from "../http1/request.ts";
 import { uncountedMemory } from "../lib/memory-budget.ts";
 import { Scheduler } from "../lib/scheduler.ts";
-import { runToEnd } from "../lib/steps.ts";
+import { resultOf } from "../lib/steps.ts";
 import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
 import type { Representation } from "./representation.ts";
 import { ResponseCache } from "./response-cache.ts";
@@ -31,13 +31,12 @@ function createCache() {
         revision: data.version,
         contentType: "application/json",
       },
-      // biome-ignore lint/correctness/useYield: a short text
-      *render() {
+      render() {
         return { chunks: "x".repeat(bytes) };
       },
     };
-    const prepared = runToEnd(renderer.prepare(representation, null));
-    const response = runToEnd(conditionalResponse(prepared, ifNoneMatch, SCOPE));
+    const prepared = resultOf(renderer.prepare(representation, null));
+    const response = resultOf(conditionalResponse(prepared, ifNoneMatch, SCOPE));
     cache.store(request, prepared, response, counters);
     return prepared.etag;
   };

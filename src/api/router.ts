@@ -7,7 +7,7 @@ import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { MemoryAccount } from "../lib/memory-budget.ts";
-import type { Steps } from "../lib/steps.ts";
+import { isSteps, type Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { badParameter } from "../query/fault.ts";
 import type { QueryTarget } from "../query/parameters.ts";
@@ -154,9 +154,11 @@ export class Router {
 
   *#respond(representation: Representation, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
     const { renderer, context } = this.#options;
-    const prepared = yield* renderer.prepare(representation, request.acceptEncoding);
+    const preparing = renderer.prepare(representation, request.acceptEncoding);
+    const prepared = isSteps(preparing) ? yield* preparing : preparing;
     const scope = { scheduler: context.scheduler, owner: request.owner, memory };
-    return { prepared, response: yield* conditionalResponse(prepared, request.ifNoneMatch, scope) };
+    const responding = conditionalResponse(prepared, request.ifNoneMatch, scope);
+    return { prepared, response: isSteps(responding) ? yield* responding : responding };
   }
 
   *#readProblems(

@@ -9,6 +9,12 @@
 /** A computation with a result. `yield` is a pause, `yield*` runs a part of it. A promise is waited for: see `waitFor`. */
 export type Steps<Result> = Generator<undefined | Promise<unknown>, Result, void>;
 
+/** A result that is there already, or the computation of it. Most reads are so short that a generator would double their cost. */
+export type ResultOrSteps<Result extends object> = Result | Steps<Result>;
+
+export const isSteps = <Result extends object>(value: ResultOrSteps<Result>): value is Steps<Result> =>
+  "next" in value;
+
 /** What the scheduler needs of a computation. */
 export interface Runnable<Result> {
   next(): IteratorResult<undefined | Promise<unknown>, Result>;
@@ -33,6 +39,10 @@ export function runToEnd<Result>(steps: Steps<Result>): Result {
     if (value) throw new Error("a computation that waits for a promise cannot run at once");
   }
 }
+
+/** The same for a result that may be there already. */
+export const resultOf = <Result extends object>(result: ResultOrSteps<Result>): Result =>
+  isSteps(result) ? runToEnd(result) : result;
 
 /** Waits for what happens off the event loop, such as the work of a thread. Throws what the promise is rejected with. */
 export function* waitFor<Result>(promise: Promise<Result>): Steps<Result> {

@@ -4,7 +4,7 @@
  * the cursor, so that changes between two requests do not show.
  */
 import type { Format } from "../../formats/formats.ts";
-import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
+import { mapPaced, type Paced, type ResultOrSteps, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { bindFilters, namesDevices } from "../../query/bound-filters.ts";
@@ -109,7 +109,7 @@ class ListRepresentation implements Representation {
     };
   }
 
-  render(): Content | Steps<Content> {
+  render(): ResultOrSteps<Content> {
     const { limit, sort } = this.#query;
     if (this.#isWholeCollection || limit !== undefined || sort.length > 0) return this.#renderInSteps();
     return this.#content(selectEntities(this.#filtered, this.#kind, String(this.#cursor?.after ?? "")));
