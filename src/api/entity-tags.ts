@@ -79,7 +79,8 @@ export class EntityTags {
   #contentTag(key: string, bytes: string | Uint8Array, headers: Content["headers"]): string {
     let hash = Bun.hash.xxHash3(bytes, this.#seed);
     if (headers) hash = Bun.hash.xxHash3(JSON.stringify(headers), hash);
-    return `${this.#prefix}.${keyHash(key)}.${hash.toString(36)}`;
+    // In hexadecimal: of a bigint another base takes longer than the hash.
+    return `${this.#prefix}.${keyHash(key)}.${hash.toString(16)}`;
   }
 
   #versionTag(key: string, version: number): string {
