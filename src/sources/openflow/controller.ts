@@ -220,6 +220,7 @@ export class OpenflowController
       else session.send("flowMod", deleteOwnFlows);
     }
     session.sendBytes(this.#baseFlows);
+    this.#forwarding?.sessionReady(session);
     this.#prober.startInterval(sw);
   }
 

@@ -5,8 +5,9 @@
  * Behind a bridge without an OpenFlow session there may be hosts, so there one end is muted instead (port-mod,
  * OFPPC_NO_FWD).
  *
- * Ports are always closed first; others open only after the switches have confirmed that (barrier), so there is never a
- * loop. Without information nothing changes: a switch that became unreachable may still forward, so its links stay in
+ * Ports are always closed first; others of the same component of the graph open only after the switches have confirmed that
+ * (barrier), so there is never a loop, and no component waits for another. A switch is waited for, and its ports open, while
+ * it confirms: one that has confirmed nothing since it connected, or not in time, delays nobody. Without information nothing changes: a switch that became unreachable may still forward, so its links stay in
  * the graph until that is known; after a start, switches with flows from before keep them until all had time to connect.
  *
  * The rules are computed in steps. A change meanwhile may rule out an opening in the same component of the graph, and in no
@@ -53,6 +54,15 @@ interface RuleChange {
   readonly rule: Rule;
 }
 
+/** Openings of a component that wait for sessions of it to confirm closings. */
+interface HeldOpenings {
+  readonly changes: RuleChange[];
+  readonly waiting: Set<Session>;
+  readonly rootOf: Forest["rootOf"];
+  /** Of the convergence that computed them. */
+  readonly generation: number;
+}
+
 const BARRIER_TIMEOUT_MS = 2000;
 const PORTS_PER_STEP = 128;
 /** The owner of its computations on the scheduler. */
@@ -70,8 +80,16 @@ export class Forwarding {
   readonly #suspects = new Suspects();
   /** The switches with changes since the rules were last computed. */
   #touched = new Set<string>();
-  /** Sessions that did not confirm a change in time. They are not waited for until they do. */
-  readonly #unconfirmed = new WeakSet<Session>();
+  /** Sessions that confirmed what they were last asked to confirm. */
+  readonly #confirmed = new WeakSet<Session>();
+  /** The last barrier of each session: only its reply confirms everything that was sent. */
+  readonly #lastBarriers = new WeakMap<Session, object>();
+  /** Confirmed sessions that were sent closings and have not replied yet, with the time until which they are waited for. */
+  readonly #closing = new Map<Session, number>();
+  /** By the root of their component. Those of an earlier convergence are dropped: the next one computes them again. */
+  #held = new Map<string, HeldOpenings>();
+  /** The number of convergences that have begun. */
+  #generation = 0;
   #deferredUntil = 0;
   #dirty = false;
   #converging = false;
@@ -113,6 +131,11 @@ export class Forwarding {
     if ((sw.session?.inheritedFlows ?? 0) > 0) this.#applied.delete(key);
     else this.#applied.set(key, CLOSED);
     this.#recordGrowth(sw.id);
+  }
+
+  /** The base flows were sent. */
+  sessionReady(session: Session): void {
+    this.#sendBarrier(session);
   }
 
   portDown(ref: PortRef): void {
@@ -158,6 +181,11 @@ export class Forwarding {
   }
 
   tick(now: number): void {
+    for (const [session, deadline] of this.#closing) {
+      if (now < deadline) continue;
+      this.#confirmed.delete(session);
+      this.#release(session);
+    }
     for (const { src, dst } of this.#suspects.takeExpired(now)) this.changed(src.device, dst.device);
     if (!this.#dirty || this.#converging || now < this.#deferredUntil || this.#isStillGrowing(now)) return;
     this.#converging = true;
@@ -179,12 +207,55 @@ export class Forwarding {
     this.#dirty = false;
     this.#urgent = false;
     this.#touched = new Set();
+    this.#held = new Map();
+    this.#generation++;
     const { changes, rootOf } = await this.#scheduler.run(OWNER, this.#ruleChanges());
-    await this.#applyChanges(changes.filter(({ rule }) => !rule.open));
-    await this.#applyChanges(
+    const closings = changes.filter(({ rule }) => !rule.open);
+    if (closings.length > 0) await this.#scheduler.run(OWNER, this.#sendClosings(closings));
+    const openings = this.#holdOpenings(
       changes.filter(({ rule }) => rule.open),
       rootOf,
     );
+    if (openings.length > 0) await this.#scheduler.run(OWNER, this.#sendOpenings(openings, rootOf));
+  }
+
+  /** Keeps the openings in components with closings that are not confirmed yet, and returns the others. */
+  #holdOpenings(openings: readonly RuleChange[], rootOf: Forest["rootOf"]): RuleChange[] {
+    const rootOfSwitch = (device: string) => rootOf.get(device) ?? device;
+    const waitingByRoot = Map.groupBy(this.#closing.keys(), ({ deviceId }) => rootOfSwitch(deviceId));
+    const generation = this.#generation;
+    return openings.filter((change) => {
+      const root = rootOfSwitch(change.sw.id);
+      const waiting = waitingByRoot.get(root);
+      if (!waiting) return true;
+      const held = this.#held.get(root) ?? { changes: [], waiting: new Set(waiting), rootOf, generation };
+      held.changes.push(change);
+      this.#held.set(root, held);
+      return false;
+    });
+  }
+
+  /** Everything that was sent to the session so far is confirmed by its reply. */
+  #sendBarrier(session: Session): void {
+    const barrier = {};
+    this.#lastBarriers.set(session, barrier);
+    void session.barrier().then(() => {
+      if (this.#lastBarriers.get(session) !== barrier) return;
+      // Its ports may open from now on.
+      if (!this.#confirmed.has(session)) this.#recordGrowth(session.deviceId);
+      this.#confirmed.add(session);
+      this.#release(session);
+    });
+  }
+
+  /** The session is not waited for any more. */
+  #release(session: Session): void {
+    this.#closing.delete(session);
+    for (const [root, { changes, waiting, rootOf, generation }] of this.#held) {
+      if (!waiting.delete(session) || waiting.size > 0) continue;
+      this.#held.delete(root);
+      void this.#scheduler.run(OWNER, this.#sendOpenings(changes, rootOf, generation));
+    }
   }
 
   *#ruleChanges(): Steps<RuleChanges> {
@@ -260,44 +331,60 @@ export class Forwarding {
     };
   }
 
-  /** With `rootOf`: not those in components that have changed since. They are computed again at the next tick. */
-  async #applyChanges(changes: readonly RuleChange[], rootOf?: Forest["rootOf"]): Promise<void> {
-    if (changes.length === 0) return;
-    const affected = await this.#scheduler.run(OWNER, this.#sendChanges(changes, rootOf));
-    const waiting = new Set([...affected].filter((session) => !this.#unconfirmed.has(session)));
-    const confirm = async (session: Session) => {
-      await session.barrier();
-      waiting.delete(session);
-      this.#unconfirmed.delete(session);
-    };
-    const confirmations = new Map(Array.from(affected, (session) => [session, confirm(session)]));
-    const awaited = Promise.all(Array.from(waiting, (session) => confirmations.get(session)));
-    const timeout = new AbortController();
-    await Promise.race([awaited, this.#clock.sleep(BARRIER_TIMEOUT_MS, timeout.signal)]);
-    timeout.abort();
-    for (const session of waiting) this.#unconfirmed.add(session);
+  *#sendClosings(changes: readonly RuleChange[]): Steps<void> {
+    const mustConfirm = new Set<Session>();
+    for (const change of pausing(changes, PORTS_PER_STEP)) {
+      if (!change) {
+        yield;
+        continue;
+      }
+      const { session } = change.sw;
+      const mayForward = this.#mayForward(change);
+      if (session && this.#send(change) && mayForward) mustConfirm.add(session);
+    }
+    const deadline = this.#clock.monotonic() + BARRIER_TIMEOUT_MS;
+    for (const session of mustConfirm) {
+      if (this.#confirmed.has(session)) this.#closing.set(session, deadline);
+      this.#sendBarrier(session);
+    }
   }
 
-  /** Returns the sessions that were sent something. */
-  *#sendChanges(changes: readonly RuleChange[], rootOf: Forest["rootOf"] | undefined): Steps<Set<Session>> {
-    const affected = new Set<Session>();
-    const rootOfSwitch = (device: string) => rootOf?.get(device) ?? device;
-    const touchedRoots = () => new Set(rootOf ? Array.from(this.#touched, rootOfSwitch) : []);
+  /** Whether the port could be part of a loop until the closing is confirmed. */
+  #mayForward({ sw, port, rule }: RuleChange): boolean {
+    const applied = this.#applied.get(portKey({ device: sw.id, port: port.number }));
+    // Without an applied rule there may be flows from before a restart.
+    return port.up && (applied?.open !== false || (rule.mute && !applied.mute));
+  }
+
+  /** Not those in components that have changed since the rules were computed: they are computed again at the next tick. */
+  *#sendOpenings(
+    changes: readonly RuleChange[],
+    rootOf: Forest["rootOf"],
+    generation = this.#generation,
+  ): Steps<void> {
+    const rootOfSwitch = (device: string) => rootOf.get(device) ?? device;
+    const touchedRoots = () => new Set(Array.from(this.#touched, rootOfSwitch));
     let touched = touchedRoots();
     for (const change of pausing(changes, PORTS_PER_STEP)) {
       if (!change) {
         yield;
         touched = touchedRoots();
-        continue;
-      }
-      const { sw, port, rule } = change;
-      if (!sw.session || sw.ports.get(port.number) !== port || touched.has(rootOfSwitch(sw.id))) continue;
-      affected.add(sw.session);
-      for (const flow of this.#flowsFor(sw, port, rule)) sw.session.send("flowMod", flow);
-      this.#setMuted(sw, port, rule.mute);
-      this.#applied.set(portKey({ device: sw.id, port: port.number }), rule);
+      } else if (generation !== this.#generation) return;
+      else if (!touched.has(rootOfSwitch(change.sw.id)) && this.#isConfirmed(change.sw)) this.#send(change);
     }
-    return affected;
+  }
+
+  #isConfirmed({ session }: Switch): boolean {
+    return session !== undefined && this.#confirmed.has(session);
+  }
+
+  /** Returns whether it was sent: not to a switch without a session, and not for a port that is gone. */
+  #send({ sw, port, rule }: RuleChange): boolean {
+    if (!sw.session || sw.ports.get(port.number) !== port) return false;
+    for (const flow of this.#flowsFor(sw, port, rule)) sw.session.send("flowMod", flow);
+    this.#setMuted(sw, port, rule.mute);
+    this.#applied.set(portKey({ device: sw.id, port: port.number }), rule);
+    return true;
   }
 
   #flowsFor(sw: Switch, port: SwitchPort, rule: Rule): FlowMod[] {

@@ -66,6 +66,7 @@ export class EmulatedSwitch {
   rivalChanges = 0;
   /** Keeps the connection open but neither processes nor sends messages. */
   unresponsive = false;
+  repliesToBarriers = true;
   readonly #net: EmulatedNetwork;
   readonly #connections = new Set<ControllerConnection>();
   #latest: ControllerConnection | undefined;
@@ -196,7 +197,9 @@ export class EmulatedSwitch {
         );
       },
       multipartRequest: ({ type }, xid) => this.#multipart(connection, type, xid),
-      barrierRequest: (_, xid) => connection.send("barrierReply", {}, xid),
+      barrierRequest: (_, xid) => {
+        if (this.repliesToBarriers) connection.send("barrierReply", {}, xid);
+      },
       roleRequest: (body, xid) => this.#changeRole(connection, body, xid),
       flowMod: (flow) => {
         if (mayChange()) this.#flowMod(flow);

@@ -4,10 +4,11 @@
  */
 import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { ManualClock } from "../../../src/lib/clock.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
 import { addHostToEachSwitch, type EmulatedHost } from "./emulated-host.ts";
-import { PlainBridge } from "./emulator.ts";
+import { type EmulatedSwitch, PlainBridge } from "./emulator.ts";
 import { type RunningSource, type startSource, TestResources } from "./harness.ts";
 import { type BuiltNetwork, buildNetwork, line, ring, type SwitchPair, torus } from "./topologies.ts";
 
@@ -158,6 +159,55 @@ describe("a broadcast still reaches every host exactly once", () => {
     await until(() => sink.links.size === 4, { what: "its links removed" });
     for (let round = 0; round < 10; round++) await waitForSingleDelivery(network, hosts);
   }, 30_000);
+});
+
+test("a new switch that confirms nothing delays nobody, also where it is wired to the others", async () => {
+  const network = buildNetwork(4, [...ring(3), [1, 4]]);
+  const silent = network.net.get(4);
+  silent.repliesToBarriers = false;
+  const clock = new ManualClock();
+  const still = { probeIntervalMs: 600_000, probeMaxAgeMs: 600_000, echoIntervalMs: 600_000, graceMs: 0 };
+  const source = await resources.startSource({ settleMs: 100, ...still }, { clock });
+  const hosts = addHostToEachSwitch(network.net).slice(0, 3);
+  const others = [...network.net.switches.values()].filter((sw) => sw !== silent);
+  for (const sw of others) await sw.connect({ port: source.port });
+  const untilDelivered = () =>
+    until(
+      async () => {
+        await clock.advance(100);
+        const counts = countBroadcasts(network, hosts);
+        expect(Math.max(...counts)).toBeLessThan(2);
+        return counts.every((count) => count === 1);
+      },
+      { what: "every host to receive every broadcast" },
+    );
+  await untilDelivered();
+  await silent.connect({ port: source.port });
+  await until(() => source.sink.links.size === 8, { what: "the links of the new switch" });
+  // Its ports settle: from then on it would be waited for, for two seconds.
+  for (let tick = 0; tick < 5; tick++) await clock.advance(100);
+  /** Whether frames that it receives there, or anywhere, are forwarded. */
+  const isOpen = (sw: EmulatedSwitch, port?: number) =>
+    sw.flows.some(
+      ({ table, match: { inPort } }) => table === 1 && inPort !== undefined && (port ?? inPort) === inPort,
+    );
+  const cable = network.wires.find(({ a, portA, b, portB }) => isOpen(a, portA) && isOpen(b, portB));
+  const cutAt = clock.monotonic();
+  cable?.a.setPort(cable.portA, false);
+  await untilDelivered();
+  expect(clock.monotonic() - cutAt).toBeLessThan(1500);
+  // It may flood what it receives, but nothing is accepted from it.
+  expect(isOpen(silent)).toBe(false);
+  silent.disconnect();
+  silent.repliesToBarriers = true;
+  await silent.connect({ port: source.port });
+  await until(
+    async () => {
+      await clock.advance(100);
+      return isOpen(silent);
+    },
+    { what: "open ports of a switch that confirms" },
+  );
 });
 
 describe("behind a bridge without OpenFlow", () => {
