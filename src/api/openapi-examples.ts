@@ -190,7 +190,14 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   StaleLinkAge: { active: true },
   Changes: { changes: [{ ...CHANGE, ...NEWEST }], revision: NEWEST.revision },
   Differences: { from: OLDEST, to: NEWEST, changes: [{ ...CHANGE, before: DEVICE }] },
-  Timeline: { from: CONNECTED_MS, to: CHANGED_MS + 1, counts: [4, 1], oldest: OLDEST, newest: NEWEST },
+  Timeline: {
+    from: CONNECTED_MS,
+    to: CHANGED_MS + 1,
+    counts: [4, 1],
+    oldest: OLDEST,
+    loaded: OLDEST,
+    newest: NEWEST,
+  },
   IncidentSearch: {
     incident: {
       from: NEWEST,

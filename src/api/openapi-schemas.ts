@@ -130,9 +130,14 @@ export const DOCUMENT_SCHEMAS = {
       to: int64("Epoch milliseconds at which the last span ends."),
       counts: Type.Array(Type.Integer({ description: "The number of changes in one span." })),
       oldest: Moment,
+      loaded: Moment,
       newest: Moment,
     },
-    { $id: "Timeline" },
+    {
+      $id: "Timeline",
+      description:
+        "`loaded` is the revision at which every source had reported for the first time, or failed: earlier changes are the first load. It is `newest` while they load, and `oldest` where the first load is not kept.",
+    },
   ),
   incident: IncidentSearch,
   count: Type.Object(

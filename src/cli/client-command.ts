@@ -16,6 +16,7 @@ import {
   type ServiceAddress,
 } from "./service-url.ts";
 import { escapeControlCharacters } from "./table.ts";
+import { parseTimeArgument } from "./time-argument.ts";
 
 export const RESOURCES = ["devices", "links", "hosts", "topology"] as const satisfies readonly WatchTarget[];
 export type Resource = (typeof RESOURCES)[number];
@@ -29,18 +30,19 @@ export const SERVICE_FLAGS: readonly Flag[] = [
 export const SERVICE_NOTE = `
 The service is the one of --url, else --server, else GAZETTEER_URL, else the current server that gazetteer login stored,
 else ${DEFAULT_URL}. GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' are the credentials; those in the address
-take precedence. A stored password is sent only to the scheme, host and port that it was stored for.`.trim();
+take precedence, and those stored for the server that --server names. A stored password is sent only to the scheme, host
+and port that it was stored for.`.trim();
 
 /** Runs `use` with a client of the service that the flags, the environment and the servers file name. */
-export async function withClient(
+export async function withClient<T>(
   args: Arguments,
   { env }: Context,
-  use: (client: Client) => Promise<void>,
-): Promise<void> {
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
   const flags = { url: args.one("url"), server: args.one("server"), tlsFiles: tlsFilesOf(args) };
   const address = await resolveServiceAddress(flags, env, () => readServers(serversPath(env)));
   try {
-    await use(createClient({ ...address, fetch: await createTlsFetch(address.tlsFiles) }));
+    return await use(createClient({ ...address, fetch: await createTlsFetch(address.tlsFiles) }));
   } catch (error) {
     throw asCommandFailure(error, address);
   }
@@ -69,6 +71,21 @@ export function withDrift(query: Query, args: Arguments): Query {
   if (drift === undefined) return query;
   if (query.drift !== undefined) throw usageFailure("drift is given twice");
   return { ...query, drift };
+}
+
+/** The parameter `at` as a flag. */
+export const AT_FLAG: Flag = {
+  name: "at",
+  value: "TIME",
+  help: "As of a revision, a time, or a time ago (90s, 5m, 2h, 3d, 1w). The same as at=TIME. Default now",
+};
+
+/** The query with the flag, and with a time where `at` is a time ago. */
+export function withAt(query: Query, args: Arguments): Query {
+  const flag = args.one(AT_FLAG.name);
+  if (flag !== undefined && query.at !== undefined) throw usageFailure("at is given twice");
+  const text = flag ?? query.at;
+  return text === undefined ? query : { ...query, at: parseTimeArgument(String(text), Date.now()) };
 }
 
 /** `NAME=VALUE` arguments as query parameters. */
@@ -111,14 +128,27 @@ export function asCommandFailure(error: unknown, address: ServiceAddress): unkno
   const detail = escapeControlCharacters(error.detail);
   if (error.code === "protocol") return new CommandFailure(detail);
   if (error.status === 0 && /CERT|LEAF_SIGNATURE/.test(detail)) {
-    return new CommandFailure(`${detail}; ${CERTIFICATE_HINT}`);
+    return new CommandFailure(withHint(detail, CERTIFICATE_HINT));
+  }
+  if (error.status === 0 && address.url.protocol === "https:" && detail.includes("(EPROTO)")) {
+    return new CommandFailure(
+      withHint(
+        detail,
+        `there is no TLS at that port; if it serves plain HTTP, give http://${address.url.host}`,
+      ),
+    );
   }
   if (error.status === 0) {
-    return new CommandFailure(`${detail}; is the service running there? ${ADDRESS_HINTS[address.urlFrom]}`);
+    return new CommandFailure(
+      withHint(detail, `is the service running there? ${ADDRESS_HINTS[address.urlFrom]}`),
+    );
   }
-  const hint = error.status === 401 ? `; ${credentialsHint(address)}` : "";
-  return new CommandFailure(`${error.status}: ${detail}${hint}`);
+  const text = `${error.status}: ${detail}`;
+  return new CommandFailure(error.status === 401 ? withHint(text, credentialsHint(address)) : text);
 }
+
+/** Details of the service are sentences with a full stop. */
+export const withHint = (detail: string, hint: string): string => `${detail.replace(/\.$/, "")}; ${hint}`;
 
 /** What to do when the certificate of the service is not trusted. */
 const CERTIFICATE_HINT =

@@ -1,7 +1,8 @@
 /** `gazetteer cluster`: what an operator does with a cluster. A new action is a row of the table. */
 import type { Config } from "../config/schema.ts";
-import type { Arguments } from "./args.ts";
-import { OUTPUT_FLAG, wantsColour, wantsJson } from "./client-command.ts";
+import type { ClusterOverview } from "../model/cluster-overview.ts";
+import type { Arguments, Flag } from "./args.ts";
+import { OUTPUT_FLAG, SERVICE_FLAGS, wantsColour, wantsJson, withClient } from "./client-command.ts";
 import { renderClusterStatus } from "./cluster-text.ts";
 import type { Command, Context } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
@@ -13,6 +14,15 @@ type Action = (args: Arguments, context: Context) => Promise<number>;
 
 const ACTIONS: Readonly<Record<string, Action>> = { status, apply, forget, join, leave };
 
+/** The cluster as one of its nodes shows it. */
+const NODE_FLAGS: readonly Flag[] = SERVICE_FLAGS.map((flag) => ({
+  ...flag,
+  help:
+    flag.name === "url"
+      ? "Of status: read it from the node at this address instead of from NATS."
+      : flag.help,
+}));
+
 export const clusterCommand: Command = {
   name: "cluster",
   operands: "status|apply|forget|join|leave [SOURCE] [FLAGS]",
@@ -20,10 +30,12 @@ export const clusterCommand: Command = {
   flags: [
     { ...OUTPUT_FLAG, help: "Of status: text or json. Default text" },
     { name: "dry-run", help: "With apply: only show what would change." },
+    ...NODE_FLAGS,
     ...CONFIG_FLAGS,
   ],
   notes: `
-  status  Show the nodes, which of them runs each source, and the NATS servers that store the log.
+  status  Show the nodes, which of them runs each source, and the NATS servers that store the log. With --url or --server
+          it is read from a node, with the credentials of gazetteer get.
   apply   Make the settings of this configuration the cluster's: the order of the sources, role, merge, identity and
           history. Shows what changes first. Sources that only other nodes have stay, after those of this file.
   forget  Remove a SOURCE that no node has configured any more, with its claims.
@@ -36,6 +48,7 @@ For join and leave the service must not be running on the data folder. The confi
 ${CONFIG_NOTE}
 
   gazetteer cluster status --config /etc/gazetteer.yaml
+  gazetteer cluster status --url https://10.0.0.1:8181
   gazetteer cluster apply --dry-run --config /etc/gazetteer.yaml
   gazetteer cluster join --config /etc/gazetteer.yaml
   gazetteer cluster leave --config /etc/gazetteer.yaml`,
@@ -46,18 +59,34 @@ ${CONFIG_NOTE}
     if (!action) throw usageFailure(`wants one of ${Object.keys(ACTIONS).join(", ")}`);
     if (extra.length !== operands)
       throw usageFailure(operands === 1 ? "forget wants one SOURCE" : `${name} wants no operand`);
+    if (isReadFromNode(args) && action !== status)
+      throw usageFailure(`${name} takes no --url and no --server`);
     return action(args, context);
   },
 };
 
+const isReadFromNode = (args: Arguments): boolean => args.has("url") || args.has("server");
+
 async function status(args: Arguments, context: Context): Promise<number> {
   const isJson = wantsJson(args);
-  const config = await clusterConfig(args, context);
-  const { readOverview } = await import("../service/cluster-client.ts");
-  const overview = await orFailure(() => readOverview(config));
+  const overview = isReadFromNode(args)
+    ? await overviewOfNode(args, context)
+    : await overviewFromNats(args, context);
   if (isJson) await context.out(`${JSON.stringify(overview, null, 2)}\n`);
   else await context.out(renderClusterStatus(overview, { colour: wantsColour(context), now: Date.now() }));
   return EXIT_STATUS.ok;
+}
+
+async function overviewFromNats(args: Arguments, context: Context): Promise<ClusterOverview> {
+  const config = await clusterConfig(args, context);
+  const { readOverview } = await import("../service/cluster-client.ts");
+  return orFailure(() => readOverview(config));
+}
+
+async function overviewOfNode(args: Arguments, context: Context): Promise<ClusterOverview> {
+  const overview = await withClient(args, context, (client) => client.cluster());
+  if (overview.name === undefined) throw new CommandFailure("that service is a single node, of no cluster");
+  return overview;
 }
 
 async function apply(args: Arguments, context: Context): Promise<number> {

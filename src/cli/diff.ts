@@ -1,6 +1,6 @@
 /** `gazetteer diff`: the entities that were added, removed or changed between two points in time. */
 import type { Client } from "../client/client.ts";
-import type { DiffResult, RevisionOrTime, RevisionTime } from "../client/types.ts";
+import type { DiffResult } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
   DRIFT_FLAG,
@@ -15,11 +15,11 @@ import {
   withClient,
   withDrift,
 } from "./client-command.ts";
-import type { Command, Context } from "./command.ts";
+import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { NetworkNames } from "./network-names.ts";
 import { escapeControlCharacters } from "./table.ts";
-import { parseTimeArgument } from "./time-argument.ts";
+import { formatRevision, parseTimeArgument, withinHistory } from "./time-argument.ts";
 
 export const diffCommand: Command = {
   name: "diff",
@@ -28,7 +28,8 @@ export const diffCommand: Command = {
   flags: [OUTPUT_FLAG, DRIFT_FLAG, ...SERVICE_FLAGS],
   notes: `
 A and B are revisions, times, times ago by the clock of this machine (90s, 5m, 2h, 3d, 1w), or now. Default for B: now.
-A time ago before the oldest kept revision is taken as that revision, with a note on standard error.
+A time ago before the history begins is taken as its beginning, with a note on standard error: after the first load of all
+sources, or the oldest kept revision.
 
   gazetteer diff 5m
   gazetteer diff 2h 1h devices available=false
@@ -40,13 +41,16 @@ ${SERVICE_NOTE}`,
   async run(args, context) {
     const { times, resource, parameters } = classifyOperands(args.positionals);
     const nowMs = Date.now();
-    const [from, to] = times.map((text) => ({ text, value: parseTimeArgument(text, nowMs) }));
+    for (const text of times) parseTimeArgument(text, nowMs); // fails before anything is read
+    const [from, to] = times;
     if (from === undefined) throw usageFailure("wants a point in time to compare with, such as 5m");
     const query = withDrift(parseQuery(parameters), args);
     const json = wantsJson(args);
     await withClient(args, context, async (client) => {
-      const start = await withinHistory(client, from, context);
-      const end = to === undefined ? undefined : await withinHistory(client, to, context);
+      const resolve = (text: string) =>
+        withinHistory(client, text, nowMs, (note) => context.err(`gazetteer diff: ${note}\n`));
+      const start = await resolve(from);
+      const end = to === undefined ? undefined : await resolve(to);
       const differences = await client.diff(resource, start, end, query);
       await context.out(
         json
@@ -57,25 +61,6 @@ ${SERVICE_NOTE}`,
     return EXIT_STATUS.ok;
   },
 };
-
-/**
- * A time ago that is before the oldest revision becomes that revision: `5m` means "as far back as there is, at most
- * five minutes". A revision or an absolute time stays, and the service refuses it where it is not kept.
- */
-async function withinHistory(
-  client: Client,
-  { text, value }: { readonly text: string; readonly value: RevisionOrTime },
-  context: Context,
-): Promise<RevisionOrTime> {
-  if (!(value instanceof Date) || text === "now") return value;
-  const { oldest, newest } = await client.timeline(1);
-  if (value.getTime() >= oldest.time) return value;
-  // Revision 0, the empty view, has no time: the history begins with the first change.
-  const revision = Math.min(Math.max(oldest.revision, 1), newest.revision);
-  const begin = formatRevision({ revision, time: oldest.time });
-  await context.err(`gazetteer diff: the history begins at ${begin}, less than ${text} ago\n`);
-  return revision;
-}
 
 interface Operands {
   readonly times: readonly string[];
@@ -116,8 +101,4 @@ function renderDifferences({ from, to, changes }: DiffResult, colour: boolean, n
     summary,
   ];
   return `${lines.join("\n")}\n`;
-}
-
-function formatRevision({ revision, time }: RevisionTime): string {
-  return time > 0 ? `revision ${revision} (${new Date(time).toISOString()})` : `revision ${revision}`;
 }

@@ -6,28 +6,25 @@ import { canonicalHostId } from "../model/address.ts";
 import type { ExplainedClaim, ExplainedField, Explanation } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
 import {
+  AT_FLAG,
   OUTPUT_FLAG,
   SERVICE_FLAGS,
   SERVICE_NOTE,
   wantsColour,
   wantsJson,
+  withAt,
   withClient,
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
 import { resolveHost } from "./resolve-operand.ts";
 import { type Column, escapeControlCharacters, formatCell, renderTable } from "./table.ts";
-import { parseTimeArgument } from "./time-argument.ts";
 
 export const explainCommand: Command = {
   name: "explain",
   operands: "ID",
   summary: "Show what each source claims of an entity, and why its fields have their values.",
-  flags: [
-    { name: "at", value: "TIME", help: "As of a revision, a time, or a time ago (5m, 2h). Default now" },
-    OUTPUT_FLAG,
-    ...SERVICE_FLAGS,
-  ],
+  flags: [AT_FLAG, OUTPUT_FLAG, ...SERVICE_FLAGS],
   notes: `
 ID is the id or name of a device, the id of a link, the id, name or IP address of a host, or DEVICE/PORT. Long values are cut; -o json has all of them.
 
@@ -39,8 +36,7 @@ ${SERVICE_NOTE}`,
   async run(args, context) {
     const [id, ...more] = args.positionals;
     if (id === undefined || id === "" || more.length > 0) throw usageFailure("wants one id");
-    const at = args.one("at");
-    const query = at === undefined ? {} : { at: parseTimeArgument(at, Date.now()) };
+    const query = withAt({}, args);
     const json = wantsJson(args);
     await withClient(args, context, async (client) => {
       const explanation = await explainAny(client, id, query);

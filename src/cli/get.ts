@@ -4,11 +4,13 @@ import { FORMATS } from "../formats/formats.ts";
 import { canonicalHostId } from "../model/address.ts";
 import type { Arguments, Flag } from "./args.ts";
 import {
+  AT_FLAG,
   DRIFT_FLAG,
   RESOURCES,
   SERVICE_FLAGS,
   SERVICE_NOTE,
   wantsColour,
+  withAt,
   withClient,
   withDrift,
 } from "./client-command.ts";
@@ -36,6 +38,7 @@ const GET_FLAGS: readonly Flag[] = [
     choices: [...Object.keys(LOCAL_OUTPUTS), ...SERVICE_FORMATS.map((format) => format.name)],
     help: "One of the formats below. Default table",
   },
+  AT_FLAG,
   { name: "watch", short: "w", help: "After the read, show every change, until Ctrl-C." },
   DRIFT_FLAG,
   { name: "no-headers", help: "Leave out the titles of a table or of CSV." },
@@ -58,6 +61,7 @@ ID is the id or name of a device, the id, name or IP address of a host, or the i
   gazetteer get topology clusters 0 devices
   gazetteer get links --watch
   gazetteer get devices --drift any
+  gazetteer get devices available=false --at 2h
 
 Formats:
 ${renderFormatHelp()}
@@ -65,7 +69,9 @@ ${renderFormatHelp()}
 ${SERVICE_NOTE}`,
   async run(args, context) {
     const named = parseReadTarget(args.positionals);
-    const target = { ...named, query: withDrift(named.query, args) };
+    const target = { ...named, query: withAt(withDrift(named.query, args), args) };
+    if (args.has("watch") && target.query.at !== undefined)
+      throw usageFailure("--watch and --at cannot be combined");
     const options: OutputOptions = {
       output: parseOutput(args, target),
       colour: wantsColour(context),

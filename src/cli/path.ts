@@ -2,13 +2,20 @@
 import type { Client, PathExplanation } from "../client/client.ts";
 import type { PathLink, PathLinkEnd, Query } from "../client/types.ts";
 import type { ExplainedEnd, NoPath, PathObstacle } from "../model/path-explanation.ts";
-import { OUTPUT_FLAG, SERVICE_FLAGS, SERVICE_NOTE, wantsJson, withClient } from "./client-command.ts";
+import {
+  AT_FLAG,
+  OUTPUT_FLAG,
+  SERVICE_FLAGS,
+  SERVICE_NOTE,
+  wantsJson,
+  withAt,
+  withClient,
+} from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { NetworkNames } from "./network-names.ts";
 import { resolveHostOrDevice } from "./resolve-operand.ts";
 import { escapeLines } from "./table.ts";
-import { parseTimeArgument } from "./time-argument.ts";
 
 const MAX_PATHS = 32;
 
@@ -16,11 +23,7 @@ export const pathCommand: Command = {
   name: "path",
   operands: "FROM TO",
   summary: "Show the shortest paths between two devices or hosts, or why there is none.",
-  flags: [
-    { name: "at", value: "TIME", help: "As of a revision, a time, or a time ago (5m, 2h). Default now" },
-    OUTPUT_FLAG,
-    ...SERVICE_FLAGS,
-  ],
+  flags: [AT_FLAG, OUTPUT_FLAG, ...SERVICE_FLAGS],
   notes: `
 FROM and TO are ids of devices or hosts, their names, or IP addresses. An id goes before a name. At most ${MAX_PATHS} paths are listed. Without a path the exit status is
 1, and what is down between the two is listed. -o json prints the explanation: the number of paths, the devices and links
@@ -35,8 +38,7 @@ ${SERVICE_NOTE}`,
   async run(args, context) {
     const [from, to, ...more] = args.positionals;
     if (!from || !to || more.length > 0) throw usageFailure("wants two ids or names");
-    const at = args.one("at");
-    const query: Query = at === undefined ? {} : { at: parseTimeArgument(at, Date.now()) };
+    const query = withAt({}, args);
     const json = wantsJson(args);
     let found = false;
     await withClient(args, context, async (client) => {

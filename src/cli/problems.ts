@@ -1,18 +1,19 @@
 /** `gazetteer problems`: what is wrong with the network, worst first; with `--watch` again whenever it changes. */
 import type { NetworkProblem } from "../model/network-problem.ts";
 import {
+  AT_FLAG,
   OUTPUT_FLAG,
   parseQuery,
   SERVICE_FLAGS,
   SERVICE_NOTE,
   wantsColour,
   wantsJson,
+  withAt,
   withClient,
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { type Column, createStyler, escapeControlCharacters, renderTable } from "./table.ts";
-import { parseTimeArgument } from "./time-argument.ts";
 import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 const COLUMNS: readonly Column<NetworkProblem>[] = [
@@ -35,7 +36,7 @@ export const problemsCommand: Command = {
   operands: "[NAME=VALUE...]",
   summary: "Show what is wrong with the network, worst first.",
   flags: [
-    { name: "at", value: "TIME", help: "As of a revision, a time, or a time ago (5m, 2h). Default now" },
+    AT_FLAG,
     { name: "watch", short: "w", help: "Show the list again whenever it changes, until Ctrl-C." },
     OUTPUT_FLAG,
     ...SERVICE_FLAGS,
@@ -53,16 +54,15 @@ causedBy= (empty) leaves out what follows from another problem of the list.
 
 ${SERVICE_NOTE}`,
   async run(args, context) {
-    const filters = parseQuery(args.positionals);
-    const at = args.one("at");
+    const query = withAt(parseQuery(args.positionals), args);
     const json = wantsJson(args);
     const colour = wantsColour(context);
     if (args.has("watch")) {
-      if (at !== undefined) throw usageFailure("--watch and --at cannot be combined");
+      if (query.at !== undefined) throw usageFailure("--watch and --at cannot be combined");
       await runUntilStopped(context, (signal) =>
         withClient(args, context, async (client) => {
           const onState = createConnectionReporter(context, "problems");
-          for await (const list of client.watchProblems(filters, { signal, onState })) {
+          for await (const list of client.watchProblems(query, { signal, onState })) {
             if (json) await context.out(renderJson(list));
             else await context.out(renderWatched(list.problems, list.revision, colour));
           }
@@ -70,7 +70,6 @@ ${SERVICE_NOTE}`,
       );
       return EXIT_STATUS.ok;
     }
-    const query = at === undefined ? filters : { ...filters, at: parseTimeArgument(at, Date.now()) };
     await withClient(args, context, async (client) => {
       const result = await client.problems(query);
       await context.out(json ? renderJson(result) : renderText(result.problems, colour));

@@ -41,6 +41,7 @@ const STORED: StoredServers = {
     prod: { url: "https://prod/net", credentials: "prod:2" },
     admin: { url: "https://prod/net", credentials: "admin:3" },
     open: { url: "http://open" },
+    cert: { url: "https://cert", tls: { cert: "/c.pem", key: "/k.pem" } },
   },
 };
 const precedence: [
@@ -56,7 +57,11 @@ const precedence: [
   [{ server: "admin" }, {}, "https://prod/net", "admin:3"],
   [{ server: "open" }, {}, "http://open/", undefined],
   [{ url: "http://flag", server: "prod" }, { GAZETTEER_URL: "http://env" }, "http://flag/", undefined],
-  [{ server: "prod" }, { GAZETTEER_CREDENTIALS: "a:b" }, "https://prod/net", "a:b"],
+  // What is stored for a server that is named belongs to it; the environment is for the others.
+  [{ server: "prod" }, { GAZETTEER_CREDENTIALS: "a:b" }, "https://prod/net", "prod:2"],
+  [{ server: "cert" }, { GAZETTEER_CREDENTIALS: "a:b" }, "https://cert/", undefined],
+  [{ server: "open" }, { GAZETTEER_CREDENTIALS: "a:b" }, "http://open/", "a:b"],
+  [{}, { GAZETTEER_CREDENTIALS: "a:b" }, "http://lab:8181/", "a:b"],
   // A stored password belongs to its scheme, host and port, whatever the path is.
   [{ url: "http://lab:8181/onos/v1" }, {}, "http://lab:8181/onos/v1", "lab:1"],
   [{ url: "http://lab:8182" }, {}, "http://lab:8182/", undefined],
@@ -82,7 +87,7 @@ test("a stored file is read only where it decides something", async () => {
 test("an unknown server is refused with the nearest name, or with all of them", async () => {
   await expect(resolve({ server: "labb" }, {}, STORED)).rejects.toThrow("did you mean lab?");
   await expect(resolve({ server: "elsewhere" }, {}, STORED)).rejects.toThrow(
-    "there are lab, prod, admin, open",
+    "there are lab, prod, admin, open, cert",
   );
   await expect(resolve({ server: "constructor" }, {}, NOTHING_STORED)).rejects.toThrow("gazetteer login URL");
 });

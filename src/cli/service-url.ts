@@ -1,7 +1,8 @@
 /**
  * Which service a command reads from, and with which credentials. The address: `--url`, else `--server NAME`, else
  * GAZETTEER_URL, else the current server of the servers file, else this machine. The credentials: those in the
- * address, else GAZETTEER_CREDENTIALS, else those stored for the origin of the address.
+ * address, else those stored for the server that `--server` names, a certificate too, else GAZETTEER_CREDENTIALS, else
+ * those stored for the origin of the address.
  *
  * The result says where both come from, so that a failure can say what to correct.
  */
@@ -48,6 +49,11 @@ export async function resolveServiceAddress(
   const tlsFiles = isTlsStored ? (await readServer())?.tls : flags.tlsFiles;
   const address = { url, urlFrom, tlsFiles };
   if (inUrl !== undefined) return { ...address, credentials: inUrl, credentialsFrom: "address" };
+  if (urlFrom === "--server") {
+    const named = await readServer();
+    if (named?.credentials !== undefined || named?.tls?.cert !== undefined)
+      return { ...address, credentials: named.credentials, credentialsFrom: "servers file" };
+  }
   const inEnvironment = environmentCredentials(env);
   if (inEnvironment !== undefined) {
     return { ...address, credentials: inEnvironment, credentialsFrom: "GAZETTEER_CREDENTIALS" };

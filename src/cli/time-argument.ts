@@ -1,4 +1,6 @@
 /** A point in the history as an argument: a revision, a time, a time ago, or `now`. */
+import type { Client } from "../client/client.ts";
+import type { RevisionOrTime, RevisionTime } from "../client/types.ts";
 import { usageFailure } from "./failure.ts";
 
 const UNITS_MS: Readonly<Record<string, number>> = {
@@ -23,4 +25,28 @@ export function parseTimeArgument(text: string, nowMs: number): number | string 
   throw usageFailure(
     `${JSON.stringify(text)} is not a point in time; give a revision, a time such as 2026-11-15T03:00:00Z, a time ago (90s, 5m, 2h, 3d, 1w), or now`,
   );
+}
+
+/**
+ * The point, where a time ago that is before the history becomes its beginning: `5m` means "as far back as there is, at
+ * most five minutes". The beginning is after the first load, because a network that is read for the first time has not
+ * changed. A revision or an absolute time stays, and the service refuses it where it is not kept. `note` gets a line
+ * where the point is another one than was asked for.
+ */
+export async function withinHistory(
+  client: Client,
+  text: string,
+  nowMs: number,
+  note: (text: string) => Promise<void>,
+): Promise<RevisionOrTime> {
+  const value = parseTimeArgument(text, nowMs);
+  if (!(value instanceof Date) || text === "now") return value;
+  const { loaded } = await client.timeline(1);
+  if (value.getTime() >= loaded.time) return value;
+  await note(`the history begins at ${formatRevision(loaded)}, less than ${text} ago`);
+  return loaded.revision;
+}
+
+export function formatRevision({ revision, time }: RevisionTime): string {
+  return time > 0 ? `revision ${revision} (${new Date(time).toISOString()})` : `revision ${revision}`;
 }

@@ -3,6 +3,7 @@
  * the changes only; the state of the connection goes to standard error.
  */
 import type { ConnectionState } from "../client/types.ts";
+import { withHint } from "./client-command.ts";
 import type { Context } from "./command.ts";
 import { EXIT_STATUS } from "./failure.ts";
 import { catchStopSignals } from "./stop-signals.ts";
@@ -35,7 +36,7 @@ export function createConnectionReporter(
     if (state.state === "reconnecting" && state.afterMs > 0) {
       isLost = true;
       const reason = escapeControlCharacters(state.reason);
-      report(`${reason}; trying again in ${(state.afterMs / 1000).toFixed(1)} s`);
+      report(withHint(reason, `trying again in ${(state.afterMs / 1000).toFixed(1)} s`));
     } else if (state.state === "connected" && isLost) {
       isLost = false;
       report("connected again");

@@ -3,7 +3,7 @@
  * load the network first. After a lost connection it resumes at the last revision.
  */
 import type { Client } from "../client/client.ts";
-import type { WatchEvent } from "../client/types.ts";
+import type { RevisionOrTime, WatchEvent } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
   DRIFT_FLAG,
@@ -18,9 +18,10 @@ import {
   withDrift,
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { EXIT_STATUS } from "./failure.ts";
 import { NetworkNames } from "./network-names.ts";
 import { createStyler, escapeControlCharacters } from "./table.ts";
+import { parseTimeArgument, withinHistory } from "./time-argument.ts";
 import { CHANGES_MISSED, createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 export const watchCommand: Command = {
@@ -34,7 +35,8 @@ export const watchCommand: Command = {
   ],
   notes: `
 Without a resource it shows all changes. NAME=VALUE are filters: gazetteer watch devices type=SWITCH,ROUTER
-since=REVISION starts with the changes after that revision instead of the current one.
+since=TIME starts with the changes after a revision, a time or a time ago (since=5m) instead of the current revision. A time
+ago before the history begins is taken as its beginning.
 
 ${SERVICE_NOTE}`,
   async run(args, context) {
@@ -42,10 +44,15 @@ ${SERVICE_NOTE}`,
     const resource = hasResource ? parseResource(args.positionals[0]) : "topology";
     const { since, ...filters } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
     const query = withDrift(filters, args);
-    const givenStart = since === undefined ? undefined : parseRevision(String(since));
+    const nowMs = Date.now();
+    if (since !== undefined) parseTimeArgument(String(since), nowMs); // fails before anything is read
     await runUntilStopped(context, (signal) =>
       withClient(args, context, async (client) => {
-        const start = givenStart ?? (await client.ready({ signal })).revision;
+        const note = (text: string) => context.err(`gazetteer watch: ${text}\n`);
+        const given =
+          since === undefined ? undefined : await withinHistory(client, String(since), nowMs, note);
+        const start =
+          given === undefined ? (await client.ready({ signal })).revision : await revisionAt(client, given);
         const render = wantsJson(args) ? renderJson : createTextRenderer(client, wantsColour(context));
         const onState = createConnectionReporter(context, "watch");
         for await (const event of client.watch(resource, query, { signal, since: start, onState })) {
@@ -59,10 +66,9 @@ ${SERVICE_NOTE}`,
   },
 };
 
-function parseRevision(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw usageFailure(`since=${text}: must be a revision`);
-}
+/** A difference of a moment and itself is empty, and has the revision. */
+const revisionAt = async (client: Client, moment: RevisionOrTime): Promise<number> =>
+  typeof moment === "number" ? moment : (await client.diff("devices", moment, moment)).from.revision;
 
 /** The escapes are JSON escapes, so a program parses the same value. */
 const renderJson = async (event: WatchEvent): Promise<string> =>

@@ -125,6 +125,8 @@ export interface Timeline {
   readonly to: number;
   readonly counts: number[];
   readonly oldest: RevisionTime;
+  /** After it, what changes is the network: every source had reported once, or the history begins. */
+  readonly loaded: RevisionTime;
   readonly newest: RevisionTime;
 }
 

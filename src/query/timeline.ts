@@ -1,6 +1,7 @@
 /** The time line: from when to when it reaches, and the revisions at both ends of the kept history. */
 
 import type { History } from "../view/history.ts";
+import { MergeRules } from "../view/merge-rules.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import type { Query } from "./query.ts";
 import { parseTime } from "./revision.ts";
@@ -11,11 +12,19 @@ export interface Timeline {
   readonly to: number;
   /** Into how many equal spans the time is divided. */
   readonly spans: number;
-  readonly oldest: { readonly revision: number; readonly time: number };
-  readonly newest: { readonly revision: number; readonly time: number };
+  readonly oldest: RevisionTime;
+  /** After it, what changes is the network: the first load is over, or the history begins. */
+  readonly loaded: RevisionTime;
+  readonly newest: RevisionTime;
 }
 
-export function resolveTimeline({ view, log }: History, query: Query): Timeline | QueryFault {
+interface RevisionTime {
+  readonly revision: number;
+  readonly time: number;
+}
+
+export function resolveTimeline(history: History, query: Query): Timeline | QueryFault {
+  const { view, log } = history;
   const { oldest, oldestTime } = log.stats();
   // Revision 0, the empty view, has no time: the time line begins with the first change.
   const firstTime = oldestTime > 0 ? oldestTime : (log.timeOf(1) ?? view.time);
@@ -35,6 +44,18 @@ export function resolveTimeline({ view, log }: History, query: Query): Timeline 
     to,
     spans: query.timeline ?? 1,
     oldest: { revision: oldest, time: firstTime },
+    loaded: loadedAt(history, Math.max(oldest, Math.min(1, view.revision))),
     newest: { revision: view.revision, time: view.time },
   };
+}
+
+/**
+ * The log has the revision of the first load with the next change after it: until then the newest revision is the same.
+ * Where the log does not have it although all sources have reported, it was made before that was stored.
+ */
+function loadedAt(history: History, first: number): RevisionTime {
+  const rules = MergeRules.read(history.view);
+  const loaded = rules.loadedRevision ?? (rules.isLoaded ? first : history.view.revision);
+  const revision = Math.max(first, loaded);
+  return { revision, time: history.timeOf(revision) };
 }

@@ -153,7 +153,7 @@ export class Committer {
     // What is held back may be a problem once every source has reported, and problems are those of a revision.
     const isAwaited = !before?.hasSynced && KINDS.some((kind) => this.view.heldBack[kind] > 0);
     const mustStore = !isTimeSame || before?.error !== facts.error || isAwaited || this.#isShared;
-    await this.#changeRules((rules) => rules.withFacts(source, facts), mustStore, source);
+    await this.#changeRules((rules) => rules.withFacts(source, facts, this.view.revision), mustStore, source);
   }
 
   /** Other nodes read the rules in the log, and merge by them; on a single node the next batch is soon enough. */

@@ -45,14 +45,18 @@ export class MergeRules {
    * once. Claims of another kind, by a plan that has not synced, are not judged yet.
    */
   readonly judgedKinds: ReadonlySet<Kind>;
+  /** The revision at which every source had reported once, or failed; undefined before. It never changes again. */
+  readonly loadedRevision: number | undefined;
   readonly #rank: ReadonlyMap<string, number>;
 
   constructor(
     settings: MergeSettings,
     facts: ReadonlyMap<string, SourceFacts> = new Map(),
     plannedKinds: ReadonlySet<Kind> = new Set(),
+    loadedRevision?: number,
   ) {
     this.settings = settings;
+    this.loadedRevision = loadedRevision;
     this.facts = facts;
     this.plannedKinds = plannedKinds;
     const { sources } = settings;
@@ -74,7 +78,13 @@ export class MergeRules {
     const history = state.get("settings", "history")
       ? readSetting<HistoryLimits>(state, "history")
       : undefined;
-    return new MergeRules({ identity, sources, ...(history && { history }) }, facts, new Set(kinds));
+    const { revision } = readSetting<{ readonly revision?: number }>(state, "loaded");
+    return new MergeRules(
+      { identity, sources, ...(history && { history }) },
+      facts,
+      new Set(kinds),
+      revision,
+    );
   }
 
   /** The values of the collection `settings`, by id: what `read` reads. */
@@ -84,6 +94,7 @@ export class MergeRules {
     if (history) values.set("history", history);
     for (const [source, facts] of this.facts) values.set(`source:${source}`, facts);
     if (this.plannedKinds.size > 0) values.set("plan", { kinds: [...this.plannedKinds].sort() });
+    if (this.loadedRevision !== undefined) values.set("loaded", { revision: this.loadedRevision });
     return values;
   }
 
@@ -100,22 +111,40 @@ export class MergeRules {
       if (at < 0) all.splice(place, 0, known);
       place = at < 0 ? place + 1 : at + 1;
     }
-    return new MergeRules({ ...settings, sources: all }, this.facts, this.plannedKinds);
+    return this.#with({ settings: { ...settings, sources: all } });
   }
 
-  withFacts(source: string, facts: SourceFacts): MergeRules {
-    return new MergeRules(this.settings, new Map(this.facts).set(source, facts), this.plannedKinds);
+  /** `revision` is that of the view, for the case that the facts end the first load. */
+  withFacts(source: string, facts: SourceFacts, revision: number): MergeRules {
+    const next = this.#with({ facts: new Map(this.facts).set(source, facts) });
+    const endsLoad = this.loadedRevision === undefined && !this.isLoaded && next.isLoaded;
+    return endsLoad ? next.#with({ loadedRevision: revision }) : next;
   }
 
   withPlannedKinds(plannedKinds: ReadonlySet<Kind>): MergeRules {
-    return new MergeRules(this.settings, this.facts, plannedKinds);
+    return this.#with({ plannedKinds });
+  }
+
+  #with(
+    changed: Partial<Pick<MergeRules, "settings" | "facts" | "plannedKinds" | "loadedRevision">>,
+  ): MergeRules {
+    const { settings, facts, plannedKinds, loadedRevision } = { ...this, ...changed };
+    return new MergeRules(settings, facts, plannedKinds, loadedRevision);
+  }
+
+  /** Whether every source has reported once, or fails. */
+  get isLoaded(): boolean {
+    return this.settings.sources.every(({ name }) => {
+      const facts = this.facts.get(name);
+      return facts !== undefined && (facts.hasSynced || facts.failedSince !== undefined);
+    });
   }
 
   withoutSource(source: string): MergeRules {
     const facts = new Map(this.facts);
     facts.delete(source);
     const sources = this.settings.sources.filter(({ name }) => name !== source);
-    return new MergeRules({ ...this.settings, sources }, facts, this.plannedKinds);
+    return this.#with({ settings: { ...this.settings, sources }, facts });
   }
 
   get identity(): readonly IdentityRule[] {

@@ -218,17 +218,86 @@ describe("--watch", () => {
   });
 });
 
+describe("the past", () => {
+  test("--at is a revision, a time or a time ago, and the same as at=", async () => {
+    // Revision 0 is the network without anything.
+    expect(await get("devices", "--at", "0", "-o", "name")).toBe("0: gazetteer get: no devices\n");
+    expect(await get("devices", ONE, "--at", "0s", "-o", "name")).toBe(`${ONE}\n`);
+    expect(await get("devices", ONE, "at=0s", "-o", "name")).toBe(`${ONE}\n`);
+    expect(await get("devices", "--at", "1w")).toStartWith(
+      "1: gazetteer get: 410: at names a state before the oldest",
+    );
+    expect(await get("devices", "--at", "soon")).toStartWith(
+      '2: gazetteer get: "soon" is not a point in time',
+    );
+    expect(await get("devices", "at=1", "--at", "1")).toBe("2: gazetteer get: at is given twice\n");
+    expect(await get("devices", "-w", "--at", "1")).toBe(
+      "2: gazetteer get: --watch and --at cannot be combined\n",
+    );
+    expect(await gazetteer("problems", "at=0s")).toBe(await gazetteer("problems"));
+  });
+
+  test("watch starts at a time ago", async () => {
+    const { loaded } = await (await service.fetch("/controller/v1/topology?timeline=1")).json();
+    const child = Bun.spawn([GAZETTEER, "watch", "since=1w", "-o", "json"], {
+      env: { ...process.env, ...environment() },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const errors = new Response(child.stderr).text();
+    const reader = child.stdout.getReader();
+    // The tests before have changed the network.
+    const { value } = await reader.read();
+    child.kill("SIGINT");
+    const [line = ""] = new TextDecoder().decode(value).split("\n");
+    expect(JSON.parse(line)).toMatchObject({ revision: loaded.revision + 1 });
+    expect(await child.exited).toBe(0);
+    expect(await errors).toContain(`gazetteer watch: the history begins at revision ${loaded.revision} `);
+  });
+});
+
+test("https to a port without TLS is explained", async () => {
+  const { host } = new URL(service.url);
+  const { status, stderr } = await runCommand(["get", "devices", "--url", `https://${host}`]);
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: `gazetteer get: no response from ${host} (EPROTO); there is no TLS at that port; if it serves plain HTTP, give http://${host}\n`,
+  });
+});
+
+test("no message has a full stop before a semicolon", async () => {
+  for (const credentials of [undefined, "reader:wrong"]) {
+    const env = { GAZETTEER_CREDENTIALS: credentials };
+    for (const args of [["get", "devices"], ["watch"], ["problems", "--watch"]]) {
+      const { stderr } = await runCommand([...args, "--url", service.url], { env });
+      expect(stderr).toMatch(/^gazetteer \w+: 401: [^;]*[^.;]; /);
+    }
+  }
+});
+
+test("cluster status of a single node says that there is no cluster", async () => {
+  expect(await gazetteer("cluster", "status", "--url", service.url)).toBe(
+    "1: gazetteer cluster: that service is a single node, of no cluster\n",
+  );
+  expect(await gazetteer("cluster", "apply", "--url", service.url)).toBe(
+    "2: gazetteer cluster: apply takes no --url and no --server\n",
+  );
+});
+
 describe("diff", () => {
-  test("a time ago before the history begins at the oldest revision, and says so", async () => {
+  test("a time ago before the history begins after the first load, and says so", async () => {
+    const { loaded } = await (await service.fetch("/controller/v1/topology?timeline=1")).json();
     const { status, stdout, stderr } = await runCommand(["diff", "1w", "now"], { env: environment() });
     expect(status).toBe(0);
-    expect(stderr).toMatch(/^gazetteer diff: the history begins at revision 1 \(\S+Z\), less than 1w ago\n$/);
-    expect(stdout).toMatch(/^from revision 1 \(\S+Z\) to revision \d+ /);
+    const begin = `revision ${loaded.revision} (${new Date(loaded.time).toISOString()})`;
+    expect(stderr).toBe(`gazetteer diff: the history begins at ${begin}, less than 1w ago\n`);
+    expect(stdout).toStartWith(`from ${begin} to revision `);
+    // The devices were there when the source reported for the first time.
+    expect(stdout).not.toContain(`+ device ${ONE}`);
     const both = await runCommand(["diff", "2w", "1w", "-o", "json"], { env: environment() });
     expect(both.stderr.trimEnd().split("\n")).toHaveLength(2);
     expect(JSON.parse(both.stdout)).toMatchObject({
-      from: { revision: 1 },
-      to: { revision: 1 },
+      from: loaded,
+      to: loaded,
       changes: [],
     });
   });

@@ -161,7 +161,7 @@ describe("gazetteer watch", () => {
   test.each([
     [["watch", "planets"], 2, 'there is no "planets"; there are devices, links, hosts, topology'],
     [["watch", "-o", "yaml"], 2, "-o yaml: there is text, json"],
-    [["watch", "since=yesterday"], 2, "since=yesterday: must be a revision"],
+    [["watch", "since=yesterday"], 2, '"yesterday" is not a point in time'],
     [["watch", "hosts", "colour=red"], 1, '400: The parameter "colour"'],
     [["watch", "--url", "http://a:b@127.0.0.1:1"], 1, "is the service running there?"],
   ])("%p fails with status %d", async (args, status, message) => {

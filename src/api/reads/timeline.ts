@@ -11,7 +11,7 @@ export function timelineRepresentation(
   query: Query,
   contentType: string,
 ): Representation {
-  const { from, to, spans, oldest, newest } = throwIfFault(resolveTimeline(history, query));
+  const { from, to, spans, oldest, loaded, newest } = throwIfFault(resolveTimeline(history, query));
   const info = {
     key: `timeline ${from} ${to} ${oldest.revision} ${query.fingerprint}`,
     version: newest.revision,
@@ -23,7 +23,7 @@ export function timelineRepresentation(
     info,
     render() {
       return {
-        chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, newest }),
+        chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, loaded, newest }),
       };
     },
   };
