@@ -127,7 +127,7 @@ export class ScalarFilter implements Filter {
 function namedInIds(kind: Kind, field: string, ids: readonly string[]): NamedDevices {
   const named = field === "element" ? "devices" : kind;
   return {
-    names: () => ids.flatMap((id) => devicesNamedIn(named, id)),
+    names: () => (named === "devices" ? ids : ids.flatMap((id) => devicesNamedIn(named, id))),
     resolve: (resolve) =>
       new ScalarFilter(
         kind,

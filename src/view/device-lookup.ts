@@ -59,7 +59,7 @@ export class DeviceLookup {
 
   /** Whether any device is called so. */
   has(key: string): boolean {
-    return this.#aliases.has(key) || this.#names.has(key);
+    return (this.#aliases.size > 0 && this.#aliases.has(key)) || this.#names.has(key);
   }
 
   /** The device that is called so; undefined where there is none, or more than one. */
@@ -246,6 +246,7 @@ function possibleIds(
 
 /** All devices that an id may name, as it names them. */
 export function devicesNamedIn(kind: Kind, id: string): string[] {
+  if (kind === "devices") return [id];
   const names = new Set<string>();
   resolvedIds(kind, id, (device) => {
     names.add(device);

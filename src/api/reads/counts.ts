@@ -22,7 +22,7 @@ export function* countsRepresentation(
   const { resolved } = filtered;
   const info = {
     key: `${dialect.keyPrefix}counts ${query.fingerprint}${resolved}`,
-    ...listVersions(view, "hosts", query, versionOf(state, "hosts", query), resolved),
+    ...listVersions(view, "hosts", query, versionOf(state, "hosts", query), filtered),
     revision: state.revision,
     contentType,
   };

@@ -43,17 +43,14 @@ export function* itemRepresentation(
       : yield* renderChunks(state, route, found, dialect);
   const isCurrent = query.at === undefined;
   const key = keyOf(route, found);
+  const versions =
+    route.read === "item"
+      ? itemVersion(found, isCurrent ? view : undefined, route, dialect)
+      : partVersion(state, isCurrent ? view : undefined, route);
   return new ItemRepresentation(
     {
       key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
-      ...whileShown(
-        route.read === "item"
-          ? itemVersion(found, isCurrent ? view : undefined, route, dialect)
-          : partVersion(state, isCurrent ? view : undefined, route),
-        view,
-        shownKey(route, dialect),
-        key,
-      ),
+      ...(namesDevice(route) ? whileShown(versions, view, shownKey(route, dialect), key, state) : versions),
       tagIsVersion: dialect.showsRevision && route.read === "item",
       revision: state.revision,
       contentType: JSON_TYPE,
@@ -95,7 +92,12 @@ function namedIn(route: ItemRoute): NamedEntity | undefined {
   }
 }
 
-/** An entity with its shown id. */
+/** The id of a host means the same host, whatever devices are called. */
+function namesDevice(route: ItemRoute): boolean {
+  const named = namedIn(route);
+  return named !== undefined && named.kind !== "hosts";
+}
+
 const NOTHING_NAMED: EncodedValue = { id: "", text: "" };
 
 /** Throws a `Problem` where there is no such entity. */
@@ -112,7 +114,9 @@ function findNamed(state: NetworkState, route: ItemRoute, dialect: Dialect): Enc
   const named = namedIn(route);
   if (!named) return undefined;
   const { kind, id } = named;
-  const shown = findEntity(state, kind, state.shownId(kind, id, false));
+  const shown =
+    findEntity(state, kind, state.spelledId(kind, id)) ??
+    findEntity(state, kind, state.shownId(kind, id, false));
   if (shown) return shown;
   const missing = route.read === "item" && dialect.showsDrift ? findMissing(state, kind, id) : undefined;
   if (missing !== undefined) return { id, text: missing };

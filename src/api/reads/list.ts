@@ -96,7 +96,7 @@ class ListRepresentation implements Representation {
       !isPage;
     const page = isPage ? `${query.limit ?? ""} ${query.cursor ?? ""}` : " ";
     const { resolved } = filtered;
-    const { currentVersion } = listVersions(context.view, kind, query, version, resolved);
+    const { currentVersion } = listVersions(context.view, kind, query, version, filtered);
     this.info = {
       key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}${resolved}`,
       version,
@@ -151,18 +151,18 @@ class ListRepresentation implements Representation {
   }
 }
 
-/** `version` is that of the state that is rendered, `resolved` what the names in the filters mean in it. */
+/** `version` is that of the list, `resolved` what the names in the filters mean in the state that is rendered. */
 export function listVersions(
   view: View,
   kind: Kind,
   query: Query,
   version: number,
-  resolved: string,
+  { resolved, state }: Pick<FilteredState, "resolved" | "state">,
 ): Versions {
   const isCurrent = query.at === undefined && !query.around && query.cursor === undefined;
   const currentVersion = isCurrent ? followVersion(view, kind, query) : undefined;
   return namesDevices(query)
-    ? whileShown({ version, currentVersion }, view, shownNames(query), resolved)
+    ? whileShown({ version, currentVersion }, view, shownNames(query), resolved, state)
     : { version, currentVersion };
 }
 

@@ -11,17 +11,18 @@ export type Versions = Pick<RepresentationInfo, "version" | "currentVersion">;
 const NO_VERSION = -1;
 
 /**
- * `shown` is what `resolve` returned for the state that was rendered. It is resolved again when devices have changed.
- * `resolve` is kept with the version: it must not be made in a scope that refers to a state.
+ * `shown` is what `resolve` returned for the state that was rendered. It is resolved again when devices have changed since
+ * then. `resolve` is kept with the version: it must not be made in a scope that refers to a state.
  */
 export function whileShown(
   { version, currentVersion }: Versions,
   view: View,
   resolve: (state: NetworkState) => string,
   shown: string,
+  { versions: { devices } }: Pick<NetworkState, "versions">,
 ): Versions {
   if (!currentVersion) return { version };
-  let seen = -1;
+  let seen = devices;
   let isShown = true;
   return {
     version,
