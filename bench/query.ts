@@ -15,7 +15,7 @@ import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
 import { uncountedMemory } from "../src/lib/memory-budget.ts";
 import { Scheduler } from "../src/lib/scheduler.ts";
-import { resultOf, runToEnd } from "../src/lib/steps.ts";
+import { resultOf } from "../src/lib/steps.ts";
 import { openEmbeddedLog } from "../src/log/embedded.ts";
 import type { Kind } from "../src/model/ids.ts";
 import { observedSources } from "../src/model/merge-settings.ts";
@@ -153,7 +153,7 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
       json,
       target,
     );
-    const { chunks } = resultOf(runToEnd(read).render());
+    const { chunks } = resultOf(resultOf(read).render());
     let bytes = 0;
     for (const chunk of chunks) if (!(chunk instanceof Promise)) bytes += chunk?.length ?? 0;
     return bytes;

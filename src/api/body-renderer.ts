@@ -224,10 +224,11 @@ export class BodyRenderer {
     content: Content | undefined,
     scope: ProducerScope,
   ): ResultOrSteps<RenderedBody> {
-    const isText = encoding === "identity" && typeof content?.chunks === "string";
-    return isText
-      ? { body: content.chunks, headers: content.headers ?? NO_HEADERS }
-      : this.#renderInSteps(representation, encoding, etag, content, scope);
+    if (encoding !== "identity") return this.#renderInSteps(representation, encoding, etag, content, scope);
+    if (representation.text !== undefined) return { body: representation.text, headers: NO_HEADERS };
+    if (typeof content?.chunks === "string")
+      return { body: content.chunks, headers: content.headers ?? NO_HEADERS };
+    return this.#renderInSteps(representation, encoding, etag, content, scope);
   }
 
   *#renderInSteps(

@@ -44,7 +44,7 @@ import { Problem } from "./problem.ts";
 import { ProblemResponder } from "./problem-response.ts";
 import { type ProcessCounters, RequestCounters } from "./process-counters.ts";
 import { isPublic, PublicEndpoints } from "./public-endpoints.ts";
-import { isPlainGet, NOT_SENT, pathOf, readRequestOf } from "./read-request.ts";
+import { isPlainGet, NOT_SENT, pathOf, readRequestOf, UserOwner } from "./read-request.ts";
 import { ReadRunner } from "./read-runner.ts";
 import { createReaderRelay, isForMainProcess, type RelayRequest } from "./reader-relay.ts";
 import { RepeatHit } from "./repeat-hit.ts";
@@ -89,6 +89,7 @@ export class RequestHandler implements Handler {
   readonly #loadShedder = new LoadShedder();
   readonly #cors: Cors;
   readonly #hosts: KnownHosts;
+  readonly #owner = new UserOwner();
   readonly #logins: Logins;
   readonly #admission: Admission;
   readonly #relay: RelayRequest | undefined;
@@ -315,7 +316,8 @@ export class RequestHandler implements Handler {
       served.readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
-      const read = readRequestOf(request, path, credential.user, dialectOf(path, this.#prefixes));
+      const { user } = credential;
+      const read = readRequestOf(request, path, user, this.#owner.of(user), dialectOf(path, this.#prefixes));
       const outcome = this.#reads.run(route, read, connection);
       return outcome instanceof Promise
         ? this.#respondLater(served, outcome)
@@ -376,7 +378,7 @@ export class RequestHandler implements Handler {
   ): Promise<Response> {
     try {
       const headers = this.#perRequestHeaders(request, rateLimitHeaders);
-      return await this.#auxiliary.respond(request, path, headers, `user:${user}`, connection);
+      return await this.#auxiliary.respond(request, path, headers, this.#owner.of(user), connection);
     } catch (error) {
       if (error instanceof Cancelled) return NOT_SENT;
       return this.#problems.respondTo(request, error, "page", rateLimitHeaders);

@@ -25,7 +25,27 @@ export interface ReadRequest {
   readonly dialect: Dialect;
 }
 
-export function readRequestOf(request: Request, path: string, user: string, dialect: Dialect): ReadRequest {
+/** The name of a user on the scheduler. The last one is kept, because comparing a text that was just put together takes time. */
+export class UserOwner {
+  #user = "";
+  #owner = "user:";
+
+  of(user: string): string {
+    if (user !== this.#user) {
+      this.#user = user;
+      this.#owner = `user:${user}`;
+    }
+    return this.#owner;
+  }
+}
+
+export function readRequestOf(
+  request: Request,
+  path: string,
+  user: string,
+  owner: string,
+  dialect: Dialect,
+): ReadRequest {
   const { method, target } = request;
   if (!isReadMethod(method)) throw methodNotAllowed(method);
   return {
@@ -33,7 +53,7 @@ export function readRequestOf(request: Request, path: string, user: string, dial
     target,
     queryText: target.slice(path.length + 1),
     user,
-    owner: `user:${user}`,
+    owner,
     accept: request.header("accept"),
     acceptEncoding: request.header("accept-encoding"),
     ifNoneMatch: request.header("if-none-match"),

@@ -5,6 +5,7 @@
 import { isBodySource } from "../http1/body-source.ts";
 import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../lib/memory-budget.ts";
 import type { CancelSignal, Scheduler } from "../lib/scheduler.ts";
+import { isSteps, type Runnable } from "../lib/steps.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
 import { CHUNK_BYTES } from "./body-producer.ts";
 import { Problem } from "./problem.ts";
@@ -28,19 +29,56 @@ export class ReadRunner {
     const { user, owner } = request;
     if (user !== INTERNAL_USER && !this.#budget.admits(user)) throw overBudget();
     const memory = this.#budget.account(user);
-    const fail = (error: unknown): never => {
+    try {
+      const read = new Read(this.#router, route, request, memory);
+      const outcome = this.#scheduler.run(owner, read, signal);
+      if (outcome instanceof Promise) return later(outcome, memory);
+      account(outcome, memory);
+      return outcome;
+    } catch (error) {
       memory.release();
       throw error;
-    };
-    try {
-      const steps = memory.paced(this.#router.read(route, request, memory));
-      const outcome = this.#scheduler.run(owner, steps, signal);
-      if (!(outcome instanceof Promise)) return accounted(outcome, memory);
-      memory.open(READ_BYTES);
-      return outcome.then((complete) => accounted(complete, memory)).catch(fail);
-    } catch (error) {
-      return fail(error);
     }
+  }
+}
+
+async function later(pending: Promise<ReadOutcome>, memory: MemoryAccount): Promise<ReadOutcome> {
+  memory.open(READ_BYTES);
+  try {
+    const outcome = await pending;
+    account(outcome, memory);
+    return outcome;
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+}
+
+/** A read on the scheduler. Its first step is the whole of most reads; the others go on in steps of their own. */
+class Read implements Runnable<ReadOutcome> {
+  readonly #router: Router;
+  readonly #route: Route;
+  readonly #request: ReadRequest;
+  readonly #memory: MemoryAccount;
+  #steps: Runnable<ReadOutcome> | undefined;
+
+  constructor(router: Router, route: Route, request: ReadRequest, memory: MemoryAccount) {
+    this.#router = router;
+    this.#route = route;
+    this.#request = request;
+    this.#memory = memory;
+  }
+
+  next(): IteratorResult<undefined | Promise<unknown>, ReadOutcome> {
+    if (this.#steps) return this.#steps.next();
+    const outcome = this.#router.read(this.#route, this.#request, this.#memory);
+    if (!isSteps(outcome)) return { done: true, value: outcome };
+    this.#steps = this.#memory.paced(outcome);
+    return this.#steps.next();
+  }
+
+  return(): void {
+    this.#steps?.return();
   }
 }
 
@@ -52,10 +90,10 @@ export const overBudget = (): Problem =>
   );
 
 /**
- * The response of a read. Its account stays open while its body is produced: then a chunk is reserved, or the read is
+ * Counts the response of a read. Its account stays open while its body is produced: then a chunk is reserved, or the read is
  * refused. The body releases the account at its end, and an event stream by itself.
  */
-function accounted({ prepared, response }: ReadOutcome, memory: MemoryAccount): ReadOutcome {
+function account({ prepared, response }: ReadOutcome, memory: MemoryAccount): void {
   const { body } = response;
   if (!prepared) memory.open(READ_BYTES);
   else if (body !== null && typeof body === "object" && isBodySource(body)) {
@@ -65,5 +103,4 @@ function accounted({ prepared, response }: ReadOutcome, memory: MemoryAccount): 
       throw overBudget();
     }
   } else memory.release();
-  return { prepared, response };
 }

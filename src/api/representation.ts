@@ -34,5 +34,7 @@ export interface RepresentationInfo {
 
 export interface Representation {
   readonly info: RepresentationInfo;
+  /** The whole content, where it is one text that is there before `render`. */
+  readonly text?: string | undefined;
   render(): ResultOrSteps<Content>;
 }

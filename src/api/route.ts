@@ -64,7 +64,8 @@ export function parseRoute(path: string, prefixes: Prefixes): Route | undefined 
     );
   }
   const resourcePath = path.slice(versionEnd + 1);
-  const route = COLLECTIONS.get(resourcePath) ?? parseResourcePath(resourcePath);
+  const isOneSegment = !resourcePath.includes("/");
+  const route = (isOneSegment && COLLECTIONS.get(resourcePath)) || parseResourcePath(resourcePath);
   if (route) return route;
   const known = Array.from(COLLECTIONS.keys(), (name) => `/${prefix}/v1/${name}`).join(", ");
   const ProblemType = resourcePath === "" ? UnknownPathProblem : UnknownResourceProblem;

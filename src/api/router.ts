@@ -7,7 +7,7 @@ import { IterableBodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { MemoryAccount } from "../lib/memory-budget.ts";
-import { isSteps, type Steps } from "../lib/steps.ts";
+import { isSteps, type ResultOrSteps, type Steps, stepsOf } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { badParameter } from "../query/fault.ts";
 import type { QueryTarget } from "../query/parameters.ts";
@@ -18,6 +18,7 @@ import type { Query } from "../query/query.ts";
 import { parseMinRevision, resolveSince } from "../query/revision.ts";
 import { MAX_HITS } from "../query/search.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
+import type { ProducerScope } from "./body-producer.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
 import {
   ITEM_NEGOTIATOR,
@@ -84,15 +85,38 @@ export class Router {
     this.problems.onList(() => streams.wakeAll());
   }
 
-  /** `memory` is the account of the response. A read that names a revision to come waits for it, for a short time. */
-  *read(route: Route, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
+  /**
+   * `memory` is the account of the response. A look-up is complete within the call, because steps would cost it more than
+   * it does. A read that names a revision to come waits for it, for a short time.
+   */
+  read(route: Route, request: ReadRequest, memory: MemoryAccount): ResultOrSteps<ReadOutcome> {
+    try {
+      const outcome = this.#readNow(route, request, memory);
+      return isSteps(outcome) ? this.#complete(outcome, route, request, memory) : outcome;
+    } catch (error) {
+      if (!this.#mayCome(error)) throw error;
+      return this.#complete(error, route, request, memory);
+    }
+  }
+
+  /** Completes a read that has begun. Begins it again when the revision has come that it needs. */
+  *#complete(
+    first: Steps<ReadOutcome> | FutureRevisionProblem,
+    route: Route,
+    request: ReadRequest,
+    memory: MemoryAccount,
+  ): Steps<ReadOutcome> {
     const { context, clock } = this.#options;
     let deadline: number | undefined;
+    let begun: ResultOrSteps<ReadOutcome> | FutureRevisionProblem | undefined = first;
     for (;;) {
       try {
-        return yield* this.#readNow(route, request, memory);
+        begun ??= this.#readNow(route, request, memory);
+        if (begun instanceof FutureRevisionProblem) throw begun;
+        return isSteps(begun) ? yield* begun : begun;
       } catch (error) {
-        if (!(error instanceof FutureRevisionProblem) || !this.#mayCome(error)) throw error;
+        if (!this.#mayCome(error)) throw error;
+        begun = undefined;
         const { revision } = error;
         deadline ??= clock.monotonic() + REVISION_WAIT_MS;
         if (!(yield* awaitRevision(context.history, revision, clock, deadline)))
@@ -102,27 +126,55 @@ export class Router {
   }
 
   /** A single node has every revision that exists. With `min-revision` it waits too: a reader process may be behind. */
-  #mayCome({ code }: FutureRevisionProblem): boolean {
-    return this.#options.isClustered || code === "revision-not-reached";
+  #mayCome(error: unknown): error is FutureRevisionProblem {
+    if (!(error instanceof FutureRevisionProblem)) return false;
+    return this.#options.isClustered || error.code === "revision-not-reached";
   }
 
-  *#readNow(route: Route, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
+  #readNow(route: Route, request: ReadRequest, memory: MemoryAccount): ResultOrSteps<ReadOutcome> {
     const { problems } = this;
     const { limits } = this.#options;
     const { dialect } = request;
-    const context: RequestContext = { ...this.#options.context, problems, dialect, memory };
+    const { view, history, log, scheduler, drawings } = this.#options.context;
+    // Field by field: a spread takes longer than the look-up of an entity.
+    const context: RequestContext = { view, history, log, scheduler, drawings, problems, dialect, memory };
     const queryTarget = queryTargetOf(route);
     const parameters = dialect.parameters(parseQueryString(request.queryText), queryTarget);
     const pageLimit = maxLimitOf(route, limits);
     const { acceptsNames } = dialect;
     const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit, acceptsNames }));
     requireRevision(context, query, request);
+    if (route.read === "item" && !query.explain) {
+      negotiateEntity(query, request.accept);
+      return this.#respondWith(itemRepresentation(context, route, query), request, memory);
+    }
+    if (route.read !== "list") return this.#readInSteps(context, route, query, request);
+    const { kind } = route;
+    const parameter = documentParameterOf(query);
+    const format = negotiateFormat(kind, parameter, query.format, request.accept);
+    if (parameter || format.stream)
+      return this.#readCollection(context, route, query, request, parameter, format);
+    return this.#respondWith(
+      listRepresentation(context, kind, query, format, request.target),
+      request,
+      memory,
+    );
+  }
+
+  *#readInSteps(
+    context: RequestContext,
+    route: Exclude<Route, { read: "list" }>,
+    query: Query,
+    request: ReadRequest,
+  ): Steps<ReadOutcome> {
+    const { limits } = this.#options;
+    const { memory } = context;
     if (route.read === "problems") return yield* this.#readProblems(context, query, request, memory);
     if (route.read === "search") {
       SEARCH_NEGOTIATOR.negotiate(query.format, request.accept);
       return yield* this.#respond(yield* searchRepresentation(context, query), request, memory);
     }
-    if (route.read !== "list" && route.read !== "topology") {
+    if (route.read !== "topology") {
       if (route.read === "item") negotiateEntity(query, request.accept);
       else if (route.read === "paths") negotiatePaths(query, request.accept);
       else ITEM_NEGOTIATOR.negotiate(query.format, request.accept);
@@ -133,12 +185,24 @@ export class Router {
             : yield* pathsRepresentation(context, route, query, limits.paths, request.target)
           : route.read === "item" && query.explain
             ? yield* explanationRepresentation(context, route, query)
-            : yield* itemRepresentation(context, route, query);
+            : yield* stepsOf(itemRepresentation(context, route, query));
       return yield* this.#respond(item, request, memory);
     }
-    const kind = kindOf(route);
     const parameter = documentParameterOf(query);
-    const format = negotiateFormat(kind ?? "topology", parameter, query.format, request.accept);
+    const format = negotiateFormat("topology", parameter, query.format, request.accept);
+    return yield* this.#readCollection(context, route, query, request, parameter, format);
+  }
+
+  /** A stream, a document in place of a collection, or the topology. */
+  *#readCollection(
+    context: RequestContext,
+    route: CollectionRoute,
+    query: Query,
+    request: ReadRequest,
+    parameter: DocumentParameter | undefined,
+    format: Format,
+  ): Steps<ReadOutcome> {
+    const kind = kindOf(route);
     if (format.stream) {
       const streamed = request.user === INTERNAL_USER ? { ...query, includesMissing: true } : query;
       const { chunks } = this.#options.streams;
@@ -148,17 +212,31 @@ export class Router {
     }
     const representation = yield* parameter
       ? documentRepresentation(context, kind, query, parameter, format)
-      : collectionRepresentation(context, kind, query, format, request);
-    return yield* this.#respond(representation, request, memory);
+      : topologyRepresentation(context, query, format, request.owner);
+    return yield* this.#respond(representation, request, context.memory);
   }
 
-  *#respond(representation: Representation, request: ReadRequest, memory: MemoryAccount): Steps<ReadOutcome> {
+  #respondWith(
+    representation: ResultOrSteps<Representation>,
+    request: ReadRequest,
+    memory: MemoryAccount,
+  ): ResultOrSteps<ReadOutcome> {
+    if (isSteps(representation)) return this.#respond(representation, request, memory);
     const { renderer, context } = this.#options;
-    const preparing = renderer.prepare(representation, request.acceptEncoding);
-    const prepared = isSteps(preparing) ? yield* preparing : preparing;
+    const prepared = renderer.prepare(representation, request.acceptEncoding);
     const scope = { scheduler: context.scheduler, owner: request.owner, memory };
-    const responding = conditionalResponse(prepared, request.ifNoneMatch, scope);
-    return { prepared, response: isSteps(responding) ? yield* responding : responding };
+    if (isSteps(prepared)) return prepareAndRespond(prepared, request, scope);
+    const response = conditionalResponse(prepared, request.ifNoneMatch, scope);
+    return isSteps(response) ? completeResponse(prepared, response) : { prepared, response };
+  }
+
+  *#respond(
+    representation: ResultOrSteps<Representation>,
+    request: ReadRequest,
+    memory: MemoryAccount,
+  ): Steps<ReadOutcome> {
+    const ready = yield* stepsOf(representation);
+    return yield* stepsOf(this.#respondWith(ready, request, memory));
   }
 
   *#readProblems(
@@ -220,6 +298,22 @@ export class Router {
   }
 }
 
+function* prepareAndRespond(
+  preparing: Steps<PreparedResponse>,
+  { ifNoneMatch }: ReadRequest,
+  scope: ProducerScope,
+): Steps<ReadOutcome> {
+  const prepared = yield* preparing;
+  return yield* completeResponse(prepared, conditionalResponse(prepared, ifNoneMatch, scope));
+}
+
+function* completeResponse(
+  prepared: PreparedResponse,
+  response: ResultOrSteps<Response>,
+): Steps<ReadOutcome> {
+  return { prepared, response: yield* stepsOf(response) };
+}
+
 /** Throws when the view does not have the revision that the request needs at least. */
 function requireRevision({ view }: RequestContext, { minRevision = 0 }: Query, request: ReadRequest): void {
   const header = request.minRevision;
@@ -270,17 +364,6 @@ function* documentRepresentation(
       return yield* countsRepresentation(context, query, contentType);
   }
 }
-
-const collectionRepresentation = (
-  context: RequestContext,
-  kind: Kind | undefined,
-  query: Query,
-  format: Format,
-  { target, owner }: ReadRequest,
-): Steps<Representation> =>
-  kind
-    ? listRepresentation(context, kind, query, format, target)
-    : topologyRepresentation(context, query, format, owner);
 
 const UNSTREAMABLE_PARAMETERS = ["at", "limit", "cursor", "fields"] as const;
 

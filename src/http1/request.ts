@@ -48,6 +48,7 @@ export class Request {
   /** For the handler: what it knows of this one request while it handles it. */
   handlerState: unknown = undefined;
 
+  /** `previous` is a request with the same headers in the same version of HTTP. */
   constructor(
     method: string,
     target: string,
@@ -55,6 +56,7 @@ export class Request {
     bodyLength: BodyLength,
     isHttp10: boolean,
     targetHost?: string,
+    previous?: Request,
   ) {
     this.method = method;
     this.target = target;
@@ -62,11 +64,7 @@ export class Request {
     this.bodyLength = bodyLength;
     this.isHttp10 = isHttp10;
     this.#targetHost = targetHost;
-    const connection = this.header("connection");
-    this.keepAlive =
-      connection === null
-        ? !isHttp10
-        : !listIncludes(connection, "close") && (!isHttp10 || listIncludes(connection, "keep-alive"));
+    this.keepAlive = previous ? previous.keepAlive : keepsAlive(this.header("connection"), isHttp10);
   }
 
   /** The host that the request is for. That of the target takes precedence (RFC 9112, 3.2.2). */
@@ -88,6 +86,11 @@ export class Request {
     }
     return found;
   }
+}
+
+function keepsAlive(connection: string | null, isHttp10: boolean): boolean {
+  if (connection === null) return !isHttp10;
+  return !listIncludes(connection, "close") && (!isHttp10 || listIncludes(connection, "keep-alive"));
 }
 
 /** Stands in for a request that could not be parsed, to decide how its error response is framed. */
@@ -125,7 +128,15 @@ export function parseHead(head: string, previous?: Request): Request | ParseErro
     return badRequest("The target of the request is neither a path nor http://HOST/PATH.");
   const text = lineEnd < 0 ? "" : head.slice(lineEnd + 2);
   if (previous && previous.isHttp10 === isHttp10 && previous.headers.text === text)
-    return new Request(method, target, previous.headers, previous.bodyLength, isHttp10, hostOf(rawTarget));
+    return new Request(
+      method,
+      target,
+      previous.headers,
+      previous.bodyLength,
+      isHttp10,
+      hostOf(rawTarget),
+      previous,
+    );
   const lines = parseHeaderLines(text);
   if (lines instanceof ParseError) return lines;
   const bodyLength = parseBodyLength(lines, isHttp10);

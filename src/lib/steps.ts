@@ -15,6 +15,11 @@ export type ResultOrSteps<Result extends object> = Result | Steps<Result>;
 export const isSteps = <Result extends object>(value: ResultOrSteps<Result>): value is Steps<Result> =>
   "next" in value;
 
+/** For a computation of several parts, some of which may be there already. */
+export function* stepsOf<Result extends object>(result: ResultOrSteps<Result>): Steps<Result> {
+  return isSteps(result) ? yield* result : result;
+}
+
 /** What the scheduler needs of a computation. */
 export interface Runnable<Result> {
   next(): IteratorResult<undefined | Promise<unknown>, Result>;

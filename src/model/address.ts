@@ -66,8 +66,12 @@ export function canonicalVlan(value: string | number | null | undefined): string
   return tag >= 1 && tag <= 4094 ? String(tag) : undefined;
 }
 
+const UNTAGGED_HOST_ID = /^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}\/None$/;
+
 /** `MAC/VLAN`, each in any form; without a VLAN it is None. Undefined when `text` is not a host id. */
 export function canonicalHostId(text: string): string | undefined {
+  // Most ids are canonical already. The same text, because one that is put together must be copied before it is compared.
+  if (UNTAGGED_HOST_ID.test(text)) return text;
   const slash = text.lastIndexOf("/");
   const mac = canonicalMac(slash < 0 ? text : text.slice(0, slash));
   const vlan = canonicalVlan(slash < 0 ? null : text.slice(slash + 1));

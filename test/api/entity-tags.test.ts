@@ -180,3 +180,14 @@ test("the OpenAPI document has a tag and every content coding", async () => {
   }
   expect(tags.size).toBe(4);
 });
+
+test("an annotation called revision does not hide that its device changed", async () => {
+  await using h = await openHarness();
+  const device = (sw: string) => ({ id: deviceId(1), sw, annotations: { revision: "7" } });
+  await h.replace({ devices: [device("1")] });
+  const path = `devices/${deviceId(1)}`;
+  const before = await read(h, path);
+  await h.replace({ devices: [device("2")] });
+  const after = await h.fetch(path, { headers: { "if-none-match": before?.etag ?? "" } });
+  expect([after.status, ((await after.json()) as { sw: string }).sw]).toEqual([200, "2"]);
+});

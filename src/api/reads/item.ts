@@ -4,7 +4,7 @@
  */
 
 import { quote } from "../../lib/error-text.ts";
-import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { mapPaced, type Paced, pausing, type ResultOrSteps, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
@@ -29,11 +29,21 @@ import { type Versions, whileShown } from "./shown-version.ts";
 
 type ItemRoute = Exclude<Route, { read: "list" | "topology" | "paths" | "problems" | "search" }>;
 
-export function* itemRepresentation(
-  { history, view, dialect }: RequestContext,
+/** An entity of the current state is there at once. */
+export function itemRepresentation(
+  context: RequestContext,
   route: ItemRoute,
   query: Query,
-): Steps<Representation> {
+): ResultOrSteps<Representation> {
+  if (route.read !== "item" || query.at !== undefined) return readInSteps(context, route, query);
+  const { view, dialect } = context;
+  const state = view.capture();
+  const found = getNamed(state, route, dialect);
+  return createItem(context, route, query, state, found, dialect.entity(route.kind, found.text));
+}
+
+function* readInSteps(context: RequestContext, route: ItemRoute, query: Query): Steps<Representation> {
+  const { history, view, dialect } = context;
   const state = query.at === undefined ? view.capture() : throwIfFault(yield* resolveState(history, query));
   const found = getNamed(state, route, dialect);
   // Read here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
@@ -41,16 +51,31 @@ export function* itemRepresentation(
     route.read === "item"
       ? dialect.entity(route.kind, found.text)
       : yield* renderChunks(state, route, found, dialect);
+  return createItem(context, route, query, state, found, chunks);
+}
+
+function createItem(
+  { view, dialect }: RequestContext,
+  route: ItemRoute,
+  query: Query,
+  state: NetworkState,
+  found: EncodedValue,
+  chunks: Content["chunks"],
+): Representation {
   const isCurrent = query.at === undefined;
   const key = keyOf(route, found);
-  const versions =
+  const ownVersions =
     route.read === "item"
       ? itemVersion(found, isCurrent ? view : undefined, route, dialect)
       : partVersion(state, isCurrent ? view : undefined, route);
+  const { version, currentVersion } = namesDevice(route)
+    ? whileShown(ownVersions, view, shownKey(route, dialect), key, state)
+    : ownVersions;
   return new ItemRepresentation(
     {
       key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
-      ...(namesDevice(route) ? whileShown(versions, view, shownKey(route, dialect), key, state) : versions),
+      version,
+      currentVersion,
       tagIsVersion: dialect.showsRevision && route.read === "item",
       revision: state.revision,
       contentType: JSON_TYPE,
@@ -61,10 +86,12 @@ export function* itemRepresentation(
 
 class ItemRepresentation implements Representation {
   readonly info: RepresentationInfo;
+  readonly text: string | undefined;
   readonly #chunks: Content["chunks"];
 
   constructor(info: RepresentationInfo, chunks: Content["chunks"]) {
     this.info = info;
+    this.text = typeof chunks === "string" ? chunks : undefined;
     this.#chunks = chunks;
   }
 
@@ -172,10 +199,10 @@ function keyOf(route: ItemRoute, { id } = NOTHING_NAMED): string {
 
 /**
  * The `revision` of an entity, from its JSON. A quote in a string is escaped, so that no text of the network can look like
- * this member.
+ * this member. An annotation may have the name, but annotations come before the fields that the service adds.
  */
 function entityRevision(json: string): number {
-  const at = json.indexOf(REVISION_MEMBER);
+  const at = json.lastIndexOf(REVISION_MEMBER);
   if (at < 0) return 0;
   const from = at + REVISION_MEMBER.length;
   return Number.parseInt(json.slice(from, from + MAX_REVISION_DIGITS), 10);

@@ -27,7 +27,25 @@ import type { RequestContext } from "./read-context.ts";
 import { type Versions, whileShown } from "./shown-version.ts";
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
-export function* listRepresentation(
+export function listRepresentation(
+  context: RequestContext,
+  kind: Kind,
+  query: Query,
+  format: Format,
+  target: string,
+): ResultOrSteps<Representation> {
+  const isCurrent = query.cursor === undefined && query.at === undefined;
+  if (!isCurrent || query.around || namesDevices(query))
+    return findList(context, kind, query, format, target);
+  const state = context.view.capture();
+  context.memory.hold(state);
+  const version = versionOf(state, kind, query);
+  const filtered = createFilteredState(state, query);
+  return new ListRepresentation(context, kind, query, format, target, undefined, filtered, version);
+}
+
+/** A list of the past, of the revision in a cursor, or of what is to be resolved first. */
+function* findList(
   context: RequestContext,
   kind: Kind,
   query: Query,
@@ -50,10 +68,7 @@ export function* listRepresentation(
   memory.hold(state);
   const version = cursor?.revision ?? versionOf(state, kind, query);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
-  const filtered =
-    query.around || namesDevices(query)
-      ? throwIfFault(yield* filterState(state, query))
-      : createFilteredState(state, query);
+  const filtered = throwIfFault(yield* filterState(state, query));
   return new ListRepresentation(context, kind, query, format, target, cursor, filtered, version);
 }
 
