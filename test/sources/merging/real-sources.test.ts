@@ -41,6 +41,8 @@ const agentObjects = (mac: (port: number) => Buffer): SnmpObject[] => {
 test("OpenFlow, SNMP and the plan are one device", async () => {
   const net = new EmulatedNetwork();
   const emulated = net.add(DATAPATH, 2);
+  // As a switch says it that nobody described: its name is then that of SNMP.
+  emulated.datapathDescription = "None";
   using agent = await SnmpAgent.start(
     agentObjects((port) => {
       const { mac } = emulated.describe({

@@ -55,6 +55,8 @@ interface RoleChange {
 
 export class EmulatedSwitch {
   readonly dpid: number;
+  /** By default the name that Mininet would give it. */
+  datapathDescription: string | undefined;
   readonly ports = new Map<number, EmulatedPort>();
   flows: FlowMod[] = [];
   /** How many messages of each kind the controller has sent. */
@@ -243,7 +245,7 @@ export class EmulatedSwitch {
         hw: "Switch",
         sw: "1",
         serial: "None",
-        datapath: `s${this.dpid}`,
+        datapath: this.datapathDescription ?? `s${this.dpid}`,
       };
       connection.send("multipartReply", { type, more: false, description }, xid);
     } else if (type === MULTIPART.portDescription) {
