@@ -134,14 +134,16 @@ export class ServiceNode implements AsyncDisposable {
   }
 }
 
-/** Makes the bucket of the leases before any node does: what it has as its TTL is the pace of all nodes. */
+/**
+ * Makes the bucket of the leases before any node does: what it has as its TTL is the pace of all nodes. Repeated, because
+ * the leader of JetStream places nothing on a server that has just joined until it has heard of its resources.
+ */
 export async function shortenLeases(cluster: TestCluster, ttlMs: number): Promise<void> {
   await using engine = await testEngine(cluster);
   const { nats: _, name, replicas } = cluster;
-  await new Kvm(engine.jetstream).create(clusterNames(name).leases, {
-    ttl: ttlMs,
-    replicas,
-    allow_direct: false,
+  const settings = { ttl: ttlMs, replicas, allow_direct: false };
+  await until(() => new Kvm(engine.jetstream).create(clusterNames(name).leases, settings), {
+    what: "the bucket of the leases",
   });
 }
 
