@@ -34,7 +34,7 @@ describe.skipIf(!canRunMininet())("real switches", () => {
         const [device] = await service.devices();
         expect(device).toMatchObject({ mfr: "Nicira, Inc.", hw: "Open vSwitch", role: "MASTER" });
         expect(device?.annotations).toMatchObject({
-          name: expect.stringMatching(/^s\d+$/),
+          name: expect.stringMatching(/^s\d+(x\d+)?$/),
           protocol: "OF_13",
           managementAddress: "127.0.0.1",
         });
