@@ -78,6 +78,8 @@ describe("a known history", () => {
       to: start + 9001,
       counts: Array(10).fill(1),
       oldest: { revision: 0, time: start },
+      // No source has reported a whole network: it is still being loaded.
+      loaded: { revision: 10, time: start + 9000 },
       newest: { revision: 10, time: start + 9000 },
     });
     const span = "from=2026-11-15T01:00:03Z&to=2026-11-15T01:00:06Z";

@@ -81,6 +81,8 @@ test("/readyz has the state of the sources for valid credentials only", async ()
     revision: 0,
     logId: expect.any(String),
     sources: [],
+    version: "1.2.3",
+    storage: { bytes: 0, oldest: 0, oldestTime: 0, snapshots: 0 },
   });
 });
 
