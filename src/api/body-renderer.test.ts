@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { isBodySource } from "../http1/body-source.ts";
-import { uncountedMemory } from "../lib/memory-budget.ts";
+import { MemoryBudget, uncountedMemory } from "../lib/memory-budget.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import { isSteps, type ResultOrSteps, resultOf, type Steps } from "../lib/steps.ts";
 import { BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
+import { sizeOf } from "./chunks.ts";
 import type { Content, Representation, RepresentationInfo } from "./representation.ts";
 
 const SCOPE = { scheduler: new Scheduler(), owner: "user:test", memory: uncountedMemory() };
@@ -138,6 +139,27 @@ describe("a body", () => {
     expect(first?.heldBytes).toBe(0);
     for (let i = 1; i <= 4; i++) await bodyOf(String(i));
     expect(first?.heldBytes).toBeGreaterThan(20 * MiB);
+  });
+
+  test("of pages is not joined while the user's readers hold many former versions, and nobody is refused", async () => {
+    const renderer = createRenderer();
+    const budget = new MemoryBudget({ responseBytes: 256 * MiB, responseBytesPerUser: 64 * MiB });
+    const chunks = pagesOf(5 * MiB);
+    const kinds: string[] = [];
+    for (let version = 1; version <= 40; version++) {
+      const memory = budget.account("ann");
+      const info = { key: "hosts", version };
+      const { representation } = createRepresentation(info, () => ({ chunks, persistent: true }));
+      const rendering = prepare(renderer, representation, null).renderBody({ ...SCOPE, memory });
+      const { body, headers } = await run(rendering);
+      kinds.push(body instanceof Uint8Array ? "joined" : "as they lie");
+      if (!(body instanceof Uint8Array)) expect(headers["Content-Length"]).toBe(String(sizeOf(chunks)));
+      // Nobody reads on: the responses stay.
+      memory.open();
+      expect(budget.admits("ann")).toBe(true);
+    }
+    expect(kinds.slice(0, 6)).toEqual(Array(6).fill("joined"));
+    expect(kinds.slice(8)).toEqual(Array(32).fill("as they lie"));
   });
 
   test("of pages whose readers go away while it is joined is joined anew", async () => {

@@ -9,7 +9,7 @@
 import type { BodySource } from "../http1/body-source.ts";
 import type { Response } from "../http1/response.ts";
 import { createBoundedCache } from "../lib/bounded-cache.ts";
-import type { SharedMemory } from "../lib/memory-budget.ts";
+import type { MemoryAccount, SharedMemory } from "../lib/memory-budget.ts";
 import { isSteps, type ResultOrSteps, SharedSteps, type Steps } from "../lib/steps.ts";
 import { AccountedBody } from "./accounted-body.ts";
 import { BodyProducer, CHUNK_BYTES, type ProducerScope, SHARED_RUN_BYTES } from "./body-producer.ts";
@@ -272,30 +272,38 @@ export class BodyRenderer {
       chunks,
       isShared ? MAX_WHOLE_PAGES_BYTES : MAX_WHOLE_BYTES,
     );
-    if (isShared && !rest && sizeOf(buffered) > COPIED_PER_STEP)
-      return yield* this.#joined(cacheKey, etag, headers, buffered).rendered(scope);
+    const bufferedBytes = sizeOf(buffered);
+    const isLargeCopy = isShared && !rest && bufferedBytes > COPIED_PER_STEP;
+    const joined = isLargeCopy ? this.#joined(cacheKey, etag, headers, buffered, scope.memory) : undefined;
+    if (joined) return yield* joined.rendered(scope);
     // Pages are in memory in any case.
-    const ownBytes = persistent ? 0 : sizeOf(buffered);
+    const ownBytes = persistent ? 0 : bufferedBytes;
     scope.memory.add(ownBytes);
-    if (!rest) return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
+    if (!rest && !isLargeCopy) return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
     const runBytes = isShared ? SHARED_RUN_BYTES : CHUNK_BYTES;
-    const producer = new BodyProducer(scope, concatChunks(buffered, rest), ownBytes, runBytes);
+    const producer = new BodyProducer(scope, concatChunks(buffered, rest ?? [].values()), ownBytes, runBytes);
     const isOwn = (chunk: Uint8Array) => !isShared || producer.isCopy(chunk);
     const body = new AccountedBody(createEncodedBody(producer, encoding), scope.memory, isOwn);
-    const hasLength = encoding === "identity" && length !== undefined;
-    return { body, headers: hasLength ? { ...headers, "Content-Length": String(length) } : headers };
+    const knownLength = rest ? length : bufferedBytes;
+    const hasLength = encoding === "identity" && knownLength !== undefined;
+    return { body, headers: hasLength ? { ...headers, "Content-Length": String(knownLength) } : headers };
   }
 
-  /** The body of these pages, which another reader may have begun to join. */
+  /**
+   * The body of these pages, which another reader may have begun to join. Undefined where the network changes so often that
+   * too many bodies of former versions are being sent: then the pages, most of which all versions share, are sent as they lie.
+   */
   #joined(
     cacheKey: string,
     etag: string,
     headers: Readonly<Record<string, string>>,
     pages: readonly Uint8Array[],
-  ): SharedBody {
+    memory: MemoryAccount,
+  ): SharedBody | undefined {
     const begun = this.#cache.get(cacheKey);
     if (begun?.etag === etag) return begun;
     const length = sizeOf(pages);
+    if (!memory.hasRoomToSpare(length)) return undefined;
     const joined = new SharedBody(etag, headers, length, joinInSteps(pages, length), (abandoned) => {
       if (this.#cache.peek(cacheKey) === abandoned) this.#cache.delete(cacheKey);
     });

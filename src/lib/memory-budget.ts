@@ -96,6 +96,12 @@ export class MemoryBudget {
   }
 
   /** @internal */
+  hasRoomToSpare(user: string, bytes: number): boolean {
+    const { responseBytesPerUser, responseBytes } = this.#limits;
+    return this.bytesOf(user) + bytes <= responseBytesPerUser / 2 && this.bytes + bytes <= responseBytes / 2;
+  }
+
+  /** @internal */
   fits(account: MemoryAccount, bytes: number): boolean {
     const holder = this.#users.get(account.user);
     return !holder || firstOf(holder.accounts) === account || this.#hasRoom(holder, bytes);
@@ -232,6 +238,11 @@ export class MemoryAccount {
     if (more === 0 || this.#state !== "open") return;
     this.#budget.change(this.user, more);
     if (more < 0) this.#budget.onReleased();
+  }
+
+  /** Whether memory that would only save time leaves half of the budget to memory that is needed. */
+  hasRoomToSpare(bytes: number): boolean {
+    return this.#budget.hasRoomToSpare(this.user, bytes);
   }
 
   /** Until the account is released. */
