@@ -14,6 +14,7 @@ import { isSteps, type ResultOrSteps, SharedSteps, type Steps } from "../lib/ste
 import { AccountedBody } from "./accounted-body.ts";
 import { BodyProducer, CHUNK_BYTES, type ProducerScope, SHARED_RUN_BYTES } from "./body-producer.ts";
 import { bufferChunks, closeChunks, concatChunks, joinBytes, sizeOf } from "./chunks.ts";
+import { LOG_HEADER } from "./common-headers.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";
 import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts";
 import { matchesEtag } from "./etag.ts";
@@ -67,7 +68,7 @@ export class PreparedResponse {
       "Cache-Control": "private, no-cache",
       Vary: "Accept, Accept-Encoding",
       "Gazetteer-Revision": this.revisionHeader(revision),
-      "Gazetteer-Log": this.#renderer.logId,
+      [LOG_HEADER]: this.#renderer.logId,
     };
   }
 

@@ -6,6 +6,7 @@ import { CommonHeaders } from "../http1/common-headers.ts";
 import { type ClusterView, staleSeconds } from "./cluster-status.ts";
 
 export const STALE_HEADER = "Gazetteer-Stale";
+export const LOG_HEADER = "Gazetteer-Log";
 
 export const FRAME_ANCESTORS = "frame-ancestors 'none'";
 /** Of a response that has no policy of its own, as pages have (`static-site.ts`). */

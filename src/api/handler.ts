@@ -6,7 +6,8 @@
  * 2. OPTIONS and the health endpoints are served without credentials. Those of OPTIONS and `/healthz` are not even looked
  *    up: nothing of the response may depend on a credential that does not count as a failed login when it is wrong.
  * 3. Every other request is authenticated before anything else of it is looked at. Then follow the limits, the route,
- *    the method and the query.
+ *    the method and the query. From there on every response names the log, a problem too: a client that waits for a
+ *    revision learns from a 503 that the revision is of another log.
  *
  * A read runs on the scheduler, as its user: most are complete within the call, any other becomes a promise. It ends when
  * its client goes away.
@@ -31,7 +32,7 @@ import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
 import { AuxiliaryEndpoints } from "./auxiliary-endpoints.ts";
 import { BodyRenderer, type PreparedResponse } from "./body-renderer.ts";
-import { createCommonHeaders } from "./common-headers.ts";
+import { createCommonHeaders, LOG_HEADER } from "./common-headers.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
 import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
@@ -85,6 +86,7 @@ export class RequestHandler implements Handler {
   readonly #usage = new UsageRecorder();
   readonly #recorder: RequestRecorder;
   readonly commonHeaders: CommonHeaders;
+  readonly #logHeader: Readonly<Record<string, string>>;
   readonly #responseCache: ResponseCache;
   readonly #loadShedder = new LoadShedder();
   readonly #cors: Cors;
@@ -103,6 +105,7 @@ export class RequestHandler implements Handler {
     const { id: logId, signingKey } = context.log;
     const isClustered = options.cluster !== undefined;
     this.#options = options;
+    this.#logHeader = { [LOG_HEADER]: logId };
     this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
     this.#credentials = new RequestCredentials(options, this.#logins);
     this.#connections = connections;
@@ -277,6 +280,23 @@ export class RequestHandler implements Handler {
     path: string,
     credential: Credential,
   ): Response | Promise<Response> {
+    const response = this.#serveUser(request, connection, path, credential);
+    return response instanceof Promise
+      ? response.then((resolved) => this.#withLog(resolved))
+      : this.#withLog(response);
+  }
+
+  /** Most reads have the header already. */
+  #withLog(response: Response): Response {
+    return LOG_HEADER in response.headers ? response : addHeaders(response, this.#logHeader);
+  }
+
+  #serveUser(
+    request: Request,
+    connection: ConnectionInfo,
+    path: string,
+    credential: Credential,
+  ): Response | Promise<Response> {
     if (credential.user === INTERNAL_USER && path === LOGIN_CHECK_PATH)
       return this.#logins.checkForReader(request, connection);
     const served: ServedRead = {
@@ -292,7 +312,7 @@ export class RequestHandler implements Handler {
       served.rateLimitHeaders = this.#admission.admit(request, connection, credential.user, this.#overloaded);
     } catch (error) {
       if (error instanceof ShareExhausted)
-        return this.shares.retry(error, () => this.#serve(request, connection, path, credential));
+        return this.shares.retry(error, () => this.#serveUser(request, connection, path, credential));
       return this.#respondToFailure(served, error);
     }
     return this.#serveAdmitted(served);

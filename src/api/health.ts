@@ -9,6 +9,7 @@ import type { SourceReport, SourceStatus } from "../model/source-status.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import type { View } from "../view/view.ts";
 import { type ClusterStatus, staleSeconds } from "./cluster-status.ts";
+import { LOG_HEADER } from "./common-headers.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import type { ReadContext } from "./reads/read-context.ts";
 
@@ -71,7 +72,8 @@ export function readinessResponse(input: ReadinessInput): Response {
   const body: Readiness = isUser
     ? { status: unreadiness ?? (isDegraded ? "degraded" : "ready"), ...details }
     : { status: unreadiness ?? "ready" };
-  return { status: unreadiness ? 503 : 200, headers: HEADERS, body: JSON.stringify(body) };
+  const headers = isUser ? { ...HEADERS, [LOG_HEADER]: log.id } : HEADERS;
+  return { status: unreadiness ? 503 : 200, headers, body: JSON.stringify(body) };
 }
 
 /** Whether a source has ever reported, now or before a restart. That one fails has a revision too, and is no network. */

@@ -39,12 +39,7 @@ export const TAGS = {
 } as const;
 type Tag = keyof typeof TAGS;
 
-export const READ_HEADERS: readonly HeaderName[] = [
-  ...COMMON_HEADERS,
-  "Gazetteer-Revision",
-  "Gazetteer-Log",
-  "ETag",
-];
+export const READ_HEADERS: readonly HeaderName[] = [...COMMON_HEADERS, "Gazetteer-Revision", "ETag"];
 
 /** What people read about an operation, and its name in generated clients. */
 interface OperationText {

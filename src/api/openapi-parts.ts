@@ -19,7 +19,7 @@ export const HEADERS = {
     format: "int64",
   }),
   "Gazetteer-Log": header(
-    "Identifies the log that revisions belong to. When it differs, earlier revisions are meaningless.",
+    "On every response to valid credentials: identifies the log that revisions belong to. When it differs, earlier revisions are meaningless.",
   ),
   "Cache-Control": header(
     "`private, no-cache` where the response may be stored and revalidated, else `no-store`. Never a max-age.",
@@ -69,6 +69,7 @@ export const UNIVERSAL_HEADERS: readonly HeaderName[] = [
 export const COMMON_HEADERS: readonly HeaderName[] = [
   "Cache-Control",
   ...UNIVERSAL_HEADERS,
+  "Gazetteer-Log",
   "RateLimit",
   "RateLimit-Policy",
   "Access-Control-Allow-Origin",

@@ -50,6 +50,7 @@ const TARGETS =
   'With `format=prometheus` the body is, also as `application/json`, the array of Prometheus\' HTTP service discovery: `[{"targets": ["192.0.2.1"], "labels": {}}]`.';
 
 const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", ...UNIVERSAL_HEADERS];
+const READINESS_HEADERS: readonly HeaderName[] = [...HEALTH_HEADERS, "Gazetteer-Log"];
 const FILE_HEADERS: readonly HeaderName[] = [...COMMON_HEADERS, "ETag", "Content-Encoding"];
 const PAGE_HEADERS: readonly HeaderName[] = [
   ...FILE_HEADERS,
@@ -217,13 +218,13 @@ export const PATHS: Json = {
     summary: "Whether every source has synced",
     description:
       "For readiness probes. Needs no credentials; with valid ones the body has the version, the state of every source, the processes and the storage.",
-    headers: HEALTH_HEADERS,
+    headers: READINESS_HEADERS,
     content: { [JSON_TYPE]: mediaType(Readiness) },
     responses: {
       ...problemRefs(431),
       "503": {
         description: "Not ready yet, or stopping.",
-        headers: headerRefs(HEALTH_HEADERS),
+        headers: headerRefs(READINESS_HEADERS),
         content: { [JSON_TYPE]: mediaType(Readiness) },
       },
     },

@@ -11,7 +11,7 @@ import type { Response } from "../http1/response.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { History } from "../view/history.ts";
 import { forwardedHeader } from "./auth/forwarded.ts";
-import { STALE_HEADER } from "./common-headers.ts";
+import { LOG_HEADER, STALE_HEADER } from "./common-headers.ts";
 import { Problem } from "./problem.ts";
 import { reachesRevision } from "./revision-wait.ts";
 
@@ -62,6 +62,8 @@ const NOT_RETURNED = [
 ];
 /** As the server of this process spells it: it adds its own to a response without one. */
 const POLICY = "Content-Security-Policy";
+/** `fetch` has the names in lower case; of these it is asked later whether a response has them. */
+const SPELLINGS = new Map([POLICY, LOG_HEADER].map((name) => [name.toLowerCase(), name]));
 const CATCH_UP_TIMEOUT_MS = 5_000;
 /** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
@@ -119,7 +121,7 @@ function forwardedHeaders(request: Request, clientAddress: string): globalThis.H
 function toResponse({ status, headers, body }: FetchResponse): Response {
   const returned: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (!NOT_RETURNED.includes(name)) returned[name === POLICY.toLowerCase() ? POLICY : name] = value;
+    if (!NOT_RETURNED.includes(name)) returned[SPELLINGS.get(name) ?? name] = value;
   });
   const length = headers.get("content-length");
   if (length !== null) returned["Content-Length"] = length;

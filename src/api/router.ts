@@ -20,6 +20,7 @@ import { MAX_HITS } from "../query/search.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
 import type { ProducerScope } from "./body-producer.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
+import { LOG_HEADER } from "./common-headers.ts";
 import {
   ITEM_NEGOTIATOR,
   negotiateEntity,
@@ -277,7 +278,7 @@ export class Router {
       "Cache-Control": "private, no-cache",
       Vary: "Accept",
       "Gazetteer-Revision": String(since ?? context.view.revision),
-      "Gazetteer-Log": context.log.id,
+      [LOG_HEADER]: context.log.id,
       // A proxy that buffers would delay events.
       "X-Accel-Buffering": "no",
     };

@@ -51,6 +51,22 @@ test("every response has the security headers, once", async () => {
   }
 });
 
+test("every response to valid credentials names the log, once, and no other does", async () => {
+  const log = (head: readonly string[]) => head.filter((line) => /^gazetteer-log:/i.test(line));
+  for (const requestsPerSecond of [0, 1]) {
+    await using h = await openHarness({ limits: { requestsPerSecond } });
+    const stranger = `Authorization: Basic ${btoa("reader:wrong")}\r\n`;
+    const wanted = [`Gazetteer-Log: ${h.log.id}`];
+    for (const request of REQUESTS.filter((text) => text.includes(AUTH))) {
+      const { head } = await rawRequest(h.port, request);
+      const isPublic = request.startsWith("GET /healthz");
+      expect([request, ...log(head)]).toEqual([request, ...(isPublic ? [] : wanted)]);
+    }
+    for (const path of [`${API}/devices`, "/readyz"])
+      expect(log((await rawRequest(h.port, get(path, stranger))).head)).toEqual([]);
+  }
+});
+
 test("responses from the cache and 304s have them too", async () => {
   await using h = await openHarness();
   await h.replace(SAMPLE);

@@ -104,6 +104,8 @@ describe("min-revision", () => {
         single.clock.advance(2000),
       );
       expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+      // The revision may be of a log that is gone.
+      expect(response.headers.get("gazetteer-log")).toBe(single.log.id);
       if (method === "GET") expect(await codeOf(response)).toBe("revision-not-reached");
     }
   });
