@@ -328,7 +328,7 @@ export class RequestHandler implements Handler {
         if (this.#loadShedder.shedding) throw this.#overloaded();
         return this.#respondLater(served, forward(request, connection, credential.user));
       }
-      const route = parseRoute(path, this.#prefixes);
+      const route = parseRoute(path, this.#prefixes, request.method);
       if (!route)
         return relay
           ? relay(request, connection, { user: credential.user, headers: rateLimitHeaders })

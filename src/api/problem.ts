@@ -28,6 +28,7 @@ export const PROBLEMS = {
   "too-many-streams": { status: 429, title: "Too many open streams" },
   "headers-too-large": { status: 431, title: "The request's headers are too large" },
   internal: { status: 500, title: "The service failed" },
+  "not-implemented": { status: 501, title: "ONOS has this, and this service has not" },
   "metrics-failed": { status: 502, title: "The metrics of the map cannot be read" },
   "upstream-failed": { status: 502, title: "The controller that has this resource failed" },
   overloaded: { status: 503, title: "The service is overloaded" },

@@ -58,7 +58,7 @@ export class PublicEndpoints {
   async #preflight(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const { auxiliary, cors, forwarding, prefixes, problems, relay } = this.#options;
     try {
-      if (path !== SERVER_WIDE && !forwarding?.find(path) && !parseRoute(path, prefixes)) {
+      if (path !== SERVER_WIDE && !forwarding?.find(path) && !parseRoute(path, prefixes, request.method)) {
         if (relay) return await relay(request, connection, {});
         await auxiliary.requirePath(path);
       }

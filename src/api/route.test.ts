@@ -40,7 +40,7 @@ const VALID_PATHS: readonly (readonly [path: string, Route | undefined])[] = [
 ];
 
 test.each(VALID_PATHS)("%s is parsed", (path, route) => {
-  expect(parseRoute(path, createPrefixes(["onos"]))).toEqual(route);
+  expect(parseRoute(path, createPrefixes(["onos"]), "GET")).toEqual(route);
 });
 
 test.each([
@@ -59,7 +59,7 @@ test.each([
 ])("%s is rejected with %s", (path, code) => {
   let thrown: unknown;
   try {
-    parseRoute(path, createPrefixes([]));
+    parseRoute(path, createPrefixes([]), "GET");
   } catch (error) {
     thrown = error;
   }

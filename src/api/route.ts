@@ -43,7 +43,7 @@ const COLLECTIONS: ReadonlyMap<string, Route> = new Map<string, Route>([
 ]);
 
 /** Returns undefined for a path outside the interface; throws a `Problem` for an unknown path inside it. */
-export function parseRoute(path: string, prefixes: Prefixes): Route | undefined {
+export function parseRoute(path: string, prefixes: Prefixes, method: string): Route | undefined {
   const prefixEnd = segmentEnd(path, 1);
   const prefix = path.slice(1, prefixEnd);
   const dialect = prefixes.get(prefix);
@@ -58,7 +58,7 @@ export function parseRoute(path: string, prefixes: Prefixes): Route | undefined 
         "version-unknown",
         `There is nothing at ${quote(path)}; the interface is at ${known}.${hint}`,
       );
-    throw new Problem(
+    throw new UnknownResourceProblem(
       "version-unknown",
       `There is no version ${quote(version)} here; there is ${known}.${hint}`,
     );
@@ -67,6 +67,8 @@ export function parseRoute(path: string, prefixes: Prefixes): Route | undefined 
   const isOneSegment = !resourcePath.includes("/");
   const route = (isOneSegment && COLLECTIONS.get(resourcePath)) || parseResourcePath(resourcePath);
   if (route) return route;
+  const missing = dialect.missingResource(method, path);
+  if (missing) throw missing;
   const known = Array.from(COLLECTIONS.keys(), (name) => `/${prefix}/v1/${name}`).join(", ");
   const ProblemType = resourcePath === "" ? UnknownPathProblem : UnknownResourceProblem;
   throw new ProblemType("not-found", `There is nothing at ${quote(path)}; there are ${known}.${hint}`);

@@ -46,10 +46,11 @@ describe("what is forwarded", () => {
     );
   });
 
-  test("is one path segment", () => {
-    for (const text of ["flows/x", "..", "a%2fb", ""]) {
+  test("is one path segment, or another context of ONOS", () => {
+    expect(faultsOf("onos", controller("a", "flows", "/onos/sadis", "/onos/segmentrouting"))).toEqual([]);
+    for (const text of ["flows/x", "..", "a%2fb", "", "/onos/v1", "/onos/sadis/x", "/rests", "/onos/.."]) {
       expect(faultsOf("onos", controller("a", text))).toEqual([
-        "GAZETTEER_SOURCES: [0].forward[0]: must be one path segment, such as flows",
+        "GAZETTEER_SOURCES: [0].forward[0]: must be one path segment, such as flows, or another context of ONOS, such as /onos/sadis",
       ]);
     }
   });

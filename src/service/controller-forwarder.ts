@@ -13,7 +13,7 @@ const controllerOptions = Compile(ControllerOptions);
 
 export class ControllerForwarder implements Forwarder {
   readonly #clock: Clock;
-  /** By the first segment of a path. */
+  /** By the resource as `forward` spells it. */
   #targets: ReadonlyMap<string, ForwardTarget> = new Map();
 
   constructor(sources: Config["sources"], clock: Clock) {
@@ -25,8 +25,8 @@ export class ControllerForwarder implements Forwarder {
     const targets = new Map<string, ForwardTarget>();
     for (const { type, name = type, ...options } of sources) {
       if (type !== "controller" || !controllerOptions.Check(options)) continue;
-      const target = createTarget(String(name), options, this.#clock);
-      for (const resource of options.forward ?? []) targets.set(resource, target);
+      for (const resource of options.forward ?? [])
+        targets.set(resource, createTarget(String(name), resource, options, this.#clock));
     }
     this.#targets = targets;
   }
@@ -40,11 +40,26 @@ export class ControllerForwarder implements Forwarder {
   }
 }
 
-function createTarget(source: string, options: ControllerOptions, clock: Clock): ForwardTarget {
-  const upstream = new Upstream(options, { clock });
+function createTarget(
+  source: string,
+  resource: string,
+  options: ControllerOptions,
+  clock: Clock,
+): ForwardTarget {
+  const url = resource.startsWith("/") ? contextUrl(options.url, resource) : options.url;
+  const upstream = new Upstream({ ...options, url }, { clock });
   return {
     source,
     maxResponseBytes: options.maxResponseBytes ?? DEFAULT_MAX_RESPONSE_BYTES,
     request: ({ path, ...request }) => upstream.stream(path, { ...request, anyStatus: true }),
   };
+}
+
+/** Contexts of ONOS's server are beside that of its interface: `/onos/sadis` is beside `/onos/v1`. */
+function contextUrl(url: string, context: string): string {
+  const beside = new URL(url);
+  beside.pathname = beside.pathname
+    .replace(/\/+$/, "")
+    .replace(/[^/]*$/, context.slice(context.lastIndexOf("/") + 1));
+  return beside.href;
 }

@@ -239,11 +239,18 @@ describe("errors", () => {
     expect([version.status, await version.json()]).toEqual([404, { code: 404, message: expect.any(String) }]);
   });
 
-  test("the 404 of a path that does not exist names docs/from-onos.md, that of an entity does not", async () => {
-    const messageOf = async (path: string) =>
-      ((await (await h.fetch(`${ONOS}/${path}`)).json()) as { message: string }).message;
-    expect(await messageOf("flows")).toContain("docs/from-onos.md");
-    expect(await messageOf("devices/x")).not.toContain("docs/from-onos.md");
+  test("what only ONOS has is 501, a write and a GET that writes 405, with a link; an entity that is not there is 404", async () => {
+    const responseOf = async (path: string, method = "GET") => {
+      const response = await h.fetch(`${ONOS}/${path}`, { method });
+      const { message } = (await response.json()) as { message: string };
+      return [response.status, message.includes("/docs/from-onos"), response.headers.get("allow")];
+    };
+    expect(await responseOf("flows")).toEqual([501, true, null]);
+    expect(await responseOf("flows/of:1", "DELETE")).toEqual([405, false, "OPTIONS"]);
+    expect(await responseOf("mastership/of:1/request")).toEqual([405, false, "OPTIONS"]);
+    expect(await responseOf("mastership/of%3A1/re%6Cinquish/")).toEqual([405, false, "OPTIONS"]);
+    expect(await responseOf("flowz")).toEqual([404, true, null]);
+    expect(await responseOf("devices/x")).toEqual([404, false, null]);
   });
 
   test("401 is as everywhere", async () => {

@@ -44,10 +44,12 @@ function exampleOf(path: string): string {
 test.each(ROWS)("$path is $status", async ({ path, status }) => {
   const response = await h.fetch(`/onos/v1${exampleOf(path)}`);
   expect(response.status).toBe(status);
-  if (status === 404) {
-    const { message } = (await response.json()) as { message: string };
-    expect(message).toContain("docs/from-onos.md");
-  }
+  if (status !== 501) return;
+  const { code, message } = (await response.json()) as { code: number; message: string };
+  expect(code).toBe(501);
+  const [, resource = ""] = path.split("/");
+  expect(message).toContain(`list ${resource} in the key forward of a controller source`);
+  expect((await h.fetch(/\S*\/docs\/[^.#\s]*/.exec(message)?.[0] ?? "")).status).toBe(200);
 });
 
 test("every link has a target", () => {

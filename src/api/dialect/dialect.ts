@@ -11,7 +11,7 @@ import type { QueryParameter } from "../../query/parameter.ts";
 import type { QueryTarget } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
-import type { Problem } from "../problem.ts";
+import type { Problem, UnknownResourceProblem } from "../problem.ts";
 
 export interface ErrorBody {
   readonly contentType: string;
@@ -29,6 +29,8 @@ export interface Dialect {
   readonly acceptsNames: boolean;
   /** Added to the error of a path that does not exist. */
   readonly unknownPathHint: string;
+  /** The problem of a path that only the original of the dialect has. */
+  missingResource(method: string, path: string): UnknownResourceProblem | undefined;
   /** The top-level fields that an entity has at most; undefined for all. */
   fields(kind: Kind): readonly string[] | undefined;
   entity(kind: Kind, json: string): string;
@@ -54,6 +56,7 @@ export const PLAIN: Dialect = {
   showsDrift: true,
   acceptsNames: true,
   unknownPathHint: "",
+  missingResource: () => undefined,
   fields: () => undefined,
   entity: (_kind, json) => json,
   pages: (_kind, pages) => pages,

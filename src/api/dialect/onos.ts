@@ -11,6 +11,7 @@ import type { Kind } from "../../model/ids.ts";
 import type { QueryParameter } from "../../query/parameter.ts";
 import { handlersOf, kindOf, type QueryTarget } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
+import { missingOnosResource } from "../forwarding/onos-resources.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { type Dialect, problemBody } from "./dialect.ts";
 
@@ -133,7 +134,8 @@ export const ONOS: Dialect = {
   showsRevision: false,
   showsDrift: false,
   acceptsNames: false,
-  unknownPathHint: " docs/from-onos.md lists the paths of ONOS and what is here in their place.",
+  unknownPathHint: " See /docs/from-onos: the paths of ONOS, and what is here in their place.",
+  missingResource: missingOnosResource,
   fields: (kind) => FIELDS[kind],
   entity,
   pages: convertPages,

@@ -11,9 +11,17 @@ describe("a path that may be forwarded", () => {
     ["/onos/v1/flows/a%20b%3Fc%23d", "flows", "flows/a%20b%3Fc%23d"],
     ["/onos/v1/flows/...", "flows", "flows/..."],
     ["/onos/v1/flows/%F0%9F%8C%8D", "flows", "flows/%F0%9F%8C%8D"],
+    [
+      "/onos/v1/network/configuration/ports/of:1%2F2/basic",
+      "network",
+      "network/configuration/ports/of:1%2F2/basic",
+    ],
+    ["/onos/v1/mastership/of:1/role", "mastership", "mastership/of:1/role"],
+    ["/onos/v1/mastership/of:1/request/x", "mastership", "mastership/of:1/request/x"],
+    ["/onos/sadis/subscribers/a", "/onos/sadis", "subscribers/a"],
   ];
   for (const [path, resource, sent] of cases) {
-    test(path, () => expect(parseForwardPath(path)).toEqual({ resource, path: sent }));
+    test(path, () => expect(parseForwardPath(path)).toEqual({ resource, path: sent, writes: false }));
   }
 });
 
@@ -39,10 +47,23 @@ describe("a path that is not forwarded", () => {
     "/controller/v1/flows",
     "/ONOS/v1/flows",
     "/onos/v1flows",
+    "/onos/v1/network/ports%2Fx",
+    "/onos/v1/network/configuration/a%2F..%2Fb",
+    "/onos/v1/network/configuration/a%2F%2Fb",
+    "/onos/v1/network/configuration/%2Fb",
+    "/onos/sadis",
+    "/onos/sadis/",
+    "/onos/../v1/flows",
+    "/onos/sadis/a%2Fb",
   ]) {
     test(path, () => expect(parseForwardPath(path)).toBeUndefined());
   }
 });
+
+test.each(["mastership/of:1/request", "mastership/of:1/relinquish/", "%6Dastership/of%3A1/r%65quest"])(
+  "%s writes",
+  (path) => expect(parseForwardPath(`/onos/v1/${path}`)?.writes).toBe(true),
+);
 
 test("whatever is sent, a URL parser finds exactly the matched segments in it", () => {
   const piece = fc.oneof(

@@ -5,30 +5,52 @@
  */
 /** The alias under which programs of ONOS find what they know. */
 export const FORWARDED_PREFIX = "onos";
-const PATH_START = `/${FORWARDED_PREFIX}/v1/`;
+const PATH_START = `/${FORWARDED_PREFIX}/`;
+const VERSION = "v1";
 
 export interface ForwardPath {
-  /** The first segment. */
+  /** As `forward` of a source spells it: `flows` is `/onos/v1/flows`, `/onos/sadis` another context of ONOS's server. */
   readonly resource: string;
-  /** All segments, percent-encoded, without a slash at the beginning. */
+  /** Every segment after the version, or after the context, percent-encoded, without a slash at the beginning. */
   readonly path: string;
+  /** ONOS changes its state when it gets this, although it is a GET: it is never forwarded. */
+  readonly writes: boolean;
 }
 
-/** `path` has no query. Undefined for every path outside ONOS's interface, and for one that cannot be forwarded. */
+/** The GETs of ONOS 2.7 that write; `*` is any segment. */
+const WRITING_READS: readonly (readonly string[])[] = [
+  ["mastership", "*", "relinquish"],
+  ["mastership", "*", "request"],
+];
+
+/** `path` has no query. Undefined for every path outside ONOS's interfaces, and for one that cannot be forwarded. */
 export function parseForwardPath(path: string): ForwardPath | undefined {
   if (!path.startsWith(PATH_START)) return undefined;
   const encoded = path.slice(PATH_START.length).split("/");
-  const endsWithSlash = encoded.length > 1 && encoded.at(-1) === "";
+  const endsWithSlash = encoded.length > 2 && encoded.at(-1) === "";
   if (endsWithSlash) encoded.pop();
-  const segments: string[] = [];
+  const decoded: string[] = [];
   for (const text of encoded) {
-    const segment = decodeSegment(text);
+    const segment = decodeSegment(text, holdsSubjects(decoded));
     if (segment === undefined) return undefined;
-    segments.push(segment);
+    decoded.push(segment);
   }
-  const [resource = ""] = segments;
-  return { resource, path: segments.map(encodeSegment).join("/") + (endsWithSlash ? "/" : "") };
+  const [context = "", ...segments] = decoded;
+  const [first] = segments;
+  if (first === undefined) return undefined;
+  return {
+    resource: context === VERSION ? first : `${PATH_START}${context}`,
+    path: segments.map(encodeSegment).join("/") + (endsWithSlash ? "/" : ""),
+    writes: context === VERSION && WRITING_READS.some((path) => matches(path, segments)),
+  };
 }
+
+const matches = (path: readonly string[], segments: readonly string[]): boolean =>
+  path.length === segments.length && path.every((part, i) => part === "*" || part === segments[i]);
+
+/** Ports and hosts, whose ids have a slash, are subjects of ONOS's network configuration. */
+const holdsSubjects = ([context, first, second]: readonly string[]): boolean =>
+  context === VERSION && first === "network" && second === "configuration";
 
 /**
  * Servers differ in what they do with these: a slash or a backslash may separate segments, `;` begins parameters that some
@@ -36,15 +58,17 @@ export function parseForwardPath(path: string): ForwardPath | undefined {
  */
 const AMBIGUOUS = /[/\\;%\x00-\x1f\x7f]/;
 
-function decodeSegment(text: string): string | undefined {
+/** With `hasSlashes` the segment may contain slashes, but nothing that leads out of it where they separate segments. */
+function decodeSegment(text: string, hasSlashes: boolean): string | undefined {
   let segment: string;
   try {
     segment = decodeURIComponent(text);
   } catch {
     return undefined;
   }
-  const isDots = segment === "" || segment === "." || segment === "..";
-  return isDots || AMBIGUOUS.test(segment) ? undefined : segment;
+  const parts = hasSlashes ? segment.split("/") : [segment];
+  const isDots = parts.some((part) => part === "" || part === "." || part === "..");
+  return isDots || parts.some((part) => AMBIGUOUS.test(part)) ? undefined : segment;
 }
 
 /** These stand in a path as they are (RFC 3986, 3.3). Ids of devices have colons, and are easier to read with them. */

@@ -6,7 +6,7 @@
 export interface Forwarder {
   /** Nothing is forwarded. */
   readonly isEmpty: boolean;
-  /** The controller that has the resource, by the first segment of its path; undefined when none is configured. */
+  /** The controller that has the resource, as `ForwardPath` names it; undefined when none is configured. */
   targetOf(resource: string): ForwardTarget | undefined;
 }
 

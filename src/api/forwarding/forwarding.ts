@@ -72,7 +72,7 @@ export class Forwarding {
   find(path: string): Forward | undefined {
     if (this.#forwarder.isEmpty) return undefined;
     const parsed = parseForwardPath(path);
-    if (!parsed || isOwnResource(parsed.resource)) return undefined;
+    if (!parsed || parsed.writes || isOwnResource(parsed.resource)) return undefined;
     const target = this.#forwarder.targetOf(parsed.resource);
     return target && ((...request) => this.#forward(target, parsed.path, ...request));
   }

@@ -12,13 +12,13 @@ export const ControllerOptions = Type.Object(
     forward: Type.Optional(
       Type.Array(
         Type.String({
-          pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]{0,62}$",
-          title: "one path segment, such as flows",
+          pattern: "^(/onos/(?!v1$))?[A-Za-z0-9_][A-Za-z0-9._-]{0,62}$",
+          title: "one path segment, such as flows, or another context of ONOS, such as /onos/sadis",
         }),
         {
           maxItems: 64,
           description:
-            "First segments of paths under `/onos/v1` whose requests are passed on to this controller.",
+            "First segments of paths under `/onos/v1`, and other contexts such as `/onos/sadis`, whose requests are passed on to this controller.",
         },
       ),
     ),

@@ -22,7 +22,13 @@ beforeAll(async () => {
     aliases: ["onos"],
     accessLog: join(folder, "access.log"),
     sources: [
-      { type: "controller", name: "onos", url: upstream.url, credentialsFile, forward: ["flows", "cluster"] },
+      {
+        type: "controller",
+        name: "onos",
+        url: upstream.url,
+        credentialsFile,
+        forward: ["flows", "cluster", "mastership", "/onos/sadis"],
+      },
       { type: "file", path: join(folder, "network.json") },
     ],
   };
@@ -96,6 +102,8 @@ describe("the request", () => {
     ["/onos/v1/flows/", "/onos/v1/flows/"],
     ["/onos/v1/%66lows/a%20b", "/onos/v1/flows/a%20b"],
     ["/onos/v1/flows/of%3a1", "/onos/v1/flows/of:1"],
+    ["/onos/v1/mastership/of:1/role", "/onos/v1/mastership/of:1/role"],
+    ["/onos/sadis/subscribers/a?x=1", "/onos/sadis/subscribers/a?x=1"],
     ["/onos/v1/flows/%C3%A9?x='1'|2", "/onos/v1/flows/%C3%A9?x=%271%27|2"],
   ];
   for (const [path, sent] of forwarded) {
@@ -109,7 +117,9 @@ describe("the request", () => {
     ["/onos/v1/flowsx", 404],
     ["/onos/v1/Flows", 404],
     ["/onos/v1/flow", 404],
-    ["/onos/v1/applications", 404],
+    ["/onos/v1/applications", 501],
+    ["/onos/v1/mastership/of:1/request", 405],
+    ["/onos/v1/mastership/of%3A1/re%6Cinquish/", 405],
     ["/onos/v1/flows%2f..%2fapplications", 404],
     ["/onos/v1/flows/../applications", 404],
     ["/onos/v1/flows/%2e%2e/applications", 404],
@@ -152,7 +162,7 @@ describe("the request", () => {
     const posted = await request("/onos/v1/flows", { "Content-Length": "0" }, "POST");
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
     expect((await request("/onos/v1/flows", {}, "OPTIONS")).status).toBe(204);
-    expect((await request("/onos/v1/applications", {}, "OPTIONS")).status).toBe(404);
+    expect((await request("/onos/v1/applications", {}, "OPTIONS")).status).toBe(501);
     expect(upstream.requests).toEqual([]);
   });
 

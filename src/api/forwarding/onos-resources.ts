@@ -1,0 +1,56 @@
+/**
+ * What ONOS 2.7 has under /onos/v1 and this service has not: the first segment of the path, and what is here in its place.
+ * Such a read is "not implemented" and not "not found": programs take a 404 for an empty list, or for an entity that is
+ * already gone. docs/from-onos.md has a row for each path.
+ */
+import { isReadMethod } from "../methods.ts";
+import { UnknownResourceProblem } from "../problem.ts";
+import { parseForwardPath } from "./forward-path.ts";
+
+const NO_FLOWS = "the service only reads and has no flows";
+const NO_OPTICS = "the service has no optical measurements or settings";
+const CONFIGURED_BY_FILE = "the service is configured by its own file";
+
+const MISSING: ReadonlyMap<string, string> = new Map([
+  ["applications", "no applications run in the service"],
+  ["bit-error-rate", NO_OPTICS],
+  ["cluster", "the service is no cluster of controllers; /readyz has the state of each source"],
+  ["configuration", CONFIGURED_BY_FILE],
+  ["diagnostics", "the service has /metrics and a log"],
+  ["docs", "the documents are /docs and /openapi.json"],
+  ["flowobjectives", NO_FLOWS],
+  ["flows", NO_FLOWS],
+  ["groups", NO_FLOWS],
+  ["intents", "the service only reads and has no intents"],
+  ["keys", "the service has no keys of devices"],
+  ["mastership", "the service masters no device; role in /onos/v1/devices is what the sources report"],
+  ["mcast", "the service has no multicast routes"],
+  ["meters", NO_FLOWS],
+  ["metrics", "the metrics are at /metrics, for Prometheus"],
+  ["modulation", NO_OPTICS],
+  ["network", "what is configured by hand comes from a file source"],
+  ["nextobjectives", NO_FLOWS],
+  ["packet", "the service has no packet processors"],
+  ["regions", "the service has no regions; annotations.KEY=VALUE selects devices by an annotation"],
+  ["statistics", "the service has no counters of ports or flows"],
+  ["system", "the state of the service is at /readyz and /metrics"],
+  ["ui", "the service has no settings of users"],
+]);
+
+/** The problem of a path that ONOS has and that is neither here nor forwarded; undefined for any other path. */
+export function missingOnosResource(method: string, path: string): UnknownResourceProblem | undefined {
+  const parsed = parseForwardPath(path);
+  const reason = MISSING.get(parsed?.resource ?? "");
+  if (!parsed || reason === undefined) return undefined;
+  const { resource, writes } = parsed;
+  const isRead = isReadMethod(method) || method === "OPTIONS";
+  if (writes || !isRead) {
+    const why = writes && isRead ? "this request changes the state of ONOS" : `${method} is not supported`;
+    const detail = `${why}, and this interface only reads: it is never passed on. Send it to ONOS itself.`;
+    return new UnknownResourceProblem("method-not-allowed", detail, { Allow: "OPTIONS" });
+  }
+  return new UnknownResourceProblem(
+    "not-implemented",
+    `ONOS has /onos/v1/${resource}, this service has not: ${reason}. To pass such reads on to ONOS, list ${resource} in the key forward of a controller source; see /docs/from-onos.`,
+  );
+}
