@@ -6,7 +6,8 @@ export const ALLOWED_METHODS = "GET, HEAD, OPTIONS";
 export const isReadMethod = (method: string): method is "GET" | "HEAD" =>
   method === "GET" || method === "HEAD";
 
-export const methodNotAllowed = (method: string): Problem =>
-  new Problem("method-not-allowed", `${method} is not supported: this interface only reads. Use GET.`, {
+/** `advice` says what to do instead. */
+export const methodNotAllowed = (method: string, advice = "Use GET."): Problem =>
+  new Problem("method-not-allowed", `${method} is not supported: this interface only reads. ${advice}`, {
     Allow: ALLOWED_METHODS,
   });

@@ -8,6 +8,7 @@ import type { Cors } from "./cors.ts";
 import { dialectOf, type Prefixes } from "./dialect/prefixes.ts";
 import type { Forwarding } from "./forwarding/forwarding.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
+import { UnknownResourceProblem } from "./problem.ts";
 import type { ProblemResponder } from "./problem-response.ts";
 import { pathOf } from "./read-request.ts";
 import { isForMainProcess, type RelayRequest } from "./reader-relay.ts";
@@ -57,15 +58,17 @@ export class PublicEndpoints {
   /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
   async #preflight(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
     const { auxiliary, cors, forwarding, prefixes, problems, relay } = this.#options;
+    const preflightHeaders = () => cors.preflightHeaders(request.header("origin"));
     try {
       if (path !== SERVER_WIDE && !forwarding?.find(path) && !parseRoute(path, prefixes, request.method)) {
         if (relay) return await relay(request, connection, {});
         await auxiliary.requirePath(path);
       }
-      const corsHeaders = cors.preflightHeaders(request.header("origin"));
-      return { status: 204, headers: { Allow: ALLOWED_METHODS, ...corsHeaders }, body: null };
+      return { status: 204, headers: { Allow: ALLOWED_METHODS, ...preflightHeaders() }, body: null };
     } catch (error) {
       if (relay && isForMainProcess(error, path)) return relay(request, connection, {});
+      if (error instanceof UnknownResourceProblem && error.headers.Allow !== undefined)
+        return { status: 204, headers: { ...error.headers, ...preflightHeaders() }, body: null };
       return problems.respondTo(request, error, "options", {}, dialectOf(path, prefixes));
     }
   }

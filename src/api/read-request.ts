@@ -47,7 +47,7 @@ export function readRequestOf(
   dialect: Dialect,
 ): ReadRequest {
   const { method, target } = request;
-  if (!isReadMethod(method)) throw methodNotAllowed(method);
+  if (!isReadMethod(method)) throw methodNotAllowed(method, dialect.writeAdvice);
   return {
     method,
     target,

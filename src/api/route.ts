@@ -52,6 +52,8 @@ export function parseRoute(path: string, prefixes: Prefixes, method: string): Ro
   const versionEnd = segmentEnd(path, prefixEnd + 1);
   const version = path.slice(prefixEnd + 1, versionEnd);
   if (!VERSIONS.includes(version)) {
+    const missing = dialect.missingResource(method, path);
+    if (missing) throw missing;
     const known = VERSIONS.map((name) => `/${prefix}/${name}`).join(", ");
     if (version === "" && versionEnd >= path.length)
       throw new UnknownPathProblem(

@@ -239,18 +239,38 @@ describe("errors", () => {
     expect([version.status, await version.json()]).toEqual([404, { code: 404, message: expect.any(String) }]);
   });
 
-  test("what only ONOS has is 501, a write and a GET that writes 405, with a link; an entity that is not there is 404", async () => {
-    const responseOf = async (path: string, method = "GET") => {
+  test.each([
+    ["GET", "flows", 501, "OPTIONS"],
+    ["HEAD", "flows", 501, "OPTIONS"],
+    ["DELETE", "flows/of:1", 405, "OPTIONS"],
+    ["POST", "flows", 405, "OPTIONS"],
+    ["GET", "mastership/of:1/request", 405, "OPTIONS"],
+    ["HEAD", "mastership/of%3A1/re%6Cinquish/", 405, "OPTIONS"],
+    ["DELETE", "devices/of:1", 405, "GET, HEAD, OPTIONS"],
+    ["OPTIONS", "flows", 204, "OPTIONS"],
+    ["OPTIONS", "mastership/of:1/request", 204, "OPTIONS"],
+    ["OPTIONS", "devices", 204, "GET, HEAD, OPTIONS"],
+  ])(
+    "%s of %s, which only ONOS has, is %d with the reason, the key and a link",
+    async (method, path, status, allow) => {
       const response = await h.fetch(`${ONOS}/${path}`, { method });
+      expect([response.status, response.headers.get("allow")]).toEqual([status, allow]);
+      if (method === "OPTIONS" || method === "HEAD") return;
       const { message } = (await response.json()) as { message: string };
-      return [response.status, message.includes("/docs/from-onos"), response.headers.get("allow")];
-    };
-    expect(await responseOf("flows")).toEqual([501, true, null]);
-    expect(await responseOf("flows/of:1", "DELETE")).toEqual([405, false, "OPTIONS"]);
-    expect(await responseOf("mastership/of:1/request")).toEqual([405, false, "OPTIONS"]);
-    expect(await responseOf("mastership/of%3A1/re%6Cinquish/")).toEqual([405, false, "OPTIONS"]);
-    expect(await responseOf("flowz")).toEqual([404, true, null]);
-    expect(await responseOf("devices/x")).toEqual([404, false, null]);
+      expect(message).toMatch(/only reads|changes the state of ONOS/);
+      expect(message).toContain("key forward of a controller source");
+      expect(message).toContain("/docs/from-onos#what-only-onos-has");
+    },
+  );
+
+  test("what nobody has, or is not there, is 404", async () => {
+    expect((await h.fetch(`${ONOS}/flowz`)).status).toBe(404);
+    expect((await h.fetch(`${ONOS}/devices/x`)).status).toBe(404);
+  });
+
+  test("the link of a 501 leads to a heading", async () => {
+    const docs = await (await h.fetch("/docs/from-onos")).text();
+    expect(docs).toContain('id="what-only-onos-has"');
   });
 
   test("401 is as everywhere", async () => {

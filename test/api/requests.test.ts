@@ -126,7 +126,7 @@ test("OPTIONS on a path that does not exist is a 404, also without credentials",
     expect(response.headers.get("content-type")).toBe("application/problem+json");
   }
   await using withAlias = await openHarness({ aliases: ["onos"] });
-  const response = await fetch(`${withAlias.url}/onos/v1/flows`, { method: "OPTIONS" });
+  const response = await fetch(`${withAlias.url}/onos/v1/flowz`, { method: "OPTIONS" });
   expect([response.status, response.headers.get("content-type")]).toEqual([404, "application/json"]);
 });
 

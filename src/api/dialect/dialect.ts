@@ -29,8 +29,10 @@ export interface Dialect {
   readonly acceptsNames: boolean;
   /** Added to the error of a path that does not exist. */
   readonly unknownPathHint: string;
-  /** The problem of a path that only the original of the dialect has. */
+  /** The problem of a path that only the original of the dialect has. Its header `Allow` is the answer to OPTIONS. */
   missingResource(method: string, path: string): UnknownResourceProblem | undefined;
+  /** What to do instead of a request that writes; undefined for what is said everywhere. */
+  readonly writeAdvice: string | undefined;
   /** The top-level fields that an entity has at most; undefined for all. */
   fields(kind: Kind): readonly string[] | undefined;
   entity(kind: Kind, json: string): string;
@@ -57,6 +59,7 @@ export const PLAIN: Dialect = {
   acceptsNames: true,
   unknownPathHint: "",
   missingResource: () => undefined,
+  writeAdvice: undefined,
   fields: () => undefined,
   entity: (_kind, json) => json,
   pages: (_kind, pages) => pages,

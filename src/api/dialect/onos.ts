@@ -11,7 +11,7 @@ import type { Kind } from "../../model/ids.ts";
 import type { QueryParameter } from "../../query/parameter.ts";
 import { handlersOf, kindOf, type QueryTarget } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
-import { missingOnosResource } from "../forwarding/onos-resources.ts";
+import { missingOnosResource, WRITE_ADVICE } from "../forwarding/onos-resources.ts";
 import { JSON_TYPE } from "../media-types.ts";
 import { type Dialect, problemBody } from "./dialect.ts";
 
@@ -136,6 +136,7 @@ export const ONOS: Dialect = {
   acceptsNames: false,
   unknownPathHint: " See /docs/from-onos: the paths of ONOS, and what is here in their place.",
   missingResource: missingOnosResource,
+  writeAdvice: WRITE_ADVICE,
   fields: (kind) => FIELDS[kind],
   entity,
   pages: convertPages,

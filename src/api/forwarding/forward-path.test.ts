@@ -60,10 +60,16 @@ describe("a path that is not forwarded", () => {
   }
 });
 
-test.each(["mastership/of:1/request", "mastership/of:1/relinquish/", "%6Dastership/of%3A1/r%65quest"])(
-  "%s writes",
-  (path) => expect(parseForwardPath(`/onos/v1/${path}`)?.writes).toBe(true),
-);
+test.each([
+  "v1/mastership/of:1/request",
+  "v1/mastership/of:1/relinquish/",
+  "%76%31/%6Dastership/of%3A1/r%65quest",
+  "openstacknetworking/management/purge/rules",
+  "openstacknetworking/management/config/arpmode/proxy",
+  "openstacknode/configure/init/node/compute-1",
+  "k8snode/configure/init/%61ll",
+  "kubevirtnode/node/init/worker-1",
+])("%s writes", (path) => expect(parseForwardPath(`/onos/${path}`)?.writes).toBe(true));
 
 test("whatever is sent, a URL parser finds exactly the matched segments in it", () => {
   const piece = fc.oneof(

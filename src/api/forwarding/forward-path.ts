@@ -17,10 +17,19 @@ export interface ForwardPath {
   readonly writes: boolean;
 }
 
-/** The GETs of ONOS 2.7 that write; `*` is any segment. */
+/**
+ * The GETs of ONOS 2.7 and its applications that write, after `/onos/`; `*` is any segment. Those of the applications for
+ * OpenStack, Kubernetes and KubeVirt are alike, and are matched in every context.
+ */
 const WRITING_READS: readonly (readonly string[])[] = [
-  ["mastership", "*", "relinquish"],
-  ["mastership", "*", "request"],
+  [VERSION, "mastership", "*", "relinquish"],
+  [VERSION, "mastership", "*", "request"],
+  ["*", "management", "sync", "*"],
+  ["*", "management", "purge", "*"],
+  ["*", "management", "config", "*", "*"],
+  ["*", "configure", "init", "*"],
+  ["*", "configure", "init", "node", "*"],
+  ["*", "node", "init", "*"],
 ];
 
 /** `path` has no query. Undefined for every path outside ONOS's interfaces, and for one that cannot be forwarded. */
@@ -41,12 +50,12 @@ export function parseForwardPath(path: string): ForwardPath | undefined {
   return {
     resource: context === VERSION ? first : `${PATH_START}${context}`,
     path: segments.map(encodeSegment).join("/") + (endsWithSlash ? "/" : ""),
-    writes: context === VERSION && WRITING_READS.some((path) => matches(path, segments)),
+    writes: WRITING_READS.some((pattern) => matches(pattern, decoded)),
   };
 }
 
-const matches = (path: readonly string[], segments: readonly string[]): boolean =>
-  path.length === segments.length && path.every((part, i) => part === "*" || part === segments[i]);
+const matches = (pattern: readonly string[], segments: readonly string[]): boolean =>
+  pattern.length === segments.length && pattern.every((part, i) => part === "*" || part === segments[i]);
 
 /** Ports and hosts, whose ids have a slash, are subjects of ONOS's network configuration. */
 const holdsSubjects = ([context, first, second]: readonly string[]): boolean =>

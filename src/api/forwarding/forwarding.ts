@@ -24,6 +24,7 @@ import { forwardedLength, forwardedRequestHeaders, forwardedResponseHeaders } fr
 import { FORWARDED_PREFIX, parseForwardPath } from "./forward-path.ts";
 import { createForwardedBody } from "./forwarded-body.ts";
 import type { Forwarder, ForwardResult, ForwardTarget } from "./forwarder.ts";
+import { WRITE_ADVICE } from "./onos-resources.ts";
 
 /** A controller that goes on sending a little is cut off after so long. */
 const MAX_DURATION_MS = 600_000;
@@ -84,7 +85,7 @@ export class Forwarding {
   ): Promise<ReadOutcome> {
     const memory = this.#memory;
     const { method, target: requestTarget } = request;
-    if (!isReadMethod(method)) throw methodNotAllowed(method);
+    if (!isReadMethod(method)) throw methodNotAllowed(method, WRITE_ADVICE);
     this.#requireRoom(user);
     if (!memory.admits(user)) throw overBudget();
     const headers = forwardedRequestHeaders(request, this.#options.context.log.id);

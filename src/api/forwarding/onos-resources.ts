@@ -37,20 +37,28 @@ const MISSING: ReadonlyMap<string, string> = new Map([
   ["ui", "the service has no settings of users"],
 ]);
 
+const DOCS = "/docs/from-onos#what-only-onos-has";
+
+/** For who wants to write: it cannot be configured here. */
+export const WRITE_ADVICE = `The key forward of a controller source passes on reads only: send this to ONOS itself; see ${DOCS}.`;
+
 /** The problem of a path that ONOS has and that is neither here nor forwarded; undefined for any other path. */
 export function missingOnosResource(method: string, path: string): UnknownResourceProblem | undefined {
   const parsed = parseForwardPath(path);
-  const reason = MISSING.get(parsed?.resource ?? "");
-  if (!parsed || reason === undefined) return undefined;
+  if (!parsed) return undefined;
   const { resource, writes } = parsed;
-  const isRead = isReadMethod(method) || method === "OPTIONS";
-  if (writes || !isRead) {
-    const why = writes && isRead ? "this request changes the state of ONOS" : `${method} is not supported`;
-    const detail = `${why}, and this interface only reads: it is never passed on. Send it to ONOS itself.`;
-    return new UnknownResourceProblem("method-not-allowed", detail, { Allow: "OPTIONS" });
+  const reason = MISSING.get(resource);
+  if (!writes && reason === undefined) return undefined;
+  const headers = { Allow: "OPTIONS" };
+  if (writes || !isReadMethod(method)) {
+    const refusal = writes
+      ? "This request changes the state of ONOS whatever its method"
+      : `${method} is not supported: this interface only reads`;
+    return new UnknownResourceProblem("method-not-allowed", `${refusal}. ${WRITE_ADVICE}`, headers);
   }
   return new UnknownResourceProblem(
     "not-implemented",
-    `ONOS has /onos/v1/${resource}, this service has not: ${reason}. To pass such reads on to ONOS, list ${resource} in the key forward of a controller source; see /docs/from-onos.`,
+    `ONOS has /onos/v1/${resource}, this service has not: ${reason}. To pass such reads on to ONOS, list ${resource} in the key forward of a controller source; see ${DOCS}.`,
+    headers,
   );
 }
