@@ -62,7 +62,7 @@ const VLAN: FieldRule = {
 function oneOf(schema: PropertySchema, allowed: readonly string[]): FieldRule {
   return {
     schema: { ...schema },
-    parse: (text) => allowed.find((value) => value === text.toUpperCase() || value === text),
+    parse: (text) => allowed.find((value) => value === text),
     expects: `one of ${allowed.join(", ")}`,
   };
 }

@@ -97,11 +97,10 @@ export function parseLocationFilter(kind: Kind, query: QueryBuilder): Filter | Q
   const ports = parsePorts(query.find("port"));
   if (ports instanceof QueryFault) return ports;
   const direction = query.find("direction")?.value ?? DEFAULT_DIRECTION;
-  const ends = ENDS.get(direction.toLowerCase());
+  const ends = ENDS.get(direction);
   if (!ends) return badParameter("direction", `is ${quote(direction)}; it must be ingress, egress or all.`);
   if (!devices) {
-    const isDefault = direction.toLowerCase() === DEFAULT_DIRECTION;
-    const incomplete = ports ? "port" : isDefault ? undefined : "direction";
+    const incomplete = ports ? "port" : direction === DEFAULT_DIRECTION ? undefined : "direction";
     return incomplete && needsOther(incomplete, "device", "device=ID");
   }
   return kind === "hosts" ? locationFilter(devices, ports) : linkEndFilter(ends, devices, ports);

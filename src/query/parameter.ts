@@ -13,8 +13,14 @@ export interface QueryParameter {
 
 export const MAX_VALUES = 1000;
 
-export function createParameter(name: string, value: string): QueryParameter | QueryFault {
-  const values = value.includes(",") ? splitAtCommas(value) : [value];
+export const createParameter = (name: string, value: string): QueryParameter | QueryFault =>
+  withValues(name, value, value.includes(",") ? splitAtCommas(value) : [value]);
+
+/** A parameter that is given twice, as one with the values of both. */
+export const joinParameters = (first: QueryParameter, second: QueryParameter): QueryParameter | QueryFault =>
+  withValues(first.name, `${first.value},${second.value}`, [...first.values, ...second.values]);
+
+function withValues(name: string, value: string, values: readonly string[]): QueryParameter | QueryFault {
   if (values.length > MAX_VALUES) return badParameter(name, `has more than ${MAX_VALUES} values.`);
   return { name, value, values: values.length === 1 ? values : [...new Set(values)] };
 }

@@ -50,7 +50,15 @@ type ReadType = "list" | SingleRead;
 export type QueryTarget = Kind | SingleRead;
 
 /** Adds one parameter to a query, or returns why it cannot. */
-export type ParamHandler = (query: QueryBuilder, parameter: QueryParameter) => QueryFault | undefined;
+type AddParameter = (query: QueryBuilder, parameter: QueryParameter) => QueryFault | undefined;
+
+export interface ParamHandler {
+  readonly add: AddParameter;
+  /** Whether it takes several values, and so may be repeated. */
+  readonly isList: boolean;
+  /** Of a boolean or an enumeration: its values, by their lower-case spelling. */
+  readonly spellings: ReadonlyMap<string, string> | undefined;
+}
 
 interface ParameterRow {
   readonly on: readonly ReadType[];
@@ -62,13 +70,13 @@ interface ParameterRow {
   /** Whether commas separate several values. */
   readonly multiple?: boolean;
   /** Left out where a parameter is parsed together with others, after all handlers ran. */
-  readonly handle?: ParamHandler;
+  readonly handle?: AddParameter;
   /** For parameters whose values depend on the kind. */
-  readonly handleFor?: (kind: Kind) => ParamHandler;
+  readonly handleFor?: (kind: Kind) => AddParameter;
 }
 
 const addFilter =
-  (parse: (parameter: QueryParameter) => Filter | QueryFault): ParamHandler =>
+  (parse: (parameter: QueryParameter) => Filter | QueryFault): AddParameter =>
   (query, parameter) => {
     const filter = parse(parameter);
     if (filter instanceof QueryFault) return filter;
@@ -85,7 +93,7 @@ const setField =
   <F extends SettableField>(
     field: F,
     parse: (parameter: QueryParameter, query: QueryBuilder) => QueryBuilder[F] | QueryFault,
-  ): ParamHandler =>
+  ): AddParameter =>
   (query, parameter) => {
     const value = parse(parameter, query);
     if (value instanceof QueryFault) return value;
@@ -93,10 +101,10 @@ const setField =
     return undefined;
   };
 
-const setText = (field: "cursor" | "format" | "at" | "since" | "diff" | "from" | "to"): ParamHandler =>
+const setText = (field: "cursor" | "at" | "since" | "diff" | "from" | "to"): AddParameter =>
   setField(field, ({ value }) => value);
 
-const addProblemFilter: ParamHandler = (query, parameter) => {
+const addProblemFilter: AddParameter = (query, parameter) => {
   const filter = parseProblemFilter(parameter);
   if (filter instanceof QueryFault) return filter;
   if (filter) query.problemFilters.push(filter);
@@ -104,13 +112,13 @@ const addProblemFilter: ParamHandler = (query, parameter) => {
 };
 
 const addTextFilter = addFilter(parseTextFilter);
-const addText: ParamHandler = (query, parameter) => {
+const addText: AddParameter = (query, parameter) => {
   query.text = parameter.value;
   return addTextFilter(query, parameter);
 };
 
 /** A filter, and the only parameter that adds what is missing to what is read. */
-const addDrift: ParamHandler = (query, parameter) => {
+const addDrift: AddParameter = (query, parameter) => {
   const states = parseDrift(parameter);
   if (states instanceof QueryFault) return states;
   query.drift = states;
@@ -209,7 +217,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   direction: {
     on: ["list"],
     kinds: ["links"],
-    description: "With `device`: ingress, egress or all (default), in any case.",
+    description: "With `device`: ingress, egress or all (default).",
     schema: { $id: "Direction", enum: ["ingress", "egress", "all"] },
   },
   src: {
@@ -240,12 +248,14 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   fields: {
     on: ["list"],
     description: "Only these top-level fields, separated by commas.",
+    multiple: true,
     handleFor: (kind) => setField("fields", (parameter) => parseFields(kind, parameter)),
   },
   sort: {
     on: ["list"],
     description:
       "One or more scalar fields, `name`, annotations (`annotations.KEY`), `src` and `dst` of links, `location` of hosts (by the name of the device, then by port), separated by commas; `-` before one for descending.",
+    multiple: true,
     handleFor: (kind) => setField("sort", (parameter, query) => parseSort(kind, parameter, query)),
   },
   limit: {
@@ -263,7 +273,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   format: {
     on: ["list", ...SINGLE_READS],
     description: "A representation; wins over `Accept`.",
-    handle: setText("format"),
+    handle: setField("format", ({ value }) => value.toLowerCase()),
   },
   [MIN_REVISION]: {
     on: ["list", ...SINGLE_READS],
@@ -350,7 +360,7 @@ export const kindOf = (target: QueryTarget): Kind | undefined => (isSingleRead(t
 const isSingleRead = (target: QueryTarget): target is SingleRead =>
   (SINGLE_READS as readonly string[]).includes(target);
 
-const handledWithOthers: ParamHandler = () => undefined;
+const handledWithOthers: AddParameter = () => undefined;
 
 const HANDLERS: ReadonlyMap<QueryTarget, ReadonlyMap<string, ParamHandler>> = new Map(
   [...KINDS, ...SINGLE_READS].map((target) => [target, createHandlers(target)] as const),
@@ -367,17 +377,25 @@ function createHandlers(target: QueryTarget): Map<string, ParamHandler> {
   const readType: ReadType = isSingleRead(target) ? target : "list";
   const handlers = new Map<string, ParamHandler>();
   for (const [name, rule] of kind ? SCALAR_FIELDS[kind] : []) {
-    if (kind)
-      handlers.set(
-        name,
-        addFilter((parameter) => parseScalarFilter(kind, rule, parameter)),
-      );
+    if (!kind) continue;
+    const add = addFilter((parameter) => parseScalarFilter(kind, rule, parameter));
+    handlers.set(name, { add, isList: true, spellings: spellingsOf(rule.schema) });
   }
-  for (const [name, { on, kinds, handle, handleFor }] of Object.entries(PARAMETERS)) {
+  for (const [name, row] of Object.entries(PARAMETERS)) {
+    const { on, kinds, handle, handleFor, multiple: isList = false, schema = {} } = row;
     const exists = on.includes(readType) && (!kinds || !kind || kinds.includes(kind));
     if (!exists || handlers.has(name)) continue;
-    if (target === "problems" && isProblemFilter(name)) handlers.set(name, addProblemFilter);
-    else handlers.set(name, handle ?? (kind && handleFor?.(kind)) ?? handledWithOthers);
+    const isOfProblems = target === "problems" && isProblemFilter(name);
+    const add = isOfProblems
+      ? addProblemFilter
+      : (handle ?? (kind && handleFor?.(kind)) ?? handledWithOthers);
+    handlers.set(name, { add, isList, spellings: spellingsOf(schema) });
   }
   return handlers;
+}
+
+function spellingsOf(schema: Readonly<Record<string, unknown>>): ReadonlyMap<string, string> | undefined {
+  const values = schema.type === "boolean" ? [true, false] : schema.enum;
+  if (!Array.isArray(values)) return undefined;
+  return new Map(values.map((value) => [String(value).toLowerCase(), String(value)]));
 }

@@ -43,10 +43,10 @@ const FAULTS: [target: QueryTarget, pairs: [string, string][], parameter: string
   [
     "devices",
     [
-      ["type", "SWITCH"],
-      ["type", "ROUTER"],
+      ["limit", "1"],
+      ["limit", "2"],
     ],
-    "type",
+    "limit",
     "bad-parameter",
   ],
 ];
@@ -74,6 +74,86 @@ test("a comma separates values unless a backslash is before it", () => {
   expect(createParameter("mfr", "a,b\\,c")).toEqual({ name: "mfr", value: "a,b\\,c", values: ["a", "b,c"] });
 });
 
+test.each<[target: QueryTarget, given: [string, string][], same: [string, string][]]>([
+  ["devices", [["available", "True"]], [["available", "true"]]],
+  ["devices", [["type", "switch,Fiber_Switch,SWITCH"]], [["type", "SWITCH,FIBER_SWITCH"]]],
+  ["ports", [["type", "COPPER"]], [["type", "copper"]]],
+  ["links", [["conflict", "FALSE"]], [["conflict", "false"]]],
+  ["devices", [["drift", "Missing"]], [["drift", "missing"]]],
+  ["hosts", [["count", "Device"]], [["count", "device"]]],
+  ["topology", [["incident", "NEXT"]], [["incident", "next"]]],
+  ["entity", [["explain", "TRUE"]], [["explain", "true"]]],
+  ["topology", [["format", "GraphML"]], [["format", "graphml"]]],
+  ["problems", [["severity", "Major"]], [["severity", "major"]]],
+  [
+    "devices",
+    [
+      ["type", "SWITCH"],
+      ["q", "a"],
+      ["type", "Router"],
+    ],
+    [
+      ["type", "SWITCH,ROUTER"],
+      ["q", "a"],
+    ],
+  ],
+  [
+    "hosts",
+    [
+      ["ip", "10.0.0.1"],
+      ["ip", "10.0.0.2"],
+    ],
+    [["ip", "10.0.0.1,10.0.0.2"]],
+  ],
+  [
+    "links",
+    [
+      ["device", "a"],
+      ["device", "b"],
+    ],
+    [["device", "a,b"]],
+  ],
+  [
+    "devices",
+    [
+      ["annotations.site", "a"],
+      ["annotations.site", "b"],
+    ],
+    [["annotations.site", "a,b"]],
+  ],
+  [
+    "devices",
+    [
+      ["sort", "-mfr"],
+      ["sort", "id"],
+    ],
+    [["sort", "-mfr,id"]],
+  ],
+  [
+    "devices",
+    [
+      ["fields", "type"],
+      ["fields", "id"],
+    ],
+    [["fields", "id,type"]],
+  ],
+])("%s: %j is the same as %j", (target, given, same) => {
+  const query = (pairs: [string, string][]) => ({
+    ...parseGood(target, ...pairs),
+    parameters: undefined,
+    fingerprint: undefined,
+    // Filters are compared by what they are made of, problem filters by their effect elsewhere.
+    filters: JSON.stringify(parseGood(target, ...pairs).filters),
+    problemFilters: parseGood(target, ...pairs).problemFilters.length,
+  });
+  expect(query(given)).toEqual(query(same));
+});
+
+test("values of a parameter that is given twice are counted together", () => {
+  const half = Array.from({ length: 600 }, (_, i) => i).join(",");
+  expect(parse("devices", ["mfr", half], ["mfr", half])).toMatchObject({ parameter: "mfr" });
+});
+
 test("where a field and a parameter have the same name, the field wins", () => {
   expect(parseGood("ports", ["port", "1"]).filters).toHaveLength(1);
   expect(parse("links", ["port", "1"])).toBeInstanceOf(QueryFault);
@@ -84,6 +164,12 @@ describe("fingerprint", () => {
     const first = parseGood("devices", ["type", "SWITCH"], ["available", "true"], ["limit", "1"]);
     const second = parseGood("devices", ["available", "true"], ["type", "SWITCH"], ["cursor", "x"]);
     expect(first.fingerprint).toBe(second.fingerprint);
+  });
+
+  test("differs for another order of a repeated parameter", () => {
+    const one = parseGood("devices", ["sort", "mfr"], ["sort", "hw"]);
+    const two = parseGood("devices", ["sort", "hw"], ["sort", "mfr"]);
+    expect(one.fingerprint).not.toBe(two.fingerprint);
   });
 
   test("differs for queries whose text would join to the same string", () => {

@@ -1,13 +1,15 @@
 /**
  * Parses the parameters of a read into a query. A parameter that the read does not have is a fault that lists those it
- * has, and so is a combination that contradicts itself: a mistyped filter must never silently return everything.
+ * has, and so is a combination that contradicts itself: a mistyped filter must never silently return everything. What
+ * programs spell in several ways is brought to one before anything else looks at it: the case of booleans and enumerated
+ * values, and a list that is given by repeating its parameter.
  */
 
 import { didYouMean } from "../lib/error-text.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import { ANNOTATION_PREFIX } from "./fields.ts";
 import { annotationFilter, type Filter } from "./filter.ts";
-import type { QueryParameter } from "./parameter.ts";
+import { joinParameters, type QueryParameter } from "./parameter.ts";
 import { needsOther, parseAround, parseLocationFilter } from "./parameter-values.ts";
 import { handlersOf, kindOf, type QueryTarget } from "./parameters.ts";
 import { type Query, QueryBuilder } from "./query.ts";
@@ -28,11 +30,41 @@ export function parseQuery(
   { pageLimit, acceptsNames }: QueryOptions,
 ): Query | QueryFault {
   if (parameters.length === 0) return acceptsNames ? EMPTY_QUERY : EMPTY_QUERY_WITHOUT_NAMES;
-  const query = new QueryBuilder(parameters, pageLimit, acceptsNames);
+  const canonical = canonicalParameters(parameters, target);
+  if (canonical instanceof QueryFault) return canonical;
+  const query = new QueryBuilder(canonical, pageLimit, acceptsNames);
   const fault = addParameters(query, target) ?? addCombined(query, target) ?? findConflict(query);
   if (fault) return fault;
   query.fingerprint = fingerprintOf(parameters);
   return query;
+}
+
+/** Each list once, with all its values, and values as the handlers spell them. Generated clients send neither. */
+function canonicalParameters(
+  parameters: readonly QueryParameter[],
+  target: QueryTarget,
+): readonly QueryParameter[] | QueryFault {
+  const handlers = handlersOf(target);
+  const canonical: QueryParameter[] = [];
+  for (const given of parameters) {
+    const handler = handlers.get(given.name);
+    const parameter = handler?.spellings ? respell(given, handler.spellings) : given;
+    const isList = handler ? handler.isList : given.name.startsWith(ANNOTATION_PREFIX);
+    const earlier = isList ? canonical.findIndex(({ name }) => name === given.name) : -1;
+    const former = canonical[earlier];
+    const joined = former ? joinParameters(former, parameter) : parameter;
+    if (joined instanceof QueryFault) return joined;
+    if (former) canonical[earlier] = joined;
+    else canonical.push(joined);
+  }
+  return canonical;
+}
+
+function respell(parameter: QueryParameter, spellings: ReadonlyMap<string, string>): QueryParameter {
+  const { name, values } = parameter;
+  const spelled = values.map((text) => spellings.get(text.toLowerCase()) ?? text);
+  if (spelled.every((text, i) => text === values[i])) return parameter;
+  return { name, value: spelled.join(","), values: [...new Set(spelled)] };
 }
 
 /** Adds each parameter that has a meaning of its own. */
@@ -40,9 +72,9 @@ function addParameters(query: QueryBuilder, target: QueryTarget): QueryFault | u
   const handlers = handlersOf(target);
   for (const parameter of query.parameters) {
     if (query.find(parameter.name) !== parameter)
-      return badParameter(parameter.name, "is given twice; give it once, several values with commas.");
-    const handle = handlers.get(parameter.name);
-    const fault = handle ? handle(query, parameter) : addAnnotation(query, target, parameter);
+      return badParameter(parameter.name, "is given twice; it has one value, give it once.");
+    const handler = handlers.get(parameter.name);
+    const fault = handler ? handler.add(query, parameter) : addAnnotation(query, target, parameter);
     if (fault) return fault;
   }
   return undefined;
@@ -77,14 +109,15 @@ function addCombined(query: QueryBuilder, target: QueryTarget): QueryFault | und
   return undefined;
 }
 
-/** Sorted by name, because the order of parameters has no meaning. */
+/** Sorted by name, because the order of parameters has no meaning; that of a repeated one may have: it stays. */
 function fingerprintOf(parameters: readonly QueryParameter[]): string {
-  const parts: string[] = [];
-  for (const { name, value } of parameters) {
-    if (name !== "cursor" && name !== "limit" && name !== MIN_REVISION)
-      parts.push(`${escapeSeparators(name)}=${escapeSeparators(value)}`);
+  const parts: QueryParameter[] = [];
+  for (const parameter of parameters) {
+    const { name } = parameter;
+    if (name !== "cursor" && name !== "limit" && name !== MIN_REVISION) parts.push(parameter);
   }
-  return parts.length === 1 ? (parts[0] ?? "") : parts.sort().join("&");
+  if (parts.length > 1) parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return parts.map(({ name, value }) => `${escapeSeparators(name)}=${escapeSeparators(value)}`).join("&");
 }
 
 /** Without this, two different queries could have the same fingerprint. */

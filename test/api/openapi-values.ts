@@ -32,7 +32,7 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   revision: { good: ["1", "1,2"], bad: "one" },
   portSpeed: { good: ["10000"], bad: "fast" },
   ip: { good: ["10.0.0.0/24", "2001:db8::1"], bad: "10" },
-  device: { good: [deviceId(1)], bad: `${deviceId(1)}&device=x` },
+  device: { good: [deviceId(1), `${deviceId(1)}&device=x`], bad: ",".repeat(1000) },
   drift: { good: ["any", "missing,differs"], bad: "lost" },
   direction: { good: ["all", `ingress&device=${deviceId(1)}`], bad: "sideways" },
   around: { good: [deviceId(1), `${deviceId(1)}&hops=2`], bad: "unknown" },
@@ -55,8 +55,8 @@ const VALUES: Readonly<Record<string, { good: string[]; bad: string }>> = {
   q: { good: ["a"], bad: "" },
   explain: { good: ["true", "false", "true&at=1"], bad: "yes" },
 };
-/** A field of free text accepts any value; only giving it twice is a fault. */
-const anyText = (name: string) => ({ good: ["x"], bad: `x&${name}=y` });
+/** A field of free text accepts any value; only too many of them are a fault. */
+const ANY_TEXT = { good: ["x", "x,y"], bad: ",".repeat(1000) };
 
 export function valuesOf(path: string, { name, schema }: Json): { good: string[]; bad: string } {
   const key = String(name);
@@ -69,6 +69,6 @@ export function valuesOf(path: string, { name, schema }: Json): { good: string[]
   if (path.endsWith("/problems") && key === "since") return { good: ["1&format=events"], bad: "1" };
   // On ports it is a field; elsewhere it needs a device.
   if (key === "port")
-    return path.endsWith("/ports") ? anyText(key) : { good: [`1&device=${deviceId(1)}`], bad: "1" };
-  return VALUES[key] ?? anyText(key);
+    return path.endsWith("/ports") ? ANY_TEXT : { good: [`1&device=${deviceId(1)}`], bad: "1" };
+  return VALUES[key] ?? ANY_TEXT;
 }
