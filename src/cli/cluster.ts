@@ -12,7 +12,7 @@ import { escapeControlCharacters } from "./table.ts";
 /** Returns the exit status, or throws a CommandFailure. */
 type Action = (args: Arguments, context: Context) => Promise<number>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { status, apply, forget, join, leave };
+const ACTIONS: Readonly<Record<string, Action>> = { status, apply, forget, begin, join, leave };
 
 /** The cluster as one of its nodes shows it. */
 const NODE_FLAGS: readonly Flag[] = SERVICE_FLAGS.map((flag) => ({
@@ -25,11 +25,12 @@ const NODE_FLAGS: readonly Flag[] = SERVICE_FLAGS.map((flag) => ({
 
 export const clusterCommand: Command = {
   name: "cluster",
-  operands: "status|apply|forget|join|leave [SOURCE] [FLAGS]",
-  summary: "Show a cluster, change its settings, or take a single node into it or out of it.",
+  operands: "status|apply|forget|begin|join|leave [SOURCE] [FLAGS]",
+  summary: "Show a cluster, change its settings, begin its log, or take a single node into it or out of it.",
   flags: [
     { ...OUTPUT_FLAG, help: "Of status: text or json. Default text" },
     { name: "dry-run", help: "With apply: only show what would change." },
+    { name: "discard", help: "With begin and join: also where nodes show a former log, which is given up." },
     ...NODE_FLAGS,
     ...CONFIG_FLAGS,
   ],
@@ -39,6 +40,8 @@ export const clusterCommand: Command = {
   apply   Make the settings of this configuration the cluster's: the order of the sources, role, merge, identity and
           history. Shows what changes first. Sources that only other nodes have stay, after those of this file.
   forget  Remove a SOURCE that no node has configured any more, with its claims.
+  begin   Make the stream with an empty log, where the former one is gone and no node has a copy. Refuses where the stream has
+          messages and, without --discard, where a node shows a revision.
   join    Make the log of a single node the log of a new cluster: revisions, history and cursors stay valid.
   leave   Make this node's copy of the cluster's log the log of a single node. Where the cluster still exists, the log
           gets a new id: clients begin again.
@@ -122,10 +125,20 @@ async function orFailure<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+async function begin(args: Arguments, context: Context): Promise<number> {
+  const config = await clusterConfig(args, context);
+  const { beginCluster } = await import("../service/cluster-client.ts");
+  const log = await orFailure(() => beginCluster(config, args.has("discard")));
+  await context.out(
+    `the cluster ${config.cluster.name} has the empty log ${log}; nodes move copies of a former one away, and keep them\n`,
+  );
+  return EXIT_STATUS.ok;
+}
+
 async function join(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);
   const { joinCluster } = await import("../service/cluster-join.ts");
-  const { log, oldest, newest } = await joinCluster(config);
+  const { log, oldest, newest } = await joinCluster(config, args.has("discard"));
   await context.out(
     `the cluster ${config.cluster.name} has the log ${log}, revisions ${oldest} to ${newest}; start the service with cluster.servers\n`,
   );

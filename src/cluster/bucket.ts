@@ -11,7 +11,7 @@ import type { Engine } from "../nats/engine.ts";
 
 /** Between two checks that a watch has shown all that the bucket has. */
 const CHECK_MS = 4_000;
-const STREAM_NOT_FOUND = 10059;
+export const STREAM_NOT_FOUND = 10059;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
 export interface BucketOptions {

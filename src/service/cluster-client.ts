@@ -9,19 +9,28 @@ import {
   RequestError,
   sendRequest,
 } from "../cluster/requests.ts";
+import { whyGivenUp } from "../cluster/traces.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { hasOtherSecret } from "../log/jetstream/check-secret.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
+import { beginLog } from "../log/jetstream/make-stream.ts";
 import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
 import { StreamError } from "../log/jetstream/stream-error.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { connectEngine, type Engine } from "../nats/engine.ts";
 import { clusterNames } from "../nats/names.ts";
-import { engineOptions, nameOfMachine, readSecret, requestsOf, snapshotsOptions } from "./cluster.ts";
+import {
+  engineOptions,
+  nameOfMachine,
+  readSecret,
+  requestsOf,
+  snapshotsOptions,
+  tracesOf,
+} from "./cluster.ts";
 import { readClusterOverview } from "./cluster-overview.ts";
 import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
 import { createEntries, mergeSettingsOf } from "./source-set.ts";
@@ -42,6 +51,30 @@ export async function readOverview(config: Config): Promise<ClusterOverview> {
     const isMissing = error.condition === "deleted";
     const message = isMissing ? `there is no cluster ${config.cluster.name} on these servers` : error.message;
     throw new RequestError(message, { cause: error });
+  }
+}
+
+/** Makes the stream with an empty log. Returns the id of the log. With `discards`, also where nodes show a former one. */
+export async function beginCluster(config: Config, discards: boolean): Promise<string> {
+  const { name, replicas } = config.cluster;
+  const names = clusterNames(name);
+  const secret = readSecret(config);
+  const notEmpty = () =>
+    new RequestError(`the cluster ${name} has a log: its stream ${names.stream} has messages`);
+  try {
+    return await withEngine(config, async (engine) => {
+      const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
+      if (await stream.hasMessages()) throw notEmpty();
+      const refusal = discards ? undefined : whyGivenUp(await tracesOf(engine, names, replicas));
+      if (refusal !== undefined) throw new RequestError(refusal);
+      await stream.ensure();
+      const log = await beginLog({ stream, secret, clock: systemClock });
+      if (log === undefined) throw notEmpty();
+      return log;
+    });
+  } catch (error) {
+    if (!(error instanceof StreamError)) throw error;
+    throw new RequestError(error.message, { cause: error });
   }
 }
 

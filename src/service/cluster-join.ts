@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { whyGivenUp } from "../cluster/traces.ts";
 import type { Config } from "../config/schema.ts";
 import { systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -20,7 +21,7 @@ import { openRetryingLog, type RetryingLog } from "../log/retrying-log.ts";
 import { connectEngine, type Engine } from "../nats/engine.ts";
 import { type ClusterNames, clusterNames } from "../nats/names.ts";
 import { asStartupError } from "./as-startup-error.ts";
-import { copyFile, engineOptions, nameOfMachine, readSecret, snapshotsOptions } from "./cluster.ts";
+import { copyFile, engineOptions, nameOfMachine, readSecret, snapshotsOptions, tracesOf } from "./cluster.ts";
 import { JOIN, publishAt, publishBatches } from "./join-messages.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, LOG_FILE } from "./store.ts";
@@ -31,8 +32,8 @@ export interface Joined {
   readonly newest: number;
 }
 
-/** Rejects with `StartupError`, whose message says what cannot be done. */
-export async function joinCluster(config: Config): Promise<Joined> {
+/** With `discards`, also where nodes show a former log. Rejects with `StartupError`, whose message says what cannot be done. */
+export async function joinCluster(config: Config, discards: boolean): Promise<Joined> {
   const dataDir = dataDirOf(config);
   const path = dataDir === undefined ? undefined : join(dataDir, LOG_FILE);
   if (dataDir === undefined || path === undefined || !existsSync(path))
@@ -51,7 +52,7 @@ export async function joinCluster(config: Config): Promise<Joined> {
         throw new StartupError("log", `${path} is of an older version; start the service on it once, alone`);
       engine = await connectEngine(engineOptions(config, nameOfMachine()));
       const { oldest, newest } = local.stats();
-      const position = await publishLog(config, local, engine);
+      const position = await publishLog(config, discards, local, engine);
       await local.close();
       changeIdentity(path, { id: local.id, signingKey: local.signingKey }, encodePosition(position));
       moveLog(path, copy);
@@ -63,10 +64,14 @@ export async function joinCluster(config: Config): Promise<Joined> {
   });
 }
 
-async function publishLog(config: Config, local: RetryingLog, engine: Engine) {
+async function publishLog(config: Config, discards: boolean, local: RetryingLog, engine: Engine) {
   const { replicas, name } = config.cluster;
   const names = clusterNames(name);
   const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
+  if (!discards && !(await stream.hasMessages())) {
+    const refusal = whyGivenUp(await tracesOf(engine, names, replicas));
+    if (refusal !== undefined) throw new StartupError("log", refusal);
+  }
   const { info } = await stream.ensure();
   if (info.lastSequence > 0)
     throw new StartupError("log", await whyNotEmpty(stream, names, info, local, name));

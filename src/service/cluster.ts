@@ -6,6 +6,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { Leases } from "../cluster/leases.ts";
 import type { RequestPlace } from "../cluster/requests.ts";
+import { findTraces, type Traces } from "../cluster/traces.ts";
 import { secretFault } from "../config/cluster.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
@@ -13,6 +14,7 @@ import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { runToEnd } from "../lib/steps.ts";
+import { asStreamError } from "../log/jetstream/as-stream-error.ts";
 import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../log/jetstream/open.ts";
@@ -76,6 +78,10 @@ export async function openCluster(
       node,
       secret,
       newestState,
+      traces: async () => {
+        const { places, nodes } = await tracesOf(engine, names, replicas);
+        return { places, nodes: nodes.filter((other) => other.nodeName !== nodeName) };
+      },
       clock,
       logger,
       signal,
@@ -105,6 +111,15 @@ export const requestsOf = (name: string, secret: ClusterSecret): Pick<RequestPla
   subject: clusterNames(name).requests,
   key: secret.derive("requests"),
 });
+
+/** What NATS has of a cluster besides its log. Rejects with `StreamError`. */
+export async function tracesOf(engine: Engine, names: ClusterNames, replicas: number): Promise<Traces> {
+  try {
+    return await findTraces(names, { engine, bucket: names.nodes, replicas });
+  } catch (error) {
+    throw asStreamError(error, engine, { stream: names.stream, replicas });
+  }
+}
 
 /** Of the snapshots of a cluster. */
 export const snapshotsOptions = (

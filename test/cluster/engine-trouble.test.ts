@@ -2,12 +2,17 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { announceNode } from "../../src/cluster/nodes.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
+import { runCommand } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { type LogNode, NAMES, openNode } from "./log-nodes.ts";
+import { testEngine } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
+const SETTINGS = ["--set", "cluster.name=test", "--set", "cluster.replicas=1", "--set"];
 const conditionOf = (node: LogNode) => node.log.health.trouble?.condition;
 const untilCondition = (node: LogNode, condition: string | undefined) =>
   until(() => conditionOf(node) === condition || undefined, { what: `the condition ${condition}` });
@@ -124,6 +129,78 @@ test("a deleted stream is made again from a copy as another log, with the next r
   await using a = await openNode(nats, "node-a", { path: pathA });
   await a.caughtUp();
   expectSame(b, a);
+});
+
+test("where a cluster was nobody begins a log: a node without a copy waits, one with a copy for a newer one", async () => {
+  await using nats = await startNatsServers();
+  const path = join(temporaryFolder(), "a.sqlite");
+  const command = (...args: string[]) =>
+    runCommand([
+      "cluster",
+      ...args,
+      "--cluster",
+      nats.urls,
+      ...SETTINGS,
+      `cluster.secretFile=${nats.secretFile}`,
+    ]);
+  await using engine = await testEngine({ nats });
+  const deleteLog = () => engine.manager.streams.delete(NAMES.stream);
+  {
+    await using a = await openNode(nats, "node-a", { path });
+    await (await writer(a))(0, 5);
+    await a.snapshots.publish();
+  }
+  await deleteLog();
+  let lines = "";
+  const onLine = (line: string) => {
+    lines += line;
+  };
+  const empty = openNode(nats, "node-c", { onLine });
+  await until(() => lines.includes("waiting for the log"), { what: "the line of the node without a copy" });
+  expect(lines).toContain(
+    `NATS has traces of it (OBJ_${NAMES.snapshots}): start a node that has a copy of the log, or give the log up with gazetteer cluster begin`,
+  );
+  lines = "";
+  const stop = new AbortController();
+  const status = {
+    node: "b.1",
+    nodeName: "b",
+    url: "",
+    version: "",
+    sequence: 9,
+    sources: [],
+    held: [],
+    startedAt: 0,
+  };
+  const announced = announceNode(
+    { engine, bucket: NAMES.nodes, replicas: 1, clock: systemClock },
+    () => ({ ...status, revision: 9 }),
+    stop.signal,
+  );
+  await until(async () => (await command("begin")).stderr.includes("the node b shows revision 9"), {
+    what: "b",
+  });
+  const copied = openNode(nats, "node-a", { path, onLine });
+  await until(() => lines.includes("the node b shows revision 9, this node's copy only 5: restart b first"), {
+    what: "the line of the node with a copy",
+  });
+  await expect(engine.manager.streams.info(NAMES.stream)).rejects.toThrow("stream not found");
+  stop.abort();
+  await announced;
+  {
+    await using a = await copied;
+    await using c = await empty;
+    await Promise.all([a.caughtUp(), c.caughtUp()]);
+    expect([c.committer.view.revision, c.committer.view.size("devices")]).toEqual([5, 5]);
+    expectSame(c, a);
+    expect((await command("begin", "--discard")).stderr).toContain(`its stream ${NAMES.stream} has messages`);
+  }
+  await deleteLog();
+  const begun = await command("begin");
+  expect(begun).toMatchObject({ status: 0, stderr: "" });
+  await using c = await openNode(nats, "node-c");
+  expect(begun.stdout).toContain(`the cluster test has the empty log ${c.log.id}`);
+  expect(c.committer.view.revision).toBe(0);
 });
 
 test("more replicas than servers are refused in one line with the fix", async () => {

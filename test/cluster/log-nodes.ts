@@ -9,7 +9,7 @@ import { type Engine, openEngine } from "../../src/nats/engine.ts";
 import { ForeignMessages } from "../../src/nats/foreign-messages.ts";
 import { type ClusterNames, clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
-import { newestState } from "../../src/service/cluster.ts";
+import { newestState, tracesOf } from "../../src/service/cluster.ts";
 import { SnapshotPublisher } from "../../src/service/snapshot-publisher.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
@@ -35,6 +35,8 @@ export interface NodeOptions {
   readonly sources?: readonly string[];
   readonly secret?: ClusterSecret;
   readonly names?: ClusterNames;
+  /** Called with each line of its log from `warn` on. */
+  readonly onLine?: (line: string) => void;
   /** Between two snapshots; the stream keeps as many. */
   readonly snapshotMessages?: number;
 }
@@ -51,7 +53,8 @@ export async function openNode(
   const engine = openEngine({ servers: servers.urls.split(","), clientName: node }, clock, failed.resolve);
   await Promise.race([engine.reached, failed.promise]);
   const { stream, subject, snapshots: bucket } = options.names ?? NAMES;
-  const logger = createLogger(() => "error");
+  const { onLine } = options;
+  const logger = onLine ? createLogger("warn", onLine) : createLogger("error");
   const signal = new AbortController().signal;
   const foreign = new ForeignMessages();
   const snapshots = new ClusterSnapshots(engine, { bucket, replicas, secret, foreign }, clock);
@@ -62,6 +65,7 @@ export async function openNode(
     node,
     secret,
     newestState,
+    traces: () => tracesOf(engine, options.names ?? NAMES, replicas),
     clock,
     logger,
     signal,

@@ -2,11 +2,15 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
+import { systemClock } from "../../src/lib/clock.ts";
+import { LogStream } from "../../src/log/jetstream/log-stream.ts";
+import { beginLog } from "../../src/log/jetstream/make-stream.ts";
 import type { SourceStatus } from "../../src/model/source-status.ts";
 import { connectEngine, type Engine } from "../../src/nats/engine.ts";
 import { clusterNames } from "../../src/nats/names.ts";
+import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import type { NatsServers } from "../support/nats-servers.ts";
+import { CLUSTER_SECRET, type NatsServers } from "../support/nats-servers.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -135,14 +139,23 @@ export class ServiceNode implements AsyncDisposable {
 }
 
 /**
- * Makes the bucket of the leases before any node does: what it has as its TTL is the pace of all nodes. Repeated, because
- * the leader of JetStream places nothing on a server that has just joined until it has heard of its resources.
+ * Makes the bucket of the leases before any node does: what it has as its TTL is the pace of all nodes. And the log, which no
+ * node would begin beside such a bucket. Repeated, because the leader of JetStream places nothing on a server that has just
+ * joined until it has heard of its resources.
  */
-export async function shortenLeases(cluster: TestCluster, ttlMs: number): Promise<void> {
+export async function shortenLeases(
+  cluster: TestCluster,
+  ttlMs: number,
+  secret = CLUSTER_SECRET,
+): Promise<void> {
   await using engine = await testEngine(cluster);
   const { nats: _, name, replicas } = cluster;
   const settings = { ttl: ttlMs, replicas, allow_direct: false };
-  await until(() => new Kvm(engine.jetstream).create(clusterNames(name).leases, settings), {
+  const names = clusterNames(name);
+  const stream = new LogStream(engine, { ...names, replicas });
+  await until(() => stream.ensure(), { what: "the stream of the log" });
+  await beginLog({ stream, secret: new ClusterSecret(Buffer.from(secret)), clock: systemClock });
+  await until(() => new Kvm(engine.jetstream).create(names.leases, settings), {
     what: "the bucket of the leases",
   });
 }

@@ -21,10 +21,11 @@ const PLACES = ["snapshot-a", "snapshot-b"];
 test("a request that is sent again or not signed changes nothing; another secret is named as the cause", async () => {
   await using nats = await startNatsServers();
   const cluster = { nats, name: "signed", replicas: 1 };
-  await shortenLeases(cluster, 2_000);
+  const ownSecret = "the secret of this cluster";
+  await shortenLeases(cluster, 2_000, ownSecret);
   await using node = new ServiceNode(cluster, "a");
   const secretFile = join(node.folder, "secret");
-  writeFileSync(secretFile, "the secret of this cluster", { mode: 0o600 });
+  writeFileSync(secretFile, ownSecret, { mode: 0o600 });
   const section = { servers: nats.urls.split(","), name: "signed", replicas: 1, node: "a", secretFile };
   const configure = (sources: string[]) => node.configure(sources, { cluster: section });
   for (const source of ["x", "y"]) node.writeNetwork(source, [{ id: deviceId(1), hw: `of ${source}` }]);

@@ -108,6 +108,16 @@ export class LogStream {
     return { info: await this.info(), isNew: true };
   }
 
+  /** Whether a log is begun here. Creates nothing. Rejects with `StreamError`. */
+  async hasMessages(): Promise<boolean> {
+    try {
+      return (await this.info()).lastSequence > 0;
+    } catch (error) {
+      if (error instanceof StreamError && error.condition === "deleted") return false;
+      throw error;
+    }
+  }
+
   async info(): Promise<StreamInfo> {
     this.#checkConnected();
     this.#rememberMaxPayload();

@@ -14,11 +14,16 @@ import { encodeBase } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
 import { encodePosition, firstPosition } from "./position.ts";
 
-/** An empty log. Where another node was first, that one's. */
-export async function beginLog({ stream, secret, clock }: OpenOptions): Promise<void> {
+/** An empty log. Returns its id; undefined where somebody else was first. */
+export async function beginLog({
+  stream,
+  secret,
+  clock,
+}: Pick<OpenOptions, "stream" | "secret" | "clock">): Promise<string | undefined> {
   const key = randomBytes(32);
   const base = { log: newLogId(), revision: 0, time: clock.now(), key: sealKey(secret, key) };
-  await stream.publish(encodeBase(base, key, randomUUID()), 0);
+  const { stored } = await stream.publish(encodeBase(base, key, randomUUID()), 0);
+  return stored ? base.log : undefined;
 }
 
 /** Undefined when another node was first: then the copy is as it was. Closes `local` otherwise. */

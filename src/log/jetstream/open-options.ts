@@ -6,6 +6,13 @@ import type { Log, Snapshot } from "../log.ts";
 import type { LogStream } from "./log-stream.ts";
 import type { ClusterSnapshots } from "./snapshots.ts";
 
+/** What NATS has of a cluster besides its log. */
+export interface Traces {
+  /** The streams of its buckets. */
+  readonly places: readonly string[];
+  readonly nodes: readonly { readonly nodeName: string; readonly revision: number }[];
+}
+
 export interface OpenOptions {
   readonly stream: LogStream;
   readonly snapshots: ClusterSnapshots;
@@ -15,6 +22,8 @@ export interface OpenOptions {
   readonly secret: ClusterSecret;
   /** The state at the newest revision of a log. */
   readonly newestState: (log: Log) => Snapshot;
+  /** Of this cluster, without this node. Rejects with `StreamError`. */
+  readonly traces: () => Promise<Traces>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Gives up. */

@@ -5,7 +5,8 @@
  *   sealed with another secret is refused: whoever knows that one has the signing key, which the copy has too.
  * - Otherwise the node loads the newest snapshot of the stream (`load-copy.ts`), and its own copy is moved away.
  * - Where there is no stream, the node makes it: from its copy, as a new log that goes on from the same revision, or empty
- *   (`make-stream.ts`).
+ *   (`make-stream.ts`). Where NATS has traces of a former log, nobody begins an empty one: the others would move their copies
+ *   away for it. A node without a copy waits for one that has it, and a node with a copy for one whose copy is newer.
  */
 import { existsSync, rmSync } from "node:fs";
 import { LogError } from "../log.ts";
@@ -17,7 +18,7 @@ import { JetStreamLog } from "./jetstream-log.ts";
 import { loadCopy } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { beginFromCopy, beginLog } from "./make-stream.ts";
-import type { OpenOptions } from "./open-options.ts";
+import type { OpenOptions, Traces } from "./open-options.ts";
 import { decodePosition, type Position, WORTHLESS_COPY } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
 
@@ -77,7 +78,7 @@ async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
   }
   const { local } = copy;
   const made = await untilUsable(options, async () => {
-    const info = await begunStream(options);
+    const info = await begunStream(options, local.stats().newest);
     return info.lastSequence === 0 ? beginFromCopy(options, local, info) : undefined;
   });
   if (made) return made;
@@ -109,27 +110,50 @@ async function untilSure({ stream, clock, signal }: OpenOptions): Promise<Stream
   }
 }
 
-/** The stream, made where it does not exist. It has a message, unless this node is the one to write the first. */
-async function begunStream({ stream, clock, signal }: OpenOptions): Promise<StreamInfo> {
+/**
+ * The stream, made where it does not exist. It has a message, unless this node is the one to write the first. `revision` is
+ * that of this node's copy. Rejects with `StreamError` where another node must be the one.
+ */
+async function begunStream(options: OpenOptions, revision?: number): Promise<StreamInfo> {
+  const { stream, clock, signal } = options;
   for (let checks = 0; ; checks++) {
+    if (!(await stream.hasMessages())) {
+      const refusal = whyNotToBegin(await options.traces(), revision);
+      // Whoever was first has left traces since.
+      if (refusal !== undefined && !(await stream.hasMessages())) throw new StreamError("deleted", refusal);
+    }
     const { info, isNew } = await stream.ensure();
     if (info.lastSequence > 0 || isNew || checks >= CHECKS_UNTIL_ABANDONED || signal.aborted) return info;
     await clock.sleep(RETRY_MS, signal);
   }
 }
 
-/** Waits for NATS. */
+/** Why a node whose copy has this revision, or that has none, must not begin the log. */
+export function whyNotToBegin({ places, nodes }: Traces, revision: number | undefined): string | undefined {
+  if (revision === undefined)
+    return places.length === 0
+      ? undefined
+      : `the log of the cluster is gone, and NATS has traces of it (${places.join(", ")}): start a node that has a copy of the log, or give the log up with gazetteer cluster begin`;
+  const [newest] = [...nodes].sort((a, b) => b.revision - a.revision);
+  if (!newest || newest.revision <= revision) return undefined;
+  const { nodeName } = newest;
+  return `the log of the cluster is gone, and the node ${nodeName} shows revision ${newest.revision}, this node's copy only ${revision}: restart ${nodeName} first, it makes the stream from its copy. If that copy is lost, see docs/cluster.md, "When the log is gone"`;
+}
+
+/** Waits for NATS, and for other nodes. */
 async function untilUsable<Result>(
   { clock, logger, signal }: OpenOptions,
   open: () => Promise<Result>,
 ): Promise<Result> {
-  for (let tries = 0; ; tries++) {
+  let said = "";
+  for (;;) {
     try {
       return await open();
     } catch (error) {
       if (!(error instanceof StreamError)) throw error;
       if (error.condition === "replicas" || signal.aborted) throw asLogError(error);
-      if (tries === 0) logger.warn("waiting for the log of the cluster", { why: error.message });
+      if (error.message !== said) logger.warn("waiting for the log of the cluster", { why: error.message });
+      said = error.message;
       await clock.sleep(RETRY_MS, signal);
     }
   }
