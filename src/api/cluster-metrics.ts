@@ -3,7 +3,7 @@ import { type ClusterStatus, staleSeconds } from "./cluster-status.ts";
 import { counter, gauge, type Sample } from "./metric-text.ts";
 
 export function* clusterFamilies(cluster: ClusterStatus, revision: number, now: number): Generator<string> {
-  const { name, node, trouble, conditions, lag, foreignMessages, overtaken } = cluster;
+  const { name, node, trouble, conditions, lag, replicas, foreignMessages, overtaken } = cluster;
   yield gauge("gazetteer_cluster_info", "The cluster, and this run of the node.", [[{ name, node }, 1]]);
   yield gauge(
     "gazetteer_cluster_condition",
@@ -20,6 +20,12 @@ export function* clusterFamilies(cluster: ClusterStatus, revision: number, now: 
     "gazetteer_cluster_stale_seconds",
     "How long the log cannot be followed already, so that the view may be that old; 0 while it can.",
     staleSeconds(cluster, now) ?? 0,
+  );
+  yield gauge("gazetteer_cluster_replicas", "NATS servers that are to store the log.", replicas.configured);
+  yield gauge(
+    "gazetteer_cluster_replicas_current",
+    "NATS servers that have all of the log, with the leader; 0 while it does not answer.",
+    replicas.current,
   );
   yield counter(
     "gazetteer_cluster_foreign_messages_total",

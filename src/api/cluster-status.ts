@@ -26,6 +26,8 @@ export interface ClusterStatus extends ClusterView {
   readonly conditions: readonly string[];
   /** Messages of the log that this node knows of and has not applied yet. */
   readonly lag: number;
+  /** NATS servers that are to store the log, and those that have all of it: 0 while it does not answer. */
+  readonly replicas: { readonly configured: number; readonly current: number };
   /** What no node of the cluster has written, by where it was found. It is ignored. */
   readonly foreignMessages: Readonly<Record<string, number>>;
   /** Commits that were computed again because another node had appended first. */

@@ -240,6 +240,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
         sources: ["demo"],
         held: ["demo"],
         since: 1794704401000,
+        ageSeconds: 1,
       },
     ],
     leases: [{ source: "demo", node: "a" }],
@@ -253,8 +254,8 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
       ],
       messages: 12,
       bytes: 4096,
-      snapshots: [{ revision: 8, time: 1794704408000, bytes: 2048 }],
     },
+    snapshots: [{ revision: 8, time: 1794704408000, bytes: 2048 }],
   },
   MapSettings: {
     links: [{ name: "Shell", kind: "device", url: "ssh://{managementAddress}" }],

@@ -4,14 +4,21 @@ import { type Column, escapeControlCharacters, renderTable } from "./table.ts";
 
 const MIB = 1024 * 1024;
 
-const NODES: readonly Column<ClusterNode>[] = [
+/** STATE is so since SINCE. AGE is that of what the row shows. */
+const nodeColumns = (now: number): readonly Column<ClusterNode>[] => [
   { title: "NODE", cell: ({ name }) => name },
+  {
+    title: "STATE",
+    cell: ({ lostSince }) => (lostSince === undefined ? "live" : "lost"),
+    styles: { lost: "red" },
+  },
   { title: "URL", cell: ({ url }) => url },
   { title: "VERSION", cell: ({ version }) => version },
   { title: "REVISION", cell: ({ revision }) => revision },
   { title: "LAG", cell: ({ lag }) => lag },
   { title: "RUNS", cell: ({ held }) => held },
-  { title: "SINCE", cell: ({ since }) => timeText(since) },
+  { title: "SINCE", cell: ({ since, lostSince }) => timeText(lostSince ?? since) },
+  { title: "AGE", cell: ({ ageSeconds }) => ageText(now - 1000 * ageSeconds, now) },
   { title: "TROUBLE", cell: ({ trouble }) => trouble },
 ];
 
@@ -36,22 +43,31 @@ const SERVERS: readonly Column<Engine["servers"][number]>[] = [
     cell: ({ state }) => state,
     styles: { offline: "red", behind: "yellow", leader: "green" },
   },
+  { title: "SINCE", cell: ({ offlineSince: since }) => (since === undefined ? undefined : timeText(since)) },
   { title: "LAG", cell: ({ lag }) => lag },
 ];
 
 export function renderClusterStatus(
-  { name, nodes, leases, engine }: ClusterOverview,
+  { name, nodes, leases, engine, snapshots, errors = [] }: ClusterOverview,
   { colour, now }: { readonly colour: boolean; readonly now: number },
 ): string {
+  const lost = nodes.filter(({ lostSince }) => lostSince !== undefined).length;
+  const nodesText = `${countText(nodes.length - lost, "node")}${lost === 0 ? "" : ` and ${lost} lost`}`;
   const parts = [
-    `cluster ${name ?? ""}: ${countText(nodes.length, "node")}, ${countText(leases.length, "source")} running\n`,
-    ...(nodes.length > 0 ? [renderTable(nodes, NODES, { colour })] : []),
+    `cluster ${name ?? ""}: ${nodesText}, ${countText(leases.length, "source")} running\n`,
+    ...(nodes.length > 0 ? [renderTable(nodes, nodeColumns(now), { colour })] : []),
   ];
   const sources = sourceRows(nodes, leases);
   if (sources.length > 0) parts.push(renderTable(sources, SOURCES, { colour }));
-  if (engine) parts.push(...renderEngine(engine, colour, now));
+  const lines = [...(engine ? engineLines(engine) : []), ...(snapshots ? snapshotLines(snapshots, now) : [])];
+  if (lines.length > 0) parts.push(linesText(lines));
+  if (engine && engine.servers.length > 0) parts.push(renderTable(engine.servers, SERVERS, { colour }));
+  if (errors.length > 0)
+    parts.push(linesText(errors.map(({ part, message }) => `${part} cannot be read: ${message}`)));
   return parts.join("\n");
 }
+
+const linesText = (lines: readonly string[]): string => `${lines.map(escapeControlCharacters).join("\n")}\n`;
 
 function sourceRows(nodes: readonly ClusterNode[], leases: ClusterOverview["leases"]): SourceRow[] {
   const holders = new Map(leases.map(({ source, node }) => [source, node]));
@@ -63,25 +79,41 @@ function sourceRows(nodes: readonly ClusterNode[], leases: ClusterOverview["leas
   }));
 }
 
-function renderEngine(engine: Engine, colour: boolean, now: number): string[] {
-  const { stream, replicas, servers, messages, bytes, maxBytes, snapshots } = engine;
+function engineLines({ stream, replicas, servers, messages, bytes, maxBytes }: Engine): string[] {
   const limit = maxBytes === undefined ? "" : ` of ${bytesText(maxBytes)}`;
-  const lines = [
+  const hasLeader = servers.some(({ state }) => state === "leader");
+  const unknown = replicas - servers.length;
+  return [
     `stream ${stream}: ${countText(replicas, "replica")}, ${countText(messages, "message")}, ${bytesText(bytes)}${limit}`,
-    ...snapshots.map(
-      (snapshot) =>
-        `snapshot of revision ${snapshot.revision}: ${bytesText(snapshot.bytes)}, ${Math.max(0, Math.round((now - snapshot.time) / 1000))} s old`,
-    ),
-    ...(snapshots.length === 0 ? ["no snapshot yet: a new node reads the whole stream"] : []),
-    ...(servers.some(({ state }) => state === "leader") || replicas === 1
-      ? []
-      : ["the stream has no leader: changes wait"]),
+    ...(hasLeader || replicas === 1 ? [] : ["the stream has no leader: changes wait"]),
+    ...(hasLeader && unknown > 0
+      ? [`${countText(unknown, "NATS server")} of the stream ${unknown === 1 ? "is" : "are"} not known now`]
+      : []),
   ];
-  const text = `${lines.map(escapeControlCharacters).join("\n")}\n`;
-  return servers.length === 0 ? [text] : [text, renderTable(servers, SERVERS, { colour })];
 }
+
+const snapshotLines = (snapshots: NonNullable<ClusterOverview["snapshots"]>, now: number): string[] =>
+  snapshots.length === 0
+    ? ["no snapshot yet: a new node reads the whole stream"]
+    : snapshots.map(
+        ({ revision, bytes, time }) =>
+          `snapshot of revision ${revision}: ${bytesText(bytes)}, ${ageText(time, now)} old`,
+      );
 
 export const countText = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 export const bytesText = (bytes: number): string =>
   bytes < MIB ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`;
 export const timeText = (epochMs: number): string => new Date(epochMs).toISOString().replace(/\.\d+Z$/, "Z");
+
+const UNITS = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["m", 60],
+] as const;
+
+/** `5s`, `12m`, `3h`, `40d`: the largest unit of which there are two. */
+export function ageText(since: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - since) / 1000));
+  const [unit, length] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["s", 1];
+  return `${Math.floor(seconds / length)}${unit}`;
+}

@@ -36,7 +36,8 @@ export const clusterCommand: Command = {
   ],
   notes: `
   status  Show the nodes, which of them runs each source, and the NATS servers that store the log. With --url or --server
-          it is read from a node, with the credentials of gazetteer get.
+          it is read from a node, with the credentials of gazetteer get. What cannot be read now is named at the end, and
+          the exit status is 1.
   apply   Make the settings of this configuration the cluster's: the order of the sources, role, merge, identity and
           history. Shows what changes first. Sources that only other nodes have stay, after those of this file.
   forget  Remove a SOURCE that no node has configured any more, with its claims.
@@ -77,7 +78,7 @@ async function status(args: Arguments, context: Context): Promise<number> {
     : await overviewFromNats(args, context);
   if (isJson) await context.out(`${JSON.stringify(overview, null, 2)}\n`);
   else await context.out(renderClusterStatus(overview, { colour: wantsColour(context), now: Date.now() }));
-  return EXIT_STATUS.ok;
+  return overview.errors === undefined ? EXIT_STATUS.ok : EXIT_STATUS.failed;
 }
 
 async function overviewFromNats(args: Arguments, context: Context): Promise<ClusterOverview> {

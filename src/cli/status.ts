@@ -3,7 +3,6 @@
  * state, the reason where it fails, and what it claims, the processes or nodes, and the storage. It shows what `/readyz` and
  * `/cluster` have, which need credentials for that.
  */
-import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Readiness } from "../model/readiness.ts";
 import { isFailing, type SourceStatus } from "../model/source-status.ts";
 import {
@@ -14,7 +13,7 @@ import {
   wantsJson,
   withClient,
 } from "./client-command.ts";
-import { bytesText, countText, renderClusterStatus, timeText } from "./cluster-text.ts";
+import { ageText, bytesText, countText, renderClusterStatus, timeText } from "./cluster-text.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { type Column, createStyler, escapeControlCharacters, renderTable, type TextStyle } from "./table.ts";
@@ -46,17 +45,13 @@ ${SERVICE_NOTE}`,
         await context.out(`${escapeControlCharacters(JSON.stringify(body))}\n`);
       } else {
         const text = renderStatus(readiness, { colour, now: Date.now() });
-        await context.out(isClustered ? `${text}\n${clusterText(cluster, colour)}` : text);
+        const nodes = isClustered ? `\n${renderClusterStatus(cluster, { colour, now: Date.now() })}` : "";
+        await context.out(`${text}${nodes}`);
       }
     });
     return EXIT_STATUS.ok;
   },
 };
-
-const clusterText = (overview: ClusterOverview, colour: boolean): string =>
-  overview.error === undefined
-    ? renderClusterStatus(overview, { colour, now: Date.now() })
-    : `nodes: ${escapeControlCharacters(overview.error)}\n`;
 
 const STATUS_STYLES: Readonly<Record<Readiness["status"], TextStyle>> = {
   ready: "green",
@@ -118,17 +113,4 @@ function sourceColumns(now: number, sources: readonly SourceStatus[]): Column<So
     ...(isClustered ? [{ title: "RUNS ON", cell: ({ node }: SourceStatus) => node }] : []),
     { title: "REASON", cell: ({ error }) => error, maxWidth: 400 },
   ];
-}
-
-const UNITS = [
-  ["d", 86_400],
-  ["h", 3600],
-  ["m", 60],
-] as const;
-
-/** `5s`, `12m`, `3h`, `40d`: the largest unit of which there are two. */
-function ageText(since: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - since) / 1000));
-  const [unit, length] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["s", 1];
-  return `${Math.floor(seconds / length)}${unit}`;
 }

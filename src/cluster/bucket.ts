@@ -58,13 +58,6 @@ export class TtlBucket {
     this.#opened = undefined;
   }
 
-  async keys(): Promise<string[]> {
-    const { engine, name } = this.#options;
-    const prefix = `$KV.${name}.`;
-    const { state } = await engine.manager.streams.info(`KV_${name}`, { subjects_filter: `${prefix}>` });
-    return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length));
-  }
-
   async #open(): Promise<OpenBucket> {
     const { engine, name, replicas, ttlMs } = this.#options;
     const kvm = new Kvm(engine.jetstream);
@@ -106,15 +99,36 @@ function parse(entry: KvEntry): unknown {
   }
 }
 
+/** What a bucket has now. */
+export interface BucketContent {
+  /** In the order they were written. */
+  readonly entries: readonly KvEntry[];
+  /** The clock of NATS in epoch milliseconds, where it says it: 2.10 and later. */
+  readonly time: number | undefined;
+}
+
 /**
- * The entries there are now, in the order they were written, by single reads: each has a time-out. Reading them by a consumer was
- * seen to hang once, for an unknown reason.
+ * Reads without making the bucket: where there is none, it has no entries. By single reads, each with a time-out: reading
+ * them by a consumer was seen to hang once, for an unknown reason. Rejects when NATS cannot be used now.
  */
-export async function readEntries(bucket: TtlBucket): Promise<KvEntry[]> {
-  const { kv } = await bucket.open();
-  const keys = await bucket.keys();
-  const entries = await Promise.all(keys.map((key) => kv.get(key)));
-  return entries.filter((entry) => entry !== null).sort((a, b) => a.revision - b.revision);
+export async function readBucket({ jetstream, manager }: Engine, name: string): Promise<BucketContent> {
+  const prefix = `$KV.${name}.`;
+  try {
+    const info = await manager.streams.info(`KV_${name}`, { subjects_filter: `${prefix}>` });
+    const { state } = info;
+    const keys = Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length));
+    const kv = await new Kvm(jetstream).open(name, { allow_direct: false });
+    const entries = await Promise.all(keys.map((key) => kv.get(key)));
+    return {
+      entries: entries.filter((entry) => entry !== null).sort((a, b) => a.revision - b.revision),
+      // The types of the client lack it.
+      time: "ts" in info && typeof info.ts === "string" ? Date.parse(info.ts) : undefined,
+    };
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND)
+      return { entries: [], time: undefined };
+    throw error;
+  }
 }
 
 export interface WatchOptions {

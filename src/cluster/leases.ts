@@ -21,7 +21,7 @@ import {
   isOtherRevision,
   type OnMalformed,
   type OpenBucket,
-  readEntries,
+  readBucket,
   TtlBucket,
   watchBucket,
 } from "./bucket.ts";
@@ -62,11 +62,8 @@ export interface LeasesOptions {
 }
 
 /** All leases, by source: what is shown to people. Rejects when NATS cannot be used now. */
-export async function readLeases(
-  options: Pick<LeasesOptions, "engine" | "bucket" | "replicas">,
-): Promise<LeaseValue[]> {
-  const { engine, bucket: name, replicas } = options;
-  const entries = await readEntries(new TtlBucket({ engine, name, replicas, ttlMs: TTL_MS }));
+export async function readLeases(engine: Engine, bucket: string): Promise<LeaseValue[]> {
+  const { entries } = await readBucket(engine, bucket);
   return entries.flatMap((entry) => readLease(entry) ?? []).sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 

@@ -1,11 +1,18 @@
-/** The nodes of a cluster as people see them: each writes what it is and does every few seconds, for status displays only. */
+/**
+ * The nodes of a cluster as people see them: each writes what it is and does every few seconds. A node that no longer writes is
+ * lost, and stays in the list until it returns, or for a week; one that stops in order is removed.
+ */
+import type { KvEntry } from "@nats-io/kv";
 import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
 import type { Engine } from "../nats/engine.ts";
-import { entryReader, type OnMalformed, readEntries, TtlBucket } from "./bucket.ts";
+import { entryReader, type OnMalformed, readBucket, TtlBucket } from "./bucket.ts";
 
-const TTL_MS = 16_000;
 const WRITE_INTERVAL_MS = 2_000;
+/** Without a write for as long, a node is lost. */
+const LOST_AFTER_MS = 16_000;
+/** A lost node is shown for as long. */
+const KEPT_MS = 7 * 86_400_000;
 
 export const NodeStatus = Type.Object(
   {
@@ -25,43 +32,85 @@ export const NodeStatus = Type.Object(
 export type NodeStatus = Readonly<Type.Static<typeof NodeStatus>>;
 const readStatus = entryReader(NodeStatus);
 
-export interface NodesOptions {
+/** Where the list is read. */
+export interface NodesPlace {
   readonly engine: Engine;
   readonly bucket: string;
-  readonly replicas: number;
+  readonly clock: Clock;
   readonly onMalformed?: OnMalformed;
 }
 
-const bucketOf = ({ engine, bucket, replicas }: NodesOptions): TtlBucket =>
-  new TtlBucket({ engine, name: bucket, replicas, ttlMs: TTL_MS });
+export interface NodesOptions extends NodesPlace {
+  readonly replicas: number;
+}
 
-/** Writes the status until `signal` aborts, then removes it. What fails is tried again with the next one. */
+/**
+ * Writes the status until `signal` aborts, then removes it. What fails is tried again with the next one. The key is the name
+ * of the node, so that its next run takes the place of this one. Where two nodes have one name, the key of one is its run.
+ */
 export async function announceNode(
-  options: NodesOptions & { readonly clock: Clock },
+  options: NodesOptions,
   status: () => NodeStatus,
   signal: AbortSignal,
 ): Promise<void> {
-  const bucket = bucketOf(options);
-  const { node } = status();
+  const { engine, bucket: name, replicas, clock } = options;
+  const bucket = new TtlBucket({ engine, name, replicas, ttlMs: KEPT_MS });
+  const { node, nodeName } = status();
+  let key = nodeName;
+  let written = 0;
+  let isTtlChecked = false;
   while (!signal.aborted) {
     try {
-      const { kv } = await bucket.open();
-      await kv.put(node, JSON.stringify(status()));
+      const { kv, ttlMs } = await bucket.open();
+      if (ttlMs < KEPT_MS && !isTtlChecked) await lengthenTtl(engine, name);
+      isTtlChecked = true;
+      written = await kv.put(key, JSON.stringify(status()));
+      const entry = await kv.get(key);
+      if (entry && isOfOtherRun(entry, node)) key = node;
     } catch {
       bucket.forget();
     }
-    await options.clock.sleep(WRITE_INTERVAL_MS, signal);
+    await clock.sleep(WRITE_INTERVAL_MS, signal);
   }
   await bucket.open().then(
-    ({ kv }) => kv.delete(node).catch(() => {}),
+    ({ kv }) => kv.delete(key, { previousSeq: written }).catch(() => {}),
     () => {},
   );
 }
 
-/** Those that have written within the TTL, by name. Rejects when NATS cannot be used now. */
-export async function readNodes(options: NodesOptions): Promise<NodeStatus[]> {
-  const entries = await readEntries(bucketOf(options));
-  const nodes = entries.flatMap((entry) => readStatus(entry, options.onMalformed) ?? []);
+/** Of a bucket that an earlier version has made. An account that may not change it leaves it as it is. */
+async function lengthenTtl({ manager }: Engine, bucket: string): Promise<void> {
+  await manager.streams.update(`KV_${bucket}`, { max_age: KEPT_MS * 1e6 }).catch(() => {});
+}
+
+/** Another node of the same name has written after this one. */
+const isOfOtherRun = (entry: KvEntry, node: string): boolean => {
+  const status = readStatus(entry);
+  return status !== undefined && status.node !== node;
+};
+
+/** A node, and when it last wrote its status. */
+export interface SeenNode extends NodeStatus {
+  readonly ageMs: number;
+  /** Set for a lost node: epoch milliseconds. */
+  readonly lostSince: number | undefined;
+}
+
+/** By name. Rejects when NATS cannot be used now. */
+export async function readNodes({ engine, bucket, clock, onMalformed }: NodesPlace): Promise<SeenNode[]> {
+  const { entries, time } = await readBucket(engine, bucket);
+  return seenNodes(entries, time ?? clock.now(), onMalformed);
+}
+
+export function seenNodes(entries: readonly KvEntry[], time: number, onMalformed?: OnMalformed): SeenNode[] {
+  // The time of NATS is at least that of the newest entry, whatever the clock of this machine says.
+  const now = Math.max(time, ...entries.map(({ created }) => created.getTime()));
+  const nodes = entries.flatMap((entry): SeenNode[] => {
+    const status = readStatus(entry, onMalformed);
+    const written = entry.created.getTime();
+    const ageMs = now - written;
+    return status ? [{ ...status, ageMs, lostSince: ageMs > LOST_AFTER_MS ? written : undefined }] : [];
+  });
   return nodes.sort((a, b) =>
     a.nodeName < b.nodeName ? -1 : a.nodeName > b.nodeName ? 1 : a.node < b.node ? -1 : 1,
   );

@@ -6,7 +6,7 @@ import { JetStreamApiError } from "@nats-io/jetstream";
 import type { Engine } from "../nats/engine.ts";
 import type { ClusterNames } from "../nats/names.ts";
 import { STREAM_NOT_FOUND } from "./bucket.ts";
-import { type NodeStatus, type NodesOptions, readNodes } from "./nodes.ts";
+import { type NodeStatus, type NodesPlace, readNodes } from "./nodes.ts";
 
 export interface Traces {
   /** The streams of buckets, as the operator finds them in NATS. */
@@ -18,7 +18,7 @@ export interface Traces {
 /** Rejects when NATS cannot be used now. */
 export async function findTraces(
   { leases, nodes, users, snapshots }: ClusterNames,
-  options: NodesOptions,
+  options: NodesPlace,
 ): Promise<Traces> {
   const { engine } = options;
   const streams = [...[leases, nodes, users].map((bucket) => `KV_${bucket}`), `OBJ_${snapshots}`];

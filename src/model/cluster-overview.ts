@@ -16,6 +16,12 @@ export const ClusterNode = Type.Object(
     sources: Type.Array(Type.String(), { description: "Those that it has configured." }),
     held: Type.Array(Type.String(), { description: "Those that it runs." }),
     since: int64("When it was started: epoch milliseconds."),
+    ageSeconds: Type.Integer({ description: "Time since it last wrote its status." }),
+    lostSince: Type.Optional(
+      int64(
+        "Set when it no longer writes its status, without a stop in order: when it last did, in epoch milliseconds. The other fields are of that time.",
+      ),
+    ),
     trouble: Type.Optional(Type.String({ description: "What is wrong between the node and NATS." })),
   },
   { $id: "ClusterNode" },
@@ -27,6 +33,11 @@ const EngineServer = Type.Object(
     name: Type.String(),
     state: Type.Enum(["leader", "current", "behind", "offline"], { $id: "EngineServerState" }),
     lag: Type.Optional(int64("Operations that it is behind the leader.")),
+    offlineSince: Type.Optional(
+      int64(
+        "When the leader last heard of a server that is offline: epoch milliseconds. Absent where the leader has not heard of it since it leads.",
+      ),
+    ),
   },
   { $id: "EngineServer", description: "A NATS server that stores the log." },
 );
@@ -50,7 +61,6 @@ const EngineHealth = Type.Object(
     maxBytes: Type.Optional(
       int64("A stream of this size is full; absent where only the account is the limit."),
     ),
-    snapshots: Type.Array(EngineSnapshot, { description: "From which new nodes begin, the newest first." }),
   },
   { $id: "EngineHealth" },
 );
@@ -63,15 +73,36 @@ const SourceLease = Type.Object(
   { $id: "SourceLease" },
 );
 
+/** What is read from NATS by itself, and may fail by itself. */
+export const OVERVIEW_PARTS = ["nodes", "leases", "stream", "snapshots"] as const;
+export type OverviewPart = (typeof OVERVIEW_PARTS)[number];
+
+const OverviewError = Type.Object(
+  {
+    part: Type.Enum([...OVERVIEW_PARTS], { $id: "ClusterOverviewPart" }),
+    message: Type.String(),
+  },
+  { $id: "ClusterOverviewError" },
+);
+
 export const ClusterOverview = Type.Object(
   {
     name: Type.Optional(Type.String({ description: "Absent on a single node, as all the rest." })),
     nodes: Type.Array(ClusterNode),
     leases: Type.Array(SourceLease),
     engine: Type.Optional(EngineHealth),
-    error: Type.Optional(
-      Type.String({ description: "Why nodes, leases and engine are not known now: NATS cannot be used." }),
+    snapshots: Type.Optional(
+      Type.Array(EngineSnapshot, {
+        description:
+          "From which new nodes begin, the newest first. Of a former log, where there is no stream.",
+      }),
     ),
+    errors: Type.Optional(
+      Type.Array(OverviewError, {
+        description: "The parts that could not be read now, and why: they are empty or absent.",
+      }),
+    ),
+    error: Type.Optional(Type.String({ description: "All of `errors` in one text." })),
   },
   { $id: "ClusterOverview" },
 );

@@ -18,7 +18,7 @@ import { hasOtherSecret } from "../log/jetstream/check-secret.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
 import { beginLog } from "../log/jetstream/make-stream.ts";
 import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
-import { StreamError } from "../log/jetstream/stream-error.ts";
+import { type StreamCondition, StreamError } from "../log/jetstream/stream-error.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { connectEngine, type Engine } from "../nats/engine.ts";
@@ -36,22 +36,29 @@ import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
 import { createEntries, mergeSettingsOf } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 
+/** What cannot be read is in `errors`. */
 export async function readOverview(config: Config): Promise<ClusterOverview> {
   const { cluster } = config;
   const secret = readSecret(config);
-  try {
-    return await withEngine(config, async (engine) => {
-      const stream = new LogStream(engine, { ...clusterNames(cluster.name), replicas: cluster.replicas });
-      const snapshots = new ClusterSnapshots(engine, snapshotsOptions(cluster, secret), systemClock);
-      if (await hasOtherSecret(stream, snapshots, secret)) throw otherSecret();
-      return readClusterOverview(engine, cluster, secret, systemClock);
-    });
-  } catch (error) {
-    if (!(error instanceof StreamError)) throw error;
-    const isMissing = error.condition === "deleted";
-    const message = isMissing ? `there is no cluster ${config.cluster.name} on these servers` : error.message;
-    throw new RequestError(message, { cause: error });
-  }
+  return withEngine(config, async (engine) => {
+    const stream = new LogStream(engine, { ...clusterNames(cluster.name), replicas: cluster.replicas });
+    const snapshots = new ClusterSnapshots(engine, snapshotsOptions(cluster, secret), systemClock);
+    const [hasOther, overview] = await Promise.all([
+      hasOtherSecret(stream, snapshots, secret).catch(conditionOf),
+      readClusterOverview(engine, cluster, secret, systemClock),
+    ]);
+    if (hasOther === true) throw otherSecret();
+    const isEmpty = overview.nodes.length + overview.leases.length === 0 && !overview.snapshots?.length;
+    if (hasOther === "deleted" && isEmpty && overview.errors?.length === 1)
+      throw new RequestError(`there is no cluster ${cluster.name} on these servers`);
+    return overview;
+  });
+}
+
+/** Rethrows what is no `StreamError`. */
+function conditionOf(error: unknown): StreamCondition {
+  if (error instanceof StreamError) return error.condition;
+  throw error;
 }
 
 /** Makes the stream with an empty log. Returns the id of the log. With `discards`, also where nodes show a former one. */

@@ -42,10 +42,12 @@ export interface ClusterNodeParts {
 export const nodesOf = (
   { engine, names, foreign }: Pick<Cluster, "engine" | "names" | "foreign">,
   replicas: number,
+  clock: Clock,
 ): NodesOptions => ({
   engine,
   bucket: names.nodes,
   replicas,
+  clock,
   onMalformed: (entry) => foreign.countEntry("nodes", entry),
 });
 
@@ -55,7 +57,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   if (!cluster) return;
   const { engine, leases, log, secret, node, nodeName, foreign } = cluster;
   const startedAt = clock.now();
-  const nodes = nodesOf(cluster, config.cluster.replicas);
+  const nodes = nodesOf(cluster, config.cluster.replicas, clock);
   const status = (): NodeStatus => {
     const { trouble } = log.health;
     return {
@@ -100,7 +102,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   };
   await Promise.all([
     leases.run(signal),
-    announceNode({ ...nodes, clock }, status, signal),
+    announceNode(nodes, status, signal),
     answer(),
     markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
     finishMerges({ leases, committer, clock, logger }, signal),
@@ -113,7 +115,9 @@ async function forget(
   nodes: NodesOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const having = (await readNodes(nodes)).filter((node) => node.sources.includes(source));
+  const having = (await readNodes(nodes)).filter(
+    (node) => node.lostSince === undefined && node.sources.includes(source),
+  );
   if (having.length > 0) {
     const names = having.map(({ nodeName }) => nodeName).join(", ");
     throw new RequestError(`the source ${source} is configured on ${names}; remove it there first`);

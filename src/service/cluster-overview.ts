@@ -1,12 +1,15 @@
-/** Reads what people see of a cluster from NATS: for the command line, and for the page. */
+/**
+ * Reads what people see of a cluster from NATS: for the command line, and for the page. Each part is read by itself, because
+ * some parts can be read while others cannot: each has servers of its own. Nothing is made in NATS.
+ */
 import { readLeases } from "../cluster/leases.ts";
 import { readNodes } from "../cluster/nodes.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
-import { errorMessage } from "../lib/error-message.ts";
+import { asStreamError, checkConnected } from "../log/jetstream/as-stream-error.ts";
 import { LogStream, type StreamInfo } from "../log/jetstream/log-stream.ts";
 import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
-import type { ClusterOverview } from "../model/cluster-overview.ts";
+import { type ClusterOverview, OVERVIEW_PARTS, type OverviewPart } from "../model/cluster-overview.ts";
 import type { Engine } from "../nats/engine.ts";
 import { ForeignMessages } from "../nats/foreign-messages.ts";
 import { clusterNames } from "../nats/names.ts";
@@ -17,7 +20,7 @@ import { nodesOf } from "./cluster-node.ts";
 /** For all who look within this time, NATS is read once. */
 const MAX_AGE_MS = 1_000;
 
-/** Rejects with `StreamError` when the cluster has no log, or NATS cannot be used now; then nothing is created there. */
+/** What cannot be read is in `errors`. */
 export async function readClusterOverview(
   engine: Engine,
   { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
@@ -26,45 +29,81 @@ export async function readClusterOverview(
   foreign = new ForeignMessages(),
 ): Promise<ClusterOverview> {
   const names = clusterNames(name);
-  const info = await new LogStream(engine, { ...names, replicas }).info();
-  const [nodes, leases, snapshots] = await Promise.all([
-    readNodes(nodesOf({ engine, names, foreign }, replicas)),
-    readLeases({ engine, replicas, bucket: names.leases }),
-    new ClusterSnapshots(engine, snapshotsOptions({ name, replicas }, secret), clock).list(info.created),
+  const failures = new Map<OverviewPart, string>();
+  const part = async <T>(
+    of: OverviewPart,
+    stream: string,
+    read: () => Promise<T>,
+  ): Promise<T | undefined> => {
+    try {
+      checkConnected(engine);
+      return await read();
+    } catch (error) {
+      failures.set(of, asStreamError(error, engine, { stream, replicas }).message);
+      return undefined;
+    }
+  };
+  const stored = new ClusterSnapshots(engine, snapshotsOptions({ name, replicas }, secret), clock);
+  const [nodes = [], leases = [], info, snapshots] = await Promise.all([
+    part("nodes", `KV_${names.nodes}`, () => readNodes(nodesOf({ engine, names, foreign }, replicas, clock))),
+    part("leases", `KV_${names.leases}`, () => readLeases(engine, names.leases)),
+    part("stream", names.stream, () => new LogStream(engine, { ...names, replicas }).info()),
+    part("snapshots", `OBJ_${names.snapshots}`, () => stored.listAll()),
   ]);
   return {
     name,
-    nodes: nodes.map(({ nodeName, startedAt, sequence, ...node }) => ({
+    nodes: nodes.map(({ nodeName, startedAt, sequence, held, ageMs, lostSince, ...node }) => ({
       ...node,
       name: nodeName,
-      lag: Math.max(0, info.lastSequence - sequence),
+      lag: Math.max(0, (info?.lastSequence ?? sequence) - sequence),
+      // Other nodes run what a lost node ran.
+      held: lostSince === undefined ? held : [],
       since: startedAt,
+      ageSeconds: Math.round(ageMs / 1000),
+      ...(lostSince !== undefined && { lostSince }),
     })),
     leases: leases.map(({ source, nodeName }) => ({ source, node: nodeName })),
-    engine: {
-      stream: names.stream,
-      replicas: info.replicas,
-      servers: serversOf(info),
-      messages: info.messages,
-      bytes: info.bytes,
-      ...(info.maxBytes !== undefined && { maxBytes: info.maxBytes }),
-      snapshots: snapshots.map(({ facts: { revision, time }, bytes }) => ({ revision, time, bytes })),
-    },
+    ...(info && {
+      engine: {
+        stream: names.stream,
+        replicas: info.replicas,
+        servers: serversOf(info, clock.now()),
+        messages: info.messages,
+        bytes: info.bytes,
+        ...(info.maxBytes !== undefined && { maxBytes: info.maxBytes }),
+      },
+    }),
+    ...(snapshots && {
+      snapshots: snapshots
+        .filter(({ facts }) => !info || facts.position.created === info.created)
+        .map(({ facts: { revision, time }, bytes }) => ({ revision, time, bytes })),
+    }),
+    ...errorsOf(failures),
   };
+}
+
+function errorsOf(failures: ReadonlyMap<OverviewPart, string>): Pick<ClusterOverview, "errors" | "error"> {
+  const errors = OVERVIEW_PARTS.flatMap((part) => {
+    const message = failures.get(part);
+    return message === undefined ? [] : [{ part, message }];
+  });
+  if (errors.length === 0) return {};
+  return { errors, error: [...new Set(errors.map(({ message }) => message))].join("; ") };
 }
 
 type Servers = NonNullable<ClusterOverview["engine"]>["servers"];
 
-const serversOf = ({ leader, followers }: StreamInfo): Servers => [
+const serversOf = ({ leader, followers }: StreamInfo, now: number): Servers => [
   ...(leader === undefined ? [] : [{ name: leader, state: "leader" as const }]),
-  ...followers.map(({ name, isCurrent, isOffline, lag }) => ({
+  ...followers.map(({ name, isCurrent, isOffline, silentMs, lag }) => ({
     name,
     state: isOffline ? ("offline" as const) : isCurrent ? ("current" as const) : ("behind" as const),
     lag,
+    ...(isOffline && silentMs > 0 && { offlineSince: Math.round(now - silentMs) }),
   })),
 ];
 
-/** For a node that runs: what cannot be read is a field of the result, and many readers are one. */
+/** For a node that runs: many readers are one. */
 export function createOverviewReader(
   { engine, secret, foreign }: Pick<Cluster, "engine" | "secret" | "foreign">,
   { cluster }: Pick<Config, "cluster">,
@@ -76,12 +115,7 @@ export function createOverviewReader(
     const now = clock.monotonic();
     if (last && now - readAt < MAX_AGE_MS) return last;
     readAt = now;
-    last = readClusterOverview(engine, cluster, secret, clock, foreign).catch((error: unknown) => ({
-      name: cluster.name,
-      nodes: [],
-      leases: [],
-      error: errorMessage(error),
-    }));
+    last = readClusterOverview(engine, cluster, secret, clock, foreign);
     return last;
   };
 }

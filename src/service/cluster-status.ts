@@ -20,6 +20,9 @@ export function clusterStatus({ log, node, foreign }: Cluster, config: Config): 
     get lag() {
       return log.lag;
     },
+    get replicas() {
+      return log.stream.replicas;
+    },
     get foreignMessages() {
       return { log: log.foreignMessages, ...foreign.counts };
     },

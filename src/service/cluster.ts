@@ -10,7 +10,7 @@ import { findTraces, type Traces } from "../cluster/traces.ts";
 import { secretFault } from "../config/cluster.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { runToEnd } from "../lib/steps.ts";
@@ -115,7 +115,7 @@ export const requestsOf = (name: string, secret: ClusterSecret): Pick<RequestPla
 /** What NATS has of a cluster besides its log. Rejects with `StreamError`. */
 export async function tracesOf(engine: Engine, names: ClusterNames, replicas: number): Promise<Traces> {
   try {
-    return await findTraces(names, { engine, bucket: names.nodes, replicas });
+    return await findTraces(names, { engine, bucket: names.nodes, clock: systemClock });
   } catch (error) {
     throw asStreamError(error, engine, { stream: names.stream, replicas });
   }

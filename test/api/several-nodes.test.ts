@@ -13,6 +13,7 @@ const CLUSTER: ClusterStatus = {
   conditions: ["unreachable", "full"],
   lag: 3,
   foreignMessages: { log: 4, requests: 1 },
+  replicas: { configured: 3, current: 2 },
   overtaken: 5,
   maxStaleSeconds: 60,
   get staleSince() {
@@ -270,6 +271,8 @@ describe("a node that cannot follow the log", () => {
       `gazetteer_cluster_revision ${clustered.view.revision}`,
       "gazetteer_cluster_lag_messages 3",
       "gazetteer_cluster_stale_seconds 7",
+      "gazetteer_cluster_replicas 3",
+      "gazetteer_cluster_replicas_current 2",
       'gazetteer_cluster_foreign_messages_total{place="log"} 4',
       'gazetteer_cluster_foreign_messages_total{place="requests"} 1',
       "gazetteer_cluster_overtaken_total 5",

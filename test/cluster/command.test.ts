@@ -3,10 +3,11 @@ import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
+import { clusterNames } from "../../src/nats/names.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { runCommand } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { deviceId, ServiceNode } from "./service-nodes.ts";
+import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
 
 const device = (id: number, hw: string) => ({ id: deviceId(id), hw });
 
@@ -24,6 +25,9 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
   const nothing = await command(a, "status");
   expect(nothing).toMatchObject({ status: 1, stdout: "" });
   expect(nothing.stderr).toContain("there is no cluster shown on these servers");
+  await using engine = await testEngine(cluster);
+  const streams = async () => (await engine.manager.streams.names().next()).sort();
+  expect(await streams()).toEqual([]);
   for (const node of [a, b]) {
     node.writeNetwork("x", [device(1, "of x")]);
     node.writeNetwork("y", [device(1, "of y")]);
@@ -91,4 +95,28 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
   expect(refused.stderr).toContain("is configured on a, b");
   expect(await command(a, "forget", "none")).toMatchObject({ status: 1 });
   expect(await command(a, "forget")).toMatchObject({ status: 2 });
+
+  // A node that was killed has one row when it returns, and none when it stops in order.
+  await b.kill();
+  await b.start();
+  const listed = async () => {
+    const { nodes } = (await (await a.service.fetch("/cluster")).json()) as ClusterOverview;
+    return nodes.map(({ name, url }) => `${name} ${url}`);
+  };
+  const both = [`a ${a.service.url}`, `b ${b.service.url}`];
+  await until(async () => Bun.deepEquals(await listed(), both), { what: "b again", everyMs: 500 });
+  await b.service.stop();
+  await until(async () => (await listed()).length === 1, { what: "a alone", everyMs: 500 });
+
+  // Parts that are there are shown without those that are not, and none is made.
+  const { leases: bucket, stream } = clusterNames(cluster.name);
+  await a.kill();
+  await engine.manager.streams.delete(stream);
+  await engine.manager.streams.delete(`KV_${bucket}`);
+  const before = await streams();
+  const broken = await command(a, "status");
+  expect(broken.status).toBe(1);
+  expect(broken.stdout).toContain("cluster shown: 1 node, 0 sources running");
+  expect(broken.stdout).toContain("stream cannot be read: the stream GAZETTEER_shown does not exist");
+  expect(await streams()).toEqual(before);
 }, 400_000);

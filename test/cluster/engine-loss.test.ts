@@ -1,7 +1,10 @@
 /** The loss of one of three engine servers moves no source: a lease outlasts the engine's own fail-over. */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
+import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
+import { runCommand } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
 
@@ -28,6 +31,12 @@ test("the server that leads the leases and the log is killed: the source runs on
   const leader = nats.servers[Number(servers?.leader?.slice(1)) - 1];
   if (!leader) throw new Error(`no leader: ${JSON.stringify(servers)}`);
   await leader.kill();
+  // The status answers at once, whatever it cannot read.
+  const config = join(a.folder, "gazetteer.yaml");
+  const atOnce = await runCommand(["cluster", "status", "--config", config]);
+  expect(atOnce.stderr).toBe("");
+  expect(atOnce.stdout).toStartWith("cluster engine: ");
+  expect(atOnce.status).toBe(atOnce.stdout.includes("cannot be read") ? 1 : 0);
 
   // Renewed by the new leader, and the log takes a change.
   const renewed = async () => (await leaseInfo()).state.last_seq >= state.last_seq + 3;
@@ -41,4 +50,17 @@ test("the server that leads the leases and the log is killed: the source runs on
   // A check of the stream that was under way may still wait for the server that is gone.
   await until(async () => (await b.readiness()).status === "ready", { what: "b to be ready" });
   expect(await b.readiness()).toMatchObject({ sources: [{ status: "standby", node: "a" }] });
+  const offline = async () => {
+    const { engine } = (await (await b.service.fetch("/cluster")).json()) as ClusterOverview;
+    return engine?.servers.find(({ state, offlineSince }) => state === "offline" && offlineSince);
+  };
+  const gone = await until(offline, { what: "the server that is offline", everyMs: 500 });
+  expect(gone.name).toBe(servers?.leader ?? "");
+  await until(
+    async () => {
+      const metrics = await (await b.service.fetch("/metrics")).text();
+      return metrics.includes("\ngazetteer_cluster_replicas_current 2\n");
+    },
+    { what: "two servers with the log", everyMs: 500 },
+  );
 });

@@ -60,7 +60,7 @@ test("a service, snapshots, requests and channels work with the permissions of d
   expect(c.committer.view.revision).toBe(b.committer.view.revision);
 
   const { connection } = b.engine;
-  const nodes = await readNodes({ engine: b.engine, bucket: NAMES.nodes, replicas: 1 });
+  const nodes = await readNodes({ engine: b.engine, bucket: NAMES.nodes, clock: systemClock });
   expect(nodes.map(({ nodeName }) => nodeName)).toEqual(["a"]);
   expect(
     sendRequest({ connection, ...requestsOf("default", secret) }, { op: "forget", source: "x" }),

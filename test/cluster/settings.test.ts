@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readNodes } from "../../src/cluster/nodes.ts";
 import { type ClusterRequest, sendRequest } from "../../src/cluster/requests.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { readSecret, requestsOf } from "../../src/service/cluster.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
@@ -52,7 +53,7 @@ test("the cluster's order applies until a node's file is made the cluster's; no 
   expect(await hardware(b)).toBe("of x");
 
   await using engine = await testEngine(cluster);
-  const nodesOptions = { engine, bucket: clusterNames(cluster.name).nodes, replicas: 1 };
+  const nodesOptions = { engine, bucket: clusterNames(cluster.name).nodes, clock: systemClock };
   const nodes = await until(
     async () => {
       const found = await readNodes(nodesOptions);

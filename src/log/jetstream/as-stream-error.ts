@@ -35,3 +35,10 @@ export function asStreamError(
   if (!engine.isConnected) return new StreamError("unreachable", `NATS is unreachable: ${why}`, options);
   return new StreamError("unanswered", `the stream ${stream} does not answer: ${why}`, options);
 }
+
+/** Nobody waits for an answer that cannot come: throws `StreamError` while no server is connected. */
+export function checkConnected({ isConnected, refusal }: Engine): void {
+  if (isConnected) return;
+  const why = refusal === undefined ? "NATS is unreachable" : `NATS refuses this node: ${refusal}`;
+  throw new StreamError("unreachable", why);
+}

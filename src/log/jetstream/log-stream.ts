@@ -6,12 +6,13 @@ import {
   DeliverPolicy,
   DiscardPolicy,
   JetStreamApiError,
+  type PeerInfo,
   RetentionPolicy,
   StorageType,
 } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
 import type { Engine } from "../../nats/engine.ts";
-import { asStreamError } from "./as-stream-error.ts";
+import { asStreamError, checkConnected } from "./as-stream-error.ts";
 import type { EncodedMessage, StreamMessage } from "./messages.ts";
 import { StreamError } from "./stream-error.ts";
 
@@ -19,6 +20,8 @@ const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 /** Longer than any attempt to publish a batch again. */
 const DUPLICATE_WINDOW_NS = 120e9;
 const PUBLISH_TIMEOUT_MS = 3_000;
+/** Servers of a stream hear of each other every second. */
+const OFFLINE_AFTER_MS = 5_000;
 /** Of the headers of a message, which count as a part of it. */
 const MAX_HEADER_BYTES = 1024;
 
@@ -47,8 +50,17 @@ export interface StreamFollower {
   readonly name: string;
   readonly isCurrent: boolean;
   readonly isOffline: boolean;
+  /** Since the leader last heard of it; 0 where it has not heard of it since it leads. */
+  readonly silentMs: number;
   /** Operations behind the leader. */
   readonly lag: number;
+}
+
+/** Servers that store the stream. */
+export interface ReplicaCounts {
+  readonly configured: number;
+  /** The leader and those that have all of the stream; 0 while it does not answer. */
+  readonly current: number;
 }
 
 export interface LogStreamOptions {
@@ -63,10 +75,17 @@ export class LogStream {
   readonly #options: LogStreamOptions;
   /** As the server that was connected last says: while none is, the client has forgotten it. */
   #maxPayload: number | undefined;
+  #replicas: ReplicaCounts;
 
   constructor(engine: Engine, options: LogStreamOptions) {
     this.engine = engine;
     this.#options = options;
+    this.#replicas = { configured: options.replicas, current: 0 };
+  }
+
+  /** By the last answer of `info`. */
+  get replicas(): ReplicaCounts {
+    return this.#replicas;
   }
 
   /** Of the payload of a message. `info` must have been answered once. */
@@ -119,36 +138,40 @@ export class LogStream {
   }
 
   async info(): Promise<StreamInfo> {
-    this.#checkConnected();
-    this.#rememberMaxPayload();
     try {
-      const { created, state, config, cluster } = await this.engine.manager.streams.info(
-        this.#options.stream,
-      );
-      return {
-        created,
-        firstSequence: state.first_seq,
-        lastSequence: state.last_seq,
-        messages: state.messages,
-        bytes: state.bytes,
-        replicas: config.num_replicas,
-        ...(config.max_bytes > 0 && { maxBytes: config.max_bytes }),
-        ...(cluster?.leader !== undefined && { leader: cluster.leader }),
-        followers: (cluster?.replicas ?? []).map(({ name, current, offline, lag }) => ({
-          name,
-          isCurrent: current,
-          isOffline: offline ?? false,
-          lag: lag ?? 0,
-        })),
-      };
+      const info = await this.#info();
+      // Without followers a single server need not say that it leads.
+      const leaders = info.leader !== undefined || info.followers.length === 0 ? 1 : 0;
+      const current = leaders + info.followers.filter(({ isCurrent }) => isCurrent).length;
+      this.#replicas = { configured: info.replicas, current };
+      return info;
     } catch (error) {
+      this.#replicas = { ...this.#replicas, current: 0 };
       throw this.#asStreamError(error);
     }
   }
 
+  async #info(): Promise<StreamInfo> {
+    checkConnected(this.engine);
+    this.#rememberMaxPayload();
+    const { created, state, config, cluster } = await this.engine.manager.streams.info(this.#options.stream);
+    const connectedServer = this.engine.connection.info?.server_name;
+    return {
+      created,
+      firstSequence: state.first_seq,
+      lastSequence: state.last_seq,
+      messages: state.messages,
+      bytes: state.bytes,
+      replicas: config.num_replicas,
+      ...(config.max_bytes > 0 && { maxBytes: config.max_bytes }),
+      ...(cluster?.leader !== undefined && { leader: cluster.leader }),
+      followers: (cluster?.replicas ?? []).map((peer) => followerOf(peer, connectedServer)),
+    };
+  }
+
   /** Stores the message if `expected` is the sequence of the last one; anywhere, where it is undefined. */
   async publish({ id, headers, data }: EncodedMessage, expected?: number): Promise<PublishOutcome> {
-    this.#checkConnected();
+    checkConnected(this.engine);
     try {
       const { seq } = await this.engine.jetstream.publish(this.#options.subject, data, {
         msgID: id,
@@ -231,17 +254,20 @@ export class LogStream {
     }
   }
 
-  /** Nobody waits for an answer that cannot come. */
-  #checkConnected(): void {
-    const { isConnected, refusal } = this.engine;
-    if (isConnected) return;
-    const why = refusal === undefined ? "NATS is unreachable" : `NATS refuses this node: ${refusal}`;
-    throw new StreamError("unreachable", why);
-  }
-
   #asStreamError(error: unknown): StreamError {
     return asStreamError(error, this.engine, this.#options);
   }
+}
+
+function followerOf(
+  { name, current, offline, active, lag }: PeerInfo,
+  connectedServer: string | undefined,
+): StreamFollower {
+  // A server that answers without a leader lists itself, too, and has not heard of itself.
+  const silentMs = name === connectedServer ? 0 : active / 1e6;
+  // NATS says so late, or not at all: 2.9 only where it was stopped in order.
+  const isOffline = offline === true || silentMs > OFFLINE_AFTER_MS;
+  return { name, isCurrent: current && !isOffline, isOffline, silentMs, lag: lag ?? 0 };
 }
 
 /** The client parses them when they are read, and throws at names that it would not write; others do. Such a message is foreign. */

@@ -77,7 +77,6 @@ export class ClusterSnapshots {
   readonly #key: Uint8Array;
   /** Objects that no node has written, and that are counted: as many as there are places. */
   readonly #counted = new Map<string, string>();
-  #store: ObjectStore | undefined;
 
   constructor(engine: Engine, options: ClusterSnapshotsOptions, clock: Clock) {
     this.#engine = engine;
@@ -91,12 +90,16 @@ export class ClusterSnapshots {
     return this.#counted.size > 0;
   }
 
-  /** Those of the stream that was created then, the newest first. Rejects with `StreamError`. */
+  /** Those of the stream that was created then, the newest first. Makes no bucket. Rejects with `StreamError`. */
   async list(created: string): Promise<StoredSnapshot[]> {
-    const places = await this.#places();
+    return (await this.listAll()).filter(({ facts }) => facts.position.created === created);
+  }
+
+  /** Also those of former streams. */
+  async listAll(): Promise<StoredSnapshot[]> {
+    const places = await this.#places(() => this.#find());
     return places
       .flatMap(({ snapshot }) => snapshot ?? [])
-      .filter(({ facts }) => facts.position.created === created)
       .sort((a, b) => b.facts.revision - a.facts.revision);
   }
 
@@ -107,7 +110,7 @@ export class ClusterSnapshots {
   ): Promise<boolean> {
     const { revision, time, graphTime, versions, pages } = snapshot;
     const facts: ClusterSnapshotFacts = { format: FORMAT, ...identity, revision, time, graphTime, versions };
-    const place = placeToReplace(await this.#places(), identity.position.created);
+    const place = placeToReplace(await this.#places(() => this.#open()), identity.position.created);
     const options = { max_chunk_size: CHUNK_BYTES };
     const snapshotText = signText(this.#key, this.#options.bucket, facts);
     const metadata = { snapshot: snapshotText };
@@ -171,9 +174,10 @@ export class ClusterSnapshots {
     }
   }
 
-  async #places(): Promise<Place[]> {
+  async #places(open: () => Promise<ObjectStore | undefined>): Promise<Place[]> {
     try {
-      const store = await this.#open();
+      const store = await open();
+      if (!store) return [];
       return await Promise.all(
         PLACES.map(async (name) => {
           const info = await store.info(name);
@@ -200,27 +204,25 @@ export class ClusterSnapshots {
   /** Makes the bucket where it does not exist; also when it was deleted since. */
   async #open(): Promise<ObjectStore> {
     const { bucket, replicas } = this.#options;
-    const known = this.#store;
-    if (known && (await exists(known))) return known;
+    const found = await this.#find();
+    if (found) return found;
     const objects = new Objm(this.#engine.jetstream);
-    const store = await objects.create(bucket, { replicas, storage: StorageType.File });
-    this.#store = store;
-    return store;
+    return objects.create(bucket, { replicas, storage: StorageType.File });
+  }
+
+  /** Undefined where the bucket does not exist. */
+  async #find(): Promise<ObjectStore | undefined> {
+    try {
+      return await new Objm(this.#engine.jetstream).open(this.#options.bucket);
+    } catch (error) {
+      if (error instanceof Error && error.message === "object store not found") return undefined;
+      throw error;
+    }
   }
 
   #asStreamError(error: unknown): StreamError {
     const { bucket, replicas } = this.#options;
     return asStreamError(error, this.#engine, { stream: `OBJ_${bucket}`, replicas });
-  }
-}
-
-async function exists(store: ObjectStore): Promise<boolean> {
-  try {
-    await store.status();
-    return true;
-  } catch (error) {
-    if (error instanceof Error && error.message === "object store not found") return false;
-    throw error;
   }
 }
 

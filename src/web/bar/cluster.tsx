@@ -31,10 +31,10 @@ function Overview({ overview: { nodes, engine, error } }: { readonly overview: C
     <>
       {error !== undefined && <p class="error-text">{error}</p>}
       <ul class="sources">
-        {nodes.map(({ node, name, url, revision, lag, held, since, trouble }) => (
-          <li key={node} class={trouble === undefined ? "" : "bad"}>
+        {nodes.map(({ node, name, url, revision, lag, held, since, lostSince, trouble }) => (
+          <li key={node} class={trouble === undefined && lostSince === undefined ? "" : "bad"}>
             <strong>{name}</strong>
-            {` ${url} · revision ${revision} · ${formatCount(lag, "message")} behind · since ${formatShortTime(since)}`}
+            {` ${url} · revision ${revision} · ${formatCount(lag, "message")} behind · ${lostSince === undefined ? `since ${formatShortTime(since)}` : `lost since ${formatShortTime(lostSince)}`}`}
             <div>{held.length === 0 ? "Runs no source" : `Runs ${held.join(", ")}`}</div>
             {trouble !== undefined && <div class="error-text">{trouble}</div>}
           </li>
@@ -53,9 +53,9 @@ function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engi
         {`NATS: ${formatCount(replicas, "replica")}, ${formatCount(messages, "message")}, ${(bytes / 2 ** 20).toFixed(1)} MiB`}
       </p>
       <ul class="sources">
-        {servers.map(({ name, state }) => (
+        {servers.map(({ name, state, offlineSince }) => (
           <li key={name} class={state === "leader" || state === "current" ? "" : "bad"}>
-            {`${name} · ${state}`}
+            {`${name} · ${state}${offlineSince === undefined ? "" : ` since ${formatShortTime(offlineSince)}`}`}
           </li>
         ))}
       </ul>
