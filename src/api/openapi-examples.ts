@@ -10,6 +10,7 @@ import { PROBLEM_KINDS } from "../model/problem-kinds.ts";
 
 const FIRST = "of:0000000000000001";
 const SECOND = "of:0000000000000002";
+const LOG = "0f8e9f4c-7f5c-4f0a-9d5a-3f3f6f6f1b2c";
 const CONNECTED = "2026-11-15T01:00:00Z";
 const CONNECTED_MS = Date.parse(CONNECTED);
 const CHANGED_MS = CONNECTED_MS + 60_000;
@@ -212,7 +213,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   Counts: { counts: { [FIRST]: 1 }, total: 1 },
   Ndjson: `{"id":"${FIRST}","available":true}\n{"id":"${SECOND}","available":false}\n`,
   Csv: `id,available\r\n${FIRST},true\r\n${SECOND},false\r\n`,
-  Events: `id: 8\nevent: removed\ndata: ${JSON.stringify({ resource: "hosts", ...NEWEST, value: HOST })}\n\n`,
+  Events: `id: ${LOG}.8\nevent: removed\ndata: ${JSON.stringify({ resource: "hosts", ...NEWEST, value: HOST })}\n\n`,
   Netjson: {
     type: "NetworkGraph",
     protocol: "gazetteer",
@@ -273,7 +274,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     status: "ready",
     version: "0.1.0",
     revision: 8,
-    logId: "0f8e9f4c-7f5c-4f0a-9d5a-3f3f6f6f1b2c",
+    logId: LOG,
     sources: [
       {
         name: "openflow",

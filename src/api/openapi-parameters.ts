@@ -45,7 +45,7 @@ const HEADER_PARAMETERS = {
   ),
   LastEventId: headerParameter(
     "Last-Event-ID",
-    "On a stream: the revision to resume from. Takes precedence over `since`.",
+    "On a stream: the id of the last event, to resume from. Takes precedence over `since`. Where there is nothing to resume from, the stream starts with the event `reset` and a snapshot.",
   ),
 } as const;
 export const headerParameterRefs = (...names: (keyof typeof HEADER_PARAMETERS)[]): Json[] =>

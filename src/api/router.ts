@@ -15,8 +15,9 @@ import { parseQuery } from "../query/parse-query.ts";
 import { Problems } from "../query/problems/problems.ts";
 import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { Query } from "../query/query.ts";
-import { parseMinRevision, resolveSince } from "../query/revision.ts";
+import { parseEventId, parseMinRevision, type ResetReason, resolveSince } from "../query/revision.ts";
 import { MAX_HITS } from "../query/search.ts";
+import type { History } from "../view/history.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
 import type { ProducerScope } from "./body-producer.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
@@ -50,8 +51,9 @@ import type { Representation } from "./representation.ts";
 import { awaitRevision, FutureRevisionProblem, notReached, REVISION_WAIT_MS } from "./revision-wait.ts";
 import type { Route } from "./route.ts";
 import type { ServerLimits } from "./server-limits.ts";
-import { type ChangeCursor, createChangeCursor } from "./stream/change-cursor.ts";
+import { type ChangeCursor, createChangeCursor, type StreamStart } from "./stream/change-cursor.ts";
 import { createProblemsCursor } from "./stream/problems-position.ts";
+import { resetRecord } from "./stream/sse.ts";
 import type { SseHub } from "./stream/sse-hub.ts";
 
 export interface RouterOptions {
@@ -207,8 +209,8 @@ export class Router {
     if (format.stream) {
       const streamed = request.user === INTERNAL_USER ? { ...query, includesMissing: true } : query;
       const { chunks } = this.#options.streams;
-      return yield* this.#openStream(context, query, format, request, (since) =>
-        createChangeCursor(context, kind, streamed, since, chunks),
+      return yield* this.#openStream(context, query, format, request, (start) =>
+        createChangeCursor(context, kind, streamed, start, chunks),
       );
     }
     const representation = yield* parameter
@@ -254,25 +256,24 @@ export class Router {
         memory,
       );
     const { chunks } = this.#options.streams;
-    return yield* this.#openStream(context, query, format, request, (since) =>
-      createProblemsCursor(context, query, since, chunks),
+    return yield* this.#openStream(context, query, format, request, (start) =>
+      createProblemsCursor(context, query, start, chunks),
     );
   }
 
-  /** `createCursor` gets the revision to resume from. */
   *#openStream(
     context: RequestContext,
     query: Query,
     format: Format,
     request: ReadRequest,
-    createCursor: (since: number | undefined) => Steps<ChangeCursor>,
+    createCursor: (start: StreamStart) => Steps<ChangeCursor>,
   ): Steps<ReadOutcome> {
     rejectUnstreamableParameters(query);
     // A browser reconnects with the URL it started with. Its position is in the header, which therefore wins.
-    const [from, name] = request.lastEventId
-      ? [request.lastEventId, "Last-Event-ID"]
-      : [query.since, "since"];
-    const since = from === undefined ? undefined : throwIfFault(resolveSince(context.history, from, name));
+    const start = request.lastEventId
+      ? yield* this.#resolveEventId(context.history, request.lastEventId)
+      : resolveSinceOrThrow(context.history, query);
+    const since = typeof start === "number" ? start : undefined;
     const headers = {
       "Content-Type": format.contentType,
       "Cache-Control": "private, no-cache",
@@ -291,13 +292,35 @@ export class Router {
         response: { status: 200, headers, body: new IterableBodySource([]) },
       };
     const { streams } = this.#options;
-    streams.requireRoom(request.user);
-    const cursor = yield* createCursor(since);
+    const { user, owner } = request;
+    streams.requireRoom(user);
+    const cursor = yield* createCursor(start);
     headers["Gazetteer-Revision"] = String(cursor.revision);
-    const body = streams.openStream(request.user, request.owner, cursor, memory);
+    const firstRecord = typeof start === "string" ? resetRecord(start, cursor.revision) : "";
+    const body = streams.openStream({ user, owner, cursor, firstRecord, memory });
     return { prepared: undefined, response: { status: 200, headers, body } };
   }
+
+  /**
+   * The revision that a client has, or why its stream begins again: a browser would give up for good if it got an error.
+   * On a node of a cluster a revision to come is waited for.
+   */
+  *#resolveEventId(history: History, id: string): Steps<number | ResetReason> {
+    const { isClustered, clock } = this.#options;
+    const revision = parseEventId(history.log.id, id);
+    if (typeof revision === "string") return revision;
+    let resolved = history.resolve(revision);
+    if (isClustered && !resolved.ok && resolved.fault.code === "revision-unknown") {
+      yield* awaitRevision(history, revision, clock, clock.monotonic() + REVISION_WAIT_MS);
+      resolved = history.resolve(revision);
+    }
+    if (resolved.ok) return revision;
+    return resolved.fault.code === "revision-expired" ? "expired" : "unknown-revision";
+  }
 }
+
+const resolveSinceOrThrow = (history: History, { since }: Query): number | undefined =>
+  since === undefined ? undefined : throwIfFault(resolveSince(history, since));
 
 function* prepareAndRespond(
   preparing: Steps<PreparedResponse>,

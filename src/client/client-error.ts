@@ -15,6 +15,8 @@ export class ClientError extends Error {
   readonly detail: string;
   /** From `Retry-After`. */
   readonly retryAfterMs: number | undefined;
+  /** From `Gazetteer-Log`: the log that the service has. */
+  readonly logId: string | undefined;
   /** Ids of devices that have the name that was given, where it is ambiguous. Untrusted as well. */
   readonly candidates: readonly string[];
 
@@ -24,16 +26,18 @@ export class ClientError extends Error {
       code: ClientError["code"];
       detail: string;
       retryAfterMs?: number | undefined;
+      logId?: string | undefined;
       candidates?: readonly string[];
     },
     options?: ErrorOptions,
   ) {
-    const { status, code, detail, retryAfterMs, candidates = [] } = fields;
+    const { status, code, detail, retryAfterMs, logId, candidates = [] } = fields;
     super(status === 0 ? detail : `${status} ${code}: ${detail}`, options);
     this.status = status;
     this.code = code;
     this.detail = detail;
     this.retryAfterMs = retryAfterMs;
+    this.logId = logId;
     this.candidates = candidates;
   }
 
@@ -47,6 +51,10 @@ export class ClientError extends Error {
 export const createLocalError = (code: LocalErrorCode, detail: string, cause?: unknown): ClientError =>
   new ClientError({ status: 0, code, detail }, cause === undefined ? {} : { cause });
 
+/** The log that the revisions of a response belong to. A proxy may have produced a response without one. */
+export const logIdOf = ({ headers }: Response): string | undefined =>
+  headers.get("gazetteer-log") ?? undefined;
+
 /** The error for a response that is not a success. `body` may be only the beginning of the response body. */
 export function errorFromResponse(response: Response, body: string, nowMs: number): ClientError {
   const problem = parseProblem(body);
@@ -55,6 +63,7 @@ export function errorFromResponse(response: Response, body: string, nowMs: numbe
     code: problem.code ?? `http-${response.status}`,
     detail: problem.detail ?? (response.statusText || "the response has no detail"),
     retryAfterMs: parseRetryAfterMs(response.headers.get("retry-after"), nowMs),
+    logId: logIdOf(response),
     candidates: problem.candidates ?? [],
   });
 }

@@ -13,7 +13,7 @@ import type { Alarm, Incident, IncidentSearch } from "../model/incident.ts";
 import type { PathExplanation } from "../model/path-explanation.ts";
 import type { Readiness } from "../model/readiness.ts";
 import { type Credentials, parseAddress } from "./address.ts";
-import { ClientError, createLocalError } from "./client-error.ts";
+import { ClientError, createLocalError, logIdOf } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
 import { readLines } from "./read-lines.ts";
 import { createTransport, type Fetch, parameterText, type RequestOptions } from "./transport.ts";
@@ -206,11 +206,17 @@ export function createClient(options: ClientOptions): Client {
   const api = createTransport({ ...common, base: apiUrl, authorization });
   const service = createTransport({ ...common, base: serviceUrl, authorization });
 
-  /** The log of the last list, so that a watch from its revision detects a new log. */
-  let lastListLogId: string | undefined;
+  /** The log of the last read, so that a watch from its revision detects a new log. */
+  let lastLogId: string | undefined;
+
+  async function send(path: string, query: Query, options?: RequestOptions): Promise<Response> {
+    const response = await api.send(path, query, options);
+    lastLogId = logIdOf(response) ?? lastLogId;
+    return response;
+  }
 
   async function read<T>(path: string, query: Query = {}, options: ReadOptions = {}): Promise<T> {
-    return parseJson(await api.readText(await api.send(path, query, options), options.signal));
+    return parseJson(await api.readText(await send(path, query, options), options.signal));
   }
 
   function list<C extends CollectionName>(
@@ -230,8 +236,7 @@ export function createClient(options: ClientOptions): Client {
   ): Promise<ListResult<Entities[C]> | undefined> {
     const conditional: RequestOptions =
       ifNoneMatch === undefined ? {} : { headers: { "if-none-match": ifNoneMatch }, acceptedStatuses: [304] };
-    const response = await api.send(`/${collection}`, query, { signal, ...conditional });
-    lastListLogId = logIdOf(response);
+    const response = await send(`/${collection}`, query, { signal, ...conditional });
     if (response.status === 304) return undefined;
     return parseList(collection, response, await api.readText(response, signal));
   }
@@ -254,14 +259,16 @@ export function createClient(options: ClientOptions): Client {
     query: Query = {},
     { signal }: ReadOptions = {},
   ): Promise<StreamedList<Entities[C]>> {
-    const response = await api.send(`/${collection}`, { ...query, format: "ndjson" }, { signal });
-    lastListLogId = logIdOf(response);
+    const response = await send(`/${collection}`, { ...query, format: "ndjson" }, { signal });
     const revision = response.headers.get("gazetteer-revision");
     if (revision === null) throw createLocalError("protocol", "the list has no revision");
     return { revision: Number(revision), batches: readLines(api.readChunks(response, signal)) };
   }
 
-  /** Opens a stream and stores its log in `log`. Fails with 410 when `since` is a revision of another log. */
+  /**
+   * Opens a stream and stores its log in `log`. Fails with 410 when `since` is a revision of another log: also where the
+   * service waits in vain for that revision, and says so together with the log that it has.
+   */
   async function openStream(
     target: WatchTarget | "topology/problems",
     query: Query,
@@ -269,14 +276,18 @@ export function createClient(options: ClientOptions): Client {
     signal: AbortSignal | undefined,
   ): Promise<AsyncGenerator<Uint8Array, void, void>> {
     const headers = { accept: "text/event-stream" };
-    const response = await api.send(`/${target}`, query, { headers, signal });
-    const previousId = log.id;
-    log.id = logIdOf(response);
-    if (query.since !== undefined && previousId !== undefined && previousId !== log.id) {
+    const isOther = (id: string | undefined) =>
+      query.since !== undefined && log.id !== undefined && log.id !== id;
+    const response = await api.send(`/${target}`, query, { headers, signal }).catch((error: unknown) => {
+      if (!(error instanceof ClientError) || error.logId === undefined || !isOther(error.logId)) throw error;
+      throw otherLog(log, error.logId);
+    });
+    const logId = logIdOf(response);
+    if (isOther(logId)) {
       await response.body?.cancel();
-      const detail = "the service has a new log, whose revisions start at the beginning";
-      throw new ClientError({ status: 410, code: "revision-expired", detail });
+      throw otherLog(log, logId);
     }
+    log.id = logId;
     const type = response.headers.get("content-type") ?? "of no content type";
     if (type.startsWith("text/event-stream")) return api.readChunks(response, signal);
     await response.body?.cancel();
@@ -294,7 +305,7 @@ export function createClient(options: ClientOptions): Client {
     link: (id, query, options) => read(`/links/${encodeURIComponent(id)}`, query, options),
     explain: (kind, id, query, options) => read(entityPath(kind, id), { ...query, explain: true }, options),
     hostCounts: async (query = {}, options = {}) => {
-      const response = await api.send("/hosts", { ...query, count: "device" }, options);
+      const response = await send("/hosts", { ...query, count: "device" }, options);
       const body = parseJson<Omit<HostCounts, "revision">>(await api.readText(response, options.signal));
       return { ...body, revision: Number(response.headers.get("gazetteer-revision")) };
     },
@@ -312,7 +323,7 @@ export function createClient(options: ClientOptions): Client {
     clusterLinks: async (n, query, options) =>
       (await read<{ links: Link[] }>(`/topology/clusters/${n}/links`, query, options)).links,
     paths: async (src, dst, query = {}, options = {}) => {
-      const response = await api.send(pathsPath(src, dst), query, options);
+      const response = await send(pathsPath(src, dst), query, options);
       const count = Number(response.headers.get("gazetteer-paths") ?? 0);
       const { paths, next } = parseJson<PathsResult>(await api.readText(response, options.signal));
       return { paths, count, ...(next !== undefined && { next }) };
@@ -330,12 +341,12 @@ export function createClient(options: ClientOptions): Client {
     incident: (direction, at, options) => read("/topology", { incident: direction, at }, options),
     watch: (target, query = {}, options = {}) => {
       // Each watch has its own reference: every watch must detect a new log, not only the first that reconnects.
-      const log: LogReference = { id: lastListLogId };
+      const log: LogReference = { id: lastLogId };
       const connect = (since: number | undefined) =>
         openStream(target, { ...query, since }, log, options.signal);
       return watch({ kinds: kindsOf(target), connect, clock, random }, options);
     },
-    raw: (path, query = {}, options = {}) => api.send(`/${path.replace(/^\/+/, "")}`, query, options),
+    raw: (path, query = {}, options = {}) => send(`/${path.replace(/^\/+/, "")}`, query, options),
     cluster: async (options = {}) => {
       const response = await service.send("/cluster", {}, options);
       return parseJson(await service.readText(response, options.signal));
@@ -343,7 +354,9 @@ export function createClient(options: ClientOptions): Client {
     ready: async (options = {}) => {
       // 503 has the same body: it means not ready, not that the request failed.
       const response = await service.send("/readyz", {}, { ...options, acceptedStatuses: [503] });
-      return parseJson(await service.readText(response, options.signal));
+      const readiness = parseJson<Readiness>(await service.readText(response, options.signal));
+      lastLogId = readiness.logId ?? lastLogId;
+      return readiness;
     },
   };
 }
@@ -352,8 +365,12 @@ export function createClient(options: ClientOptions): Client {
 interface LogReference {
   id: string | undefined;
 }
-const logIdOf = (response: Response): string | undefined =>
-  response.headers.get("gazetteer-log") ?? undefined;
+
+function otherLog(log: LogReference, id: string | undefined): ClientError {
+  log.id = id;
+  const detail = "the service has a new log, whose revisions mean other changes";
+  return new ClientError({ status: 410, code: "revision-expired", detail });
+}
 
 function kindsOf<T extends WatchTarget>(target: T): readonly KindsOf<T>[];
 function kindsOf(target: WatchTarget): readonly Kind[] {

@@ -9,10 +9,12 @@ test("the id of a revision without a change does not complete the next one, whos
   const state = new WatchState(["devices"], 13);
   // The id 14 was of a record without data.
   expect([
-    ...state.receive({ event: "added", data: added(15, "a"), lastEventId: "14", hasId: false }),
+    ...state.receive({ event: "added", data: added(15, "a"), lastEventId: "log.1.14", hasId: false }),
   ]).toEqual([]);
   expect(state.since).toBe(14);
-  const events = [...state.receive({ event: "added", data: added(15, "b"), lastEventId: "15", hasId: true })];
+  const events = [
+    ...state.receive({ event: "added", data: added(15, "b"), lastEventId: "log.1.15", hasId: true }),
+  ];
   expect(events).toMatchObject([
     { revision: 15, value: { id: "a" }, last: false },
     { revision: 15, value: { id: "b" }, last: true },

@@ -70,11 +70,14 @@ export class WatchState<K extends Kind> {
 
   /**
    * Emits the pending changes when `id` completes their revision. The position advances even if there are none: a
-   * filtered stream also sends the ids of revisions without a matching change.
+   * filtered stream also sends the ids of revisions without a matching change. The revision stands after the last dot of
+   * an id, behind the name of the log.
    */
   *advanceTo(id: string): Generator<WatchEvent<K>, void, void> {
-    if (this.#since === undefined || !/^\d{1,16}$/.test(id)) return;
-    const revision = Number(id);
+    if (this.#since === undefined) return;
+    const text = id.slice(id.lastIndexOf(".") + 1);
+    if (!/^\d{1,16}$/.test(text)) return;
+    const revision = Number(text);
     if (revision <= this.#since) return;
     this.#since = revision;
     // The id of a revision without a matching change may arrive together with the first changes of the next one.

@@ -4,7 +4,8 @@
  * written here and on nothing else.
  *
  * - Revision: one integer per batch, consecutive, in a total order, never reused. ETags, cursors, event ids, `since`
- *   and `at` are all this number. Two logs have different ids, because their revisions mean different batches.
+ *   and `at` are all this number. Two logs have different ids, because their revisions mean different batches; an event id
+ *   names its log.
  * - Batch: the values before and after of everything it changes. The view is therefore a pure function of the log, and
  *   can be moved forwards (redo, at a restart) and backwards (undo, for a historical state) without merging again.
  * - Durability: when `append` resolves, a crash of the process cannot lose the batch, and `read` yields it. When it

@@ -17,7 +17,7 @@ export type QueryFaultCode =
 
 export class QueryFault {
   readonly code: QueryFaultCode;
-  /** The parameter at fault, or the request header that stands for it (`Last-Event-ID`). */
+  /** The parameter at fault, or the request header that stands for it (`Gazetteer-Min-Revision`). */
   readonly parameter: string;
   /** For the client: what is wrong and what is allowed. */
   readonly detail: string;

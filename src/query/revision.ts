@@ -57,11 +57,22 @@ export function resolveRevisionOrTime(
   return time instanceof QueryFault ? time : revisionOf(history.resolveTime(time), parameter);
 }
 
-/** A revision whose later changes are all kept. `parameter` is `since`, or the header `Last-Event-ID`. */
-export function resolveSince(history: History, text: string, parameter = "since"): number | QueryFault {
-  if (REVISION.test(text)) return resolveRevision(history, Number(text), parameter);
-  const allowed = "it must be a revision: the Gazetteer-Revision of a list, or an event's id.";
-  return badParameter(parameter, `is ${quote(text)}; ${allowed}`);
+/** A revision whose later changes are all kept. */
+export function resolveSince(history: History, text: string): number | QueryFault {
+  if (REVISION.test(text)) return resolveRevision(history, Number(text), "since");
+  const allowed = "it must be a revision: the Gazetteer-Revision of a list, or the revision of an event.";
+  return badParameter("since", `is ${quote(text)}; ${allowed}`);
+}
+
+/** Why a stream begins with a snapshot although its client has an event id. */
+export type ResetReason = "other-log" | "expired" | "unknown-revision";
+
+/** `LOG.REVISION`, as an event has it. A plain number is a revision of this log. */
+export function parseEventId(logId: string, id: string): number | ResetReason {
+  const dot = id.lastIndexOf(".");
+  if (dot >= 0 && id.slice(0, dot) !== logId) return "other-log";
+  const revision = id.slice(dot + 1);
+  return REVISION.test(revision) ? Number(revision) : "unknown-revision";
 }
 
 /** Both ends of `diff=A..B`; `A..` ends with the newest revision. */

@@ -9,6 +9,9 @@ export interface StreamEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+/** An id is the id of the log, a dot, and the revision. */
+export const revisionOf = (id: string): number => Number(id.slice(id.lastIndexOf(".") + 1));
+
 export class EventReader {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -58,7 +61,7 @@ export class EventReader {
     for (;;) {
       events.push(...this.#buffered);
       this.#buffered = [];
-      if (Number(this.lastEventId) >= revision) return events;
+      if (revisionOf(this.lastEventId) >= revision) return events;
       if (!(await this.#read()))
         throw new Error(`the stream ended at ${this.lastEventId}, not at ${revision}`);
     }

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ClaimChange, Claims, DeviceClaim } from "../../src/model/claim.ts";
 import type { Device } from "../../src/model/entity.ts";
-import { EventReader } from "./events.ts";
+import { EventReader, revisionOf } from "./events.ts";
 import { type Harness, openHarness } from "./harness.ts";
 
 const HOST = "00:00:00:00:00:01/None";
@@ -261,7 +261,7 @@ describe.each(WAYS)("by %s", (what, called) => {
       const live = await open(own, path);
       await live.readUntil(({ event }) => event === "synced");
       await own.replace(networkOf("new", called("old")));
-      await live.readUntil(({ id }) => Number(id) >= own.view.revision);
+      await live.readUntil(({ id }) => revisionOf(id) >= own.view.revision);
       const resumed = await open(own, path, before);
       await own.apply([
         { op: "set", kind: "devices", claim: { id: "new", ...called("old"), mfr: "maker" } },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ClusterStatus, ClusterTrouble } from "../../src/api/cluster-status.ts";
 import { encodeCursor } from "../../src/query/cursor.ts";
 import { until } from "../support/until.ts";
+import { EventReader } from "./events.ts";
 import { API, AUTHORIZATION, type Harness, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
 
@@ -152,14 +153,13 @@ describe("min-revision", () => {
   });
 });
 
-describe("since, Last-Event-ID, at, diff and cursors of a revision to come", () => {
+describe("since, at, diff and cursors of a revision to come", () => {
   const EVENTS = { accept: "text/event-stream" };
   const requests = (h: Harness, revision: number): [string, RequestInit][] => {
     const cursor = encodeCursor({ revision, after: deviceId(1) }, "devices ", h.log.signingKey);
     return [
       [`devices?since=${revision}`, {}],
       [`devices?since=${revision}`, { headers: EVENTS }],
-      ["topology", { headers: { ...EVENTS, "last-event-id": String(revision) } }],
       [`topology?at=${revision}`, {}],
       [`devices/${deviceId(1)}?at=${revision}`, {}],
       [`devices?diff=1..${revision}`, {}],
@@ -191,6 +191,22 @@ describe("since, Last-Event-ID, at, diff and cursors of a revision to come", () 
       const expected = path.includes("cursor") ? [410, "cursor-expired"] : [400, "revision-unknown"];
       expect([path, response.status, await codeOf(response)]).toEqual([path, ...expected]);
     }
+  });
+
+  test("an event id waits in a cluster, and is a reset when the revision does not come", async () => {
+    const resume = (h: Harness): [string, RequestInit] => [
+      "topology",
+      { headers: { ...EVENTS, "last-event-id": `${h.log.id}.${h.view.revision + 1}` } },
+    ];
+    const firstOf = async (response: Response) => (await new EventReader(response).next())?.event;
+    const [path, init] = resume(clustered);
+    const resumed = await waits(clustered, path, init, () => change(clustered));
+    await change(clustered);
+    expect(await firstOf(resumed)).toBe("added");
+    const [again, options] = resume(clustered);
+    const late = await waits(clustered, again, options, () => clustered.clock.advance(2000));
+    expect([late.status, await firstOf(late)]).toEqual([200, "reset"]);
+    expect(await firstOf(await single.fetch(...resume(single)))).toBe("reset");
   });
 
   test("both ends of a diff wait no longer than one", async () => {

@@ -8,7 +8,7 @@ import { slowRequest } from "../http1/raw-request.ts";
 import { snapshotNow } from "../support/claims.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
-import { openEventReader } from "./events.ts";
+import { EventReader, openEventReader, revisionOf } from "./events.ts";
 import { API, AUTHORIZATION, type Harness, openHarness } from "./harness.ts";
 import { setDevice as device, deviceId, SAMPLE } from "./network.ts";
 
@@ -36,13 +36,13 @@ test("the exact text: snapshot, synced, changes, one id for each revision", asyn
   expect(snapshot).toMatch(
     /^event: snapshot\ndata: \{"resource":"devices","revision":1,"value":\{"id":"of:0+1",.*\}\}$/,
   );
-  expect(synced).toStartWith('id: 1\nevent: synced\ndata: {"revision":1');
+  expect(synced).toStartWith(`id: ${h.log.id}.1\nevent: synced\ndata: {"revision":1`);
   const fields = '"changed":["available","lastUpdate","humanReadableLastUpdate"]';
   const about = '"resource":"devices","revision":2,"time":1794704402000,"value":';
   expect(first).toBe(`event: updated\ndata: {${about}${value(1)},${fields}}`);
-  expect(second).toStartWith(`id: 2\nevent: added\ndata: {${about}{"id":"${deviceId(2)}"`);
+  expect(second).toStartWith(`id: ${h.log.id}.2\nevent: added\ndata: {${about}{"id":"${deviceId(2)}"`);
   expect(third).toStartWith(
-    `id: 3\nevent: removed\ndata: {"resource":"devices","revision":3,"time":1794704403000,"value":{`,
+    `id: ${h.log.id}.3\nevent: removed\ndata: {"resource":"devices","revision":3,"time":1794704403000,"value":{`,
   );
   await events.close();
 });
@@ -92,11 +92,11 @@ test("an entity that begins to match is added, one that no longer matches is rem
   await h.apply([device(3, { available: true, sw: "2" })]);
   await h.apply([removeDevice(5)]);
   const changes = await events.readToRevision(6);
-  expect(changes.map(({ event, id, data }) => [event, id, Object(data.value).id])).toEqual([
-    ["added", "2", deviceId(3)],
-    ["updated", "3", deviceId(3)],
-    ["removed", "5", deviceId(3)],
-    ["removed", "6", deviceId(5)],
+  expect(changes.map(({ event, id, data }) => [event, revisionOf(id), Object(data.value).id])).toEqual([
+    ["added", 2, deviceId(3)],
+    ["updated", 3, deviceId(3)],
+    ["removed", 5, deviceId(3)],
+    ["removed", 6, deviceId(5)],
   ]);
   expect(Object(changes[2]?.data.value).available).toBe(false);
   await events.close();
@@ -131,7 +131,7 @@ describe("resuming", () => {
     ] as const) {
       const events = await openEventReader(h, path, headers);
       const changes = await events.readToRevision(5);
-      expect(changes.map(({ event, id }) => `${event} ${id}`)).toEqual(
+      expect(changes.map(({ event, id }) => `${event} ${revisionOf(id)}`)).toEqual(
         [1, 2, 3, 4, 5].filter((n) => n >= from).map((n) => `added ${n}`),
       );
       await events.close();
@@ -152,11 +152,11 @@ describe("resuming", () => {
     for (let n = 1; n <= 700; n++) await h.apply([device(n % 7, { sw: String(n) })]);
     expect(h.history.ringHolds(10)).toBe(false);
     const all = await openEventReader(h, "devices?since=10");
-    expect((await all.readToRevision(700)).map(({ id }) => Number(id))).toEqual(
+    expect((await all.readToRevision(700)).map(({ id }) => revisionOf(id))).toEqual(
       Array.from({ length: 690 }, (_, i) => i + 11),
     );
     await h.apply([device(1, { sw: "last" })]);
-    expect((await all.next())?.id).toBe("701");
+    expect((await all.next())?.id).toBe(`${h.log.id}.701`);
     await all.close();
     const filtered = await openEventReader(h, `devices?id=${deviceId(3)}&sw=500&since=10`);
     expect((await filtered.readUntil(({ event }) => event === "removed")).map(({ event }) => event)).toEqual([
@@ -171,26 +171,52 @@ describe("resuming", () => {
     for (let n = 1; n <= 5; n++) await h.apply([device(n)]);
     await h.log.writeSnapshot(snapshotNow(h.view));
     await h.log.prune(Number.MAX_SAFE_INTEGER, 0);
-    const problemOf = async (path: string, headers: Record<string, string> = {}) => {
-      const response = await h.fetch(path, { headers: { accept: "text/event-stream", ...headers } });
+    const problemOf = async (path: string) => {
+      const response = await h.fetch(path, { headers: { accept: "text/event-stream" } });
       const { type, detail } = await response.json();
       return [response.status, String(type).split("#")[1], detail];
     };
     const [status, code, detail] = await problemOf("devices?since=3");
     expect([status, code]).toEqual([410, "revision-expired"]);
     expect(detail).toContain("revision 5");
-    expect((await problemOf("devices", { "last-event-id": "3" })).slice(0, 2)).toEqual([
-      410,
-      "revision-expired",
-    ]);
     expect((await problemOf("devices?since=99")).slice(0, 2)).toEqual([400, "revision-unknown"]);
-    const [, , future] = await problemOf("devices", { "last-event-id": "99" });
-    expect(future).toContain("Last-Event-ID");
-    const [bad, , badDetail] = await problemOf("devices", { "last-event-id": "abc" });
+    const [bad, , badDetail] = await problemOf(`devices?since=${h.log.id}.5`);
     expect(bad).toBe(400);
-    expect(badDetail).toContain('"Last-Event-ID" is "abc"');
+    expect(badDetail).toContain(`"since" is "${h.log.id}.5"`);
     const events = await openEventReader(h, "devices?since=5");
     await events.close();
+  });
+
+  test("an event id that there is nothing to resume from is a reset and a new snapshot, never an error", async () => {
+    await using h = await openHarness();
+    for (let n = 1; n <= 5; n++) await h.apply([device(n)]);
+    await h.log.writeSnapshot(snapshotNow(h.view));
+    await h.log.prune(Number.MAX_SAFE_INTEGER, 0);
+    for (const [id, reason] of [
+      ["0f8e9f4c-7f5c-4f0a-9d5a-3f3f6f6f1b2c.5", "other-log"],
+      [`${h.log.id}.5.5`, "other-log"],
+      [".5", "other-log"],
+      ["3", "expired"],
+      [`${h.log.id}.3`, "expired"],
+      [`${h.log.id}.6`, "unknown-revision"],
+      [`${h.log.id}.`, "unknown-revision"],
+      ["abc", "unknown-revision"],
+    ] as const) {
+      // What a new stream would be refused for is none for one that goes on: the centre may come back.
+      for (const path of ["devices?since=5", "topology/problems", `devices?around=${deviceId(9)}`]) {
+        const response = await h.fetch(path, {
+          headers: { accept: "text/event-stream", "last-event-id": id },
+        });
+        expect([path, id, response.status]).toEqual([path, id, 200]);
+        const events = new EventReader(response);
+        const records = await events.readUntil(({ event }) => event === "synced");
+        expect(records[0]).toEqual({ event: "reset", id: "", data: { reason, revision: 5 } });
+        const isDevices = path === "devices?since=5";
+        expect(records.filter(({ event }) => event === "snapshot")).toHaveLength(isDevices ? 5 : 0);
+        expect(events.lastEventId).toBe(`${h.log.id}.5`);
+        await events.close();
+      }
+    }
   });
 
   test("after a restart, from the same revision", async () => {
@@ -199,9 +225,9 @@ describe("resuming", () => {
     for (let n = 1; n <= 4; n++) await first.apply([device(n)]);
     await first.stop();
     await using h = await openHarness({ data });
-    const events = await openEventReader(h, "devices", { "last-event-id": "2" });
+    const events = await openEventReader(h, "devices", { "last-event-id": `${h.log.id}.2` });
     await h.apply([device(5)]);
-    expect((await events.readToRevision(5)).map(({ id }) => id)).toEqual(["3", "4", "5"]);
+    expect((await events.readToRevision(5)).map(({ id }) => revisionOf(id))).toEqual([3, 4, 5]);
     await events.close();
   });
 });
@@ -212,15 +238,15 @@ test("a heartbeat every 15 s moves the last event id to the newest revision", as
   await events.readUntil(({ event }) => event === "synced");
   await h.apply([device(9)]);
   await h.apply([device(8)]);
-  expect(events.lastEventId).toBe("1");
+  expect(events.lastEventId).toBe(`${h.log.id}.1`);
   await h.clock.advance(15_000);
   await events.readToRevision(3);
-  expect(events.text).toEndWith(": heartbeat\nid: 3\n\n");
+  expect(events.text).toEndWith(`: heartbeat\nid: ${h.log.id}.3\n\n`);
   await h.clock.advance(15_000);
   await h.apply([device(7)]);
   await h.clock.advance(15_000);
   await events.readToRevision(4);
-  expect(events.text.split(": heartbeat\nid: 3\n\n")).toHaveLength(3);
+  expect(events.text.split(`: heartbeat\nid: ${h.log.id}.3\n\n`)).toHaveLength(3);
   await events.close();
 });
 
@@ -320,7 +346,7 @@ test("a slow subscriber that reads from the log receives overflow when the log i
   await compactor.compact();
   await h.log.prune(h.clock.now() + 1, 1e12);
   const text = (await slow.finish()).toString();
-  const ids = [...text.matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]));
+  const ids = [...text.matchAll(/^id: .*\.(\d+)$/gm)].map((match) => Number(match[1]));
   expect(ids).toEqual(ids.map((_, i) => i + 2));
   expect(ids.length).toBeLessThan(599);
   expect(text.slice(-50)).toContain("event: overflow");

@@ -56,7 +56,7 @@ test.skipIf(!needs("chromium"))(
     expect(seen.slice(synced + 1).every(({ event }) => event !== "snapshot" && event !== "synced")).toBe(
       true,
     );
-    expect(Number(seen[synced]?.id)).toBeGreaterThan(0);
+    expect(seen[synced]?.id).toMatch(/^[\w-]+\.[1-9]\d*$/);
     await service.stop();
   },
   120_000,

@@ -79,7 +79,7 @@ export class Consumer {
         transform(chunk, controller) {
           const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
           rest = lines.pop() ?? "";
-          for (const [, id] of lines.map((line) => /^id: ?(\d+)$/.exec(line) ?? [])) {
+          for (const [, id] of lines.map((line) => /^id: ?.*\.(\d+)$/.exec(line) ?? [])) {
             if (id === undefined) continue;
             if (Number(id) < highest)
               observed.loss(`${name}: revision ${id} after ${highest} on a connection`);

@@ -85,19 +85,24 @@ export function streamResponse(
   after: ScriptedResponse["after"],
   ...body: readonly (string | Uint8Array)[]
 ): ScriptedResponse {
-  return { status: 200, headers: { "content-type": "text/event-stream" }, body, after };
+  const headers = { "content-type": "text/event-stream", "gazetteer-log": LOG_ID };
+  return { status: 200, headers, body, after };
 }
+
+/** Of its events. A client splits an id at the last dot. */
+export const LOG_ID = "log.1";
 
 /** Each returns one record of a stream. The entities are devices with only an id. */
 export const records = {
   snapshot: (id: string, revision: number) =>
     `event: snapshot\ndata: ${JSON.stringify({ resource: "devices", revision, value: { id } })}\n\n`,
-  synced: (revision: number) => `id: ${revision}\nevent: synced\ndata: {"revision":${revision}}\n\n`,
+  synced: (revision: number) =>
+    `id: ${LOG_ID}.${revision}\nevent: synced\ndata: {"revision":${revision}}\n\n`,
   /** Only the last record of a revision has an id. */
   change: (event: "added" | "updated" | "removed", id: string, revision: number, isLast = true) => {
     const changed = event === "updated" ? { changed: ["available"] } : {};
     const body = { resource: "devices", revision, time: 1000 + revision, value: { id }, ...changed };
-    return `${isLast ? `id: ${revision}\n` : ""}event: ${event}\ndata: ${JSON.stringify(body)}\n\n`;
+    return `${isLast ? `id: ${LOG_ID}.${revision}\n` : ""}event: ${event}\ndata: ${JSON.stringify(body)}\n\n`;
   },
   overflow: (revision: number) => `event: overflow\ndata: {"revision":${revision}}\n\n`,
   closing: (retryMs: number, reason = "shutdown") =>

@@ -47,7 +47,7 @@ test.skipIf(!needs("curl"))("curl -N prints snapshot, synced and changes as they
     url,
   ]);
   try {
-    await until(() => /^id: \d+\nevent: (?:added|updated|removed)$/m.test(output.stdout), {
+    await until(() => /^id: [\w-]+\.\d+\nevent: (?:added|updated|removed)$/m.test(output.stdout), {
       what: "a change",
     });
   } finally {

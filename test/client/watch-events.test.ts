@@ -1,6 +1,14 @@
 /** How the watch reacts to the responses and records of a service: starts over, retries later or throws. */
 import { describe, expect, test } from "bun:test";
-import { problemResponse, records, startFakeService, streamResponse, textResponse } from "./fake-service.ts";
+import { createClient } from "../../src/client/client.ts";
+import {
+  LOG_ID,
+  problemResponse,
+  records,
+  startFakeService,
+  streamResponse,
+  textResponse,
+} from "./fake-service.ts";
 import { INITIAL_RECORDS, readUntil, sinceParameters, startWatch } from "./watch-harness.ts";
 
 describe("the service ends or restarts the stream", () => {
@@ -38,6 +46,32 @@ describe("the service ends or restarts the stream", () => {
       streamResponse("hold", records.synced(1)),
     );
     expect(await readUntil(startWatch(service).events, "synced@1")).toBe("=a@1 =b@4 synced@5 reset synced@1");
+  });
+
+  test("a 503 with the id of another log: a new snapshot, because the revision never comes", async () => {
+    const other = { "gazetteer-log": "log.2", "retry-after": "1" };
+    const service = await startFakeService(
+      streamResponse("end", ...INITIAL_RECORDS),
+      problemResponse(503, "revision-not-reached", { "gazetteer-log": LOG_ID }),
+      problemResponse(503, "overloaded"),
+      problemResponse(503, "revision-not-reached", other),
+      streamResponse("hold", records.synced(1)),
+    );
+    expect(await readUntil(startWatch(service).events, "synced@1")).toBe("=a@1 =b@4 synced@5 reset synced@1");
+    expect(sinceParameters(service)).toEqual([undefined, "5", "5", "5", undefined]);
+  });
+
+  test("the same at the first connection, from the revision of a read", async () => {
+    const service = await startFakeService(
+      textResponse('{"status":"ready","revision":5,"logId":"log.1"}'),
+      problemResponse(400, "revision-unknown", { "gazetteer-log": "log.2" }),
+      streamResponse("hold", records.synced(1)),
+    );
+    const client = createClient({ url: service.url });
+    const { revision } = await client.ready();
+    expect(await readUntil(client.watch("devices", {}, { since: revision }), "synced@1")).toBe(
+      "reset synced@1",
+    );
   });
 
   test("a snapshot that was not requested: reset and the new snapshot", async () => {
@@ -146,7 +180,7 @@ describe("the service ends or restarts the stream", () => {
 
   test("the watch resumes at the id of a record without data", async () => {
     const service = await startFakeService(
-      streamResponse("end", ...INITIAL_RECORDS, "id: 40\n\n"),
+      streamResponse("end", ...INITIAL_RECORDS, `id: ${LOG_ID}.40\n\n`),
       streamResponse("hold", records.change("added", "c", 41)),
     );
     await readUntil(startWatch(service).events, "+c@41.");

@@ -58,7 +58,7 @@ describe("one connection", () => {
 
   test("unknown event names and resources are skipped", async () => {
     const unknown =
-      'id: 6\nevent: added\ndata: {"resource":"tunnels","revision":6}\n\nevent: moved\ndata: x\n\n';
+      'id: log.1.6\nevent: added\ndata: {"resource":"tunnels","revision":6}\n\nevent: moved\ndata: x\n\n';
     const service = await startFakeService(
       streamResponse("end", ...INITIAL_RECORDS, unknown),
       streamResponse("hold", records.change("added", "c", 7)),

@@ -11,6 +11,7 @@ import type { Kind } from "../../model/ids.ts";
 import { bindChanges, bindChangesAt } from "../../query/bound-filters.ts";
 import { filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
+import type { ResetReason } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { RequestContext } from "../reads/read-context.ts";
@@ -18,37 +19,45 @@ import { logPosition } from "./log-position.ts";
 import { neighbourhoodPosition } from "./neighbourhood-position.ts";
 import type { Chunk, Position, SharedChunks } from "./shared-chunks.ts";
 import { snapshotPosition } from "./snapshot-position.ts";
-import { syncedRecord } from "./sse.ts";
+import { HEARTBEAT_COMMENT, heartbeatRecord, syncedRecord } from "./sse.ts";
 import { streamTopicOf } from "./stream-topic.ts";
 
 export type StreamContext = Pick<RequestContext, "view" | "history" | "dialect" | "memory">;
 
-/** `since`: the revision to resume from; without it the snapshot comes first. */
+/**
+ * The revision to resume from. Without it the snapshot comes first, also where a client has an id that it cannot resume from.
+ * Such a client may have seen that the centre of `around` was removed, or that a name became ambiguous: that is no error then.
+ */
+export type StreamStart = number | ResetReason | undefined;
+
 export function* createChangeCursor(
   context: StreamContext,
   kind: Kind | undefined,
   query: Query,
-  since: number | undefined,
+  start: StreamStart,
   chunks: SharedChunks,
 ): Steps<ChangeCursor> {
   const { view, history, memory } = context;
   const topic = streamTopicOf(context, kind, query);
-  if (since === undefined) {
+  if (typeof start !== "number") {
     const now = view.capture();
     memory.hold(now);
-    const filtered = throwIfFault(yield* filterState(now, query));
-    const synced = yield* syncedRecord(now);
+    const filtered =
+      start === undefined
+        ? throwIfFault(yield* filterState(now, query))
+        : yield* filterStateOrEmpty(now, query);
+    const synced = yield* syncedRecord(history.log, now);
     const end = query.around
       ? neighbourhoodPosition(topic, filtered)
       : logPosition(topic, now.revision, bindChanges(query, now));
     return new ChangeCursor(history, chunks, snapshotPosition({ topic, filtered, synced, end }));
   }
   if (!query.around) {
-    const bound = yield* bindChangesAt(history, query, since);
-    return new ChangeCursor(history, chunks, logPosition(topic, since, bound));
+    const bound = yield* bindChangesAt(history, query, start);
+    return new ChangeCursor(history, chunks, logPosition(topic, start, bound));
   }
   // A subscriber that resumes may have seen that the centre was removed, and waits until it is added again.
-  const filtered = yield* filterStateOrEmpty(yield* history.stateAt(since), query);
+  const filtered = yield* filterStateOrEmpty(yield* history.stateAt(start), query);
   return new ChangeCursor(history, chunks, neighbourhoodPosition(topic, filtered));
 }
 
@@ -69,6 +78,11 @@ export class ChangeCursor {
   /** The revision that the subscriber has once it received everything so far. */
   get revision(): number {
     return this.#position.revision;
+  }
+
+  /** Of the position, which it tells the subscriber. Within a snapshot there is nothing to resume from yet. */
+  get heartbeat(): string {
+    return this.isPartial ? HEARTBEAT_COMMENT : heartbeatRecord(this.#history.log, this.revision);
   }
 
   /** Whether the subscriber has a part of a snapshot, or of a revision. */

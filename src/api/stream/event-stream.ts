@@ -9,13 +9,12 @@ import type { BodySource } from "../../http1/body-source.ts";
 import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import { Cancelled, type Scheduler } from "../../lib/scheduler.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
-import { encodeText, HEARTBEAT_COMMENT, heartbeatRecord, OPENING_COMMENT, overflowRecord } from "./sse.ts";
+import { encodeText, OPENING_COMMENT, overflowRecord } from "./sse.ts";
 
 /** After a larger chunk the other streams have their turn: copying many of them to sockets takes long. */
 const LARGE_CHUNK_BYTES = 16 * 1024;
 
 const OPENING = encodeText(OPENING_COMMENT);
-const HEARTBEAT = encodeText(HEARTBEAT_COMMENT);
 
 export interface EventStreamOptions {
   readonly user: string;
@@ -23,6 +22,8 @@ export interface EventStreamOptions {
   readonly owner: string;
   readonly scheduler: Scheduler;
   readonly cursor: ChangeCursor;
+  /** Sent before what the cursor has. */
+  readonly firstRecord: string;
   /** Of the state that the snapshot is rendered from. The rest of the stream holds next to nothing. */
   readonly memory: MemoryAccount;
   /** The stream has more to send, in a later turn: then `wake` is to be called. */
@@ -81,7 +82,8 @@ export class EventStream implements BodySource {
     this.#isWaiting = false;
     if (!this.#isOpeningSent) {
       this.#isOpeningSent = true;
-      return OPENING;
+      const { firstRecord } = this.#options;
+      return firstRecord === "" ? OPENING : encodeText(OPENING_COMMENT + firstRecord);
     }
     const bytes = this.#isPaused ? undefined : this.#nextChunk();
     if (bytes) return this.#take(bytes);
@@ -147,8 +149,7 @@ export class EventStream implements BodySource {
     this.#isWaiting = true;
     if (!this.#isHeartbeatDue) return "wait";
     this.#isHeartbeatDue = false;
-    // Within a snapshot there is nothing to resume from yet.
-    return this.#cursor.isPartial ? HEARTBEAT : encodeText(heartbeatRecord(this.#cursor.revision));
+    return encodeText(this.#cursor.heartbeat);
   }
 
   /**

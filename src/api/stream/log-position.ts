@@ -128,8 +128,8 @@ class BatchRecords {
     this.nextEntry = undefined;
     // A replica subscribes to everything and must reach every revision, also one that changed no public entity.
     const isEverything = scope.length === KINDS.length && query.filters.length === 0;
-    if (waiting) yield lastChangeRecord(waiting, revision, time);
-    else if (!matches && isEverything) yield revisionRecord(revision);
+    if (waiting) yield lastChangeRecord(history.log, waiting, revision, time);
+    else if (!matches && isEverything) yield revisionRecord(history.log, revision);
   }
 }
 

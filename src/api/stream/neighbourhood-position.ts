@@ -54,7 +54,7 @@ function* diffChunks(
   current: FilteredState,
   alreadySent: number,
 ): Chunks {
-  const { kind, dialect } = topic;
+  const { kind, dialect, history } = topic;
   const { revision, time } = current.state;
   let text = "";
   let waiting: Change | undefined;
@@ -72,6 +72,6 @@ function* diffChunks(
     yield { bytes: encodeText(text), next: partialPosition(topic, previous, current, found - 1) };
     text = "";
   }
-  if (waiting) text += lastChangeRecord(waiting, revision, time);
+  if (waiting) text += lastChangeRecord(history.log, waiting, revision, time);
   yield { bytes: encodeText(text), next: neighbourhoodPosition(topic, current) };
 }

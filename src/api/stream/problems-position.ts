@@ -11,9 +11,9 @@ import type { Query } from "../../query/query.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import { throwIfFault } from "../query-problem.ts";
 import type { RequestContext } from "../reads/read-context.ts";
-import { ChangeCursor } from "./change-cursor.ts";
+import { ChangeCursor, type StreamStart } from "./change-cursor.ts";
 import type { ChunkOrOverflow, Position, SharedChunks } from "./shared-chunks.ts";
-import { CHUNK_CHARS, encodeText } from "./sse.ts";
+import { CHUNK_CHARS, encodeText, idLine } from "./sse.ts";
 import { selectionOf } from "./stream-topic.ts";
 
 type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
@@ -25,7 +25,7 @@ const PROBLEM_BYTES = 1000;
 interface Topic {
   readonly key: string;
   readonly query: Query;
-  readonly context: Pick<RequestContext, "problems" | "view">;
+  readonly context: Pick<RequestContext, "history" | "problems" | "view">;
 }
 
 /** The problems that match, of one list, whose version it has. */
@@ -36,27 +36,26 @@ interface Matching extends ListVersion {
   readonly bytes: number;
 }
 
-/** `since`: the revision to resume from; without it the list comes first. */
 export function* createProblemsCursor(
   context: Pick<RequestContext, "history" | "problems" | "view" | "dialect" | "memory">,
   query: Query,
-  since: number | undefined,
+  start: StreamStart,
   chunks: SharedChunks,
 ): Steps<ChangeCursor> {
   const { history, problems, view, dialect, memory } = context;
   const topic = {
     key: `${dialect.keyPrefix}problems ${selectionOf(query)}`,
     query,
-    context: { problems, view },
+    context: { history, problems, view },
   };
-  if (since === undefined) {
-    throwIfFault(findFilterAmbiguity(query, view.capture()));
+  if (typeof start !== "number") {
+    if (start === undefined) throwIfFault(findFilterAmbiguity(query, view.capture()));
     const current = yield* matching(topic, yield* problems.newest());
     // Until it is sent, however many newer lists there are by then.
     memory.add(current.bytes);
     return new ChangeCursor(history, chunks, snapshotPosition(topic, current, 0));
   }
-  const list = yield* problems.at(since, history.timeOf(since), (state) => memory.hold(state));
+  const list = yield* problems.at(start, history.timeOf(start), (state) => memory.hold(state));
   const previous = yield* matching(topic, list);
   return new ChangeCursor(history, chunks, changesPosition(topic, previous));
 }
@@ -119,7 +118,7 @@ function* snapshotChunks(topic: Topic, current: Matching, alreadySent: number): 
     yield { bytes: encodeText(text), next: snapshotPosition(topic, current, sent) };
     text = "";
   }
-  text += `id: ${revision}\nevent: synced\ndata: {"revision":${revision},"time":${time}}\n\n`;
+  text += `${idLine(topic.context.history.log, revision)}event: synced\ndata: {"revision":${revision},"time":${time}}\n\n`;
   yield { bytes: encodeText(text), next: changesPosition(topic, current) };
 }
 
@@ -156,7 +155,7 @@ function* diffChunks(topic: Topic, previous: Matching, current: Matching, alread
     text = "";
   }
   // Only the last record has the id, so that a client that resumes has all changes or none.
-  if (waiting !== undefined) text += `id: ${current.revision}\n${waiting}`;
+  if (waiting !== undefined) text += idLine(topic.context.history.log, current.revision) + waiting;
   yield { bytes: encodeText(text), next: changesPosition(topic, current) };
 }
 

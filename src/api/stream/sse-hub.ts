@@ -8,14 +8,12 @@
 
 import type { BodySource } from "../../http1/body-source.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
 import type { Shares } from "../limits/shares.ts";
 import { Problem } from "../problem.ts";
-import type { ChangeCursor } from "./change-cursor.ts";
-import { EventStream } from "./event-stream.ts";
+import { EventStream, type EventStreamOptions } from "./event-stream.ts";
 import { SharedChunks } from "./shared-chunks.ts";
 import { closingRecord } from "./sse.ts";
 
@@ -118,16 +116,14 @@ export class SseHub {
   }
 
   /** A body that lasts until the client disconnects or the stream is closed. Throws as `requireRoom` does. */
-  openStream(user: string, owner: string, cursor: ChangeCursor, memory: MemoryAccount): BodySource {
+  openStream(options: Omit<EventStreamOptions, "scheduler" | "onPause" | "onEnd">): BodySource {
+    const { user } = options;
     this.requireRoom(user);
     this.#shares.countStream(user, 1);
     this.#openedTotal++;
     const stream = new EventStream({
-      user,
-      owner,
+      ...options,
       scheduler: this.#scheduler,
-      cursor,
-      memory,
       onPause: this.#onPause,
       onEnd: this.#onEnd,
     });

@@ -1,35 +1,51 @@
 /**
  * The text of server-sent events. Only the last record of a revision carries the id: a client that resumes by id has
- * either all changes of a revision or none.
+ * either all changes of a revision or none. The id names the log too: after the data folder was emptied the same revision
+ * means other changes, and a browser knows nothing of a stream but its last id.
  */
 import type { Steps } from "../../lib/steps.ts";
+import type { Log } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { Change } from "../../query/changes.ts";
+import type { ResetReason } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { changeMembers } from "../reads/change-json.ts";
 
 /** A chunk of records is cut when it has this many characters. */
 export const CHUNK_CHARS = 65_536;
 
+type LogId = Pick<Log, "id">;
+
+/** Begins a record. */
+export const idLine = ({ id }: LogId, revision: number): string => `id: ${id}.${revision}\n`;
+
+/** A revision without changes. */
+export const revisionRecord = (log: LogId, revision: number): string => `${idLine(log, revision)}\n`;
+
 /**
  * Keeps the connection alive. An id without data is no event but moves the position to resume from: without it a
  * subscriber whose filters match little would resume from a revision that is no longer kept.
  */
-export const heartbeatRecord = (revision: number): string => `: heartbeat\nid: ${revision}\n\n`;
+export const heartbeatRecord = (log: LogId, revision: number): string =>
+  `: heartbeat\n${revisionRecord(log, revision)}`;
 export const HEARTBEAT_COMMENT = ": heartbeat\n\n";
 /** Sent first, so that the client knows at once that it is connected. */
 export const OPENING_COMMENT = ": connected\n\n";
+
+/** Comes before the snapshot of a stream that cannot resume from its `Last-Event-ID`. */
+export const resetRecord = (reason: ResetReason, revision: number): string =>
+  `event: reset\ndata: {"reason":"${reason}","revision":${revision}}\n\n`;
 
 export const snapshotRecord = (resource: Kind, revision: number, value: string): string =>
   `event: snapshot\ndata: {"resource":"${resource}","revision":${revision},"value":${value}}\n\n`;
 
 /** Contains the revisions that last changed each collection, so that a replica computes the same entity tags. */
-export function* syncedRecord(state: NetworkState): Steps<string> {
+export function* syncedRecord(log: LogId, state: NetworkState): Steps<string> {
   const { revision, time, versions } = state;
   const graphTime = yield* state.graphTime();
   const { claims: _claims, settings: _settings, ...marks } = versions;
   const data = { revision, time, graphTime, marks };
-  return `id: ${revision}\nevent: synced\ndata: ${JSON.stringify(data)}\n\n`;
+  return `${idLine(log, revision)}event: synced\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
 export const overflowRecord = (revision: number): string =>
@@ -43,11 +59,8 @@ export const changeRecord = (change: Change, revision: number, time: number): st
   `event: ${change.event}\ndata: {${changeMembers(change, revision, time)}}\n\n`;
 
 /** The last change of its revision. */
-export const lastChangeRecord = (change: Change, revision: number, time: number): string =>
-  `id: ${revision}\n${changeRecord(change, revision, time)}`;
-
-/** A revision without changes. */
-export const revisionRecord = (revision: number): string => `id: ${revision}\n\n`;
+export const lastChangeRecord = (log: LogId, change: Change, revision: number, time: number): string =>
+  idLine(log, revision) + changeRecord(change, revision, time);
 
 const NO_BYTES = new Uint8Array();
 
