@@ -360,22 +360,22 @@ test("the stream has the list, then what changes, also with time alone", async (
     event: "snapshot",
     data: { resource: "problems", revision: 2, value: { kind: "link-lost" } },
   });
-  expect(synced).toMatchObject({ id: "2", data: { revision: 2 } });
+  expect(synced).toMatchObject({ id: `${harness.log.id}.2`, data: { revision: 2 } });
   await harness.apply([device(B, false)]);
   expect(await events.next()).toMatchObject({
     event: "added",
-    id: "3",
+    id: `${harness.log.id}.3`,
     data: { resource: "problems", revision: 3, value: { id: `device-unavailable:${B}` } },
   });
   // A host that comes to what is cut off changes the problem.
   await harness.apply([host(7, C)]);
   expect(await events.next()).toMatchObject({
     event: "updated",
-    id: "4",
+    id: `${harness.log.id}.4`,
     data: { value: { kind: "link-lost", cutOff: { hostCount: 2 } }, changed: ["cutOff"] },
   });
   await harness.apply([device(B, true)]);
-  expect(await events.next()).toMatchObject({ event: "removed", id: "5" });
+  expect(await events.next()).toMatchObject({ event: "removed", id: `${harness.log.id}.5` });
   await letPass(harness, 24 * HOUR_MS);
   expect(await events.next()).toMatchObject({ event: "removed", data: { value: { kind: "link-lost" } } });
   await events.close();
@@ -392,7 +392,7 @@ test("a stream has one change for all revisions of a second, and the first at on
     return { kind: "devices" as const, id, before, after, changed: ["available"] };
   };
   await harness.write([entry(B, 2, false)]);
-  expect(await events.next()).toMatchObject({ event: "added", id: "2" });
+  expect(await events.next()).toMatchObject({ event: "added", id: `${harness.log.id}.2` });
   // Without time in between: the problem of C begins and ends, and so nothing of it is sent.
   await harness.commit([entry(C, 3, false)]);
   expect((await read(harness)).problems).toHaveLength(2);
@@ -400,7 +400,7 @@ test("a stream has one change for all revisions of a second, and the first at on
   await harness.commit([entry(B, 5, true)]);
   expect(await read(harness)).toMatchObject({ problems: [] });
   await harness.clock.advance(1000);
-  expect(await events.next()).toMatchObject({ event: "removed", id: "5" });
+  expect(await events.next()).toMatchObject({ event: "removed", id: `${harness.log.id}.5` });
   await events.close();
 });
 
