@@ -45,7 +45,7 @@ export const clusterCommand: Command = {
           messages and, without --discard, where a node shows a revision.
   join    Make the log of a single node the log of a new cluster: revisions, history and cursors stay valid.
   leave   Make this node's copy of the cluster's log the log of a single node. Where the cluster still exists, the log
-          gets a new id: clients begin again.
+          gets a new id: clients begin again. Shared users stay.
 
 For join and leave the service must not be running on the data folder. The configuration is that of gazetteer serve.
 
@@ -149,11 +149,17 @@ async function join(args: Arguments, context: Context): Promise<number> {
 async function leave(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);
   const { leaveCluster } = await import("../service/cluster-leave.ts");
-  const { log, isNewLog, oldest, newest } = await leaveCluster(config);
+  const { log, isNewLog, oldest, newest, users } = await leaveCluster(config);
   const id = isNewLog ? `the new id ${log}, because the cluster may go on` : `the id ${log} as before`;
   await context.out(
     `${config.data} has the log of a single node, revisions ${oldest} to ${newest}, with ${id}; start the service without cluster.servers\n`,
   );
+  if (users)
+    await context.out(
+      users.isUsed
+        ? `the users of the cluster are in ${users.path}, which the service reads\n`
+        : `the users of the cluster are in ${users.path}; name it as users in the configuration to keep them\n`,
+    );
   return EXIT_STATUS.ok;
 }
 

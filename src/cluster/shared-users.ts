@@ -6,7 +6,8 @@
  * - Writes are by revision: two at once are both applied, and of two changes of one user the last one wins.
  * - A value has a version that grows. Whoever may write to the bucket, without the secret, cannot bring an old one back: a node
  *   that knows a newer one writes that again, also where the bucket was deleted.
- * - The last known value is kept in a file as well, for starts without NATS.
+ * - The last known value is kept in a file as well, for starts without NATS, and for a node that leaves the cluster: that is a
+ *   users file, which needs no secret to be read.
  */
 import { readFile } from "node:fs/promises";
 import type { KvEntry } from "@nats-io/kv";
@@ -81,8 +82,8 @@ export class SharedUsers {
   /** Reads the set, from NATS or else from the copy. To be called before anything else. */
   async load(): Promise<void> {
     const { copyPath, engine } = this.#options;
-    const copy = copyPath && (await readFile(copyPath, "latin1").catch(() => undefined));
-    this.#known = copy ? this.#open(Buffer.from(copy, "base64")) : undefined;
+    const copy = copyPath && (await readFile(copyPath, "utf8").catch(() => undefined));
+    this.#known = copy ? (parseCopy(copy) ?? this.#open(Buffer.from(copy, "base64"))) : undefined;
     if (!engine.isConnected) return;
     try {
       const { kv } = await this.#bucket.open();
@@ -132,27 +133,27 @@ export class SharedUsers {
     const read = isSet && entry.key === KEY ? this.#open(entry.value) : undefined;
     if (isSet && !read) this.#options.onMalformed(entry);
     if (entry.key !== KEY) return;
-    if (read && read.version > (this.#known?.version ?? 0)) this.#apply(read, entry.value);
+    if (read && read.version > (this.#known?.version ?? 0)) this.#apply(read);
     // Deleted, replaced by something else, or an old one: what is known is written again.
     else if (!read || !this.#known || !isEqual(read.users, this.#known.users)) this.#shouldWrite = true;
   }
 
   /** The watch may have seen it before. */
-  #applyIfNewer(set: UserSet, sealed: Uint8Array): void {
-    if (set.version > (this.#known?.version ?? 0)) this.#apply(set, sealed);
+  #applyIfNewer(set: UserSet): void {
+    if (set.version > (this.#known?.version ?? 0)) this.#apply(set);
   }
 
-  #apply(set: UserSet, sealed: Uint8Array): void {
+  #apply(set: UserSet): void {
     this.#known = set;
-    this.#keepCopy(sealed);
+    this.#keepCopy(set);
     this.onChange(set.users);
   }
 
-  #keepCopy(sealed: Uint8Array): void {
+  #keepCopy(set: UserSet): void {
     const { copyPath, logger } = this.#options;
     if (copyPath === undefined) return;
     this.#copying = this.#copying
-      .then(() => replaceFile(copyPath, Buffer.from(sealed).toString("base64")))
+      .then(() => replaceFile(copyPath, formatCopy(set)))
       .catch((error: unknown) => logger.warn("users-copy-not-written", { reason: errorMessage(error) }));
   }
 
@@ -192,12 +193,12 @@ export class SharedUsers {
         "the users of the cluster are sealed with another secret; cluster.secretFile must be the same",
       );
     const users = newest ? withChanges(newest.users, this.#sharedFile, file) : file;
-    if (shared && isEqual(users, shared.users)) return this.#applyIfNewer(shared, stored.value);
+    if (shared && isEqual(users, shared.users)) return this.#applyIfNewer(shared);
     const set = { version: (newest?.version ?? 0) + 1, users };
     const sealed = this.#seal(set);
     if (stored) await kv.update(KEY, sealed, stored.revision);
     else await kv.create(KEY, sealed);
-    this.#applyIfNewer(set, sealed);
+    this.#applyIfNewer(set);
   }
 
   #seal({ version, users }: UserSet): Uint8Array {
@@ -222,6 +223,27 @@ export class SharedUsers {
     if (line !== this.#reported) this.#options.logger.error(event, { reason });
     this.#reported = line;
   }
+}
+
+const COPY_HEAD = /^# The users of the cluster as they were last known, version (\d+)\./;
+
+const formatCopy = ({ version, users }: UserSet): string =>
+  [
+    `# The users of the cluster as they were last known, version ${version}. The service writes this file.`,
+    ...[...users].map(([name, entry]) => `${name}:${entry}`),
+    "",
+  ].join("\n");
+
+/** Undefined for a copy of an earlier version, which sealed it. */
+function parseCopy(text: string): UserSet | undefined {
+  const version = COPY_HEAD.exec(text)?.[1];
+  if (version === undefined) return undefined;
+  const lines = text.split("\n").slice(1).filter(Boolean);
+  const users = lines.map((line) => {
+    const colon = line.indexOf(":");
+    return [line.slice(0, colon), line.slice(colon + 1)] as const;
+  });
+  return { version: Number(version), users: new Map(users) };
 }
 
 const newer = (a: UserSet | undefined, b: UserSet | undefined): UserSet | undefined =>

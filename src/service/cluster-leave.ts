@@ -1,13 +1,16 @@
 /**
  * Makes a node's copy of the cluster's log the log of a single node, with its history. Where the cluster may go on, the log
- * gets another id and signing key: from then on its revisions mean other batches.
+ * gets another id and signing key: from then on its revisions mean other batches. The users that the nodes shared stay.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { OWN_USERS_FILE } from "../api/auth/users.ts";
 import type { Config } from "../config/schema.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
+import { replaceFile } from "../lib/replace-file.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
 import { StreamError } from "../log/jetstream/stream-error.ts";
 import { changeIdentity, moveLog, newLogId } from "../log/log-file.ts";
@@ -17,6 +20,7 @@ import { EngineError } from "../nats/engine-error.ts";
 import { clusterNames } from "../nats/names.ts";
 import { asStartupError } from "./as-startup-error.ts";
 import { copyFile, engineOptions, nameOfMachine } from "./cluster.ts";
+import { usersFile } from "./shared-users.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, LOG_FILE } from "./store.ts";
 
@@ -26,6 +30,12 @@ export interface Left {
   readonly isNewLog: boolean;
   readonly oldest: number;
   readonly newest: number;
+  /** The file with the users of the cluster, where they were shared. */
+  readonly users?: {
+    readonly path: string;
+    /** Whether the service reads it when it is started. Not where the configuration names another file. */
+    readonly isUsed: boolean;
+  };
 }
 
 /** Rejects with `StartupError`, whose message says what cannot be done. */
@@ -47,14 +57,26 @@ export async function leaveCluster(config: Config): Promise<Left> {
     try {
       const isNewLog = await mayGoOn(config);
       await local.close();
+      const users = await keepUsers(config, dataDir);
       const identity = isNewLog ? { id: newLogId(), signingKey: randomBytes(32) } : { id, signingKey };
       changeIdentity(copy, identity);
       moveLog(copy, path);
-      return { log: identity.id, isNewLog, oldest, newest };
+      return { log: identity.id, isNewLog, oldest, newest, ...(users && { users }) };
     } finally {
       await local.close();
     }
   });
+}
+
+/** The users of the cluster become those of the data folder. A configured users file is the operator's, and stays as it is. */
+async function keepUsers({ cluster, users }: Config, dataDir: string): Promise<Left["users"]> {
+  const copy = join(dataDir, usersFile(cluster.name));
+  if (!cluster.shareUsers || !existsSync(copy)) return undefined;
+  if (users !== undefined) return { path: copy, isUsed: false };
+  const path = join(dataDir, OWN_USERS_FILE);
+  const text = await readFile(copy, "utf8");
+  await replaceFile(path, text.replace(/^#.*\n/, ""));
+  return { path, isUsed: true };
 }
 
 /** Whether the cluster still has its stream, or that is not known. */

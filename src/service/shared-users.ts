@@ -8,6 +8,9 @@ import type { Logger } from "../lib/logger.ts";
 import type { Cluster } from "./cluster.ts";
 import { dataDirOf } from "./store.ts";
 
+/** Within the data folder: the last known users of the cluster. */
+export const usersFile = (name: string): string => `cluster-${name}.users`;
+
 /** Resolves when the last known users of the cluster apply, if there are any. The result is to be run. */
 export async function shareUsers(
   users: ReloadableUsers,
@@ -25,7 +28,7 @@ export async function shareUsers(
     bucket: cluster.names.users,
     replicas,
     secret: cluster.secret,
-    copyPath: dataDir === undefined ? undefined : join(dataDir, `cluster-${name}.users`),
+    copyPath: dataDir === undefined ? undefined : join(dataDir, usersFile(name)),
     clock,
     logger,
     onMalformed: (entry) => cluster.foreign.countEntry("users", entry),

@@ -1,13 +1,14 @@
 /** One set of users for all nodes (`cluster.shareUsers`), in real processes on a real NATS server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
+import { parseUsers } from "../../src/api/auth/users-file.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
-import { basic, generatedCredentials } from "../support/service.ts";
+import { basic, generatedCredentials, runCommand } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { ServiceNode, testEngine } from "./service-nodes.ts";
 
@@ -189,5 +190,19 @@ test("a generated user is that of the first node; the next ones have it too", as
   const credentials = generatedCredentials(first.service);
   await second.start(null);
   expect(second.service.stdout()).not.toContain("password ");
+  expect(await statusOf(second, credentials)).toBe(200);
+
+  // A node that goes alone keeps them; its copy is a users file that needs no secret.
+  const copy = join(second.folder, "data", "cluster-generated.users");
+  expect(statSync(copy).mode & 0o777).toBe(0o600);
+  expect(parseUsers(readFileSync(copy, "utf8"), copy).has("reader")).toBe(true);
+  expect(await second.service.stop()).toBe(0);
+  const left = await runCommand(["cluster", "leave", "--config", join(second.folder, "gazetteer.yaml")]);
+  expect(left).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining("the users of the cluster are in"),
+  });
+  second.configure([], { cluster: {} });
+  await second.start(null);
   expect(await statusOf(second, credentials)).toBe(200);
 }, 120_000);

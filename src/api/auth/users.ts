@@ -27,6 +27,9 @@ import {
   UsersError,
 } from "./users-file.ts";
 
+/** Within the data folder: read when no other file is configured. */
+export const OWN_USERS_FILE = "users";
+
 export interface User {
   readonly name: string;
   readonly hash: string;
@@ -96,7 +99,7 @@ export interface UsersOptions {
 }
 
 export async function openUsers(options: UsersOptions): Promise<ReloadableUsers> {
-  const ownFile = options.dataDir === undefined ? undefined : join(options.dataDir, "users");
+  const ownFile = options.dataDir === undefined ? undefined : join(options.dataDir, OWN_USERS_FILE);
   const file = options.file ?? ownFile;
   const watcher = file === undefined ? undefined : new FileWatcher(file, options.clock);
   // Before the file is read, so that a change during the read is noticed later.
