@@ -16,3 +16,44 @@ export function endWithRunner(child: Bun.Subprocess): void {
     void guard.stdin.end();
   });
 }
+
+/** How a script is started from the command line: npm, its shell, and `run.mjs`. */
+const LAUNCHER = /\bnpm\b|run\.mjs/;
+const CHECK_MS = 1_000;
+
+/**
+ * Resolves when whoever has started this script is gone: the processes of npm between them, which pass no signal on when they
+ * are killed, or the process before npm. Never resolves where that one was gone before the call.
+ */
+export async function starterEnded(): Promise<void> {
+  const chain = [process.pid];
+  for (;;) {
+    const child = chain.at(-1) ?? 0;
+    const parent = parentsOf([child]).get(child);
+    if (parent === undefined || parent <= 1) break;
+    chain.push(parent);
+    if (!LAUNCHER.test(ps(["-o", "args=", "-p", String(parent)]))) break;
+  }
+  const links = chain.slice(0, -1).map((child, i) => ({ child, parent: chain[i + 1] }));
+  if (links.length === 0) return new Promise(() => {});
+  for (;;) {
+    const parents = parentsOf(chain.slice(0, -1));
+    if (!links.every(({ child, parent }) => parents.get(child) === parent)) return;
+    await Bun.sleep(CHECK_MS);
+  }
+}
+
+/** By process; those that are gone are absent. */
+function parentsOf(pids: readonly number[]): ReadonlyMap<number, number> {
+  const lines = ps(["-o", "pid=,ppid=", "-p", pids.join(",")])
+    .trim()
+    .split("\n");
+  return new Map(
+    lines.map((line) => {
+      const [pid = 0, parent = 0] = line.trim().split(/\s+/).map(Number);
+      return [pid, parent];
+    }),
+  );
+}
+
+const ps = (args: readonly string[]): string => Bun.spawnSync(["ps", ...args]).stdout.toString();

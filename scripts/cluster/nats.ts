@@ -88,6 +88,14 @@ async function untilReady(url: string, needsLeader: boolean): Promise<void> {
   throw new Error("nats-server does not start; see output.txt in its folder");
 }
 
+/** Whether a program could listen there now. */
+export const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.on("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+
 /** Ports that were free a moment ago. */
 async function freePorts(count: number): Promise<number[]> {
   const listeners = await Promise.all(

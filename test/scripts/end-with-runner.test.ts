@@ -72,3 +72,24 @@ describe("nodes and NATS servers end with a killed runner", () => {
     }
   });
 });
+
+test("a script ends when the process is killed that has started it through npm", async () => {
+  const code = `import { starterEnded } from "${ROOT}/scripts/end-with-runner.ts";
+    const ended = starterEnded();
+    console.log("started", process.pid);
+    await ended;`;
+  // As npm does it: with a shell in between, which waits for the script and passes no signal on.
+  const shell = `sh -c '"$0" -e "$1"; : run.mjs' "$0" "$1"; :`;
+  const starter = Bun.spawn(["sh", "-c", shell, process.execPath, code], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  for await (const chunk of starter.stdout) {
+    output += Buffer.from(chunk).toString();
+    if (STARTED.test(output)) break;
+  }
+  const pid = STARTED.exec(output)?.[1] ?? "";
+  expect(hasEnded(pid)).toBe(false);
+  starter.kill("SIGKILL");
+  await until(() => hasEnded(pid), { what: `the end of ${pid}` });
+});
