@@ -55,6 +55,12 @@ describe("servers on other machines", () => {
   const refused: [title: string, servers: string, keys: Readonly<Record<string, string>>, message: string][] =
     [
       [
+        "a credentials file and a user",
+        "tls://gaz:pw@n1,tls://gaz:pw@n2",
+        { ...SECRET, ...CREDENTIALS },
+        "excludes a user in the addresses of cluster.servers",
+      ],
+      [
         "no TLS",
         "nats://gaz:pw@10.0.0.1:4222",
         SECRET,

@@ -21,6 +21,10 @@ const NO_SECRET =
   "a cluster needs cluster.secretFile, the same on all nodes: without it every client of NATS could read password hashes " +
   `and change the network; ${MAKE_SECRET}. For a cluster that has none yet see docs/cluster.md, "Changing the secret"`;
 
+const TWO_LOGINS =
+  "excludes a user in the addresses of cluster.servers: a credentials file is for NATS servers with an operator, a user " +
+  "for servers that have users in their own file; remove one of them";
+
 export const isClustered = ({ cluster }: Pick<Config, "cluster">): boolean => cluster.servers.length > 0;
 
 const settingsBy = (settings: readonly Setting[]) => (name: string) =>
@@ -39,6 +43,9 @@ export function checkCluster(settings: readonly Setting[]): ConfigFault[] {
   }
   if (servers && isSet(servers) && !isSet(find("secretFile")))
     faults.push({ origin: servers.itemOrigins[0] ?? servers.origin, path: [], message: NO_SECRET });
+  const credentials = find("credentialsFile");
+  if (credentials && isSet(credentials) && parsed.some(({ login }) => login))
+    faults.push({ origin: credentials.origin, path: [], message: TWO_LOGINS });
   const [cert, key] = [find("tls.cert"), find("tls.key")];
   if (cert && isSet(cert) && !isSet(key))
     faults.push({ origin: cert.origin, path: [], message: "needs cluster.tls.key, its private key" });

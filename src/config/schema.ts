@@ -267,7 +267,7 @@ export const Configuration = Type.Object(
         }),
         replicas: integer(1, 5, 3, "NATS servers that store each change; at most as many as there are."),
         credentialsFile: path(
-          "Credentials of NATS, as `nsc` writes them. A user and password may stand in the addresses instead: `tls://USER:PASSWORD@HOST`.",
+          "Credentials of NATS, as `nsc` writes them, for servers with an operator. For servers that have users in their own file, a user and password stand in the addresses instead: `tls://USER:PASSWORD@HOST`.",
         ),
         secretFile: path(
           "The secret of the cluster, the same on all nodes: seals keys and password hashes in NATS, and signs what nodes write there. Required where `servers` is given.",

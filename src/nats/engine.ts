@@ -24,6 +24,9 @@ const FIRST_CONNECT_WAIT_MS = 1_000;
 /** A server that does not answer for twice this time is left. */
 const PING_INTERVAL_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 3_000;
+const FOR_OPERATORS =
+  "; a credentials file is for servers with an operator: where the servers have accounts and users in their own file, remove " +
+  "cluster.credentialsFile and write tls://USER:PASSWORD@HOST in cluster.servers";
 
 export interface EngineOptions {
   readonly servers: readonly string[];
@@ -133,9 +136,11 @@ class NatsEngine implements Engine {
       this.#onReached();
       this.#setConnected(true);
     } catch (error) {
+      const isRefused = isRefusal(error);
+      const hint = isRefused && this.#options.credentialsFile !== undefined ? FOR_OPERATORS : "";
       throw new EngineError(
-        isRefusal(error) ? "refused" : "unreachable",
-        `cannot connect to NATS at ${this.#addresses}: ${errorMessage(error)}`,
+        isRefused ? "refused" : "unreachable",
+        `cannot connect to NATS at ${this.#addresses}: ${errorMessage(error)}${hint}`,
         { cause: error },
       );
     }

@@ -6,10 +6,12 @@ import { Channels } from "../../src/cluster/channels.ts";
 import { readNodes } from "../../src/cluster/nodes.ts";
 import { sendRequest } from "../../src/cluster/requests.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import { connectEngine } from "../../src/nats/engine.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { requestsOf } from "../../src/service/cluster.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { natsCredentials } from "../support/nats-credentials.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { openNode } from "./log-nodes.ts";
@@ -102,6 +104,14 @@ test("a password in an address is in no output of the service", async () => {
   await using nats = await startNatsServers({
     config: "authorization { user: gazetteer, password: hunter2 }",
     userinfo: "gazetteer:hunter2@",
+  });
+  // Such a server knows no credentials file, and the node says what to write in its place.
+  const credentialsFile = join(temporaryFolder(), "nats.creds");
+  writeFileSync(credentialsFile, natsCredentials("token"));
+  const servers = nats.servers.map(({ port }) => `nats://127.0.0.1:${port}`);
+  await expect(connectEngine({ servers, clientName: "test", credentialsFile })).rejects.toMatchObject({
+    code: "refused",
+    message: expect.stringContaining("remove cluster.credentialsFile and write tls://USER:PASSWORD@HOST"),
   });
   await using node = new ServiceNode({ nats, name: "default", replicas: 1 }, "a");
   node.configure([], { logLevel: "debug" });

@@ -8,6 +8,7 @@ const FILES = [
   "./test/cluster/shared-log.test.ts",
   "./test/cluster/stream-messages.test.ts",
   "./test/cluster/snapshots.test.ts",
+  "./test/cluster/sample.test.ts",
 ];
 /** As that of `npm test`, for each of them. */
 const TEST_TIMEOUT_MS = 180_000;
@@ -15,7 +16,7 @@ const TEST_TIMEOUT_MS = 180_000;
 const server = await newerServer();
 
 test.skipIf(server === undefined)(
-  "messages, parts, lost answers, snapshots and several servers, with a current nats-server",
+  "messages, parts, lost answers, snapshots and several servers, and the sample of the page, with a current nats-server",
   async () => {
     const command = [process.execPath, "test", "--isolate", `--timeout=${TEST_TIMEOUT_MS}`, ...FILES];
     const child = Bun.spawn(command, {

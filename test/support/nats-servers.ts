@@ -18,16 +18,36 @@ export const CLUSTER_SECRET = "the secret of the tests";
 export const NATS_SERVER = process.env.NATS_SERVER ?? "nats-server";
 const SEARCH_PATH = `${process.env.PATH ?? ""}:/usr/sbin`;
 
+/** Of the program, as `2.9.10`. */
+export function natsServerVersion(): string {
+  const { stdout } = Bun.spawnSync([programOf(NATS_SERVER), "--version"]);
+  return /v(\d+\.\d+\.\d+)/.exec(stdout.toString())?.[1] ?? "";
+}
+
+const programOf = (name: string): string => Bun.which(name, { PATH: SEARCH_PATH }) ?? name;
+
 const running = new Set<Bun.Subprocess>();
 afterAll(async () => {
   for (const child of running) child.kill("SIGKILL");
   await Promise.all([...running].map((child) => child.exited));
 });
 
+/** What a server has of its own. */
+export interface NatsServerFacts {
+  readonly name: string;
+  readonly port: number;
+  readonly routePort: number;
+  /** Of all servers. */
+  readonly routePorts: readonly number[];
+  readonly store: string;
+}
+
 export interface NatsServersOptions {
   readonly servers?: number;
   /** Lines of every server's configuration, such as users or limits. */
   readonly config?: string;
+  /** The configuration of a server, but for its monitoring port and `config`; without it, one for tests. */
+  readonly fileOf?: (server: NatsServerFacts) => string;
   /** What a client puts before the host in the address: `user:password@`. */
   readonly userinfo?: string;
   /** Whether clients learn the addresses of the other servers. */
@@ -67,7 +87,7 @@ export interface NatsServers extends AsyncDisposable {
 /** Resolves when JetStream is ready: for a cluster, when it has a leader that reaches all servers. */
 export async function startNatsServers(options: NatsServersOptions = {}): Promise<NatsServers> {
   const { servers: count = 1, config = "", userinfo = "", areAdvertised = true } = options;
-  const { areRoutesProxied = false, program = NATS_SERVER } = options;
+  const { areRoutesProxied = false, program = NATS_SERVER, fileOf } = options;
   const folder = temporaryFolder();
   const secretFile = join(folder, "cluster.secret");
   writeFileSync(secretFile, `${CLUSTER_SECRET}\n`, { mode: 0o600 });
@@ -90,10 +110,13 @@ export async function startNatsServers(options: NatsServersOptions = {}): Promis
       count > 1
         ? `cluster { name: test, listen: "127.0.0.1:${routePort}", ${advertise}routes: ${JSON.stringify(routes)}, no_advertise: ${!areAdvertised} }`
         : "";
+    const name = `n${n + 1}`;
     const fixed =
-      `server_name: n${n + 1}\nlisten: "127.0.0.1:${port}"\nhttp: "127.0.0.1:${monitorPort}"\n` +
-      `jetstream { store_dir: ${JSON.stringify(store)}, max_mem: 64M, max_file: 4G }\n${cluster}`;
-    const configure = (lines: string) => writeFileSync(file, `${fixed}\n${lines}\n`);
+      fileOf?.({ name, port, routePort, routePorts, store }) ??
+      `server_name: ${name}\nlisten: "127.0.0.1:${port}"\n` +
+        `jetstream { store_dir: ${JSON.stringify(store)}, max_mem: 64M, max_file: 4G }\n${cluster}`;
+    const http = `http: "127.0.0.1:${monitorPort}"`;
+    const configure = (lines: string) => writeFileSync(file, `${fixed}\n${http}\n${lines}\n`);
     configure(config);
     const own = proxies.filter(({ from, to }) => from === n || to === n).map(({ proxy }) => proxy);
     return new NatsProcess(
@@ -170,12 +193,7 @@ class NatsProcess implements NatsServer {
 
   async start(): Promise<void> {
     const log = Bun.file(this.#output);
-    const child = Bun.spawn(
-      [Bun.which(this.#program, { PATH: SEARCH_PATH }) ?? this.#program, "-c", this.#file],
-      {
-        stdio: ["ignore", log, log],
-      },
-    );
+    const child = Bun.spawn([programOf(this.#program), "-c", this.#file], { stdio: ["ignore", log, log] });
     endWithRunner(child);
     running.add(child);
     this.#child = child;
