@@ -39,6 +39,11 @@ test.skipIf(!canMount)(
       },
       { what: "a failed write", everyMs: 300 },
     );
+    expect((await a.readiness()).cluster).toMatchObject({
+      condition: "disk",
+      staleSeconds: expect.any(Number),
+    });
+    expect((await a.service.fetch("/healthz")).headers.has("gazetteer-stale")).toBe(true);
     b.writeNetwork("site", [{ id: deviceId(7) }]);
     await b.untilSource("site", "synced");
     await until(async () => (await b.deviceIds()).join() === deviceId(7), {
@@ -61,5 +66,6 @@ test.skipIf(!canMount)(
       what: "the network as a reports it",
     });
     expect(await isFailing()).toBe(false);
+    expect((await a.readiness()).cluster).not.toHaveProperty("condition");
   },
 );

@@ -25,6 +25,7 @@ export interface Readiness {
   readonly revision: number;
   readonly sources: readonly SourceStatus[];
   readonly log?: { readonly status: string };
+  readonly cluster?: { readonly condition?: string; readonly staleSeconds?: number };
 }
 
 export const deviceId = (id: number): string => `of:${id.toString(16).padStart(16, "0")}`;

@@ -1,5 +1,5 @@
 /** The log of a cluster on a stream that is not one of a server: what it stores, and what it makes of an engine that errs. */
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { headers } from "@nats-io/transport-node";
 import { temporaryFolder } from "../../../test/support/folder.ts";
@@ -7,6 +7,7 @@ import { aborted } from "../../lib/aborted.ts";
 import { ManualClock, systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
 import { EngineError } from "../../nats/engine-error.ts";
+import { EmbeddedLog } from "../embedded.ts";
 import { LogError } from "../log.ts";
 import { openRetryingLog } from "../retrying-log.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
@@ -191,5 +192,37 @@ test("a copy that cannot be marked as unusable, as with a full disk, is given up
   log.start();
   await aborted(log.lost);
   expect(log.health.trouble).toMatchObject({ condition: "gap" });
+  await log.close();
+});
+
+test("a node that cannot write its copy says so at the first failed write, and is stale until it is written", async () => {
+  const clock = new ManualClock();
+  const local = openRetryingLog(":memory:", { clock, logger: silentLogger });
+  const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
+  const writer = { log: local.id, key: local.signingKey, node: "other" };
+  const [batch] = await encodeBatch({ revision: 1, time: 1, entries }, writer, "batch", "base", 1 << 20);
+  if (!batch) throw new Error("no message");
+  using store = spyOn(EmbeddedLog.prototype, "store");
+  store.mockRejectedValueOnce(new LogError("write-failed", "the disk is full"));
+  const stream = streamOf([asMessage(batch, 2)]);
+  const log = new JetStreamLog({ local, stream, node: "this", position, clock, logger: silentLogger });
+  const stale: boolean[] = [];
+  log.health.onStale(() => stale.push(log.health.staleSince !== undefined));
+  const taken = Promise.withResolvers<void>();
+  log.onArrival(() => void log.take().then(() => taken.resolve()));
+  log.start();
+  while (!log.health.trouble) await Bun.sleep(0);
+  expect(log.health.trouble).toMatchObject({
+    condition: "disk",
+    message: "this node cannot write its copy of the log: the disk is full",
+  });
+  expect(log.health.staleSince).toBe(clock.now());
+  // What is not stored is not applied.
+  expect(log.lag).toBe(1);
+  await clock.advance(5_000);
+  await taken.promise;
+  expect(log.health.trouble).toBeUndefined();
+  expect(log.lag).toBe(0);
+  expect(stale).toEqual([true, false]);
   await log.close();
 });

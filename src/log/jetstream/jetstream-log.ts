@@ -25,7 +25,7 @@ import type { LogStream } from "./log-stream.ts";
 import { encodeBatch, encodeTakeover, encodeTurn, type StreamMessage, type Writer } from "./messages.ts";
 import { encodePosition, type Position, UNUSABLE_COPY, WORTHLESS_COPY } from "./position.ts";
 import { Publisher } from "./publisher.ts";
-import type { StreamError } from "./stream-error.ts";
+import { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
 import { Turns } from "./turns.ts";
@@ -87,13 +87,14 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     super(local);
     this.node = node;
     this.stream = stream;
-    this.health = new StreamHealth(clock, logger);
+    const { newest } = local.stats();
+    // An empty log has no time.
+    this.health = new StreamHealth(clock, logger, newest === 0 ? undefined : local.timeOf(newest));
     this.#local = local;
     this.#clock = clock;
     this.#isFresh = isFresh;
     this.#turns = new Turns(node, clock);
     this.#sequence = position.sequence;
-    const { newest } = local.stats();
     this.#assembler = new BatchAssembler(local, newest, position);
     const closing = this.#closing.signal;
     const chain = new ChainCheck({
@@ -109,14 +110,18 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#monitor = new StreamMonitor(
       { stream, connection: stream.engine, health, clock, chain, created: position.created },
       {
-        applied: () => this.#sequence,
+        applied: () => (this.#isStoring ? this.#sequence - 1 : this.#sequence),
         arrived: () => this.#lastArrived,
+        isFull: () => this.#arrivals.isFull,
         followAgain: () => this.#following.abort(),
       },
     );
     this.isOpenedWithoutStream = trouble !== undefined;
-    // How old the view is, is not known better than by its last change.
-    if (trouble) this.health.report("follow", trouble, local.timeOf(newest));
+    if (trouble) health.report("follow", trouble);
+    local.onFailing((isFailing) => {
+      if (isFailing) health.report("store", cannotStore(local));
+      else if (!closing.aborted) health.clear("store");
+    });
   }
 
   /** Aborts when the stream cannot be followed from here any more. Whoever uses the log closes it and opens it again. */
@@ -218,6 +223,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#assembler.skip(batch.revision, messages, expected);
     this.#turns.onAppended(this.node);
     this.#arrivals.drop(this.#sequence);
+    this.#monitor.onArrival();
     await this.#store(batch);
   }
 
@@ -362,6 +368,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   #onMessage(message: StreamMessage): void {
     if (message.sequence <= this.#lastArrived) return;
     this.#arrivals.push(message);
+    this.#monitor.onArrival();
     for (const listener of this.#arrivalListeners) listener();
   }
 
@@ -392,3 +399,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     await super.close();
   }
 }
+
+const cannotStore = (local: RetryingLog): StreamError =>
+  new StreamError(
+    "disk",
+    `this node cannot write its copy of the log: ${local.stats().writeFailure?.error ?? "the disk fails"}`,
+  );

@@ -6,6 +6,7 @@ import {
   DeliverPolicy,
   DiscardPolicy,
   JetStreamApiError,
+  JetStreamError,
   type PeerInfo,
   RetentionPolicy,
   StorageType,
@@ -22,6 +23,10 @@ const DUPLICATE_WINDOW_NS = 120e9;
 const PUBLISH_TIMEOUT_MS = 3_000;
 /** Servers of a stream hear of each other every second. */
 const OFFLINE_AFTER_MS = 5_000;
+const CONSUMER_NOT_FOUND = 10014;
+const CONSUMER_DELETED = 409;
+/** What the client says when the server that sends the messages is gone. */
+const MISSED: ReadonlySet<string> = new Set(["heartbeats_missed", "no_responders"]);
 /** Of the headers of a message, which count as a part of it. */
 const MAX_HEADER_BYTES = 1024;
 
@@ -209,7 +214,10 @@ export class LogStream {
     }
   }
 
-  /** Every message from `sequence` on, in order, until `signal` aborts. Throws `StreamError` when it cannot go on. */
+  /**
+   * Every message from `sequence` on, in order, until `signal` aborts or the server that sends them is missed. The client would
+   * make its consumer again by itself, but ask it for one message only, and wait. Throws `StreamError` when it cannot go on.
+   */
   async *follow(sequence: number, signal: AbortSignal): AsyncGenerator<StreamMessage> {
     const { stream } = this.#options;
     try {
@@ -217,8 +225,15 @@ export class LogStream {
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: sequence,
       });
-      const messages = await consumer.consume({ max_messages: 256, idle_heartbeat: 2_000 });
+      const messages = await consumer.consume({
+        max_messages: 256,
+        idle_heartbeat: 2_000,
+        abort_on_missing_resource: true,
+      });
       const stop = () => messages.stop();
+      void (async () => {
+        for await (const { type } of messages.status()) if (MISSED.has(type)) stop();
+      })();
       signal.addEventListener("abort", stop, { once: true });
       if (signal.aborted) stop();
       try {
@@ -233,7 +248,7 @@ export class LogStream {
         messages.stop();
       }
     } catch (error) {
-      if (!signal.aborted) throw this.#asStreamError(error);
+      if (!signal.aborted && !isConsumerGone(error)) throw this.#asStreamError(error);
     }
   }
 
@@ -269,6 +284,10 @@ function followerOf(
   const isOffline = offline === true || silentMs > OFFLINE_AFTER_MS;
   return { name, isCurrent: current && !isOffline, isOffline, silentMs, lag: lag ?? 0 };
 }
+
+const isConsumerGone = (error: unknown): boolean =>
+  (error instanceof JetStreamApiError && error.code === CONSUMER_NOT_FOUND) ||
+  (error instanceof JetStreamError && "code" in error && error.code === CONSUMER_DELETED);
 
 /** The client parses them when they are read, and throws at names that it would not write; others do. Such a message is foreign. */
 function readHeaders(read: () => MsgHdrs | undefined): MsgHdrs | undefined {

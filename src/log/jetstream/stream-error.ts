@@ -1,4 +1,4 @@
-/** What can be wrong with the stream of a cluster. */
+/** What can be wrong with the stream of a cluster, or with the copy of it. */
 
 /**
  * - `unreachable`: no server is connected.
@@ -11,6 +11,8 @@
  * - `diverged`: the stream has other messages than this node has applied.
  * - `newer`: the stream has messages of a newer version, which this one cannot read.
  * - `slow`: this node is far behind the stream.
+ * - `silent`: the stream has more than has arrived, and sends nothing.
+ * - `disk`: this node cannot write its copy.
  * - `truncated`: the stream lacks messages that it has acknowledged.
  * - `replicas`: there are fewer servers than replicas.
  */
@@ -25,6 +27,8 @@ export const STREAM_CONDITIONS = [
   "diverged",
   "newer",
   "slow",
+  "silent",
+  "disk",
   "truncated",
   "replicas",
 ] as const;

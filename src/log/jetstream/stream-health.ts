@@ -4,8 +4,13 @@ import type { Logger } from "../../lib/logger.ts";
 import type { WriteFailure } from "../log.ts";
 import type { StreamCondition, StreamError } from "./stream-error.ts";
 
-/** Publishing and following fail independently: a full stream can still be read. */
-type Activity = "publish" | "follow";
+/**
+ * What can fail by itself: a full stream can still be read, and one that answers may send nothing. In the order in which
+ * troubles are shown; without the first ones the view becomes old.
+ */
+const VIEW_ACTIVITIES = ["follow", "receive", "store"] as const;
+const ACTIVITIES = [...VIEW_ACTIVITIES, "publish"] as const;
+type Activity = (typeof ACTIVITIES)[number];
 
 export interface StreamTrouble {
   readonly condition: StreamCondition;
@@ -19,50 +24,67 @@ export class StreamHealth {
   readonly #logger: Logger;
   readonly #troubles = new Map<Activity, StreamTrouble>();
   readonly #staleListeners = new Set<() => void>();
-  /** When the view was last known to be complete: epoch milliseconds. */
   #completeAt: number;
 
-  constructor(clock: Clock, logger: Logger) {
+  /** `viewTime` is that of the last revision: how old a view is that was never complete is not known better. */
+  constructor(clock: Clock, logger: Logger, viewTime = clock.now()) {
     this.#clock = clock;
     this.#logger = logger;
-    this.#completeAt = clock.now();
+    this.#completeAt = viewTime;
   }
 
-  /** The listener is called when `staleSince` is set, and when it is no longer. Returns the function that removes it. */
+  /** The view had everything then, epoch milliseconds. */
+  setComplete(at: number): void {
+    this.#completeAt = at;
+    if (this.#isStale) this.#announceStale();
+  }
+
+  /** The listener is called when `staleSince` has changed. Returns the function that removes it. */
   onStale(listener: () => void): () => void {
     this.#staleListeners.add(listener);
     return () => this.#staleListeners.delete(listener);
   }
 
-  /** `since` is now, where it is not given: epoch milliseconds. */
-  report(activity: Activity, { condition, message }: StreamError, since = this.#clock.now()): void {
+  report(activity: Activity, { condition, message }: StreamError): void {
     const known = this.#troubles.get(activity);
     if (known?.condition !== condition)
       this.#logger.error("trouble with the log of the cluster", { activity, condition, why: message });
-    this.#troubles.set(activity, { condition, message, since: known?.since ?? since });
-    if (activity !== "follow" || known) return;
-    this.#completeAt = Math.min(this.#completeAt, since);
-    this.#announceStale();
+    const wasStale = this.#isStale;
+    this.#troubles.set(activity, { condition, message, since: known?.since ?? this.#clock.now() });
+    if (!wasStale && this.#isStale) this.#announceStale();
   }
 
   clear(activity: Activity): void {
-    if (activity === "follow") this.#completeAt = this.#clock.now();
     const known = this.#troubles.get(activity);
     if (!known) return;
+    const wasStale = this.#isStale;
     this.#troubles.delete(activity);
-    if (activity === "follow") this.#announceStale();
+    if (wasStale && !this.#isStale) this.#announceStale();
     const seconds = Math.round((this.#clock.now() - known.since) / 1000);
     this.#logger.info("the trouble with the log of the cluster is over", { activity, seconds });
   }
 
-  /** Undefined when all is well. Following comes first: without it the view becomes old. */
+  /** Undefined when all is well. What makes the view old comes first. */
   get trouble(): StreamTrouble | undefined {
-    return this.#troubles.get("follow") ?? this.#troubles.get("publish");
+    for (const activity of ACTIVITIES) {
+      const trouble = this.#troubles.get(activity);
+      if (trouble) return trouble;
+    }
+    return undefined;
+  }
+
+  /** Whether the stream can be used for this, as far as is known. */
+  isWell(activity: Activity): boolean {
+    return !this.#troubles.has(activity);
   }
 
   /** Set while the view may be older than the log: until then it was complete. Epoch milliseconds. */
   get staleSince(): number | undefined {
-    return this.#troubles.has("follow") ? this.#completeAt : undefined;
+    return this.#isStale ? this.#completeAt : undefined;
+  }
+
+  get #isStale(): boolean {
+    return VIEW_ACTIVITIES.some((activity) => this.#troubles.has(activity));
   }
 
   #announceStale(): void {

@@ -6,23 +6,28 @@ import { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
 
-function monitored() {
+const VIEW_AGE_MS = 3_600_000;
+
+function monitored(lastSequence = 10) {
   const clock = new ManualClock();
   const lines: string[] = [];
   const log = (_message: string, fields?: Readonly<Record<string, unknown>>) => {
     lines.push(String(fields?.condition ?? "over"));
   };
-  const health = new StreamHealth(clock, { debug: log, info: log, warn: log, error: log, audit: log });
+  const logger = { debug: log, info: log, warn: log, error: log, audit: log };
+  const health = new StreamHealth(clock, logger, clock.now() - VIEW_AGE_MS);
   let info: StreamInfo = {
     created: "then",
     firstSequence: 1,
-    lastSequence: 10,
-    messages: 10,
+    lastSequence,
+    messages: lastSequence,
     bytes: 1000,
     replicas: 1,
     followers: [],
   };
   let applied = 10;
+  let arrived = 10;
+  let isFull = false;
   let followed = 0;
   const stop = new AbortController();
   let [isConnected, isAnswered] = [true, true];
@@ -51,13 +56,20 @@ function monitored() {
     },
     {
       applied: () => applied,
-      arrived: () => applied,
+      arrived: () => arrived,
+      isFull: () => isFull,
       followAgain: () => {
         followed++;
       },
     },
   );
   monitor.isCaughtUp = true;
+  const arrive = (sequence: number) => {
+    if (sequence > arrived) {
+      arrived = sequence;
+      monitor.onArrival();
+    }
+  };
   const ended = monitor.run(stop.signal);
   return {
     monitor,
@@ -67,7 +79,7 @@ function monitored() {
     async connect(isNow: boolean) {
       isConnected = isNow;
       onConnection();
-      while (!isNow && clock.sleeping === 0) await Promise.resolve();
+      await this.settled();
     },
     /** Whether requests from now on are answered. */
     answer(isNow: boolean) {
@@ -78,8 +90,26 @@ function monitored() {
     async set(changed: Partial<StreamInfo>, appliedNow = applied) {
       info = { ...info, ...changed };
       applied = appliedNow;
-      while (clock.sleeping === 0) await Promise.resolve();
+      arrive(applied);
+      await this.settled();
       await clock.advance(2_000);
+    },
+    /** What was asked is answered, and the monitor waits. */
+    async settled() {
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+    async streamHas(lastSequence: number) {
+      await this.settled();
+      info = { ...info, lastSequence };
+    },
+    async advance(ms: number) {
+      await this.settled();
+      await clock.advance(ms);
+      await this.settled();
+    },
+    arrive,
+    fill(isNow: boolean) {
+      isFull = isNow;
     },
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -91,8 +121,10 @@ function monitored() {
 describe("the monitor", () => {
   test("calls a node slow that is far behind, until it is nearly up to date; logged once", async () => {
     await using node = monitored();
+    node.arrive(5_000);
     await node.set({ lastSequence: 5_000 });
     expect(node.health.trouble).toBeUndefined();
+    node.arrive(6_000);
     await node.set({ lastSequence: 6_000 });
     expect(node.health.trouble?.condition).toBe("slow");
     expect(node.monitor.lag).toBe(5_990);
@@ -121,7 +153,6 @@ describe("the monitor", () => {
     node.answer(false);
     await node.clock.advance(2_000);
     // A check is under way now, and is never answered.
-    expect(node.clock.sleeping).toBe(0);
     await node.connect(false);
     await node.clock.advance(499);
     // There may be another server.
@@ -139,7 +170,7 @@ describe("the monitor", () => {
     await node.connect(false);
     await node.connect(true);
     await node.set({});
-    expect(node.lines).toHaveLength(2);
+    expect(node.lines).toEqual(["unreachable", "over"]);
   });
 
   test("gives up a stream that is another one, or that has gone on without the node", async () => {
@@ -155,15 +186,82 @@ describe("the monitor", () => {
     expect(passed.monitor.lost.aborted).toBe(true);
   });
 
-  test("follows the stream anew when it has more and nothing arrives; not when something does", async () => {
-    await using node = monitored();
-    await node.set({ lastSequence: 20 });
-    for (let arrived = 11; arrived < 20; arrived++) await node.set({}, arrived);
-    expect(node.followed()).toBe(0);
-    for (let checks = 0; checks < 3; checks++) await node.set({});
-    expect(node.followed()).toBe(1);
-    await node.set({}, 20);
-    for (let checks = 0; checks < 5; checks++) await node.set({});
-    expect(node.followed()).toBe(1);
+  describe("of a node that receives nothing", () => {
+    test("says silent two seconds after the last arrival, follows anew, and is done when what was missing has arrived", async () => {
+      await using node = monitored();
+      await node.set({ lastSequence: 20 }, 20);
+      node.arrive(21);
+      await node.streamHas(30);
+      const at = node.clock.now();
+      await node.advance(1_900);
+      expect(node.health.staleSince).toBeUndefined();
+      await node.advance(100);
+      expect(node.health.trouble).toMatchObject({ condition: "silent", since: at + 2_000 });
+      // When the stream was last asked, and the view had everything.
+      expect(node.health.staleSince).toBe(at);
+      expect(node.followed()).toBe(1);
+      await node.streamHas(40);
+      await node.advance(4_900);
+      expect(node.followed()).toBe(1);
+      await node.advance(100);
+      expect(node.followed()).toBe(2);
+      node.arrive(29);
+      await node.advance(500);
+      expect(node.health.trouble?.condition).toBe("silent");
+      node.arrive(30);
+      expect(node.health.staleSince).toBeUndefined();
+      expect(node.lines).toEqual(["silent", "over"]);
+    });
+
+    test("asks again where no answer comes, and says after three seconds that the stream does not answer", async () => {
+      await using node = monitored();
+      await node.set({ lastSequence: 20 }, 20);
+      node.arrive(21);
+      node.answer(false);
+      await node.advance(2_900);
+      expect(node.health.staleSince).toBeUndefined();
+      await node.advance(100);
+      expect(node.health.trouble?.condition).toBe("unanswered");
+      // An answer in between: what it says is as good as an arrival that was awaited.
+      await using late = monitored();
+      await late.set({ lastSequence: 20 }, 20);
+      late.arrive(21);
+      await late.streamHas(30);
+      late.answer(false);
+      await late.advance(1_900);
+      late.answer(true);
+      await late.advance(1_100);
+      expect(late.health.trouble?.condition).toBe("silent");
+    });
+
+    test("is well while something arrives, while what has arrived waits, and when a message is on its way", async () => {
+      await using node = monitored();
+      await node.streamHas(1_000);
+      for (let arrived = 11; arrived < 40; arrived++) {
+        await node.advance(900);
+        node.arrive(arrived);
+      }
+      node.fill(true);
+      await node.advance(20_000);
+      node.fill(false);
+      await node.advance(900);
+      node.arrive(1_000);
+      for (let sequence = 1_001; sequence < 1_010; sequence++) {
+        // The end is asked just before it arrives.
+        await node.advance(950);
+        await node.streamHas(sequence);
+        await node.advance(100);
+        node.arrive(sequence);
+      }
+      expect([node.lines, node.followed()]).toEqual([[], 0]);
+    });
+
+    test("counts from the last revision where the view was never complete", async () => {
+      await using node = monitored(30);
+      const at = node.clock.now();
+      await node.advance(3_000);
+      expect(node.health.trouble?.condition).toBe("silent");
+      expect(node.health.staleSince).toBe(at - VIEW_AGE_MS);
+    });
   });
 });

@@ -1,10 +1,12 @@
 /**
  * Checks that the stream goes on where this node is. The client of NATS follows the stream by itself after an interruption,
- * so an interruption, another stream of the same name, messages that were lost on the way, and a view that falls behind are
- * found here: at intervals, and when the connection to NATS is lost or there again.
+ * so an interruption, another stream of the same name, and a view that falls behind are found here: at intervals, and when the
+ * connection to NATS is lost or there again. That nothing arrives, because messages were lost on the way or the server that
+ * sends them is gone, is found by asking for the stream's end while nothing does.
  */
 import { orAborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { within } from "../../lib/within.ts";
 import type { Engine } from "../../nats/engine.ts";
 import type { ChainCheck } from "./chain-check.ts";
 import type { LogStream } from "./log-stream.ts";
@@ -20,8 +22,12 @@ const MAX_LAG = 5_000;
 const MAX_LAG_AFTER_TROUBLE = 100;
 /** A new leader of the stream may know less than the one before, for a moment. */
 const CHECKS_UNTIL_TRUNCATED = 5;
-/** As often in turn, the stream has more than has arrived, and nothing arrives. */
-const CHECKS_UNTIL_STUCK = 3;
+/** When nothing has arrived for this time, the stream's end is asked: as often, and not waited for longer. */
+const QUIET_MS = 1_000;
+/** Asked in turn without an answer: what the stream has is not known. */
+const UNANSWERED_ASKS = 2;
+/** While a node stays silent, it follows the stream anew after as many asks: making a consumer takes its time. */
+const ASKS_UNTIL_FOLLOWED = 5;
 
 interface Monitored {
   readonly stream: Pick<LogStream, "info">;
@@ -37,6 +43,8 @@ interface Monitored {
 interface Progress {
   readonly applied: () => number;
   readonly arrived: () => number;
+  /** Whether so much waits to be applied that the stream is not read on. */
+  readonly isFull: () => boolean;
   /**
    * Follows the stream anew after what has arrived. What was sent on a connection that broke is lost, and the client of NATS
    * notices that only when another message arrives.
@@ -53,8 +61,12 @@ export class StreamMonitor {
   readonly #lost = new AbortController();
   #lastSequence = 0;
   #checksTruncated = 0;
-  #checksStuck = 0;
-  #arrivedBefore = 0;
+  /** When something arrived last, or nothing could; by the monotonic clock. */
+  #arrivedAt = 0;
+  /** While the node is silent, what the stream had when that was found. */
+  #missing: number | undefined;
+  /** A view that has applied this was complete at that time. */
+  #awaited: { readonly sequence: number; readonly at: number } | undefined;
   #blocked: StreamError | undefined;
 
   constructor(monitored: Monitored, progress: Progress) {
@@ -75,7 +87,8 @@ export class StreamMonitor {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { connection, chain } = this.#monitored;
+    const { connection, clock, chain } = this.#monitored;
+    this.#arrivedAt = clock.monotonic();
     let changed = new AbortController();
     const unlisten = connection.onConnection(() => {
       changed.abort();
@@ -85,15 +98,15 @@ export class StreamMonitor {
     });
     while (!signal.aborted) {
       changed = new AbortController();
-      await this.#runUntilChanged(signal, changed.signal);
+      // Until the connection is lost, or there again: an answer that cannot come is not waited for.
+      const ended = AbortSignal.any([signal, changed.signal]);
+      await Promise.all([this.#runChecks(ended), connection.isConnected && this.#watchArrivals(ended)]);
     }
     unlisten();
   }
 
-  /** Until the connection is lost, or there again: an answer that cannot come is not waited for. */
-  async #runUntilChanged(signal: AbortSignal, changed: AbortSignal): Promise<void> {
+  async #runChecks(ended: AbortSignal): Promise<void> {
     const { connection, clock } = this.#monitored;
-    const ended = AbortSignal.any([signal, changed]);
     if (!connection.isConnected) await clock.sleep(RECONNECT_MS, ended);
     while (!ended.aborted) {
       let pauseMs = INTERVAL_MS;
@@ -101,7 +114,6 @@ export class StreamMonitor {
         if (this.#blocked) throw this.#blocked;
         await orAborted(this.check(), ended);
         if (ended.aborted) return;
-        this.#checkArrivals();
         this.#checkLag();
       } catch (error) {
         if (ended.aborted) return;
@@ -114,20 +126,96 @@ export class StreamMonitor {
 
   #checkLag(): void {
     const { health } = this.#monitored;
-    const isWell = health.staleSince === undefined;
+    const isWell = health.isWell("follow");
     if (this.lag <= (isWell ? MAX_LAG : MAX_LAG_AFTER_TROUBLE)) health.clear("follow");
     else if (isWell && this.isCaughtUp)
       throw new StreamError("slow", `this node is ${this.lag} messages behind the stream`);
   }
 
-  #checkArrivals(): void {
+  /** Something has arrived, or was stored by this node itself. */
+  onArrival(): void {
+    this.#arrivedAt = this.#monitored.clock.monotonic();
+    if (this.#missing !== undefined && this.#progress.arrived() >= this.#missing) this.#endSilence();
+  }
+
+  #endSilence(): void {
+    this.#missing = undefined;
+    this.#monitored.health.clear("receive");
+  }
+
+  /** A message may be on its way when the end is asked: what has not arrived at the next ask is missing. */
+  async #watchArrivals(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#monitored;
+    const { arrived, isFull } = this.#progress;
+    let [end, unanswered, silentAsks] = [0, 0, 0];
+    while (!signal.aborted) {
+      // A node that is busy is slow, and one that is blocked says that.
+      if (isFull() || this.#blocked) this.#arrivedAt = clock.monotonic();
+      const waitMs = this.#arrivedAt + QUIET_MS - clock.monotonic();
+      if (waitMs > 0) {
+        [end, unanswered, silentAsks] = [0, 0, 0];
+        await clock.sleep(waitMs, signal);
+        continue;
+      }
+      if (end > arrived() && silentAsks++ % ASKS_UNTIL_FOLLOWED === 0) this.#onSilence(end);
+      const askedAt = clock.monotonic();
+      const asked = await this.#ask(signal);
+      unanswered = asked === undefined ? unanswered + 1 : 0;
+      if (unanswered >= UNANSWERED_ASKS && !signal.aborted) this.#onUnanswered();
+      end = asked ?? end;
+      // What was missing is no longer in the stream.
+      if (this.#missing !== undefined && asked !== undefined && asked <= arrived()) this.#endSilence();
+      await clock.sleep(Math.max(0, askedAt + QUIET_MS - clock.monotonic()), signal);
+    }
+  }
+
+  #onSilence(end: number): void {
     const { arrived, followAgain } = this.#progress;
-    const isStuck = this.#lastSequence > arrived() && arrived() === this.#arrivedBefore;
-    this.#checksStuck = isStuck ? this.#checksStuck + 1 : 0;
-    this.#arrivedBefore = arrived();
-    if (this.#checksStuck < CHECKS_UNTIL_STUCK) return;
-    this.#checksStuck = 0;
+    this.#missing ??= end;
+    this.#noteComplete();
+    const message = `the stream ends at message ${end}, and nothing arrives after ${arrived()}: this node follows it anew`;
+    this.#monitored.health.report("receive", new StreamError("silent", message));
     followAgain();
+  }
+
+  #onUnanswered(): void {
+    const { health } = this.#monitored;
+    this.#noteComplete();
+    if (health.isWell("follow"))
+      health.report(
+        "follow",
+        new StreamError("unanswered", "nothing arrives, and the stream does not answer"),
+      );
+  }
+
+  /** The sequence of the stream's last message; undefined where that is not said in time. */
+  async #ask(signal: AbortSignal): Promise<number | undefined> {
+    const { stream, clock } = this.#monitored;
+    const at = clock.now();
+    const info = await within(clock, QUIET_MS, signal, (limited) =>
+      orAborted(
+        stream.info().catch(() => undefined),
+        limited,
+      ),
+    );
+    if (info?.created !== this.created) return undefined;
+    this.#onEnd(info.lastSequence, at);
+    return info.lastSequence;
+  }
+
+  /** The stream ended there at a time, epoch milliseconds. */
+  #onEnd(sequence: number, at: number): void {
+    this.#lastSequence = sequence;
+    // A stream that has lost its end has less than was awaited.
+    if (!this.#awaited || sequence < this.#awaited.sequence) this.#awaited = { sequence, at };
+    this.#noteComplete();
+  }
+
+  #noteComplete(): void {
+    if (this.#awaited && this.#progress.applied() >= this.#awaited.sequence) {
+      this.#monitored.health.setComplete(this.#awaited.at);
+      this.#awaited = undefined;
+    }
   }
 
   /** Nothing of the stream can be applied any more, until the log is opened again. */
@@ -144,6 +232,9 @@ export class StreamMonitor {
   onTrouble(error: unknown): void {
     if (!(error instanceof StreamError)) throw error;
     this.#monitored.chain.suspect();
+    // Another server leads it in a moment; while messages arrive, nothing is missing. Otherwise it is found above.
+    if (error.condition === "unanswered") return;
+    this.#noteComplete();
     this.#monitored.health.report("follow", error.condition === "deleted" ? withRemedy(error) : error);
     if (error.condition === "replaced" || error.condition === "passed") this.lose();
   }
@@ -152,13 +243,14 @@ export class StreamMonitor {
   async check(): Promise<void> {
     const { applied, arrived } = this.#progress;
     const before = applied();
+    const at = this.#monitored.clock.now();
     const info = await this.#monitored.stream.info();
     const { created, firstSequence, lastSequence } = info;
     if (created !== this.created)
       throw new StreamError("replaced", "the stream was deleted and made again: this node opens the new one");
     if (firstSequence > arrived() + 1)
       throw new StreamError("passed", "the stream has gone on without this node, which loads a snapshot");
-    this.#lastSequence = lastSequence;
+    this.#onEnd(lastSequence, at);
     this.#checksTruncated = lastSequence < before ? this.#checksTruncated + 1 : 0;
     if (this.#checksTruncated >= CHECKS_UNTIL_TRUNCATED)
       throw new StreamError(
