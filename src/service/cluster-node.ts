@@ -20,6 +20,7 @@ import { MergeRules } from "../view/merge-rules.ts";
 import { type Cluster, requestsOf } from "./cluster.ts";
 import { withKeptSources } from "./cluster-settings.ts";
 import { markOrphanedSources } from "./orphaned-sources.ts";
+import { sourceToGiveUp } from "./source-leases.ts";
 import type { SourceSet } from "./source-set.ts";
 import type { Store } from "./store.ts";
 import { finishMerges } from "./unfinished-merges.ts";
@@ -28,6 +29,9 @@ import { finishMerges } from "./unfinished-merges.ts";
 const FORGET_TIMEOUT_MS = 5_000;
 /** Until permissions that a node lacks are tried again. */
 const REQUESTS_RETRY_MS = 30_000;
+
+/** Between two sources that this node gives up: another node shows what it runs long before. */
+const SPREAD_INTERVAL_MS = 30_000;
 
 export interface ClusterNodeParts {
   readonly config: Config;
@@ -58,6 +62,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   const { engine, leases, log, secret, node, nodeName, foreign } = cluster;
   const startedAt = clock.now();
   const nodes = nodesOf(cluster, config.cluster.replicas, clock);
+  const held = () => leases.held.filter((name) => sources.names.includes(name));
   const status = (): NodeStatus => {
     const { trouble } = log.health;
     return {
@@ -68,7 +73,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       revision: view.revision,
       sequence: log.sequence,
       sources: sources.names,
-      held: leases.held.filter((name) => sources.names.includes(name)),
+      held: held(),
       startedAt,
       ...(trouble && { trouble: trouble.message }),
     };
@@ -106,7 +111,28 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
     answer(),
     markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
     finishMerges({ leases, committer, clock, logger }, signal),
+    spreadSources(parts, { node, held, nodes }, signal),
   ]);
+}
+
+/** Gives up sources for nodes that run fewer, one at a time. */
+async function spreadSources(
+  { sources, clock }: ClusterNodeParts,
+  {
+    node,
+    held,
+    nodes,
+  }: { readonly node: string; readonly held: () => string[]; readonly nodes: NodesOptions },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(SPREAD_INTERVAL_MS, signal);
+    if (signal.aborted || held().length < 2) continue;
+    // While the list cannot be read, nothing is known of the other nodes.
+    const others = await readNodes(nodes).catch(() => []);
+    const source = sourceToGiveUp(node, held(), others, sources.isMovable.bind(sources), clock.now());
+    if (source !== undefined && !signal.aborted) sources.giveUp(source);
+  }
 }
 
 async function forget(

@@ -1,13 +1,22 @@
 /**
  * Which sources this node of a cluster may run: those whose lease it has, once it has taken them over in the log. The log
- * then refuses whatever the node before it still writes.
+ * then refuses whatever the node before it still writes. A node that runs more sources than others gives some up.
  */
 import type { Lease, Leases } from "../cluster/leases.ts";
+import type { SeenNode } from "../cluster/nodes.ts";
 import { aborted } from "../lib/aborted.ts";
+import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
 import { LogError } from "../log/log.ts";
 import type { RunPermit } from "../sources/supervise.ts";
+
+/** Nodes that wait for a lease have it long before. */
+const LEFT_TO_OTHERS_MS = 5_000;
+/** A node that has just started may be one that is started again and again. */
+const MIN_UPTIME_MS = 60_000;
+/** With a smaller difference a source would move back and forth. */
+const MIN_DIFFERENCE = 2;
 
 type LeasesOfNodes = Pick<Leases, "acquire" | "holderOf">;
 type TakenOverLog = Pick<JetStreamLog, "takeOver" | "blocked">;
@@ -15,12 +24,16 @@ type TakenOverLog = Pick<JetStreamLog, "takeOver" | "blocked">;
 export class SourceLeases {
   readonly #leases: LeasesOfNodes;
   readonly #log: TakenOverLog;
+  readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #permits = new Map<string, AbortController>();
+  /** Until when sources are left to other nodes: monotonic. */
+  readonly #leftUntil = new Map<string, number>();
 
-  constructor(leases: LeasesOfNodes, log: TakenOverLog, logger: Logger) {
+  constructor(leases: LeasesOfNodes, log: TakenOverLog, clock: Clock, logger: Logger) {
     this.#leases = leases;
     this.#log = log;
+    this.#clock = clock;
     this.#logger = logger;
   }
 
@@ -42,6 +55,12 @@ export class SourceLeases {
         await aborted(signal);
         return undefined;
       }
+      const leftMs = (this.#leftUntil.get(source) ?? 0) - this.#clock.monotonic();
+      if (leftMs > 0) {
+        onWait();
+        await this.#clock.sleep(leftMs, signal);
+        continue;
+      }
       const lease = await this.#leases.acquire(source, signal, onWait);
       if (!lease) return undefined;
       const revoked = new AbortController();
@@ -61,6 +80,12 @@ export class SourceLeases {
     this.#permits.get(source)?.abort();
   }
 
+  /** Ends the run of a source, and leaves its lease to other nodes. */
+  giveUp(source: string): void {
+    this.#leftUntil.set(source, this.#clock.monotonic() + LEFT_TO_OTHERS_MS);
+    this.#permits.get(source)?.abort();
+  }
+
   async #takeOver(source: string, lease: Lease, signal: AbortSignal): Promise<boolean> {
     try {
       const isTaken = await this.#log.takeOver(source, signal, () => lease.isValid());
@@ -71,4 +96,26 @@ export class SourceLeases {
       throw error;
     }
   }
+}
+
+/** A node that could run a source. */
+type SpreadNode = Pick<SeenNode, "node" | "sources" | "held" | "startedAt" | "trouble" | "lostSince">;
+
+/** Of `held`, which this node runs: a source that another node should run, because it runs fewer. */
+export function sourceToGiveUp(
+  node: string,
+  held: readonly string[],
+  nodes: readonly SpreadNode[],
+  isMovable: (source: string) => boolean,
+  now: number,
+): string | undefined {
+  const others = nodes.filter(
+    (other) =>
+      other.node !== node &&
+      other.lostSince === undefined &&
+      other.trouble === undefined &&
+      now - other.startedAt >= MIN_UPTIME_MS &&
+      held.length - other.held.length >= MIN_DIFFERENCE,
+  );
+  return held.find((source) => isMovable(source) && others.some(({ sources }) => sources.includes(source)));
 }

@@ -99,7 +99,7 @@ export class SourceSet {
     this.#context = context;
     for (const name of this.names) this.#ingest(name);
     const { cluster } = store;
-    this.#leases = cluster && new SourceLeases(cluster.leases, cluster.log, context.log);
+    this.#leases = cluster && new SourceLeases(cluster.leases, cluster.log, context.clock, context.log);
     this.#clusterSettings = cluster && new ClusterSettings(store.committer, context.log);
     this.#supervisor = createSupervisor({
       sources,
@@ -142,6 +142,17 @@ export class SourceSet {
         },
       };
     });
+  }
+
+  /** Whether another node may run the source as well as this one. Switches are connected to the node that runs `openflow`. */
+  isMovable(name: string): boolean {
+    return this.#sources.some(({ source, kind }) => source.name === name && kind !== "openflow");
+  }
+
+  /** Leaves a source that this node of a cluster runs to the others. */
+  giveUp(name: string): void {
+    this.#context.log.info("source left to a node that runs fewer", { source: name });
+    this.#leases?.giveUp(name);
   }
 
   /** Records that failed validation, by source. */
