@@ -1,6 +1,6 @@
 /**
  * The paths outside the versioned interface: health, metrics, the cluster, the OpenAPI document, the documentation, the web page and
- * the settings of its map.
+ * the settings of its map; under the alias `onos` the state of the service in ONOS's words.
  * Only the health endpoints need no credentials, so that a probe needs no password.
  */
 import type { Request } from "../http1/request.ts";
@@ -12,18 +12,22 @@ import type { Steps } from "../lib/steps.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import type { Problems } from "../query/problems/problems.ts";
+import { topologyOf } from "../view/view.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import { loadDocs } from "./docs/load-docs.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
+import { FORWARDED_PREFIX } from "./forwarding/forward-path.ts";
+import { WRITE_ADVICE } from "./forwarding/onos-resources.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
 import { isMapPath, MapEndpoints } from "./map-endpoints.ts";
 import type { MapSource } from "./map-source.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { type ConfigReloadMetrics, metricsResponse, type ReaderMetrics } from "./metrics.ts";
+import { clusterNode, type OnosStatusPath, ownNode, parseOnosStatusPath, systemInfo } from "./onos-status.ts";
 import { openapiText } from "./openapi.ts";
-import { UnknownPathProblem } from "./problem.ts";
+import { Problem, UnknownPathProblem } from "./problem.ts";
 import type { ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
 import { StaticFile } from "./static-file.ts";
@@ -31,6 +35,10 @@ import { createStaticSite, type StaticSite } from "./static-site.ts";
 
 export interface AuxiliaryEndpointsOptions {
   readonly version: string;
+  /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
+  readonly aliases: readonly string[];
+  /** Where the process listens. The server knows it. */
+  readonly address?: (() => { readonly host: string; readonly port: number }) | undefined;
   readonly limits: { readonly pageLimit: number };
   readonly context: ReadContext;
   readonly sources: () => readonly SourceReport[];
@@ -63,6 +71,14 @@ const FIXED_PATHS: readonly string[] = ["/", CLUSTER_PATH, "/metrics", "/openapi
 const isDocsPath = (path: string): boolean => /^\/docs(\/|$)/.test(path);
 /** A trailing slash is the same page. */
 const pageOf = (path: string): string => path.replace(/\/$/, "");
+
+const UNKNOWN_ADDRESS = { host: "127.0.0.1", port: 0 };
+
+const onosResponse = (body: object): Response => ({
+  status: 200,
+  headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
+  body: JSON.stringify(body),
+});
 
 const unknownPath = (path: string): UnknownPathProblem =>
   new UnknownPathProblem(
@@ -118,7 +134,9 @@ export class AuxiliaryEndpoints {
     signal: CancelSignal,
   ): Promise<Response> {
     const response =
-      (await this.#fixedPath(request, path, owner, signal)) ?? (await this.#docsResponse(request, path));
+      (await this.#fixedPath(request, path, owner, signal)) ??
+      (await this.#onosStatus(request, path, owner, signal)) ??
+      (await this.#docsResponse(request, path));
     const isRead = isReadMethod(request.method);
     if ((response || path === "/") && !isRead) throw methodNotAllowed(request.method);
     if (response) return addHeaders(response, headers);
@@ -130,6 +148,7 @@ export class AuxiliaryEndpoints {
   /** For OPTIONS, without credentials: throws a `Problem` for a path that does not exist. */
   async requirePath(path: string): Promise<void> {
     if (isHealthPath(path) || FIXED_PATHS.includes(path) || isMapPath(path)) return;
+    if (this.#onosStatusPath(path)) return;
     const isPage = isDocsPath(path)
       ? await this.#docs.has(pageOf(path))
       : await this.#options.site?.has(path);
@@ -158,6 +177,36 @@ export class AuxiliaryEndpoints {
     const overview = (await this.#options.clusterOverview?.()) ?? SINGLE_NODE;
     const headers = { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" };
     return { status: 200, headers, body: JSON.stringify(overview) };
+  }
+
+  #onosStatusPath(path: string): OnosStatusPath | undefined {
+    return this.#options.aliases.includes(FORWARDED_PREFIX) ? parseOnosStatusPath(path) : undefined;
+  }
+
+  async #onosStatus(
+    { method }: Request,
+    path: string,
+    owner: string,
+    signal: CancelSignal,
+  ): Promise<Response | undefined> {
+    const wanted = this.#onosStatusPath(path);
+    if (!wanted) return undefined;
+    if (!isReadMethod(method)) throw methodNotAllowed(method, WRITE_ADVICE);
+    const { context, version, clusterStatus, clusterOverview, address } = this.#options;
+    const { host, port } = address?.() ?? UNKNOWN_ADDRESS;
+    const isReady = this.health("/readyz", false, false).status === 200;
+    const self = ownNode({ name: clusterStatus?.node, host, port, isReady });
+    const others = (await clusterOverview?.())?.nodes.map(clusterNode) ?? [];
+    const nodes = others.length > 0 ? others : [self];
+    if (wanted.read === "system") {
+      const topology = await context.scheduler.run(owner, topologyOf(context.view.capture()), signal);
+      return onosResponse(await systemInfo({ version, logId: context.log.id, nodes, self, topology }));
+    }
+    if (wanted.read === "nodes") return onosResponse({ nodes });
+    const node = nodes.find(({ id }) => id === wanted.id);
+    if (node) return onosResponse(node);
+    const known = nodes.map(({ id }) => id).join(", ");
+    throw new Problem("not-found", `There is no node ${quote(wanted.id)}; there are: ${known}.`);
   }
 
   *#metrics(): Steps<Response> {

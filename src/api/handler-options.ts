@@ -13,8 +13,6 @@ import type { Relay } from "./relay.ts";
 import type { ServerLimits } from "./server-limits.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
-  /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
-  readonly aliases: readonly string[];
   /** Origins that may read across origins (CORS). */
   readonly origins: readonly string[];
   /** Addresses and CIDR blocks of the proxies that name the client's address. */

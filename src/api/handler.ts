@@ -35,6 +35,7 @@ import { BodyRenderer, type PreparedResponse } from "./body-renderer.ts";
 import { createCommonHeaders, LOG_HEADER } from "./common-headers.ts";
 import { type Cors, createCors } from "./cors.ts";
 import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
+import { parseForwardPath } from "./forwarding/forward-path.ts";
 import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
 import type { RequestHandlerOptions } from "./handler-options.ts";
 import { KnownHosts } from "./known-hosts.ts";
@@ -331,7 +332,12 @@ export class RequestHandler implements Handler {
       const route = parseRoute(path, this.#prefixes, request.method);
       if (!route)
         return relay
-          ? relay(request, connection, { user: credential.user, headers: rateLimitHeaders })
+          ? relay(request, connection, {
+              user: credential.user,
+              headers: rateLimitHeaders,
+              // It may be forwarded there.
+              waitsForOthers: parseForwardPath(path) !== undefined,
+            })
           : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
       served.readName = route.read === "list" ? route.kind : route.read;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
@@ -401,7 +407,8 @@ export class RequestHandler implements Handler {
       return await this.#auxiliary.respond(request, path, headers, this.#owner.of(user), connection);
     } catch (error) {
       if (error instanceof Cancelled) return NOT_SENT;
-      return this.#problems.respondTo(request, error, "page", rateLimitHeaders);
+      const dialect = dialectOf(path, this.#prefixes);
+      return this.#problems.respondTo(request, error, "page", rateLimitHeaders, dialect);
     }
   }
 

@@ -69,6 +69,7 @@ export function parseRoute(path: string, prefixes: Prefixes, method: string): Ro
   const isOneSegment = !resourcePath.includes("/");
   const route = (isOneSegment && COLLECTIONS.get(resourcePath)) || parseResourcePath(resourcePath);
   if (route) return route;
+  if (dialect.isStatusPath(path)) return undefined;
   const missing = dialect.missingResource(method, path);
   if (missing) throw missing;
   const known = Array.from(COLLECTIONS.keys(), (name) => `/${prefix}/v1/${name}`).join(", ");

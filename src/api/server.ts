@@ -48,7 +48,8 @@ export function openServer(options: ServerOptions): Server {
     search.onPageOpen();
     options.onPageOpen?.();
   };
-  const handler = new RequestHandler({ ...options, onPageOpen }, counters);
+  const address = () => ({ host, port: bound.port });
+  const handler = new RequestHandler({ ...options, address, onPageOpen }, counters);
   const connectionLimits: ConnectionLimits = {
     get maxUrlBytes() {
       return limits.urlBytes;

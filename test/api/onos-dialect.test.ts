@@ -217,6 +217,63 @@ describe("parameters", () => {
   );
 });
 
+describe("the state of the service", () => {
+  test("system has ONOS's fields, in its order, with what is here", async () => {
+    const response = await h.fetch(`${ONOS}/system`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+    const system = (await response.json()) as Record<string, unknown>;
+    expect(Object.keys(system)).toEqual([
+      "node", "version", "clusterId", "nodes", "devices", "links", "hosts", "sccs", "flows", "intents", "mem", "threads",
+    ]); // biome-ignore format: a list of words
+    const { clusters, time: _, ...counts } = await h.json<Record<string, number>>("topology");
+    expect(system).toMatchObject({
+      ...counts,
+      sccs: clusters,
+      node: "127.0.0.1",
+      nodes: 1,
+      flows: 0,
+      intents: 0,
+    });
+    expect(Object.keys(system.mem ?? {})).toEqual(["current", "max", "committed"]);
+    expect(Object.keys(system.threads ?? {})).toEqual(["live", "daemon", "peak"]);
+    expect(system.clusterId).toBe(response.headers.get("gazetteer-log"));
+  });
+
+  test("cluster has this node, alone and in a list", async () => {
+    const { nodes } = await h.json<{ nodes: Entity[] }>(`${ONOS}/cluster`);
+    expect(nodes).toEqual([
+      {
+        id: "127.0.0.1",
+        ip: "127.0.0.1",
+        tcpPort: h.port,
+        status: "READY",
+        lastUpdate: expect.stringMatching(/^\d{13}$/),
+        humanReadableLastUpdate: expect.stringMatching(/^connected since \S+Z$/),
+      },
+    ]);
+    expect(await h.json<Entity>(`${ONOS}/cluster/127.0.0.1`)).toEqual(nodes[0] ?? {});
+  });
+
+  test.each([
+    ["GET", "/onos/v1/cluster/x", 404, null],
+    ["POST", "/onos/v1/cluster/configuration", 405, "GET, HEAD, OPTIONS"],
+    ["OPTIONS", "/onos/v1/system", 204, "GET, HEAD, OPTIONS"],
+    ["GET", "/lab/v1/system", 404, null],
+    ["GET", "/controller/v1/cluster", 404, null],
+  ])("%s %s is %d", async (method, path, status, allow) => {
+    const response = await h.fetch(path, { method });
+    expect([response.status, response.headers.get("allow")]).toEqual([status, allow]);
+    if (path.startsWith(ONOS) && status > 400)
+      expect(await response.json()).toEqual({ code: status, message: expect.any(String) });
+  });
+
+  test("the cost of a path is written as ONOS writes it", async () => {
+    const path = `paths/${deviceId(1)}/${deviceId(3)}`;
+    expect(await (await h.fetch(`${ONOS}/${path}`)).text()).toMatch(/"cost":\d+\.0,/);
+    expect(await (await h.fetch(path)).text()).toMatch(/"cost":\d+,/);
+  });
+});
+
 describe("errors", () => {
   test.each([
     [404, "devices/of:0000000000000999"],

@@ -37,6 +37,7 @@ function exampleOf(path: string): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (name !== "id") return VALUES[name] ?? "x";
     if (path.startsWith("/hosts/")) return "00:00:00:00:00:01%2FNone";
+    if (path.startsWith("/cluster/")) return "127.0.0.1";
     return path.startsWith("/devices/") ? deviceId(1) : "0";
   });
 }

@@ -29,6 +29,8 @@ export interface Dialect {
   readonly acceptsNames: boolean;
   /** Added to the error of a path that does not exist. */
   readonly unknownPathHint: string;
+  /** Whether what is at this path of the interface is no read of the network: it is served beside it. */
+  isStatusPath(path: string): boolean;
   /** The problem of a path that only the original of the dialect has. Its header `Allow` is the answer to OPTIONS. */
   missingResource(method: string, path: string): UnknownResourceProblem | undefined;
   /** What to do instead of a request that writes; undefined for what is said everywhere. */
@@ -39,6 +41,8 @@ export interface Dialect {
   /** The same page gives the same object every time, so that its compressed form is cached with it. */
   pages(kind: Kind, pages: readonly EncodedPage[]): Paced<EncodedPage>;
   deviceId(id: string): string;
+  /** The cost of a path, which is a whole number. */
+  cost(cost: number): string;
   /** `graph` is what `topology` counts. */
   topology(topology: Topology, graph: LinkGraph): Partial<Topology>;
   /** The parameters that have a meaning. */
@@ -58,12 +62,14 @@ export const PLAIN: Dialect = {
   showsDrift: true,
   acceptsNames: true,
   unknownPathHint: "",
+  isStatusPath: () => false,
   missingResource: () => undefined,
   writeAdvice: undefined,
   fields: () => undefined,
   entity: (_kind, json) => json,
   pages: (_kind, pages) => pages,
   deviceId: (id) => id,
+  cost: String,
   topology: (topology) => topology,
   parameters: (parameters) => parameters,
   error: problemBody,

@@ -13,6 +13,7 @@ import { handlersOf, kindOf, type QueryTarget } from "../../query/parameters.ts"
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { missingOnosResource, WRITE_ADVICE } from "../forwarding/onos-resources.ts";
 import { JSON_TYPE } from "../media-types.ts";
+import { parseOnosStatusPath } from "../onos-status.ts";
 import { type Dialect, problemBody } from "./dialect.ts";
 
 /** In the order of the JSON. */
@@ -135,12 +136,14 @@ export const ONOS: Dialect = {
   showsDrift: false,
   acceptsNames: false,
   unknownPathHint: " See /docs/from-onos: the paths of ONOS, and what is here in their place.",
+  isStatusPath: (path) => parseOnosStatusPath(path) !== undefined,
   missingResource: missingOnosResource,
   writeAdvice: WRITE_ADVICE,
   fields: (kind) => FIELDS[kind],
   entity,
   pages: convertPages,
   deviceId,
+  cost: (cost) => cost.toFixed(1),
   topology: ({ time, clusters }, graph) => ({ time, ...graph.activeCounts(), clusters }),
   parameters,
   error: (problem, instance) =>

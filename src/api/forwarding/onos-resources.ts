@@ -14,7 +14,6 @@ const CONFIGURED_BY_FILE = "the service is configured by its own file";
 const MISSING: ReadonlyMap<string, string> = new Map([
   ["applications", "no applications run in the service"],
   ["bit-error-rate", NO_OPTICS],
-  ["cluster", "the service is no cluster of controllers; /readyz has the state of each source"],
   ["configuration", CONFIGURED_BY_FILE],
   ["diagnostics", "the service has /metrics and a log"],
   ["docs", "the documents are /docs and /openapi.json"],
@@ -33,7 +32,6 @@ const MISSING: ReadonlyMap<string, string> = new Map([
   ["packet", "the service has no packet processors"],
   ["regions", "the service has no regions; annotations.KEY=VALUE selects devices by an annotation"],
   ["statistics", "the service has no counters of ports or flows"],
-  ["system", "the state of the service is at /readyz and /metrics"],
   ["ui", "the service has no settings of users"],
 ]);
 

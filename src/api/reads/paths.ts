@@ -153,5 +153,5 @@ const edgeLink = (src: object, dst: object): string =>
 /** A link costs 1; `surcharge` is what INDIRECT links cost beyond that. */
 function pathJson(links: readonly string[], surcharge: number, dialect: Dialect): string {
   const shown = links.map((json) => dialect.entity("links", json));
-  return `{"cost":${links.length + surcharge},"links":[${shown.join(",")}]}`;
+  return `{"cost":${dialect.cost(links.length + surcharge)},"links":[${shown.join(",")}]}`;
 }

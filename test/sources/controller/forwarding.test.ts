@@ -212,6 +212,7 @@ describe("the response", () => {
         "cross-origin-resource-policy",
         "date",
         "etag",
+        "gazetteer-log",
         "x-content-type-options",
       ].sort(),
     );
