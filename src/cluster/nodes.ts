@@ -2,7 +2,7 @@
  * The nodes of a cluster as people see them: each writes what it is and does every few seconds. A node that no longer writes is
  * lost, and stays in the list until it returns, or for a week; one that stops in order is removed.
  */
-import type { KvEntry } from "@nats-io/kv";
+import { type KvEntry, Kvm } from "@nats-io/kv";
 import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
 import type { Engine } from "../nats/engine.ts";
@@ -114,4 +114,11 @@ export function seenNodes(entries: readonly KvEntry[], time: number, onMalformed
   return nodes.sort((a, b) =>
     a.nodeName < b.nodeName ? -1 : a.nodeName > b.nodeName ? 1 : a.node < b.node ? -1 : 1,
   );
+}
+
+/** Takes all nodes off the list: those that run write themselves again. Rejects when NATS cannot be used now. */
+export async function clearNodes({ engine, bucket }: NodesPlace): Promise<void> {
+  const { entries } = await readBucket(engine, bucket);
+  const kv = await new Kvm(engine.jetstream).open(bucket);
+  await Promise.all(entries.map(({ key }) => kv.delete(key)));
 }

@@ -25,6 +25,7 @@ import { connectEngine, type Engine } from "../nats/engine.ts";
 import { clusterNames } from "../nats/names.ts";
 import {
   engineOptions,
+  forgetFormerNodes,
   nameOfMachine,
   readSecret,
   requestsOf,
@@ -77,6 +78,7 @@ export async function beginCluster(config: Config, discards: boolean): Promise<s
       await stream.ensure();
       const log = await beginLog({ stream, secret, clock: systemClock });
       if (log === undefined) throw notEmpty();
+      if (discards) await forgetFormerNodes(engine, names, replicas);
       return log;
     });
   } catch (error) {

@@ -21,7 +21,15 @@ import { openRetryingLog, type RetryingLog } from "../log/retrying-log.ts";
 import { connectEngine, type Engine } from "../nats/engine.ts";
 import { type ClusterNames, clusterNames } from "../nats/names.ts";
 import { asStartupError } from "./as-startup-error.ts";
-import { copyFile, engineOptions, nameOfMachine, readSecret, snapshotsOptions, tracesOf } from "./cluster.ts";
+import {
+  copyFile,
+  engineOptions,
+  forgetFormerNodes,
+  nameOfMachine,
+  readSecret,
+  snapshotsOptions,
+  tracesOf,
+} from "./cluster.ts";
 import { JOIN, publishAt, publishBatches } from "./join-messages.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, LOG_FILE } from "./store.ts";
@@ -93,6 +101,7 @@ async function publishLog(config: Config, discards: boolean, local: RetryingLog,
     if (!(await publishAt(stream, { message: base, expected: 0 })))
       throw new StartupError("log", `a node of the cluster ${name} is running; stop it first`);
     const last = await publishBatches(stream, local, oldest, { sequence: 1, signature: base.signature });
+    if (discards) await forgetFormerNodes(engine, names, replicas);
     return { ...position, sequence: last.sequence, links: [last] };
   } catch (error) {
     if (error instanceof StartupError) throw error;

@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { Leases } from "../cluster/leases.ts";
+import { clearNodes } from "../cluster/nodes.ts";
 import type { RequestPlace } from "../cluster/requests.ts";
 import { findTraces, type Traces } from "../cluster/traces.ts";
 import { secretFault } from "../config/cluster.ts";
@@ -118,6 +119,21 @@ export async function tracesOf(engine: Engine, names: ClusterNames, replicas: nu
     return await findTraces(names, { engine, bucket: names.nodes, clock: systemClock });
   } catch (error) {
     throw asStreamError(error, engine, { stream: names.stream, replicas });
+  }
+}
+
+/**
+ * After a log was begun that gives a former one up: what nodes show of that is nothing to wait for. Rejects with `StreamError`.
+ */
+export async function forgetFormerNodes(
+  engine: Engine,
+  names: ClusterNames,
+  replicas: number,
+): Promise<void> {
+  try {
+    await clearNodes({ engine, bucket: names.nodes, clock: systemClock });
+  } catch (error) {
+    throw asStreamError(error, engine, { stream: `KV_${names.nodes}`, replicas });
   }
 }
 

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { announceNode } from "../../src/cluster/nodes.ts";
-import { systemClock } from "../../src/lib/clock.ts";
+import { Kvm } from "@nats-io/kv";
+import { loadConfig } from "../../src/config/config.ts";
+import { beginCluster, readOverview } from "../../src/service/cluster-client.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { runCommand } from "../support/service.ts";
@@ -12,7 +13,6 @@ import { type LogNode, NAMES, openNode } from "./log-nodes.ts";
 import { testEngine } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
-const SETTINGS = ["--set", "cluster.name=test", "--set", "cluster.replicas=1", "--set"];
 const conditionOf = (node: LogNode) => node.log.health.trouble?.condition;
 const untilCondition = (node: LogNode, condition: string | undefined) =>
   until(() => conditionOf(node) === condition || undefined, { what: `the condition ${condition}` });
@@ -134,15 +134,15 @@ test("a deleted stream is made again from a copy as another log, with the next r
 test("where a cluster was nobody begins a log: a node without a copy waits, one with a copy for a newer one", async () => {
   await using nats = await startNatsServers();
   const path = join(temporaryFolder(), "a.sqlite");
-  const command = (...args: string[]) =>
-    runCommand([
-      "cluster",
-      ...args,
-      "--cluster",
-      nats.urls,
-      ...SETTINGS,
-      `cluster.secretFile=${nats.secretFile}`,
-    ]);
+  const environment = {
+    GAZETTEER_CLUSTER_SERVERS: nats.urls,
+    GAZETTEER_CLUSTER_SECRET_FILE: nats.secretFile,
+    GAZETTEER_CLUSTER_NAME: "test",
+    GAZETTEER_CLUSTER_REPLICAS: "1",
+  };
+  const loaded = loadConfig({ environment });
+  if (!loaded.ok) throw new Error("the configuration is not valid");
+  const { config } = loaded;
   await using engine = await testEngine({ nats });
   const deleteLog = () => engine.manager.streams.delete(NAMES.stream);
   {
@@ -161,46 +161,39 @@ test("where a cluster was nobody begins a log: a node without a copy waits, one 
     `NATS has traces of it (OBJ_${NAMES.snapshots}): start a node that has a copy of the log, or give the log up with gazetteer cluster begin`,
   );
   lines = "";
-  const stop = new AbortController();
-  const status = {
-    node: "b.1",
-    nodeName: "b",
-    url: "",
-    version: "",
-    sequence: 9,
-    sources: [],
-    held: [],
-    startedAt: 0,
-  };
-  const announced = announceNode(
-    { engine, bucket: NAMES.nodes, replicas: 1, clock: systemClock },
-    () => ({ ...status, revision: 9 }),
-    stop.signal,
-  );
-  await until(async () => (await command("begin")).stderr.includes("the node b shows revision 9"), {
-    what: "b",
+  const nodes = await new Kvm(engine.jetstream).create(NAMES.nodes);
+  const facts = { url: "", version: "", sequence: 9, sources: [], held: [], startedAt: 0 };
+  const showB = () => nodes.put("b", JSON.stringify({ node: "b.1", nodeName: "b", revision: 9, ...facts }));
+  await showB();
+  expect(await readOverview(config)).toMatchObject({
+    nodes: [{ name: "b", revision: 9 }],
+    snapshots: [{ revision: 5 }],
+    errors: [{ part: "stream" }],
   });
+  await expect(beginCluster(config, false)).rejects.toThrow("the node b shows revision 9");
   const copied = openNode(nats, "node-a", { path, onLine });
   await until(() => lines.includes("the node b shows revision 9, this node's copy only 5: restart b first"), {
     what: "the line of the node with a copy",
   });
   await expect(engine.manager.streams.info(NAMES.stream)).rejects.toThrow("stream not found");
-  stop.abort();
-  await announced;
+  await nodes.delete("b");
   {
     await using a = await copied;
     await using c = await empty;
     await Promise.all([a.caughtUp(), c.caughtUp()]);
     expect([c.committer.view.revision, c.committer.view.size("devices")]).toEqual([5, 5]);
     expectSame(c, a);
-    expect((await command("begin", "--discard")).stderr).toContain(`its stream ${NAMES.stream} has messages`);
+    await expect(beginCluster(config, true)).rejects.toThrow(`its stream ${NAMES.stream} has messages`);
   }
   await deleteLog();
-  const begun = await command("begin");
+  await showB();
+  const begun = await runCommand(["cluster", "begin", "--discard"], { env: environment });
   expect(begun).toMatchObject({ status: 0, stderr: "" });
   await using c = await openNode(nats, "node-c");
   expect(begun.stdout).toContain(`the cluster test has the empty log ${c.log.id}`);
   expect(c.committer.view.revision).toBe(0);
+  // What b shows is of the log that was given up, and nobody waits for it.
+  expect(await nodes.get("b")).toMatchObject({ operation: "DEL" });
 });
 
 test("more replicas than servers are refused in one line with the fix", async () => {

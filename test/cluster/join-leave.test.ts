@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { Kvm } from "@nats-io/kv";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import { connectEngine } from "../../src/nats/engine.ts";
@@ -15,6 +16,7 @@ import { runCommand } from "../support/service.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
 import { storedBy } from "../support/view-contents.ts";
 import { NAMES, openNode } from "./log-nodes.ts";
+import { testEngine } from "./service-nodes.ts";
 import { logger, setDevice, writer } from "./writing.ts";
 
 /** In every message of a batch. */
@@ -81,7 +83,7 @@ describe("gazetteer cluster join", () => {
     });
   }
 
-  test("changes nothing where it cannot: the cluster has a log, the service runs, no log, no NATS", async () => {
+  test("changes nothing where it cannot: the cluster has a log, or had one, the service runs, no log, no NATS", async () => {
     await using nats = await startNatsServers();
     const data = temporaryFolder();
     const flags = clusterFlags(nats, data);
@@ -97,6 +99,17 @@ describe("gazetteer cluster join", () => {
         stderr: expect.stringContaining("is in use by another process"),
       });
       await log.close();
+    }
+    {
+      await using engine = await testEngine({ nats });
+      const nodes = await new Kvm(engine.jetstream).create(NAMES.nodes);
+      const facts = { url: "", version: "", sequence: 9, sources: [], held: [], startedAt: 0 };
+      await nodes.put("b", JSON.stringify({ node: "b.1", nodeName: "b", revision: 9, ...facts }));
+      expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining("a log that would be given up: the node b shows revision 9"),
+      });
+      await engine.manager.streams.delete(`KV_${NAMES.nodes}`);
     }
     await using _a = await openNode(nats, "node-a");
     expect(await runCommand(["cluster", "join", ...flags])).toMatchObject({
