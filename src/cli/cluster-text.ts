@@ -59,7 +59,10 @@ export function renderClusterStatus(
   ];
   const sources = sourceRows(nodes, leases);
   if (sources.length > 0) parts.push(renderTable(sources, SOURCES, { colour }));
-  const lines = [...(engine ? engineLines(engine) : []), ...(snapshots ? snapshotLines(snapshots, now) : [])];
+  const lines = [
+    ...(engine ? engineLines(engine) : []),
+    ...(snapshots ? snapshotLines(snapshots, engine !== undefined, now) : []),
+  ];
   if (lines.length > 0) parts.push(linesText(lines));
   if (engine && engine.servers.length > 0) parts.push(renderTable(engine.servers, SERVERS, { colour }));
   if (errors.length > 0)
@@ -92,9 +95,13 @@ function engineLines({ stream, replicas, servers, messages, bytes, maxBytes }: E
   ];
 }
 
-const snapshotLines = (snapshots: NonNullable<ClusterOverview["snapshots"]>, now: number): string[] =>
+const snapshotLines = (
+  snapshots: NonNullable<ClusterOverview["snapshots"]>,
+  hasStream: boolean,
+  now: number,
+): string[] =>
   snapshots.length === 0
-    ? ["no snapshot yet: a new node reads the whole stream"]
+    ? [hasStream ? "no snapshot yet: a new node reads the whole stream" : "no snapshot"]
     : snapshots.map(
         ({ revision, bytes, time }) =>
           `snapshot of revision ${revision}: ${bytesText(bytes)}, ${ageText(time, now)} old`,

@@ -42,5 +42,5 @@ export function whyGivenUp({ nodes }: Traces): string | undefined {
   const showing = nodes.filter(({ revision }) => revision > 0);
   if (showing.length === 0) return undefined;
   const shown = showing.map(({ nodeName, revision }) => `${nodeName} shows revision ${revision}`).join(", ");
-  return `the cluster has a log that would be given up: the node ${shown}. Start one that has a copy of it, best the one with the highest revision; --discard begins another log all the same`;
+  return `the cluster has a log that would be given up: ${shown}. Restart the node with the highest revision, it makes the stream from its copy; --discard begins another log all the same`;
 }

@@ -170,7 +170,7 @@ test("where a cluster was nobody begins a log: a node without a copy waits, one 
     snapshots: [{ revision: 5 }],
     errors: [{ part: "stream" }],
   });
-  await expect(beginCluster(config, false)).rejects.toThrow("the node b shows revision 9");
+  await expect(beginCluster(config, false)).rejects.toThrow("would be given up: b shows revision 9");
   const copied = openNode(nats, "node-a", { path, onLine });
   await until(() => lines.includes("the node b shows revision 9, this node's copy only 5: restart b first"), {
     what: "the line of the node with a copy",
