@@ -7,12 +7,15 @@ import type { Authenticator } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
 import type { AuxiliaryEndpointsOptions } from "./auxiliary-endpoints.ts";
 import type { ClusterView } from "./cluster-status.ts";
+import type { OnosOptions } from "./dialect/onos.ts";
 import type { Forwarder } from "./forwarding/forwarder.ts";
 import type { Shares } from "./limits/shares.ts";
 import type { Relay } from "./relay.ts";
 import type { ServerLimits } from "./server-limits.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
+  /** Of the alias `onos`. */
+  readonly onos?: OnosOptions | undefined;
   /** Origins that may read across origins (CORS). */
   readonly origins: readonly string[];
   /** Addresses and CIDR blocks of the proxies that name the client's address. */

@@ -123,7 +123,7 @@ export class RequestHandler implements Handler {
     });
     this.#memory = new MemoryBudget(limits);
     this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
-    this.#prefixes = createPrefixes(options.aliases);
+    this.#prefixes = createPrefixes(options.aliases, options.onos);
     this.#forwarding = createForwarding(options, this.#memory);
     const { problems } = this.#router;
     this.#auxiliary = new AuxiliaryEndpoints(options, problems, () => this.counters(), this.#forwarding);

@@ -143,6 +143,15 @@ export const Configuration = Type.Object(
           "Additional path prefixes for the same resources; `onos` for `/onos/v1` as ONOS serves it.",
       },
     ),
+    onos: section(
+      {
+        hostLocation: Type.Boolean({
+          default: false,
+          description: "Hosts have `location` too, for programs of ONOS before 1.14.",
+        }),
+      },
+      "The alias `onos`.",
+    ),
     trustedProxies: Type.Array(
       Type.Refine(
         Type.String({ maxLength: 64, title: "an address or a CIDR block, such as 10.0.0.0/8" }),

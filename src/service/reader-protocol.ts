@@ -15,6 +15,7 @@ import { SettingsSchema } from "./live-settings.ts";
 const ReaderConfiguration = Type.Pick(Configuration, [
   "host",
   "aliases",
+  "onos",
   "cors",
   "trustedProxies",
   "hosts",

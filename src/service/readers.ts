@@ -242,7 +242,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   #spawn(reader: number, port: number): Child {
     const { config, settings, users, tls, log, health } = this.#options;
-    const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
+    const { host, aliases, onos, cors, trustedProxies, hosts, accessLog } = config;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
       stdout: "pipe",
@@ -257,7 +257,15 @@ export class Readers implements ReaderMetrics, Disposable {
       password: this.#password,
       epoch: log.id,
       secret: Buffer.from(log.signingKey).toString("base64"),
-      config: { host, aliases, cors, trustedProxies, hosts, ...(accessLog !== undefined && { accessLog }) },
+      config: {
+        host,
+        aliases,
+        onos,
+        cors,
+        trustedProxies,
+        hosts,
+        ...(accessLog !== undefined && { accessLog }),
+      },
       settings,
       ...(tls && { tls: tls.current }),
       ...(health && { cluster: staleness(health) }),

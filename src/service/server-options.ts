@@ -15,7 +15,10 @@ import type { LiveSettings } from "./live-settings.ts";
 export const DRAIN_TIMEOUT_MS = 3000;
 
 export interface SharedServerInput {
-  readonly config: Pick<Config, "host" | "aliases" | "cors" | "trustedProxies" | "hosts" | "accessLog">;
+  readonly config: Pick<
+    Config,
+    "host" | "aliases" | "onos" | "cors" | "trustedProxies" | "hosts" | "accessLog"
+  >;
   readonly settings: Pick<LiveSettings, "limits">;
   readonly users: Users;
   readonly tls: LiveTlsIdentity | undefined;
@@ -31,6 +34,7 @@ export interface SharedServerInput {
 type SharedOption =
   | "host"
   | "aliases"
+  | "onos"
   | "origins"
   | "trustedProxies"
   | "hosts"
@@ -46,7 +50,7 @@ type SharedOption =
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
   const { config, settings, users, tls, clock, logger, shares, internalAuthorization, checkRemotely } = input;
-  const { host, aliases, cors, trustedProxies, hosts, accessLog } = config;
+  const { host, aliases, onos, cors, trustedProxies, hosts, accessLog } = config;
   const { limits } = settings;
   const throttle: ThrottleOptions = {
     pair: {
@@ -69,6 +73,7 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
   return {
     host,
     aliases,
+    onos,
     origins: cors.origins,
     trustedProxies,
     hosts,

@@ -6,6 +6,7 @@
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ClusterStatus } from "../../src/api/cluster-status.ts";
+import type { OnosOptions } from "../../src/api/dialect/onos.ts";
 import type { MapSource } from "../../src/api/map-source.ts";
 import { Drawings } from "../../src/api/reads/drawings.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
@@ -52,6 +53,7 @@ export interface HarnessOptions {
   readonly limits?: Partial<ServerLimits>;
   readonly ringBytes?: number;
   readonly aliases?: readonly string[];
+  readonly onos?: OnosOptions;
   readonly origins?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly hosts?: readonly string[];
@@ -142,6 +144,7 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     host: options.host ?? "127.0.0.1",
     port: 0,
     aliases: options.aliases ?? [],
+    onos: options.onos,
     origins: options.origins ?? [],
     trustedProxies: options.trustedProxies ?? [],
     hosts: options.hosts ?? [],

@@ -274,6 +274,16 @@ describe("the state of the service", () => {
   });
 });
 
+test("hosts have the location of ONOS before 1.14 where that is configured", async () => {
+  await using old = await openHarness({ aliases: ["onos"], onos: { hostLocation: true } });
+  await old.replace(SAMPLE);
+  type Hosts = { hosts: { locations: unknown[]; location?: unknown }[] };
+  const { hosts } = await old.json<Hosts>(`${ONOS}/hosts`);
+  expect(hosts.map(({ location }) => location)).toEqual(hosts.map(({ locations }) => locations[0]));
+  const [{ location } = {}] = (await h.json<Hosts>(`${ONOS}/hosts`)).hosts;
+  expect(location).toBeUndefined();
+});
+
 describe("errors", () => {
   test.each([
     [404, "devices/of:0000000000000999"],

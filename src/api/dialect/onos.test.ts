@@ -4,7 +4,11 @@ import fc from "fast-check";
 import { withoutPauses } from "../../lib/steps.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import { EncodedPage } from "../../view/encoded-page.ts";
-import { ONOS } from "./onos.ts";
+import type { Dialect } from "./dialect.ts";
+import { createOnosDialect } from "./onos.ts";
+
+const ONOS = createOnosDialect({ hostLocation: false });
+const OLD_ONOS = createOnosDialect({ hostLocation: true });
 
 const text = fc.constantFrom(
   "x", "", 'a"b\\', ',"firstSeen":"', ',"id":"x"', '"},"location":{', "LOCAL", "ünï ☃", "{}[]",
@@ -68,12 +72,16 @@ const point = (at: unknown): Point =>
 const points = (all: unknown): Point[] => (all as Point[]).map(point);
 
 /** The same conversion, field by field. */
-function expected(kind: Kind, entity: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function expected(
+  { fields }: Dialect,
+  kind: Kind,
+  entity: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
   const converted: Record<string, unknown> = {};
-  for (const field of ONOS.fields(kind) ?? []) {
+  for (const field of fields(kind) ?? []) {
     const value = entity[field];
     if (value === undefined) continue;
-    if (field === "src" || field === "dst") converted[field] = point(value);
+    if (field === "src" || field === "dst" || field === "location") converted[field] = point(value);
     else if (field === "locations" || field === "auxLocations") converted[field] = points(value);
     else if (field === "element" || (field === "id" && kind === "devices"))
       converted[field] = String(value).toLowerCase();
@@ -85,13 +93,19 @@ function expected(kind: Kind, entity: Readonly<Record<string, unknown>>): Record
 
 test.each([...KINDS])("%s have only ONOS's fields in ONOS's spelling", (kind) => {
   fc.assert(
-    fc.property(ENTITIES[kind], (entity) => {
-      const json = ONOS.entity(kind, JSON.stringify(entity));
-      expect(JSON.parse(json)).toEqual(expected(kind, entity));
-      expect(Object.keys(JSON.parse(json))).toEqual(Object.keys(expected(kind, entity)));
+    fc.property(ENTITIES[kind], fc.constantFrom(ONOS, OLD_ONOS), (entity, dialect) => {
+      const json = dialect.entity(kind, JSON.stringify(entity));
+      const wanted = expected(dialect, kind, entity);
+      expect(JSON.parse(json)).toEqual(wanted);
+      expect(Object.keys(JSON.parse(json))).toEqual(Object.keys(wanted));
     }),
     { numRuns: 1000 },
   );
+});
+
+test("hosts have a location only where that is configured", () => {
+  expect(ONOS.fields("hosts")).not.toContain("location");
+  expect(OLD_ONOS.fields("hosts")).toContain("location");
 });
 
 test("a page is converted once", () => {

@@ -30,6 +30,8 @@ const FIELDS: Readonly<Record<Kind, readonly string[]>> = {
     "auxLocations", "annotations",
   ],
 };
+/** Before 1.14. The annotations are last in the JSON. */
+const OLD_HOST_FIELDS = FIELDS.hosts.toSpliced(-1, 0, "location");
 
 /** The first field that ONOS does not have. An annotation may have the same name; the last one in the text is the field. */
 const FIRST_OWN_FIELD: Readonly<Record<Kind, string>> = {
@@ -47,20 +49,6 @@ const NEEDS_SPELLING: Readonly<Record<Kind, RegExp>> = {
   links: /"device":"[^"]*[A-Z]|"port":"[a-z]/,
   hosts: /"elementId":"[^"]*[A-Z]|"port":"[a-z]/,
 };
-
-function entity(kind: Kind, json: string): string {
-  if (NEEDS_SPELLING[kind].test(json)) return spell(kind, json);
-  const end = json.lastIndexOf(FIRST_OWN_FIELD[kind]);
-  const own = end < 0 ? json : `${json.slice(0, end)}}`;
-  return kind === "hosts" ? own.replace(HOST_LOCATION, "") : own;
-}
-
-/** Parses and converts an entity. Annotations are free text and stay as they are. */
-function spell(kind: Kind, json: string): string {
-  const record: Record<string, unknown> = SPELL[kind](JSON.parse(json));
-  const kept = FIELDS[kind].filter((field) => record[field] !== undefined);
-  return JSON.stringify(Object.fromEntries(kept.map((field) => [field, record[field]])));
-}
 
 const deviceId = (id: string): string => id.toLowerCase();
 
@@ -86,26 +74,9 @@ const SPELL: { readonly [K in Kind]: (entity: Entities[K]) => Record<string, unk
     ...host,
     locations: host.locations.map(spellPoint),
     auxLocations: host.auxLocations?.map(spellPoint),
+    location: spellPoint(host.location),
   }),
 };
-
-const CONVERTED = new WeakMap<EncodedPage, EncodedPage>();
-
-/** Pauses after each page that was not converted before. */
-function* convertPages(
-  kind: Kind,
-  pages: readonly EncodedPage[],
-): Generator<EncodedPage | undefined, void, void> {
-  for (const page of pages) {
-    let converted = CONVERTED.get(page);
-    if (!converted) {
-      converted = page.mapValues((json) => entity(kind, json));
-      CONVERTED.set(page, converted);
-      yield undefined;
-    }
-    yield converted;
-  }
-}
 
 /** ONOS reads these only together with a device. */
 const NEEDS_DEVICE = ["port", "direction"];
@@ -130,27 +101,64 @@ function parameters(all: readonly QueryParameter[], target: QueryTarget): readon
 /** Decided before the path is looked at, so that they are the same under every prefix. */
 const COMMON_STATUSES = [401, 429, 431, 503];
 
-export const ONOS: Dialect = {
-  keyPrefix: "onos ",
-  showsRevision: false,
-  showsDrift: false,
-  acceptsNames: false,
-  unknownPathHint: " See /docs/from-onos: the paths of ONOS, and what is here in their place.",
-  isStatusPath: (path) => parseOnosStatusPath(path) !== undefined,
-  missingResource: missingOnosResource,
-  writeAdvice: WRITE_ADVICE,
-  fields: (kind) => FIELDS[kind],
-  entity,
-  pages: convertPages,
-  deviceId,
-  cost: (cost) => cost.toFixed(1),
-  topology: ({ time, clusters }, graph) => ({ time, ...graph.activeCounts(), clusters }),
-  parameters,
-  error: (problem, instance) =>
-    COMMON_STATUSES.includes(problem.status)
-      ? problemBody(problem, instance)
-      : {
-          contentType: JSON_TYPE,
-          body: JSON.stringify({ code: problem.status, message: problem.message }),
-        },
-};
+export interface OnosOptions {
+  /** Hosts have `location` too, as in ONOS before 1.14. */
+  readonly hostLocation: boolean;
+}
+
+export function createOnosDialect({ hostLocation }: OnosOptions): Dialect {
+  const fields = (kind: Kind) => (kind === "hosts" && hostLocation ? OLD_HOST_FIELDS : FIELDS[kind]);
+  const converted = new WeakMap<EncodedPage, EncodedPage>();
+
+  function entity(kind: Kind, json: string): string {
+    if (NEEDS_SPELLING[kind].test(json)) return spell(kind, json, fields(kind));
+    const end = json.lastIndexOf(FIRST_OWN_FIELD[kind]);
+    const own = end < 0 ? json : `${json.slice(0, end)}}`;
+    return kind === "hosts" && !hostLocation ? own.replace(HOST_LOCATION, "") : own;
+  }
+
+  /** Pauses after each page that was not converted before. */
+  function* pages(kind: Kind, all: readonly EncodedPage[]): Generator<EncodedPage | undefined, void, void> {
+    for (const page of all) {
+      let result = converted.get(page);
+      if (!result) {
+        result = page.mapValues((json) => entity(kind, json));
+        converted.set(page, result);
+        yield undefined;
+      }
+      yield result;
+    }
+  }
+
+  return {
+    keyPrefix: hostLocation ? "onos-location " : "onos ",
+    showsRevision: false,
+    showsDrift: false,
+    acceptsNames: false,
+    unknownPathHint: " See /docs/from-onos: the paths of ONOS, and what is here in their place.",
+    isStatusPath: (path) => parseOnosStatusPath(path) !== undefined,
+    missingResource: missingOnosResource,
+    writeAdvice: WRITE_ADVICE,
+    fields,
+    entity,
+    pages,
+    deviceId,
+    cost: (cost) => cost.toFixed(1),
+    topology: ({ time, clusters }, graph) => ({ time, ...graph.activeCounts(), clusters }),
+    parameters,
+    error: (problem, instance) =>
+      COMMON_STATUSES.includes(problem.status)
+        ? problemBody(problem, instance)
+        : {
+            contentType: JSON_TYPE,
+            body: JSON.stringify({ code: problem.status, message: problem.message }),
+          },
+  };
+}
+
+/** Parses and converts an entity. Annotations are free text and stay as they are. */
+function spell(kind: Kind, json: string, fields: readonly string[]): string {
+  const record: Record<string, unknown> = SPELL[kind](JSON.parse(json));
+  const kept = fields.filter((field) => record[field] !== undefined);
+  return JSON.stringify(Object.fromEntries(kept.map((field) => [field, record[field]])));
+}

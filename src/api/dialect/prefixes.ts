@@ -1,12 +1,17 @@
 /** The path prefixes of the interface: `controller` and the configured aliases, each with its dialect. */
 import { type Dialect, PLAIN } from "./dialect.ts";
-import { ONOS } from "./onos.ts";
+import { createOnosDialect, type OnosOptions } from "./onos.ts";
 
 export type Prefixes = ReadonlyMap<string, Dialect>;
 
 /** Every alias but `onos` serves exactly what `controller` serves. */
-export const createPrefixes = (aliases: readonly string[]): Prefixes =>
-  new Map(["controller", ...aliases].map((prefix) => [prefix, prefix === "onos" ? ONOS : PLAIN]));
+export const createPrefixes = (
+  aliases: readonly string[],
+  onos: OnosOptions = { hostLocation: false },
+): Prefixes =>
+  new Map(
+    ["controller", ...aliases].map((prefix) => [prefix, prefix === "onos" ? createOnosDialect(onos) : PLAIN]),
+  );
 
 /** The dialect of a path; outside the interface the plain one. */
 export function dialectOf(path: string, prefixes: Prefixes): Dialect {
