@@ -2,8 +2,11 @@
  * Schemas as components of the OpenAPI document. A schema with an `$id` is the component of that name, and a reference to
  * it wherever it is nested, so that a generated client has one named type for it.
  *
- * The rest is what generators expect and TypeBox writes otherwise: a map by `additionalProperties`, and the type of an
- * enum.
+ * The rest is what generators expect and TypeBox writes otherwise:
+ * - A map by `additionalProperties`, and the type of an enum.
+ * - An object may have more fields than it states, unless it says otherwise. The interface only ever gains fields, and
+ *   clients in Go and Java refuse those that they do not know where the document does not say so.
+ * - The values of an enum have names that no other enum has: in Go they are constants of the whole package.
  */
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -30,7 +33,7 @@ export function renderSchema(schema: Schema): Json {
 export function renderComponents(schemas: readonly Schema[]): Json {
   const components = new Map<string, Schema>();
   for (const schema of schemas) collect(schema, components);
-  const rendered = [...components].map(([name, schema]) => [name, renderBody(schema)] as const);
+  const rendered = [...components].map(([name, schema]) => [name, renderComponent(name, schema)] as const);
   return Object.fromEntries(rendered.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -45,6 +48,22 @@ function collect(value: unknown, components: Map<string, Schema>): void {
   for (const inner of Object.values(value)) collect(inner, components);
 }
 
+function renderComponent(name: string, schema: Schema): Json {
+  const rendered = renderBody(schema);
+  if (!Array.isArray(rendered.enum)) return rendered;
+  return {
+    ...rendered,
+    "x-enum-varnames": rendered.enum.map((value) => `${name}${variableName(String(value))}`),
+  };
+}
+
+/** `link-lost` is `LinkLost`, `ROADM_OTN` is `RoadmOtn`, and `-annotations.name`, of a descending order, `AnnotationsNameDescending`. */
+function variableName(value: string): string {
+  const words = (value === value.toUpperCase() ? value.toLowerCase() : value).split(/[^a-zA-Z0-9]+/);
+  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  return value.startsWith("-") ? `${name}Descending` : name;
+}
+
 /** The pattern of `Type.Record` with any text as its key. */
 const ANY_KEY = "^.*$";
 
@@ -57,6 +76,7 @@ function renderBody(schema: Schema): Json {
       rendered.additionalProperties = renderSchema(value[ANY_KEY]);
     else rendered[key] = renderValue(value);
   }
+  if (rendered.type === "object") rendered.additionalProperties ??= true;
   return rendered;
 }
 

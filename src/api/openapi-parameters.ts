@@ -8,6 +8,7 @@ import type { Kind } from "../model/ids.ts";
 import { FIELD_NAMES, SCALAR_FIELDS, SORT_FIELDS } from "../query/fields.ts";
 import { MAX_VALUES } from "../query/parameter.ts";
 import { handlersOf, kindOf, PARAMETERS, type QueryTarget } from "../query/parameters.ts";
+import { REVISION_PATTERN } from "../query/revision.ts";
 import { MAX_HITS } from "../query/search.ts";
 import { type Json, renderSchema, type Schema } from "./openapi-components.ts";
 
@@ -28,13 +29,17 @@ const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
 /** `min-revision` is `MinRevision`. */
 const capitalised = (name: string): string =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
-export const parameterRef = (name: string): Json => ({ $ref: `#/components/parameters/${name}` });
+/** The name of a component. Generators make a type of each, so it must not be the name of a schema, such as `Device`. */
+const componentName = (name: string): string => `${capitalised(name)}Parameter`;
+export const parameterRef = (name: string): Json => ({
+  $ref: `#/components/parameters/${componentName(name)}`,
+});
 
-const headerParameter = (name: string, description: string): Json => ({
+const headerParameter = (name: string, description: string, pattern?: string): Json => ({
   name,
   in: "header",
   description,
-  schema: { type: "string" },
+  schema: { type: "string", ...(pattern !== undefined && { pattern }) },
 });
 const HEADER_PARAMETERS = {
   IfNoneMatch: headerParameter("If-None-Match", "Entity tags that the client has, or *."),
@@ -42,6 +47,7 @@ const HEADER_PARAMETERS = {
   MinRevisionHeader: headerParameter(
     "Gazetteer-Min-Revision",
     "Wait briefly until the view has that revision. Of this and `min-revision` the higher one counts.",
+    `^${REVISION_PATTERN}$`,
   ),
   LastEventId: headerParameter(
     "Last-Event-ID",
@@ -94,7 +100,7 @@ export function queryParameters(target: QueryTarget, formats: readonly Format[])
       return queryParameter(name, description, listParameter(rule.schema));
     }
     const schema = ownEnum(name, target, formats);
-    if (!schema) return parameterRef(OWN_PARAMETERS[target]?.[name] ?? capitalised(name));
+    if (!schema) return parameterRef(OWN_PARAMETERS[target]?.[name] ?? name);
     const shape = name === "format" ? singleParameter(schema) : listParameter(schema);
     return queryParameter(name, PARAMETERS[name]?.description ?? "", shape);
   });
@@ -111,23 +117,27 @@ export function parameterSchemas(target: QueryTarget, formats: readonly Format[]
 
 /** The parameters that are described once. `pageLimit` is the largest `limit` of this service. */
 export function sharedParameters(pageLimit: number): Json {
-  const shared: Record<string, Json> = { ...HEADER_PARAMETERS };
+  const shared: Record<string, Json> = {};
+  const add = (name: string, parameter: Json) => {
+    shared[componentName(name)] = parameter;
+  };
+  for (const [name, parameter] of Object.entries(HEADER_PARAMETERS)) add(name, parameter);
   for (const [name, { description, schema = { type: "string" }, multiple }] of Object.entries(PARAMETERS)) {
     if (["format", "fields", "sort"].includes(name)) continue;
     const limited = name === "limit" ? { ...schema, maximum: pageLimit } : schema;
     const shape = multiple ? listParameter(limited) : singleParameter(limited);
-    shared[capitalised(name)] = queryParameter(name, description, shape);
+    add(name, queryParameter(name, description, shape));
   }
   const pathLimit = "The maximum number of paths on a page, at most `limits.paths` of the configuration.";
-  shared.PathLimit = queryParameter("limit", pathLimit, singleParameter({ type: "integer", minimum: 1 }));
+  add("PathLimit", queryParameter("limit", pathLimit, singleParameter({ type: "integer", minimum: 1 })));
   const text = "What to search for: the beginning of one or more words, an address, or a CIDR block.";
   const searchText = queryParameter("q", text, singleParameter({ type: "string", minLength: 1 }));
-  shared.SearchText = { ...searchText, required: true };
+  add("SearchText", { ...searchText, required: true });
   const hits = "The maximum number of hits; 20 without it.";
   const searchLimit = singleParameter({ type: "integer", minimum: 1, maximum: MAX_HITS });
-  shared.SearchLimit = queryParameter("limit", hits, searchLimit);
+  add("SearchLimit", queryParameter("limit", hits, searchLimit));
   const description = "An annotation equals one of these. Any key can follow the dot, not only `name`.";
-  shared.Annotation = queryParameter("annotations.name", description, listParameter({ type: "string" }));
+  add("Annotation", queryParameter("annotations.name", description, listParameter({ type: "string" })));
   return shared;
 }
 

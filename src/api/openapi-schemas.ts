@@ -53,7 +53,13 @@ const PathEnd = Type.Object(
   { $id: "PathEnd" },
 );
 const PathLink = Type.Object(
-  { src: PathEnd, dst: PathEnd, type: Link.properties.type, state: Link.properties.state },
+  {
+    ...Type.Partial(Link).properties,
+    src: PathEnd,
+    dst: PathEnd,
+    type: Link.properties.type,
+    state: Link.properties.state,
+  },
   { $id: "PathLink", description: "A Link with all its fields, or the EDGE link of a host." },
 );
 const Path = Type.Object(
@@ -160,6 +166,9 @@ const JSON_MEMBERS: Readonly<Record<string, Schema>> = {
     protocol: Type.String(),
     version: Type.String(),
     metric: Type.String(),
+    revision: Type.Optional(Type.String()),
+    label: Type.Optional(Type.String()),
+    time: Type.Optional(int64("Epoch milliseconds of the last change of the graph.")),
     nodes: Type.Array(Type.Record(Type.String(), Type.Unknown())),
     links: Type.Array(Type.Record(Type.String(), Type.Unknown())),
   }),
@@ -196,7 +205,19 @@ export const PROBLEM_SCHEMA = Type.Object(
 
 export const LIVENESS_SCHEMA = Type.Object({ status: Type.Literal("alive") }, { $id: "Liveness" });
 export const OPENAPI_SCHEMA = Type.Object(
-  { openapi: Type.String(), info: Type.Record(Type.String(), Type.Unknown()) },
+  {
+    openapi: Type.String(),
+    info: Type.Record(Type.String(), Type.Unknown()),
+    ...Type.Partial(
+      Type.Object({
+        servers: Type.Array(Type.Unknown()),
+        security: Type.Array(Type.Unknown()),
+        tags: Type.Array(Type.Unknown()),
+        paths: Type.Record(Type.String(), Type.Unknown()),
+        components: Type.Record(Type.String(), Type.Unknown()),
+      }),
+    ).properties,
+  },
   { $id: "OpenApiDocument" },
 );
 

@@ -56,6 +56,9 @@ const ReachableSet = Type.Object(
 );
 export type ReachableSet = Type.Static<typeof ReachableSet>;
 
+/** The highest `count`: what a client reads into 64 bits. */
+export const MAX_PATH_COUNT = 2n ** 63n - 1n;
+
 export const NO_PATH_REASONS = ["unknown-end", "same-device", "parted", "never-joined"] as const;
 
 export const NoPath = Type.Object(
@@ -85,7 +88,11 @@ export const PathExplanation = Type.Object(
   {
     src: ExplainedEnd,
     dst: ExplainedEnd,
-    count: Type.Integer({ minimum: 0, description: "The number of shortest paths; it may be above 2^53." }),
+    count: Type.Integer({
+      format: "int64",
+      minimum: 0,
+      description: "The number of shortest paths; 2^63 - 1 where there are more. It may be above 2^53.",
+    }),
     cost: Type.Optional(
       Type.Integer({
         minimum: 0,

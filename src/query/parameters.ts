@@ -284,8 +284,8 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
   },
   at: {
     on: ["list", ...SINGLE_READS],
-    description: "The state at an RFC 3339 time or a revision.",
-    schema: { type: "string", pattern: `^${REVISION_OR_TIME_PATTERN}$`, examples: ["2026-11-15T03:00:00Z"] },
+    description: "The state at an RFC 3339 time, such as `2026-11-15T03:00:00Z`, or a revision.",
+    schema: { type: "string", pattern: `^${REVISION_OR_TIME_PATTERN}$`, examples: ["0"] },
     handle: setText("at"),
   },
   since: {
@@ -306,7 +306,7 @@ export const PARAMETERS: Readonly<Record<string, ParameterRow>> = {
     schema: {
       type: "string",
       pattern: `^${REVISION_OR_TIME_PATTERN}\\.\\.(${REVISION_OR_TIME_PATTERN})?$`,
-      examples: ["1..9"],
+      examples: ["0.."],
     },
     handle: setText("diff"),
   },

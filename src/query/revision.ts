@@ -11,7 +11,8 @@ import type { NetworkState } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import type { Query } from "./query.ts";
 
-const REVISION_PATTERN = "\\d{1,15}";
+/** Also in the OpenAPI document. */
+export const REVISION_PATTERN = "\\d{1,15}";
 const TIME_PATTERN = "\\d{4}-\\d\\d-\\d\\d[Tt ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?([Zz]|[+-]\\d\\d:\\d\\d)";
 /** Also in the OpenAPI document, so in the syntax that all languages share. */
 export const REVISION_OR_TIME_PATTERN = `(${REVISION_PATTERN}|${TIME_PATTERN})`;

@@ -27,11 +27,15 @@ export function inlineRefs(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inlineRefs(inner)]));
 }
 
+/** Clients must accept fields that the document does not state. The service sends none: it states all that there are. */
+const withoutAdditions = (key: string, value: unknown) =>
+  key === "additionalProperties" && value === true ? false : value;
+
 const checks = new Map<unknown, ReturnType<typeof Compile>>();
 export function errorsOf(schema: unknown, body: unknown): unknown[] {
   let check = checks.get(schema);
   if (!check) {
-    check = Compile(asObject(inlineRefs(schema)));
+    check = Compile(asObject(JSON.parse(JSON.stringify(inlineRefs(schema), withoutAdditions))));
     checks.set(schema, check);
   }
   return check.Check(body) ? [] : [...check.Errors(body), body];

@@ -71,6 +71,34 @@ test("every object, enum and union is a named component, and no schema has a def
   );
 });
 
+test("every object may have more fields, unless it says otherwise: the interface gains fields", () => {
+  const closed: string[] = [];
+  walk(DOCUMENT.components, (node, path) => {
+    if (node.type !== "object" || !path.includes("schemas")) return;
+    const { additionalProperties } = node;
+    if (additionalProperties === false) closed.push(String(path[1]));
+    else expect([path, additionalProperties]).toEqual([path, expect.anything()]);
+  });
+  // The settings of the map, which are the operator's.
+  expect(closed.every((name) => name.startsWith("Map"))).toBe(true);
+});
+
+test("no two enums have a value of the same name, and no parameter has the name of a schema", () => {
+  const { schemas, parameters } = asObject(DOCUMENT.components);
+  const enums = Object.values(asObject(schemas)).map(asObject);
+  const names = enums.flatMap((schema) => {
+    if (!Array.isArray(schema.enum)) return [];
+    expect(schema["x-enum-varnames"]).toBeArrayOfSize(schema.enum.length);
+    return Object.values(asObject(schema["x-enum-varnames"])).map(String);
+  });
+  expect(names).toEqual(
+    expect.arrayContaining(["DeviceTypeRoadmOtn", "DeviceSortAnnotationsNameDescending"]),
+  );
+  expect(names.filter((name) => !/^[A-Z][A-Za-z0-9]+$/.test(name))).toEqual([]);
+  const all = [...names, ...Object.keys(asObject(schemas)), ...Object.keys(asObject(parameters))];
+  expect(all.filter((name, i) => all.indexOf(name) !== i)).toEqual([]);
+});
+
 test("revisions and epoch times are 64-bit integers, annotations a map, graphs in JSON objects", () => {
   const { schemas } = asObject(DOCUMENT.components);
   const property = (name: string, key: string) => asObject(asObject(asObject(schemas)[name]).properties)[key];
@@ -82,6 +110,7 @@ test("revisions and epoch times are 64-bit integers, annotations a map, graphs i
   for (const key of ["from", "to"]) expect([key, property("Timeline", key)]).toEqual([key, int64]);
   for (const key of ["since", "lastSyncedAt"])
     expect([key, property("SourceStatus", key)]).toEqual([key, int64]);
+  expect(property("PathExplanation", "count")).toEqual(int64);
   expect(schemas).toMatchObject({
     Annotations: { type: "object", additionalProperties: { type: "string" } },
     Netjson: { type: "object" },

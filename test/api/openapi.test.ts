@@ -193,5 +193,7 @@ test("/openapi.json is this document, with the version of the service", async ()
 test("the largest limit in /openapi.json is the configured one", async () => {
   await using small = await openHarness({ limits: { pageLimit: 7 } });
   const { components } = asObject(await (await small.fetch("/openapi.json")).json());
-  expect(asObject(asObject(asObject(components).parameters).Limit).schema).toMatchObject({ maximum: 7 });
+  expect(asObject(asObject(asObject(components).parameters).LimitParameter).schema).toMatchObject({
+    maximum: 7,
+  });
 });

@@ -29,7 +29,7 @@ test.skipIf(!here)("a generated client reads the four paths without a guard", as
   expect(result).toMatchObject({ ...passed, stderr: "" });
   const read: Readonly<Record<string, unknown>> = JSON.parse(result.stdout);
   expect(Number(read.devices)).toBeGreaterThan(0);
-  expect(read).toMatchObject({ types: read.devices, page: 2, counts: expect.any(Array) });
-  for (const key of ["links", "hosts", "ports", "changes", "events", "revision", "time"])
+  expect(read).toMatchObject({ types: read.devices, page: 2, isItem: true, counts: expect.any(Array) });
+  for (const key of ["links", "hosts", "ports", "paths", "linkIds", "changes", "events", "revision", "time"])
     expect([key, Number(read[key]) > 0]).toEqual([key, true]);
 });

@@ -4,6 +4,7 @@
  */
 import { PATH_EXPLANATION_FORMAT } from "../../formats/formats.ts";
 import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { MAX_PATH_COUNT } from "../../model/path-explanation.ts";
 import { explainPaths, type FoundPaths, findPaths, isParted } from "../../query/explain-paths.ts";
 import { badParameter } from "../../query/fault.ts";
 import type { LostLink } from "../../query/problems/recent-changes.ts";
@@ -43,7 +44,8 @@ export function* pathExplanationRepresentation(
     },
     *render() {
       const { head, count, union } = yield* explainPaths(found, lost, context.problems.finder);
-      const open = `${JSON.stringify(head).slice(0, -1)},"count":${count},"devices":[`;
+      const shown = count < MAX_PATH_COUNT ? count : MAX_PATH_COUNT;
+      const open = `${JSON.stringify(head).slice(0, -1)},"count":${shown},"devices":[`;
       return { chunks: unionChunks(open, union) };
     },
   };

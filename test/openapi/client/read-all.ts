@@ -37,9 +37,14 @@ export async function readAll(baseUrl: string, authorization: string) {
   const filter = { type: ["SWITCH", "ROUTER"], available: [true, false], limit: 2 } as const;
   const query = { ...filter, type: [...filter.type], available: [...filter.available] };
   const page = bodyOf(await json.GET("/controller/v1/devices", { params: { query } }));
-  const [first] = page.devices;
+  const [first, second] = page.devices;
   const path = { id: first?.id ?? "" };
   const { ports } = bodyOf(await json.GET("/controller/v1/devices/{id}/ports", { params: { path } }));
+
+  const item = bodyOf(await json.GET("/controller/v1/devices/{id}", { params: { path } }));
+  const between = { path: { src: first?.id ?? "", dst: second?.id ?? "" } };
+  const found = bodyOf(await json.GET("/controller/v1/paths/{src}/{dst}", { params: between }));
+  const linkIds: (string | undefined)[] = found.paths.flatMap((one) => one.links.map(({ id }) => id));
 
   const changes = createClient<paths, "application/vnd.gazetteer.changes+json">(options);
   const since = { params: { query: { since: 0, fold: true } } };
@@ -65,7 +70,10 @@ export async function readAll(baseUrl: string, authorization: string) {
     topology,
     time,
     page: page.devices.length,
+    isItem: item.id === first?.id,
     ports: ports.length,
+    paths: found.paths.length,
+    linkIds: linkIds.length,
     changes: changed.changes.length,
     revision,
     events: events.length,
