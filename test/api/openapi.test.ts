@@ -190,6 +190,24 @@ test("/openapi.json is this document, with the version of the service", async ()
   );
 });
 
+test("a fresh service accepts the examples of parameters", async () => {
+  await using fresh = await openHarness();
+  for (const network of [undefined, SAMPLE]) {
+    if (network) await fresh.replace(network);
+    for (const [path, item] of paths.filter(([path]) => !path.includes("{"))) {
+      for (const { name, schema } of parametersOf(item)) {
+        const { examples } = resolveRef(asObject(schema).items ?? schema);
+        for (const example of Array.isArray(examples) ? examples : []) {
+          const { status } = await fresh.fetch(
+            `${path}?${name}=${example}${path.endsWith("/search") ? "&q=a" : ""}`,
+          );
+          expect([path, name, example, status]).toEqual([path, name, example, 200]);
+        }
+      }
+    }
+  }
+});
+
 test("the largest limit in /openapi.json is the configured one", async () => {
   await using small = await openHarness({ limits: { pageLimit: 7 } });
   const { components } = asObject(await (await small.fetch("/openapi.json")).json());

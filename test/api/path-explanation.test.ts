@@ -68,6 +68,20 @@ test("the union of all shortest paths with their number, cost and named ends", a
   expect(links.toSorted()).toEqual(["l1/1-s1/1", "l1/2-s2/1", "l2/3-l3/1", "s1/2-l2/1", "s2/2-l2/2"]);
 });
 
+test("the number of paths fits into 64 bits, however many there are", async () => {
+  await using api = await openHarness();
+  const devices = Array.from({ length: 65 }, (_, i) => ({ id: `d${i}` }));
+  const twoCables = (i: number) =>
+    ["1", "2"].flatMap((port) => cable([`d${i}`, port], [`d${i + 1}`, `1${port}`]));
+  await api.replace({ devices, links: devices.slice(1).flatMap((_, i) => twoCables(i)) });
+  const countTo = async (id: string) =>
+    /"count":(\d+)/.exec(await (await api.fetch(`paths/d0/${id}?explain=true`)).text())?.[1];
+  expect([await countTo("d62"), await countTo("d64")]).toEqual([
+    "4611686018427387904",
+    "9223372036854775807",
+  ]);
+});
+
 test("where the reachable sets part: inactive and lost links, and devices that are unavailable", async () => {
   await using api = await openFabric();
   await api.replace({
