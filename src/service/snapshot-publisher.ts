@@ -1,6 +1,7 @@
 /**
  * Keeps snapshots of the cluster's log in NATS, from which new nodes begin, and purges the stream behind them. Every node
- * does: the one that finds first that a snapshot is due writes it, after a random delay, so that the others find it there.
+ * does: the one that finds first that a snapshot is due writes it, after a random delay, so that the others find it there. One is
+ * also due when the stream lacks messages after the newest: nobody could go on from that.
  *
  * The stream keeps what comes after the snapshot before the newest, and at least the messages between two snapshots: a node
  * that was away for less reads on from its copy. Only a stream that is full is purged up to the newest.
@@ -99,6 +100,7 @@ export class SnapshotPublisher {
     const [info, [newest]] = await Promise.all([log.stream.info(), this.#ownSnapshots()]);
     const since = messagesSince(info, newest);
     if (this.#isFull) return since > 0;
+    if (!(await log.stream.hasAllAfter(newest?.facts.position.sequence ?? 0, info))) return true;
     const bytes = info.messages === 0 ? 0 : (info.bytes / info.messages) * since;
     const maxBytes = Math.max(this.#options.bytes, newest?.bytes ?? 0);
     return since >= this.#options.messages || bytes >= maxBytes;

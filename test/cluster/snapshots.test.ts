@@ -171,6 +171,40 @@ test("a node that the stream has gone on without says so, and goes on from a sna
   expectSame(b, a);
 });
 
+test("nodes that lack what was purged wait for a snapshot, and get it: one with a copy serves that meanwhile", async () => {
+  await using nats = await startNatsServers();
+  await using a = await openNode(nats, "node-a", { snapshotMessages: 1_000 });
+  const write = await writer(a);
+  await write(0, 5);
+  const path = join(temporaryFolder(), "copy.sqlite");
+  {
+    await using b = await openNode(nats, "node-b", { path });
+    await b.caughtUp();
+  }
+  const { revision, time } = a.committer.view;
+  await write(5, 9);
+  await a.log.stream.purge(a.log.sequence);
+  const opening = openNode(nats, "node-c");
+  const stop = new AbortController();
+  {
+    await using b = await openNode(nats, "node-b", { path });
+    expect(b.log.health.trouble?.condition).toBe("gap");
+    expect([b.committer.view.revision, b.log.health.staleSince]).toEqual([revision, time]);
+    await until(() => b.log.blocked.aborted, { what: "that it writes nothing" });
+    expect(b.log.lost.aborted).toBe(false);
+    const publishing = a.snapshots.run(stop.signal);
+    await until(() => b.log.lost.aborted, { what: "that the log is opened again" });
+    stop.abort();
+    await publishing;
+  }
+  await using b = await openNode(nats, "node-b", { path });
+  await using c = await opening;
+  for (const node of [b, c]) {
+    await node.caughtUp();
+    expectSame(node, a);
+  }
+});
+
 test("what a killed node leaves of a snapshot is removed with the next one; what is written since then stays", async () => {
   await using nats = await startNatsServers();
   await using a = await openNode(nats, "node-a");

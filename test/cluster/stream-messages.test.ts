@@ -281,13 +281,13 @@ test("a crash between the acknowledgement of the stream and the local store lose
   await until(() => b.log.lag === 0, { what: "that nothing is missing" });
 });
 
-test("a node that the stream lacks messages for applies nothing after them, and loads the log again; its copy is kept", async () => {
+test("a node that lacks a deleted message applies nothing after it, and waits for the snapshot that is due then; its copy is kept", async () => {
   await using nats = await startNatsServers();
   const path = join(temporaryFolder(), "copy.sqlite");
-  await using a = await openNode(nats, "node-a");
+  await using a = await openNode(nats, "node-a", { snapshotMessages: 1_000 });
   const write = await writer(a);
   await write(0, 5);
-  const { revision } = a.committer.view;
+  const { revision, time } = a.committer.view;
   {
     await using b = await openNode(nats, "node-b", { path });
     await b.caughtUp();
@@ -295,31 +295,34 @@ test("a node that the stream lacks messages for applies nothing after them, and 
   const { sequence } = a.log;
   await write(5, 7);
   await a.engine.manager.streams.deleteMessage(NAMES.stream, sequence + 1);
-  {
-    await using b = await openNode(nats, "node-b", { path });
-    await until(() => b.log.lost.aborted, { what: "that the node is lost" });
-    expect(b.log.health.trouble?.condition).toBe("gap");
-    expect(b.log.health.staleSince).toBeDefined();
-    expect(b.committer.view.revision).toBe(revision);
-    expect(b.log.foreignMessages).toBe(0);
-  }
-  // So does a node that reads all of the stream. It waits for a snapshot.
-  {
-    await using b = await openNode(nats, "node-b", { path });
-    expect(existsSync(`${path}.${a.log.id}`)).toBe(true);
+  // So does a node that reads all of the stream.
+  for (const at of [path, ":memory:"]) {
+    await using b = await openNode(nats, "node-b", { path: at });
     await until(() => b.log.health.trouble?.condition === "gap", { what: "the gap" });
+    // It was never complete.
+    expect(b.log.health.staleSince).toBe(time);
     expect(b.log.lost.aborted).toBe(false);
     expect(b.committer.view.revision).toBe(revision);
     expect(b.log.stats().newest).toBe(revision);
+    expect(b.log.foreignMessages).toBe(0);
   }
-  // The node that has them goes on, also after a look at the stream.
+  // The node that has it goes on, also after a look at the stream, and writes a snapshot.
   await write(7, 8);
   await a.caughtUp();
   expect(a.log.health.trouble).toBeUndefined();
-  await a.snapshots.publish();
+  const stop = new AbortController();
+  {
+    await using b = await openNode(nats, "node-b");
+    await until(() => b.log.health.trouble?.condition === "gap", { what: "the gap" });
+    const publishing = a.snapshots.run(stop.signal);
+    await until(() => b.log.lost.aborted, { what: "that the log is opened again" });
+    stop.abort();
+    await publishing;
+  }
   await using b = await openNode(nats, "node-b", { path });
   await b.caughtUp();
   expectSame(b, a);
+  expect(existsSync(`${path}.${a.log.id}`)).toBe(true);
 });
 
 test("a node stops before a message of a newer version, says so, and goes on from there once it is replaced", async () => {

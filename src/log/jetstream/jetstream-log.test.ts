@@ -17,6 +17,7 @@ import { decodePosition, firstPosition } from "./position.ts";
 
 const created = "2026-01-01T00:00:00Z";
 const retry = { clock: systemClock, logger: silentLogger };
+const canLoad = async () => true;
 const unused = (): never => {
   throw new EngineError("unreachable", "not used in this test");
 };
@@ -84,6 +85,7 @@ test("the place of a batch is not stored before the batch, also when the log is 
     local,
     stream: streamOf(encoded.map(({ headers, data }) => ({ sequence: 2, headers, data }))),
     node: "this",
+    canLoad,
     position,
     ...retry,
   });
@@ -112,6 +114,7 @@ test("messages that the engine skips are read: a takeover among them ends the ri
     local,
     stream,
     node: "this",
+    canLoad,
     position: { ...position, holders: { a: "this" } },
     ...retry,
   });
@@ -138,6 +141,7 @@ test("what was refused for a message that the engine lost is published again", a
     local,
     stream,
     node: "this",
+    canLoad,
     position,
     clock,
     logger: silentLogger,
@@ -164,6 +168,7 @@ test("a node whose stream has lost its end is caught up, and shows what it has",
     local,
     stream: streamOf([]),
     node: "this",
+    canLoad,
     position: { ...position, sequence: 5, links },
     ...retry,
   });
@@ -174,6 +179,7 @@ test("a node whose stream has lost its end is caught up, and shows what it has",
 });
 
 test("a copy that cannot be marked as unusable, as with a full disk, is given up all the same", async () => {
+  const clock = new ManualClock();
   const local = openRetryingLog(":memory:", retry);
   const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
   const writer = { log: local.id, key: local.signingKey, node: "other" };
@@ -185,13 +191,18 @@ test("a copy that cannot be marked as unusable, as with a full disk, is given up
     local,
     stream: streamOf([asMessage(later, 2)]),
     node: "this",
+    canLoad,
     position,
-    ...retry,
+    clock,
+    logger: silentLogger,
   });
   log.onArrival(() => void log.take().catch(() => {}));
   log.start();
-  await aborted(log.lost);
+  while (!log.health.trouble) await Bun.sleep(0);
   expect(log.health.trouble).toMatchObject({ condition: "gap" });
+  // There is a complete state to load.
+  await clock.advance(2_000);
+  await aborted(log.lost);
   await log.close();
 });
 
@@ -205,7 +216,15 @@ test("a node that cannot write its copy says so at the first failed write, and i
   using store = spyOn(EmbeddedLog.prototype, "store");
   store.mockRejectedValueOnce(new LogError("write-failed", "the disk is full"));
   const stream = streamOf([asMessage(batch, 2)]);
-  const log = new JetStreamLog({ local, stream, node: "this", position, clock, logger: silentLogger });
+  const log = new JetStreamLog({
+    local,
+    stream,
+    node: "this",
+    position,
+    canLoad,
+    clock,
+    logger: silentLogger,
+  });
   const stale: boolean[] = [];
   log.health.onStale(() => stale.push(log.health.staleSince !== undefined));
   const taken = Promise.withResolvers<void>();

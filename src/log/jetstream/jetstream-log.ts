@@ -45,6 +45,8 @@ export interface JetStreamLogOptions {
   readonly trouble?: StreamError | undefined;
   /** Whether the copy was made now, from a snapshot or the stream. */
   readonly isFresh?: boolean | undefined;
+  /** Whether there is a complete state that has this message, so that opening the log again repairs what this node lacks. */
+  readonly canLoad: (beyond: number) => Promise<boolean>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -77,25 +79,26 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** One attempt to follow the stream. */
   #following = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
-  /** Aborts when nothing more can be applied. */
-  readonly #blocked = new AbortController();
   readonly #isFresh: boolean;
   #isCopyUsable = true;
 
   constructor(options: JetStreamLogOptions) {
-    const { local, stream, node, position, trouble, isFresh = false, clock, logger } = options;
+    const { local, stream, node, position, trouble, isFresh = false, canLoad, clock, logger } = options;
     super(local);
     this.node = node;
     this.stream = stream;
-    const { newest } = local.stats();
-    // An empty log has no time.
-    this.health = new StreamHealth(clock, logger, newest === 0 ? undefined : local.timeOf(newest));
+    const openedAt = clock.now();
+    this.health = new StreamHealth(clock, logger, () => {
+      const { newest } = local.stats();
+      // An empty log has no time.
+      return (newest === 0 ? undefined : local.timeOf(newest)) ?? openedAt;
+    });
     this.#local = local;
     this.#clock = clock;
     this.#isFresh = isFresh;
     this.#turns = new Turns(node, clock);
     this.#sequence = position.sequence;
-    this.#assembler = new BatchAssembler(local, newest, position);
+    this.#assembler = new BatchAssembler(local, local.stats().newest, position);
     const closing = this.#closing.signal;
     const chain = new ChainCheck({
       stream,
@@ -108,7 +111,17 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     const { health } = this;
     this.#publisher = new Publisher({ stream, arrivals: this.#arrivals, chain, health, clock, closing });
     this.#monitor = new StreamMonitor(
-      { stream, connection: stream.engine, health, clock, chain, created: position.created },
+      {
+        stream,
+        connection: stream.engine,
+        health,
+        clock,
+        chain,
+        created: position.created,
+        canLoad,
+        // What was loaded just now does not help.
+        loadedTo: isFresh ? position.sequence : -1,
+      },
       {
         applied: () => (this.#isStoring ? this.#sequence - 1 : this.#sequence),
         arrived: () => this.#lastArrived,
@@ -116,6 +129,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         followAgain: () => this.#following.abort(),
       },
     );
+    this.blocked.addEventListener("abort", () => this.#arrivals.wake(), { once: true });
     this.isOpenedWithoutStream = trouble !== undefined;
     if (trouble) health.report("follow", trouble);
     local.onFailing((isFailing) => {
@@ -197,7 +211,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   /** Aborts when this node can apply nothing more, and so write nothing more. */
   get blocked(): AbortSignal {
-    return this.#blocked.signal;
+    return this.#monitor.blocked;
   }
 
   /** Begins to follow the stream. */
@@ -243,7 +257,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     signal: AbortSignal,
     isEntitled: () => boolean = () => true,
   ): Promise<boolean> {
-    const isEnding = () => signal.aborted || this.#closing.signal.aborted || this.#blocked.signal.aborted;
+    const isEnding = () => signal.aborted || this.#closing.signal.aborted || this.blocked.aborted;
     for (;;) {
       // Until then the sequence is that of a message which is not applied. The next one may begin before this goes on.
       while (this.#isStoring && !isEnding())
@@ -269,7 +283,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   async #untilReached(): Promise<void> {
     // The view is too old for a commit, and stays so.
-    if (this.#blocked.signal.aborted) {
+    if (this.blocked.aborted) {
       await aborted(this.#closing.signal);
       throw closed();
     }
@@ -280,7 +294,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   async take(): Promise<Batch | undefined> {
     for (;;) {
-      const message = this.#blocked.signal.aborted ? undefined : this.#arrivals.shift();
+      const message = this.blocked.aborted ? undefined : this.#arrivals.shift();
       if (!message) return undefined;
       const sequence = this.#sequence;
       this.#sequence = message.sequence;
@@ -308,23 +322,21 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   /** Somebody has applied something else than this node. The message means nothing, unless this node is wrong. */
   async #checkOwn(): Promise<void> {
     this.#chain.contradict();
-    await this.#publisher.untilSure(this.#blocked.signal).catch((error) => {
+    await this.#publisher.untilSure(this.blocked).catch((error) => {
       if (!(error instanceof LogError)) throw error;
     });
   }
 
   async #block(error: StreamError): Promise<void> {
-    if (this.#blocked.signal.aborted) return;
-    this.#blocked.abort();
+    if (this.blocked.aborted) return;
     this.#monitor.block(error);
-    this.#arrivals.wake();
     if (error.condition === "newer") return;
     this.#isCopyUsable = false;
     try {
       await this.#local.storePosition(this.#isFresh ? WORTHLESS_COPY : UNUSABLE_COPY);
     } finally {
-      // Also with a full disk: the next attempt finds the same.
-      void this.#loseAfter(this.#isFresh ? LOAD_AGAIN_PAUSE_MS : 0);
+      // Also with a full disk: the next attempt finds the same. With a gap once there is what repairs it.
+      if (error.condition !== "gap") void this.#loseAfter(this.#isFresh ? LOAD_AGAIN_PAUSE_MS : 0);
     }
   }
 
@@ -334,7 +346,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   async #follow(): Promise<void> {
-    const signal = AbortSignal.any([this.#closing.signal, this.lost, this.#blocked.signal]);
+    const signal = AbortSignal.any([this.#closing.signal, this.lost, this.blocked]);
     const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
     while (!signal.aborted) {
       try {
@@ -374,7 +386,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   /** Resolves once everything that the stream has now is applied, or when the log is lost. */
   async caughtUp(signal: AbortSignal): Promise<void> {
-    const ended = AbortSignal.any([signal, this.#closing.signal, this.lost, this.#blocked.signal]);
+    const ended = AbortSignal.any([signal, this.#closing.signal, this.lost, this.blocked]);
     const last = await this.#monitor.lastSequence(ended);
     while (this.#sequence < last && !ended.aborted) await this.#arrivals.next(ended);
     // A stream that has lost its end says nothing about what this node has: it serves what it has.

@@ -18,8 +18,30 @@ export interface LoadedCopy {
 }
 
 /**
+ * Whether there is a complete state to load that has message `beyond`: a snapshot after which the stream lacks nothing, or the
+ * whole stream. Rejects with `StreamError`.
+ */
+export async function canLoad(
+  { stream, snapshots }: Pick<OpenOptions, "stream" | "snapshots">,
+  beyond: number,
+): Promise<boolean> {
+  const info = await stream.info();
+  const stored = (await snapshots.list(info.created)).filter(({ facts }) => facts.format === FORMAT);
+  for (const end of [...stored.map(({ facts }) => facts.position.sequence), 0])
+    if (end >= beyond && (await stream.hasAllAfter(end, info))) return true;
+  return false;
+}
+
+/** While there is no complete state to load. */
+export const missingSnapshot = (): StreamError =>
+  new StreamError(
+    "gap",
+    "the stream lacks messages that this node needs, and there is no snapshot after them: a node that has them writes one within 15 seconds. Where no such node runs, start one; if there is none, delete the stream and start a node that has a copy first",
+  );
+
+/**
  * Where a snapshot cannot be loaded, the other one, or the stream itself if it has everything. Rejects with `StreamError` when
- * NATS cannot be used now, and with `LogError` when there is no complete state.
+ * NATS cannot be used now, or a snapshot is still to be written, and with `LogError` when none of them can be used.
  */
 export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<LoadedCopy> {
   const { snapshots, secret, path, clock, logger } = options;
@@ -60,6 +82,7 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
       local: open(openIdentity(secret, base)),
       position: firstPosition(info.created, base.signature),
     };
+  if (failure === undefined && !snapshots.hasForeign) throw missingSnapshot();
   throw failure instanceof DamagedSnapshotError || failure === undefined
     ? noSnapshot(snapshots.hasForeign)
     : failure;

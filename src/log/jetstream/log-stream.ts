@@ -174,6 +174,20 @@ export class LogStream {
     };
   }
 
+  /** Whether the stream has every message after this one: none was purged or deleted. Rejects with `StreamError`. */
+  async hasAllAfter(sequence: number, info: StreamInfo): Promise<boolean> {
+    const { firstSequence, lastSequence, messages } = info;
+    if (sequence + 1 < firstSequence) return false;
+    if (messages === lastSequence - firstSequence + 1) return true;
+    try {
+      const details = { deleted_details: true };
+      const { state } = await this.engine.manager.streams.info(this.#options.stream, details);
+      return (state.deleted ?? []).every((deleted) => deleted <= sequence);
+    } catch (error) {
+      throw this.#asStreamError(error);
+    }
+  }
+
   /** Stores the message if `expected` is the sequence of the last one; anywhere, where it is undefined. */
   async publish({ id, headers, data }: EncodedMessage, expected?: number): Promise<PublishOutcome> {
     checkConnected(this.engine);

@@ -3,7 +3,8 @@
  *
  * - A copy that the stream goes on from is used; also when NATS cannot be used now, and then the view is old. A stream that is
  *   sealed with another secret is refused: whoever knows that one has the signing key, which the copy has too.
- * - Otherwise the node loads the newest snapshot of the stream (`load-copy.ts`), and its own copy is moved away.
+ * - Otherwise the node loads the newest snapshot of the stream (`load-copy.ts`), and its own copy is moved away. Until there is
+ *   one that helps, a copy of the same stream is served, and a node without waits.
  * - Where there is no stream, the node makes it: from its copy, as a new log that goes on from the same revision, or empty
  *   (`make-stream.ts`). Where NATS has traces of a former log, nobody begins an empty one: the others would move their copies
  *   away for it. A node without a copy waits for one that has it, and a node with a copy for one whose copy is newer.
@@ -15,7 +16,7 @@ import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { hasOtherSecret } from "./check-secret.ts";
 import { sealedWithOtherSecret } from "./identity.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
-import { loadCopy } from "./load-copy.ts";
+import { canLoad, loadCopy, missingSnapshot } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { beginFromCopy, beginLog } from "./make-stream.ts";
 import type { OpenOptions, Traces } from "./open-options.ts";
@@ -41,7 +42,18 @@ export async function openJetStreamLog(options: OpenOptions): Promise<JetStreamL
       ? await continueCopy(options, copy)
       : await untilUsable(options, () => openWithoutCopy(options));
     const { stream, node, clock, logger } = options;
-    return new JetStreamLog({ local, stream, node, position, trouble, isFresh, clock, logger });
+    const load = (beyond: number) => canLoad(options, beyond);
+    return new JetStreamLog({
+      local,
+      stream,
+      node,
+      position,
+      trouble,
+      isFresh,
+      canLoad: load,
+      clock,
+      logger,
+    });
   } catch (error) {
     await copy?.local.close();
     throw error;
@@ -66,10 +78,15 @@ type Opened = Copy & { readonly trouble?: StreamError; readonly isFresh?: boolea
 
 async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
   const found = await untilSure(options);
-  if (!(found instanceof StreamError) && goesOn(copy.position, found)) {
+  if (!(found instanceof StreamError) && found.created === copy.position.created) {
     const isOther = await hasOtherSecret(options.stream, options.snapshots, options.secret).catch(asTrouble);
     if (isOther === true) throw sealedWithOtherSecret();
-    return isOther === false ? copy : { ...copy, trouble: isOther };
+    if (isOther !== false) return { ...copy, trouble: isOther };
+    // One that lost messages is none that a copy may be thrown away for.
+    const { sequence } = copy.position;
+    if (sequence + 1 >= found.firstSequence) return copy;
+    const isLoadable = await canLoad(options, sequence + 1).catch(asTrouble);
+    if (isLoadable !== true) return { ...copy, trouble: isLoadable || missingSnapshot() };
   }
   if (found instanceof StreamError && found.condition !== "deleted") {
     if (found.condition === "replicas") throw asLogError(found);
@@ -92,10 +109,6 @@ async function openWithoutCopy(options: OpenOptions): Promise<Opened> {
   if (info.lastSequence === 0) await beginLog(options);
   return { ...(await loadCopy(options, await options.stream.info())), isFresh: true };
 }
-
-/** Whether the stream continues the copy. One that lost messages is none that a copy may be thrown away for. */
-const goesOn = ({ created, sequence }: Position, info: StreamInfo): boolean =>
-  created === info.created && sequence + 1 >= info.firstSequence;
 
 /** What NATS says of the stream, or why it says nothing. That there is none is checked again. */
 async function untilSure({ stream, clock, signal }: OpenOptions): Promise<StreamInfo | StreamError> {

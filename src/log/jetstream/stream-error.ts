@@ -6,8 +6,8 @@
  * - `full`: the stream or the account has no room.
  * - `deleted`: there is no stream of this name.
  * - `replaced`: the stream of this name is another one than before.
- * - `passed`: the stream no longer has messages that this node lacks.
- * - `gap`: the stream lacks messages on which a later one is built, so that this node lacks changes.
+ * - `passed`: the stream no longer has messages that this node lacks, and a snapshot has what they changed.
+ * - `gap`: the same, or the stream lacks messages on which a later one is built, and there is no such snapshot yet.
  * - `diverged`: the stream has other messages than this node has applied.
  * - `newer`: the stream has messages of a newer version, which this one cannot read.
  * - `slow`: this node is far behind the stream.

@@ -24,13 +24,17 @@ export class StreamHealth {
   readonly #logger: Logger;
   readonly #troubles = new Map<Activity, StreamTrouble>();
   readonly #staleListeners = new Set<() => void>();
-  #completeAt: number;
+  readonly #viewTime: () => number;
+  /** Undefined while the view was never complete. */
+  #completeAt: number | undefined;
+  /** Of a view that was never complete, when that was reported. */
+  #staleFrom = 0;
 
   /** `viewTime` is that of the last revision: how old a view is that was never complete is not known better. */
-  constructor(clock: Clock, logger: Logger, viewTime = clock.now()) {
+  constructor(clock: Clock, logger: Logger, viewTime: () => number) {
     this.#clock = clock;
     this.#logger = logger;
-    this.#completeAt = viewTime;
+    this.#viewTime = viewTime;
   }
 
   /** The view had everything then, epoch milliseconds. */
@@ -51,7 +55,9 @@ export class StreamHealth {
       this.#logger.error("trouble with the log of the cluster", { activity, condition, why: message });
     const wasStale = this.#isStale;
     this.#troubles.set(activity, { condition, message, since: known?.since ?? this.#clock.now() });
-    if (!wasStale && this.#isStale) this.#announceStale();
+    if (wasStale || !this.#isStale) return;
+    this.#staleFrom = this.#viewTime();
+    this.#announceStale();
   }
 
   clear(activity: Activity): void {
@@ -80,7 +86,7 @@ export class StreamHealth {
 
   /** Set while the view may be older than the log: until then it was complete. Epoch milliseconds. */
   get staleSince(): number | undefined {
-    return this.#isStale ? this.#completeAt : undefined;
+    return this.#isStale ? (this.#completeAt ?? this.#staleFrom) : undefined;
   }
 
   get #isStale(): boolean {

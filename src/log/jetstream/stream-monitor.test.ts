@@ -14,8 +14,9 @@ function monitored(lastSequence = 10) {
   const log = (_message: string, fields?: Readonly<Record<string, unknown>>) => {
     lines.push(String(fields?.condition ?? "over"));
   };
+  const viewTime = clock.now() - VIEW_AGE_MS;
   const logger = { debug: log, info: log, warn: log, error: log, audit: log };
-  const health = new StreamHealth(clock, logger, clock.now() - VIEW_AGE_MS);
+  const health = new StreamHealth(clock, logger, () => viewTime);
   let info: StreamInfo = {
     created: "then",
     firstSequence: 1,
@@ -27,7 +28,9 @@ function monitored(lastSequence = 10) {
   };
   let applied = 10;
   let arrived = 10;
-  let isFull = false;
+  let [isFull, isEndDeleted] = [false, false];
+  /** The last message of a snapshot; there is none with -1. */
+  let snapshot = -1;
   let followed = 0;
   const stop = new AbortController();
   let [isConnected, isAnswered] = [true, true];
@@ -47,12 +50,14 @@ function monitored(lastSequence = 10) {
   };
   const monitor = new StreamMonitor(
     {
-      stream: { info: read },
+      stream: { info: read, hasAllAfter: async () => !isEndDeleted },
       connection,
       health,
       clock,
       chain: { check: async () => {}, suspect() {} },
       created: "then",
+      canLoad: async (beyond) => snapshot >= beyond,
+      loadedTo: -1,
     },
     {
       applied: () => applied,
@@ -108,6 +113,13 @@ function monitored(lastSequence = 10) {
       await this.settled();
     },
     arrive,
+    /** Nothing of it will arrive. */
+    deleteEnd() {
+      isEndDeleted = true;
+    },
+    storeSnapshot(sequence: number) {
+      snapshot = sequence;
+    },
     fill(isNow: boolean) {
       isFull = isNow;
     },
@@ -179,11 +191,46 @@ describe("the monitor", () => {
     expect(replaced.health.trouble?.condition).toBe("replaced");
     expect(replaced.monitor.lost.aborted).toBe(true);
     await using passed = monitored();
+    passed.storeSnapshot(15);
     await passed.set({ firstSequence: 11, lastSequence: 20 });
     expect(passed.monitor.lost.aborted).toBe(false);
     await passed.set({ firstSequence: 12 });
     expect(passed.health.trouble?.condition).toBe("passed");
     expect(passed.monitor.lost.aborted).toBe(true);
+  });
+
+  test("waits with a gap for the snapshot that repairs it, and writes nothing meanwhile", async () => {
+    await using passed = monitored();
+    await passed.set({ firstSequence: 12, lastSequence: 20 });
+    await passed.set({});
+    expect(passed.lines).toEqual(["gap"]);
+    expect(passed.monitor.blocked.aborted).toBe(true);
+    expect(passed.monitor.lost.aborted).toBe(false);
+    passed.storeSnapshot(20);
+    await passed.set({});
+    expect(passed.health.trouble?.condition).toBe("passed");
+    expect(passed.monitor.lost.aborted).toBe(true);
+
+    await using lacking = monitored();
+    lacking.monitor.block(new StreamError("gap", "a message is missing"));
+    await lacking.set({});
+    expect(lacking.monitor.lost.aborted).toBe(false);
+    lacking.storeSnapshot(20);
+    await lacking.set({});
+    expect(lacking.monitor.lost.aborted).toBe(true);
+  });
+
+  test("loads a snapshot also where the end of the stream is deleted, so that nothing arrives", async () => {
+    await using node = monitored();
+    await node.set({ lastSequence: 20 });
+    node.deleteEnd();
+    await node.set({});
+    expect(node.health.trouble?.condition).toBe("silent");
+    expect(node.monitor.blocked.aborted).toBe(false);
+    node.storeSnapshot(20);
+    await node.set({});
+    expect(node.health.trouble?.condition).toBe("passed");
+    expect(node.monitor.lost.aborted).toBe(true);
   });
 
   describe("of a node that receives nothing", () => {

@@ -9,6 +9,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { within } from "../../lib/within.ts";
 import type { Engine } from "../../nats/engine.ts";
 import type { ChainCheck } from "./chain-check.ts";
+import { missingSnapshot } from "./load-copy.ts";
 import type { LogStream } from "./log-stream.ts";
 import { StreamError } from "./stream-error.ts";
 import type { StreamHealth } from "./stream-health.ts";
@@ -30,13 +31,17 @@ const UNANSWERED_ASKS = 2;
 const ASKS_UNTIL_FOLLOWED = 5;
 
 interface Monitored {
-  readonly stream: Pick<LogStream, "info">;
+  readonly stream: Pick<LogStream, "info" | "hasAllAfter">;
   readonly connection: Pick<Engine, "isConnected" | "onConnection">;
   readonly health: StreamHealth;
   readonly clock: Clock;
   readonly chain: Pick<ChainCheck, "check" | "suspect">;
   /** When the stream was created that this node follows. */
   readonly created: string;
+  /** Whether there is a complete state to load that has this message. Rejects with `StreamError`. */
+  readonly canLoad: (beyond: number) => Promise<boolean>;
+  /** The last message of the snapshot that this node has begun with now; -1 where it has a copy from before. */
+  readonly loadedTo: number;
 }
 
 /** Sequences of the last messages. */
@@ -67,7 +72,8 @@ export class StreamMonitor {
   #missing: number | undefined;
   /** A view that has applied this was complete at that time. */
   #awaited: { readonly sequence: number; readonly at: number } | undefined;
-  #blocked: StreamError | undefined;
+  readonly #blocked = new AbortController();
+  #blockedBy: StreamError | undefined;
 
   constructor(monitored: Monitored, progress: Progress) {
     this.created = monitored.created;
@@ -78,6 +84,11 @@ export class StreamMonitor {
   /** Aborts when the stream cannot be followed any more. */
   get lost(): AbortSignal {
     return this.#lost.signal;
+  }
+
+  /** Aborts when nothing more can be applied. */
+  get blocked(): AbortSignal {
+    return this.#blocked.signal;
   }
 
   /** Messages that are not applied. */
@@ -111,8 +122,7 @@ export class StreamMonitor {
     while (!ended.aborted) {
       let pauseMs = INTERVAL_MS;
       try {
-        if (this.#blocked) throw this.#blocked;
-        await orAborted(this.check(), ended);
+        await orAborted(this.#blockedBy ? this.#checkBlocked(this.#blockedBy) : this.check(), ended);
         if (ended.aborted) return;
         this.#checkLag();
       } catch (error) {
@@ -150,7 +160,7 @@ export class StreamMonitor {
     let [end, unanswered, silentAsks] = [0, 0, 0];
     while (!signal.aborted) {
       // A node that is busy is slow, and one that is blocked says that.
-      if (isFull() || this.#blocked) this.#arrivedAt = clock.monotonic();
+      if (isFull() || this.#blockedBy) this.#arrivedAt = clock.monotonic();
       const waitMs = this.#arrivedAt + QUIET_MS - clock.monotonic();
       if (waitMs > 0) {
         [end, unanswered, silentAsks] = [0, 0, 0];
@@ -220,8 +230,16 @@ export class StreamMonitor {
 
   /** Nothing of the stream can be applied any more, until the log is opened again. */
   block(error: StreamError): void {
-    this.#blocked = error;
+    this.#blockedBy ??= error;
+    this.#blocked.abort();
     this.onTrouble(error);
+  }
+
+  /** Rejects: with what this node is blocked by, unless opening the log again helps. */
+  async #checkBlocked(error: StreamError): Promise<never> {
+    const { stream, canLoad, loadedTo } = this.#monitored;
+    if ((await stream.info()).created !== this.created) throw replaced();
+    throw error.condition === "gap" && (await canLoad(loadedTo + 1)) ? passed() : error;
   }
 
   /** The log must be opened again. */
@@ -237,6 +255,7 @@ export class StreamMonitor {
     this.#noteComplete();
     this.#monitored.health.report("follow", error.condition === "deleted" ? withRemedy(error) : error);
     if (error.condition === "replaced" || error.condition === "passed") this.lose();
+    if (error.condition === "gap" && !this.#blockedBy) this.block(error);
   }
 
   /** Rejects with `StreamError` when the stream does not go on where this node is. */
@@ -244,12 +263,16 @@ export class StreamMonitor {
     const { applied, arrived } = this.#progress;
     const before = applied();
     const at = this.#monitored.clock.now();
-    const info = await this.#monitored.stream.info();
+    const { stream, canLoad } = this.#monitored;
+    const info = await stream.info();
     const { created, firstSequence, lastSequence } = info;
-    if (created !== this.created)
-      throw new StreamError("replaced", "the stream was deleted and made again: this node opens the new one");
-    if (firstSequence > arrived() + 1)
-      throw new StreamError("passed", "the stream has gone on without this node, which loads a snapshot");
+    if (created !== this.created) throw replaced();
+    const isPassed = firstSequence > arrived() + 1;
+    // The end of the stream may be deleted: then nothing comes that would show it.
+    const isLacking =
+      isPassed || (this.#missing !== undefined && !(await stream.hasAllAfter(arrived(), info)));
+    if (isLacking && (await canLoad(arrived() + 1))) throw passed();
+    if (isPassed) throw missingSnapshot();
     this.#onEnd(lastSequence, at);
     this.#checksTruncated = lastSequence < before ? this.#checksTruncated + 1 : 0;
     if (this.#checksTruncated >= CHECKS_UNTIL_TRUNCATED)
@@ -274,6 +297,11 @@ export class StreamMonitor {
     return 0;
   }
 }
+
+const replaced = () =>
+  new StreamError("replaced", "the stream was deleted and made again: this node opens the new one");
+const passed = () =>
+  new StreamError("passed", "the stream has gone on without this node, which loads a snapshot");
 
 /** A stream that may only be missing for a moment is not made again by nodes that run; one that starts checks that first. */
 const withRemedy = (error: StreamError): StreamError =>
