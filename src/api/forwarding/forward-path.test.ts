@@ -61,6 +61,9 @@ describe("a path that is not forwarded", () => {
 });
 
 test.each([
+  "v1/mastership",
+  "v1/mastership/",
+  "v1/flowobjectives/next",
   "v1/mastership/of:1/request",
   "v1/mastership/of:1/relinquish/",
   "%76%31/%6Dastership/of%3A1/r%65quest",

@@ -18,10 +18,13 @@ export interface ForwardPath {
 }
 
 /**
- * The GETs of ONOS 2.7 and its applications that write, after `/onos/`; `*` is any segment. Those of the applications for
- * OpenStack, Kubernetes and KubeVirt are alike, and are matched in every context.
+ * The GETs of ONOS 2.7 and its applications that write, after `/onos/`; `*` is any segment. Of `v1` these are all whose code
+ * calls something that changes state: `mastership` itself spreads the masters anew, `next` takes an id. Those of the
+ * applications for OpenStack, Kubernetes and KubeVirt are alike, and are matched in every context.
  */
 const WRITING_READS: readonly (readonly string[])[] = [
+  [VERSION, "flowobjectives", "next"],
+  [VERSION, "mastership"],
   [VERSION, "mastership", "*", "relinquish"],
   [VERSION, "mastership", "*", "request"],
   ["*", "management", "sync", "*"],

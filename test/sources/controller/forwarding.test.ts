@@ -119,6 +119,7 @@ describe("the request", () => {
     ["/onos/v1/Flows", 404],
     ["/onos/v1/flow", 404],
     ["/onos/v1/applications", 501],
+    ["/onos/v1/mastership", 405],
     ["/onos/v1/mastership/of:1/request", 405],
     ["/onos/sadis/management/purge/rules", 405],
     ["/onos/v1/mastership/of%3A1/re%6Cinquish/", 405],
