@@ -388,7 +388,7 @@ export class RequestHandler implements Handler {
 
   #cacheResponse(request: Request, readName: string, prepared: PreparedResponse, response: Response): void {
     if (this.#hasPerRequestHeaders || request.method !== "GET") return;
-    if (!this.#responseCache.shouldStore(request)) return;
+    if (!this.#responseCache.shouldStore(request, prepared.info.version)) return;
     this.#responseCache.store(request, prepared, response, {
       ok: this.#counters.responses(readName, 200),
       notModified: this.#counters.responses(readName, 304),

@@ -83,12 +83,26 @@ describe("a cached response", () => {
 });
 
 describe("the bounds of the cache", () => {
-  test("only a target that was requested before, and is not long, should be stored", () => {
+  test("only a target that was requested before at this version, and is not long, should be stored", () => {
     const { cache } = createCache();
-    expect(cache.shouldStore(createRequest("/a"))).toBe(false);
-    expect(cache.shouldStore(createRequest("/a"))).toBe(true);
+    const request = createRequest("/a");
+    expect([1, 1, 2, 2].map((version) => cache.shouldStore(request, version))).toEqual([
+      false,
+      true,
+      false,
+      true,
+    ]);
     const long = createRequest(`/${"a".repeat(2000)}`);
-    expect([cache.shouldStore(long), cache.shouldStore(long)]).toEqual([false, false]);
+    expect([cache.shouldStore(long, 1), cache.shouldStore(long, 1)]).toEqual([false, false]);
+  });
+
+  test("the next version of a response that clients were sent is stored at once", () => {
+    const { cache, store, read } = createCache();
+    store(createRequest("/a"));
+    store(createRequest("/b"));
+    read(createRequest("/a"));
+    expect(cache.shouldStore(createRequest("/a"), 2)).toBe(true);
+    expect(cache.shouldStore(createRequest("/b"), 2)).toBe(false);
   });
 
   test("a body above 4 MiB is not stored", () => {

@@ -22,7 +22,7 @@ import { isReached, MIN_REVISION_HEADER } from "./read-request.ts";
 const MAX_VARIANTS_PER_TARGET = 8;
 const MAX_TARGET_LENGTH = 1024;
 /** Counted for each entry besides its body. */
-const ENTRY_OVERHEAD_BYTES = 1024;
+const ENTRY_OVERHEAD_BYTES = 2048;
 /** A larger body is not worth caching: to send it costs far more than to find it. */
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
@@ -52,6 +52,8 @@ export class CachedResponse {
   #body: Uint8Array | undefined;
   readonly #counters: ResponseCounters;
   readonly #common: CommonHeaders | undefined;
+  /** Whether a client got it from the cache. */
+  wasSent = false;
   #revision: number;
   #ok: SerializedResponse | undefined;
   #notModified: SerializedResponse | undefined;
@@ -74,6 +76,7 @@ export class CachedResponse {
   serialize(ifNoneMatch: string | null, revision: number): SerializedResponse | undefined {
     if (this.#currentVersion() !== this.#prepared.info.version) return undefined;
     if (this.#revision !== revision) this.#setRevision(revision);
+    this.wasSent = true;
     if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, this.#prepared.etag)) {
       this.#counters.notModified.count++;
       this.#notModified ??= new SerializedResponse(
@@ -155,9 +158,15 @@ export class ResponseCache {
     this.#variantsByTarget.clear();
   }
 
-  /** True from the second request for a target on, so that targets requested once do not evict others. */
-  shouldStore({ target }: Request): boolean {
-    return target.length <= MAX_TARGET_LENGTH && !this.#seenTargets.isNew(target);
+  /**
+   * True from the second request for a target at the same version on, so that targets that are requested once, or less
+   * often than they change, cost nothing and do not evict others. Where clients were sent the version before, the next one
+   * is stored at once.
+   */
+  shouldStore({ target }: Request, version: number): boolean {
+    if (target.length > MAX_TARGET_LENGTH) return false;
+    if (!this.#seenTargets.isNew(target, version)) return true;
+    return this.#variantsByTarget.peek(target)?.some((variant) => variant.wasSent) ?? false;
   }
 
   /** Stores the response to this request, unless it is historical, streamed, too large or stale by now. */

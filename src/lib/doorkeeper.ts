@@ -1,17 +1,18 @@
 /**
- * Admission filter of a cache: tells whether a key was seen recently, so that keys that occur once do not evict others.
- * It stores no values and needs no eviction order, so that a set that is cleared when full is enough.
+ * Admission filter of a cache: tells whether a text was seen recently with the same version, so that texts that occur once,
+ * or less often than their data changes, do not evict others. It keeps a hash of each and no order: another text in the
+ * same place, which is rare up to some ten thousand texts, makes it forget the first.
  */
-const MAX_TEXTS = 1000;
+const PLACES = 65_536;
 
 export class Doorkeeper {
-  readonly #texts = new Set<string>();
+  readonly #hashes = new Uint32Array(PLACES);
 
-  /** True when the text was not seen since the last clear. */
-  isNew(text: string): boolean {
-    if (this.#texts.has(text)) return false;
-    if (this.#texts.size >= MAX_TEXTS) this.#texts.clear();
-    this.#texts.add(text);
+  isNew(text: string, version: number): boolean {
+    const hash = Bun.hash.xxHash32(text, version >>> 0);
+    const place = hash % PLACES;
+    if (this.#hashes[place] === hash) return false;
+    this.#hashes[place] = hash;
     return true;
   }
 }
