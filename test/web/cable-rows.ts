@@ -123,7 +123,7 @@ export async function readRows(tab: BrowserTab): Promise<Patches> {
   let patches: Patches = new Map();
   await eventually("all rows", async () => {
     patches = await readPatches(tab, boxesIn(await sizeOfMap(tab)));
-    const empty = [...patches].filter(([, patch]) => !patch.columns().flat().some(isLit));
+    const empty = [...patches].filter(([, patch]) => !patch.columns().flat().some(isDrawn));
     expect(empty.map(([name]) => name)).toEqual([]);
   });
   return patches;
@@ -145,6 +145,8 @@ function boxesIn({ width, height }: { width: number; height: number }): Readonly
 }
 
 export const BACKGROUND = parseColour(PALETTES.dark.background);
+/** Something, however dimmed: a thin line that is dimmed differs by about 60 levels. */
+const isDrawn = (colour: readonly [number, number, number]): boolean => difference(colour, BACKGROUND) > 30;
 /** Of a fifth of the contrast that a line has to the background. What is dimmed has a third. */
 export const isLit = (colour: readonly [number, number, number]): boolean =>
   difference(colour, BACKGROUND) > 60;
