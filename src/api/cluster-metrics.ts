@@ -3,7 +3,8 @@ import { type ClusterStatus, staleSeconds } from "./cluster-status.ts";
 import { counter, gauge, type Sample } from "./metric-text.ts";
 
 export function* clusterFamilies(cluster: ClusterStatus, revision: number, now: number): Generator<string> {
-  const { name, node, trouble, conditions, lag, replicas, foreignMessages, overtaken } = cluster;
+  const { name, node, trouble, conditions, lag, clockOffsetMs, replicas, foreignMessages, overtaken } =
+    cluster;
   yield gauge("gazetteer_cluster_info", "The cluster, and this run of the node.", [[{ name, node }, 1]]);
   yield gauge(
     "gazetteer_cluster_condition",
@@ -21,6 +22,12 @@ export function* clusterFamilies(cluster: ClusterStatus, revision: number, now: 
     "How long the log cannot be followed already, so that the view may be that old; 0 while it can.",
     staleSeconds(cluster, now) ?? 0,
   );
+  if (clockOffsetMs !== undefined)
+    yield gauge(
+      "gazetteer_cluster_clock_offset_seconds",
+      "By how much the clock of this node is ahead of that of NATS; 0 within the accuracy.",
+      clockOffsetMs / 1000,
+    );
   yield gauge("gazetteer_cluster_replicas", "NATS servers that are to store the log.", replicas.configured);
   yield gauge(
     "gazetteer_cluster_replicas_current",

@@ -26,6 +26,8 @@ export interface ClusterStatus extends ClusterView {
   readonly conditions: readonly string[];
   /** Messages of the log that this node knows of and has not applied yet. */
   readonly lag: number;
+  /** By how much the clock of this node is ahead of that of NATS; undefined before it was compared. */
+  readonly clockOffsetMs: number | undefined;
   /** NATS servers that are to store the log, and those that have all of it: 0 while it does not answer. */
   readonly replicas: { readonly configured: number; readonly current: number };
   /** What no node of the cluster has written, by where it was found. It is ignored. */

@@ -7,7 +7,7 @@
  * - Who waits for a lease watches the bucket, and tries to make it once it is deleted or was not renewed for a TTL. What
  *   decides is always the write by revision, never what was watched.
  * - A node that is started again takes the leases of its own run before, and of no other: two nodes may have one name.
- * - A node that cannot write its log for longer than a TTL gives its leases up, and waits with others (`write-outages.ts`).
+ * - A node whose clock is wrong, or that cannot write its log for longer than a TTL, gives its leases up, and waits with others (`write-outages.ts`).
  * - A lease alone protects nothing: a paused node does not know that it has lost one. The log refuses its writes, because
  *   the new holder has taken over there.
  */
@@ -25,6 +25,7 @@ import {
   TtlBucket,
   watchBucket,
 } from "./bucket.ts";
+import type { ClockCheck } from "./clock-check.ts";
 import { type WatchedWrites, WriteOutages } from "./write-outages.ts";
 
 /** Of a bucket that is made now. A bucket with another TTL has another pace. */
@@ -56,6 +57,7 @@ export interface LeasesOptions {
   readonly previousNode?: string | undefined;
   readonly nodeName: string;
   readonly writes: WatchedWrites;
+  readonly clockCheck?: Pick<ClockCheck, "onChange">;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onMalformed: OnMalformed;
@@ -92,9 +94,9 @@ export class Leases {
   readonly #waiting = new Set<() => void>();
 
   constructor(options: LeasesOptions) {
-    const { engine, bucket, replicas, writes, clock, logger } = options;
+    const { engine, bucket, replicas, writes, clockCheck, clock, logger } = options;
     this.#options = options;
-    this.#outages = new WriteOutages({ writes, ttlMs: () => this.ttlMs, clock, logger });
+    this.#outages = new WriteOutages({ writes, clockCheck, ttlMs: () => this.ttlMs, clock, logger });
     this.#bucket = new TtlBucket({ engine, name: bucket, replicas, ttlMs: TTL_MS });
   }
 

@@ -2,11 +2,12 @@
  * The nodes of a cluster as people see them: each writes what it is and does every few seconds. A node that no longer writes is
  * lost, and stays in the list until it returns, or for a week; one that stops in order is removed.
  */
-import { type KvEntry, Kvm } from "@nats-io/kv";
+import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
 import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
 import type { Engine } from "../nats/engine.ts";
 import { entryReader, type OnMalformed, readBucket, TtlBucket } from "./bucket.ts";
+import type { ClockCheck } from "./clock-check.ts";
 
 const WRITE_INTERVAL_MS = 2_000;
 /** Without a write for as long, a node is lost. */
@@ -25,6 +26,9 @@ export const NodeStatus = Type.Object(
     sources: Type.Array(Type.String(), { description: "Those that the node has configured." }),
     held: Type.Array(Type.String(), { description: "Those that it runs." }),
     startedAt: Type.Integer({ description: "Epoch milliseconds." }),
+    clockOffsetMs: Type.Optional(
+      Type.Integer({ description: "By how much its clock is ahead of that of NATS." }),
+    ),
     trouble: Type.Optional(Type.String({ description: "What is wrong between the node and NATS." })),
   },
   { $id: "NodeStatus" },
@@ -42,6 +46,8 @@ export interface NodesPlace {
 
 export interface NodesOptions extends NodesPlace {
   readonly replicas: number;
+  /** Learns the time of NATS from each write. */
+  readonly clockCheck?: Pick<ClockCheck, "observe">;
 }
 
 /**
@@ -64,9 +70,10 @@ export async function announceNode(
       const { kv, ttlMs } = await bucket.open();
       if (ttlMs < KEPT_MS && !isTtlChecked) await lengthenTtl(engine, name);
       isTtlChecked = true;
-      written = await kv.put(key, JSON.stringify(status()));
-      const entry = await kv.get(key);
-      if (entry && isOfOtherRun(entry, node)) key = node;
+      const text = JSON.stringify(status());
+      const own = await writeAndRead(options, kv, key, () => kv.put(key, text));
+      written = own.revision;
+      if (own.entry && isOfOtherRun(own.entry, node)) key = node;
     } catch {
       bucket.forget();
     }
@@ -76,6 +83,39 @@ export async function announceNode(
     ({ kv }) => kv.delete(key, { previousSeq: written }).catch(() => {}),
     () => {},
   );
+}
+
+/**
+ * Removes the entry of the run before, which has ended, and learns the time of NATS by that, before this node writes anything to
+ * the log. What fails here is done by the first status.
+ */
+export async function clearFormerRun(options: NodesOptions, nodeName: string): Promise<void> {
+  const { engine, bucket: name, replicas } = options;
+  try {
+    const { kv } = await new TtlBucket({ engine, name, replicas, ttlMs: KEPT_MS }).open();
+    await writeAndRead(options, kv, nodeName, async () => {
+      await kv.delete(nodeName);
+      return 0;
+    });
+  } catch {
+    // Without NATS nothing is written.
+  }
+}
+
+/** `revision` is what `write` returns: 0 where it removes the entry. */
+async function writeAndRead(
+  { clock, clockCheck }: NodesOptions,
+  kv: KV,
+  key: string,
+  write: () => Promise<number>,
+): Promise<{ readonly revision: number; readonly entry: KvEntry | null }> {
+  const sentAt = clock.monotonic();
+  const revision = await write();
+  const receivedAt = clock.monotonic();
+  const entry = await kv.get(key);
+  const isOwn = entry && (revision === 0 ? entry.operation !== "PUT" : entry.revision === revision);
+  if (isOwn) await clockCheck?.observe(entry.created.getTime(), sentAt, receivedAt);
+  return { revision, entry };
 }
 
 /** Of a bucket that an earlier version has made. An account that may not change it leaves it as it is. */

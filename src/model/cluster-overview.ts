@@ -17,6 +17,9 @@ export const ClusterNode = Type.Object(
     held: Type.Array(Type.String(), { description: "Those that it runs." }),
     since: int64("When it was started: epoch milliseconds."),
     ageSeconds: Type.Integer({ description: "Time since it last wrote its status." }),
+    clockOffsetSeconds: Type.Optional(
+      Type.Number({ description: "By how much its clock is ahead of that of NATS; 0 within the accuracy." }),
+    ),
     lostSince: Type.Optional(
       int64(
         "Set when it no longer writes its status, without a stop in order: when it last did, in epoch milliseconds. The other fields are of that time.",

@@ -2,7 +2,7 @@
  * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
  * of the command line, and does what another node can no longer do. On a single node, nothing.
  */
-import { announceNode, type NodeStatus, type NodesOptions, readNodes } from "../cluster/nodes.ts";
+import { announceNode, type NodeStatus, type NodesPlace, readNodes } from "../cluster/nodes.ts";
 import {
   answerRequests,
   type ClusterAnswer,
@@ -17,7 +17,7 @@ import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
 import { within } from "../lib/within.ts";
 import { MergeRules } from "../view/merge-rules.ts";
-import { type Cluster, requestsOf } from "./cluster.ts";
+import { nodesOf, requestsOf } from "./cluster.ts";
 import { withKeptSources } from "./cluster-settings.ts";
 import { markOrphanedSources } from "./orphaned-sources.ts";
 import { sourceToGiveUp } from "./source-leases.ts";
@@ -42,29 +42,17 @@ export interface ClusterNodeParts {
   readonly url: string;
 }
 
-/** Where the nodes of a cluster are listed. */
-export const nodesOf = (
-  { engine, names, foreign }: Pick<Cluster, "engine" | "names" | "foreign">,
-  replicas: number,
-  clock: Clock,
-): NodesOptions => ({
-  engine,
-  bucket: names.nodes,
-  replicas,
-  clock,
-  onMalformed: (entry) => foreign.countEntry("nodes", entry),
-});
-
 export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSignal): Promise<void> {
   const { config, store, sources, clock, logger, url } = parts;
   const { cluster, committer, view } = store;
   if (!cluster) return;
-  const { engine, leases, log, secret, node, nodeName, foreign } = cluster;
+  const { engine, leases, log, secret, node, nodeName, foreign, clockCheck } = cluster;
   const startedAt = clock.now();
-  const nodes = nodesOf(cluster, config.cluster.replicas, clock);
+  const nodes = nodesOf(cluster);
   const held = () => leases.held.filter((name) => sources.names.includes(name));
   const status = (): NodeStatus => {
     const { trouble } = log.health;
+    const { offsetMs: clockOffsetMs } = clockCheck;
     return {
       node,
       nodeName,
@@ -75,6 +63,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       sources: sources.names,
       held: held(),
       startedAt,
+      ...(clockOffsetMs !== undefined && { clockOffsetMs }),
       ...(trouble && { trouble: trouble.message }),
     };
   };
@@ -107,7 +96,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   };
   await Promise.all([
     leases.run(signal),
-    announceNode(nodes, status, signal),
+    announceNode({ ...nodes, replicas: config.cluster.replicas, clockCheck }, status, signal),
     answer(),
     markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
     finishMerges({ leases, committer, clock, logger }, signal),
@@ -118,11 +107,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
 /** Gives up sources for nodes that run fewer, one at a time. */
 async function spreadSources(
   { sources, clock }: ClusterNodeParts,
-  {
-    node,
-    held,
-    nodes,
-  }: { readonly node: string; readonly held: () => string[]; readonly nodes: NodesOptions },
+  { node, held, nodes }: { readonly node: string; readonly held: () => string[]; readonly nodes: NodesPlace },
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
@@ -130,7 +115,7 @@ async function spreadSources(
     if (signal.aborted || held().length < 2) continue;
     // While the list cannot be read, nothing is known of the other nodes.
     const others = await readNodes(nodes).catch(() => []);
-    const source = sourceToGiveUp(node, held(), others, sources.isMovable.bind(sources), clock.now());
+    const source = sourceToGiveUp(node, held(), others, sources.isMovable.bind(sources), nodes.clock.now());
     if (source !== undefined && !signal.aborted) sources.giveUp(source);
   }
 }
@@ -138,7 +123,7 @@ async function spreadSources(
 async function forget(
   source: string,
   { sources, clock }: ClusterNodeParts,
-  nodes: NodesOptions,
+  nodes: NodesPlace,
   signal: AbortSignal,
 ): Promise<void> {
   const having = (await readNodes(nodes)).filter(

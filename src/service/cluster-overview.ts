@@ -2,6 +2,7 @@
  * Reads what people see of a cluster from NATS: for the command line, and for the page. Each part is read by itself, because
  * some parts can be read while others cannot: each has servers of its own. Nothing is made in NATS.
  */
+import type { OnMalformed } from "../cluster/bucket.ts";
 import { readLeases } from "../cluster/leases.ts";
 import { readNodes } from "../cluster/nodes.ts";
 import type { Config } from "../config/schema.ts";
@@ -15,7 +16,6 @@ import { ForeignMessages } from "../nats/foreign-messages.ts";
 import { clusterNames } from "../nats/names.ts";
 import type { ClusterSecret } from "../nats/sealed.ts";
 import { type Cluster, snapshotsOptions } from "./cluster.ts";
-import { nodesOf } from "./cluster-node.ts";
 
 /** For all who look within this time, NATS is read once. */
 const MAX_AGE_MS = 1_000;
@@ -43,16 +43,17 @@ export async function readClusterOverview(
       return undefined;
     }
   };
+  const onMalformed: OnMalformed = (entry) => foreign.countEntry("nodes", entry);
   const stored = new ClusterSnapshots(engine, snapshotsOptions({ name, replicas }, secret), clock);
   const [nodes = [], leases = [], info, snapshots] = await Promise.all([
-    part("nodes", `KV_${names.nodes}`, () => readNodes(nodesOf({ engine, names, foreign }, replicas, clock))),
+    part("nodes", `KV_${names.nodes}`, () => readNodes({ engine, bucket: names.nodes, clock, onMalformed })),
     part("leases", `KV_${names.leases}`, () => readLeases(engine, names.leases)),
     part("stream", names.stream, () => new LogStream(engine, { ...names, replicas }).info()),
     part("snapshots", `OBJ_${names.snapshots}`, () => stored.listAll()),
   ]);
   return {
     name,
-    nodes: nodes.map(({ nodeName, startedAt, sequence, held, ageMs, lostSince, ...node }) => ({
+    nodes: nodes.map(({ nodeName, startedAt, sequence, held, clockOffsetMs, ageMs, lostSince, ...node }) => ({
       ...node,
       name: nodeName,
       lag: Math.max(0, (info?.lastSequence ?? sequence) - sequence),
@@ -61,6 +62,7 @@ export async function readClusterOverview(
       since: startedAt,
       ageSeconds: Math.round(ageMs / 1000),
       ...(lostSince !== undefined && { lostSince }),
+      ...(clockOffsetMs !== undefined && { clockOffsetSeconds: clockOffsetMs / 1000 }),
     })),
     leases: leases.map(({ source, nodeName }) => ({ source, node: nodeName })),
     ...(info && {
@@ -105,17 +107,21 @@ const serversOf = ({ leader, followers }: StreamInfo, now: number): Servers => [
 
 /** For a node that runs: many readers are one. */
 export function createOverviewReader(
-  { engine, secret, foreign }: Pick<Cluster, "engine" | "secret" | "foreign">,
+  {
+    engine,
+    secret,
+    foreign,
+    clockCheck: { engineClock },
+  }: Pick<Cluster, "engine" | "secret" | "foreign" | "clockCheck">,
   { cluster }: Pick<Config, "cluster">,
-  clock: Clock,
 ): () => Promise<ClusterOverview> {
   let readAt = Number.NEGATIVE_INFINITY;
   let last: Promise<ClusterOverview> | undefined;
   return () => {
-    const now = clock.monotonic();
+    const now = engineClock.monotonic();
     if (last && now - readAt < MAX_AGE_MS) return last;
     readAt = now;
-    last = readClusterOverview(engine, cluster, secret, clock, foreign);
+    last = readClusterOverview(engine, cluster, secret, engineClock, foreign);
     return last;
   };
 }

@@ -4,7 +4,7 @@ import type { Config } from "../config/schema.ts";
 import { STREAM_CONDITIONS } from "../log/jetstream/stream-error.ts";
 import type { Cluster } from "./cluster.ts";
 
-export function clusterStatus({ log, node, foreign }: Cluster, config: Config): ClusterStatus {
+export function clusterStatus({ log, node, foreign, clockCheck }: Cluster, config: Config): ClusterStatus {
   const { name, maxStaleSeconds } = config.cluster;
   return {
     name,
@@ -19,6 +19,9 @@ export function clusterStatus({ log, node, foreign }: Cluster, config: Config): 
     },
     get lag() {
       return log.lag;
+    },
+    get clockOffsetMs() {
+      return clockCheck.offsetMs;
     },
     get replicas() {
       return log.stream.replicas;

@@ -4,8 +4,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { ClockCheck } from "../cluster/clock-check.ts";
 import { Leases } from "../cluster/leases.ts";
-import { clearNodes } from "../cluster/nodes.ts";
+import { clearFormerRun, clearNodes, type NodesPlace, readNodes } from "../cluster/nodes.ts";
 import type { RequestPlace } from "../cluster/requests.ts";
 import { findTraces, type Traces } from "../cluster/traces.ts";
 import { secretFault } from "../config/cluster.ts";
@@ -20,6 +21,7 @@ import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../log/jetstream/open.ts";
 import { ClusterSnapshots, type ClusterSnapshotsOptions } from "../log/jetstream/snapshots.ts";
+import { StreamError } from "../log/jetstream/stream-error.ts";
 import type { Log, Snapshot } from "../log/log.ts";
 import { IN_MEMORY } from "../log/log-file.ts";
 import { type Engine, type EngineOptions, openEngine } from "../nats/engine.ts";
@@ -41,6 +43,7 @@ export interface Cluster {
   readonly snapshots: ClusterSnapshots;
   readonly secret: ClusterSecret;
   readonly foreign: ForeignMessages;
+  readonly clockCheck: ClockCheck;
   /** As configured, or the name of the machine. */
   readonly nodeName: string;
   /** Names this run of the node. */
@@ -72,6 +75,10 @@ export async function openCluster(
     const foreign = new ForeignMessages();
     const snapshots = new ClusterSnapshots(engine, snapshotsOptions(config.cluster, secret, foreign), clock);
     const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
+    const clockCheck = new ClockCheck(clock, async () => {
+      const nodes = await readNodes(nodesOf({ engine, names, foreign, clockCheck }));
+      return nodes.filter((other) => other.node !== node && other.lostSince === undefined);
+    });
     const log = await openJetStreamLog({
       stream,
       snapshots,
@@ -83,9 +90,14 @@ export async function openCluster(
         const { places, nodes } = await tracesOf(engine, names, replicas);
         return { places, nodes: nodes.filter((other) => other.nodeName !== nodeName) };
       },
+      clockCheck,
       clock,
       logger,
       signal,
+    });
+    clockCheck.onChange((state, message) => {
+      if (state === "right") log.health.clear("clock");
+      else log.health.report("clock", new StreamError("clock", message));
     });
     const leases = new Leases({
       engine,
@@ -95,12 +107,19 @@ export async function openCluster(
       previousNode: dataDir === undefined ? undefined : await replaceRun(dataDir, name, node, logger),
       nodeName,
       writes: log,
+      clockCheck,
       clock,
       logger,
       onMalformed: (entry) => foreign.countEntry("leases", entry),
     });
+    // The leases learn of a wrong clock.
+    if (engine.isConnected)
+      await clearFormerRun(
+        { ...nodesOf({ engine, names, foreign, clockCheck }), replicas, clockCheck },
+        nodeName,
+      );
     if (replicas > 1) void engine.reached.then(() => warnOfLosses(engine, logger));
-    return { engine, names, log, leases, snapshots, secret, foreign, nodeName, node };
+    return { engine, names, log, leases, snapshots, secret, foreign, clockCheck, nodeName, node };
   } catch (error) {
     await engine.close();
     throw error;
@@ -136,6 +155,19 @@ export async function forgetFormerNodes(
     throw asStreamError(error, engine, { stream: `KV_${names.nodes}`, replicas });
   }
 }
+
+/** Where the nodes of a cluster are listed. Their ages are by the clock of NATS: that of this node may be wrong. */
+export const nodesOf = ({
+  engine,
+  names,
+  foreign,
+  clockCheck,
+}: Pick<Cluster, "engine" | "names" | "foreign" | "clockCheck">): NodesPlace => ({
+  engine,
+  bucket: names.nodes,
+  clock: clockCheck.engineClock,
+  onMalformed: (entry) => foreign.countEntry("nodes", entry),
+});
 
 /** Of the snapshots of a cluster. */
 export const snapshotsOptions = (

@@ -337,10 +337,10 @@ async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promis
   await runClusterNode({ ...parts, url }, signal);
 }
 
-async function overviewReader({ store: { cluster }, config, clock }: Parts) {
+async function overviewReader({ store: { cluster }, config }: Parts) {
   if (!cluster) return undefined;
   const { createOverviewReader } = await import("./cluster-overview.ts");
-  return createOverviewReader(cluster, config, clock);
+  return createOverviewReader(cluster, config);
 }
 
 const formatUrl = ({ host, tls }: Config, port: number) =>

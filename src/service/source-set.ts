@@ -173,8 +173,10 @@ export class SourceSet {
    * configured at an earlier start and no longer are.
    */
   async applyConfiguration(config: MergeConfig): Promise<void> {
-    if (this.#clusterSettings) await this.#clusterSettings.setOwn(mergeSettingsOf(config, this.#sources));
-    else await Promise.all([this.#store.committer.mergeAgain(), this.#dropFormerSources()]);
+    if (this.#clusterSettings) {
+      await this.#store.cluster?.clockCheck.untilRight();
+      await this.#clusterSettings.setOwn(mergeSettingsOf(config, this.#sources));
+    } else await Promise.all([this.#store.committer.mergeAgain(), this.#dropFormerSources()]);
   }
 
   async #dropFormerSources(): Promise<void> {

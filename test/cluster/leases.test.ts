@@ -1,5 +1,8 @@
 /** Sources under leases: each runs on one node, moves when its node is lost, and is written by one node at a time. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ClockCheck } from "../../src/cluster/clock-check.ts";
+import { announceNode, clearFormerRun, readNodes } from "../../src/cluster/nodes.ts";
+import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { clusterNames } from "../../src/nats/names.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
@@ -227,4 +230,35 @@ describe("two nodes with the same source", () => {
     expect(after.length).toBeGreaterThan(0);
     expect(new Set(after.map(({ node }) => node))).toEqual(new Set([second?.node ?? ""]));
   });
+});
+
+test("a node that is two hours ahead finds that its own clock is wrong, by NATS and by another node", async () => {
+  const cluster = { nats, name: "clocks", replicas: 1 };
+  await using engine = await testEngine(cluster);
+  const nodeOf = (name: string, clock: Clock) => {
+    const place = { engine, bucket: clusterNames(cluster.name).nodes };
+    const clockCheck: ClockCheck = new ClockCheck(clock, async () => {
+      const nodes = await readNodes({ ...place, clock: clockCheck.engineClock });
+      return nodes.filter(({ node, lostSince }) => node !== name && lostSince === undefined);
+    });
+    return { ...place, replicas: 1, clock, clockCheck };
+  };
+  const ahead = nodeOf("a", { ...systemClock, now: () => Date.now() + 7_200_000 });
+  const right = nodeOf("b", systemClock);
+  await clearFormerRun(ahead, "a");
+  expect(await ahead.clockCheck.check()).toBe("suspect");
+  await clearFormerRun(right, "b");
+  const stop = new AbortController();
+  const facts = { url: "", version: "", revision: 0, sequence: 0, sources: [], held: [], startedAt: 0 };
+  const status = () => ({
+    ...facts,
+    node: "b",
+    nodeName: "b",
+    clockOffsetMs: right.clockCheck.offsetMs ?? Number.NaN,
+  });
+  const announced = announceNode(right, status, stop.signal);
+  await until(async () => (await ahead.clockCheck.check()) === "wrong", { what: "the judgement of a" });
+  expect(await right.clockCheck.check()).toBe("right");
+  stop.abort();
+  await announced;
 });

@@ -245,3 +245,20 @@ test("a node that cannot write its copy says so at the first failed write, and i
   expect(stale).toEqual([true, false]);
   await log.close();
 });
+
+test("a node whose clock is wrong publishes nothing; a time from before it was right is computed again", async () => {
+  const local = openRetryingLog(":memory:", retry);
+  const stream = streamOf([]);
+  stream.publish = () => Promise.reject(new Error("published"));
+  let [state, isAhead]: ["right" | "wrong", boolean] = ["wrong", false];
+  const clockCheck = { check: async () => state, isAhead: () => isAhead };
+  const log = new JetStreamLog({ local, stream, node: "this", position, canLoad, clockCheck, ...retry });
+  const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
+  const refusal = (source?: string) =>
+    log.append({ revision: 1, time: 7_200_000, entries }, source).catch((error: LogError) => error.code);
+  expect(await refusal("x")).toBe("not-holder");
+  expect(await refusal()).toBe("write-failed");
+  [state, isAhead] = ["right", true];
+  expect(await refusal("x")).toBe("overtaken");
+  await log.close();
+});

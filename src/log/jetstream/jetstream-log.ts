@@ -23,6 +23,7 @@ import { ChainCheck } from "./chain-check.ts";
 import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
 import { encodeBatch, encodeTakeover, encodeTurn, type StreamMessage, type Writer } from "./messages.ts";
+import type { ClockGuard } from "./open-options.ts";
 import { encodePosition, type Position, UNUSABLE_COPY, WORTHLESS_COPY } from "./position.ts";
 import { Publisher } from "./publisher.ts";
 import { StreamError } from "./stream-error.ts";
@@ -47,6 +48,8 @@ export interface JetStreamLogOptions {
   readonly isFresh?: boolean | undefined;
   /** Whether there is a complete state that has this message, so that opening the log again repairs what this node lacks. */
   readonly canLoad: (beyond: number) => Promise<boolean>;
+  /** Absent where the clock of this machine is not compared. */
+  readonly clockCheck?: ClockGuard | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -60,6 +63,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   readonly isOpenedWithoutStream: boolean;
   readonly #local: RetryingLog;
   readonly #clock: Clock;
+  readonly #clockCheck: ClockGuard | undefined;
   readonly #monitor: StreamMonitor;
   /** Sequence of the last takeover of each source that was applied since the start. */
   readonly #takeovers = new Map<string, number>();
@@ -83,7 +87,18 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   #isCopyUsable = true;
 
   constructor(options: JetStreamLogOptions) {
-    const { local, stream, node, position, trouble, isFresh = false, canLoad, clock, logger } = options;
+    const {
+      local,
+      stream,
+      node,
+      position,
+      trouble,
+      isFresh = false,
+      canLoad,
+      clockCheck,
+      clock,
+      logger,
+    } = options;
     super(local);
     this.node = node;
     this.stream = stream;
@@ -95,6 +110,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     });
     this.#local = local;
     this.#clock = clock;
+    this.#clockCheck = clockCheck;
     this.#isFresh = isFresh;
     this.#turns = new Turns(node, clock);
     this.#sequence = position.sequence;
@@ -226,6 +242,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   async append(batch: Batch, source?: string): Promise<void> {
     await this.#untilReached();
     await this.#turns.untilOwn(this.#arrivals, this.#closing.signal);
+    await this.#checkClock(batch, source);
     const expected = this.#sequence;
     const { signature } = this.#assembler.last;
     const messages = await encodeBatch(batch, this.#writer, randomUUID(), signature, this.stream.maxPayload);
@@ -239,6 +256,18 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#arrivals.drop(this.#sequence);
     this.#monitor.onArrival();
     await this.#store(batch);
+  }
+
+  /** The committer goes on with the batches of other nodes, so a wrong clock is not waited for here. */
+  async #checkClock({ revision, time }: Batch, source: string | undefined): Promise<void> {
+    const guard = this.#clockCheck;
+    if ((await guard?.check()) === "wrong")
+      throw new LogError(
+        source === undefined ? "write-failed" : "not-holder",
+        "the clock of this node differs from that of NATS: nothing is written until it is right",
+      );
+    // The clock was right again after the batch was computed, unless the log has such a time already.
+    if (guard?.isAhead(time) && time > (this.#local.timeOf(revision - 1) ?? 0)) throw await this.#overtaken();
   }
 
   async #store(batch: Batch): Promise<void> {

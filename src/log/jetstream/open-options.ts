@@ -13,6 +13,13 @@ export interface Traces {
   readonly nodes: readonly { readonly nodeName: string; readonly revision: number }[];
 }
 
+/** Compares the clock that stamps batches with the one that all nodes have in common. */
+export interface ClockGuard {
+  check(): Promise<"right" | "wrong" | "suspect">;
+  /** Whether `time` was read while the clock was ahead. */
+  isAhead(time: number): boolean;
+}
+
 export interface OpenOptions {
   readonly stream: LogStream;
   readonly snapshots: ClusterSnapshots;
@@ -24,6 +31,7 @@ export interface OpenOptions {
   readonly newestState: (log: Log) => Snapshot;
   /** Of this cluster, without this node. Rejects with `StreamError`. */
   readonly traces: () => Promise<Traces>;
+  readonly clockCheck?: ClockGuard | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Gives up. */

@@ -41,7 +41,7 @@ export async function openJetStreamLog(options: OpenOptions): Promise<JetStreamL
     const { local, position, trouble, isFresh } = copy
       ? await continueCopy(options, copy)
       : await untilUsable(options, () => openWithoutCopy(options));
-    const { stream, node, clock, logger } = options;
+    const { stream, node, clockCheck, clock, logger } = options;
     const load = (beyond: number) => canLoad(options, beyond);
     return new JetStreamLog({
       local,
@@ -51,6 +51,7 @@ export async function openJetStreamLog(options: OpenOptions): Promise<JetStreamL
       trouble,
       isFresh,
       canLoad: load,
+      clockCheck,
       clock,
       logger,
     });

@@ -13,6 +13,7 @@
  * - `slow`: this node is far behind the stream.
  * - `silent`: the stream has more than has arrived, and sends nothing.
  * - `disk`: this node cannot write its copy.
+ * - `clock`: the clocks of this node and of NATS differ.
  * - `truncated`: the stream lacks messages that it has acknowledged.
  * - `replicas`: there are fewer servers than replicas.
  */
@@ -29,6 +30,7 @@ export const STREAM_CONDITIONS = [
   "slow",
   "silent",
   "disk",
+  "clock",
   "truncated",
   "replicas",
 ] as const;

@@ -9,7 +9,7 @@ import type { StreamCondition, StreamError } from "./stream-error.ts";
  * troubles are shown; without the first ones the view becomes old.
  */
 const VIEW_ACTIVITIES = ["follow", "receive", "store"] as const;
-const ACTIVITIES = [...VIEW_ACTIVITIES, "publish"] as const;
+const ACTIVITIES = [...VIEW_ACTIVITIES, "publish", "clock"] as const;
 type Activity = (typeof ACTIVITIES)[number];
 
 export interface StreamTrouble {
@@ -66,7 +66,8 @@ export class StreamHealth {
     const wasStale = this.#isStale;
     this.#troubles.delete(activity);
     if (wasStale && !this.#isStale) this.#announceStale();
-    const seconds = Math.round((this.#clock.now() - known.since) / 1000);
+    // The clock of the machine may have been set back.
+    const seconds = Math.max(0, Math.round((this.#clock.now() - known.since) / 1000));
     this.#logger.info("the trouble with the log of the cluster is over", { activity, seconds });
   }
 

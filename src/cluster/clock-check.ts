@@ -1,0 +1,115 @@
+/**
+ * Compares the clock of this node with that of NATS, because the times of revisions never run backwards: one node whose clock is
+ * ahead would give its time to everything that all nodes write after it.
+ *
+ * NATS stamps what this node writes. Between two such writes the monotonic clock carries the time of NATS on, so that a clock that
+ * somebody sets is noticed before the next commit. A node whose clock differs by more than two seconds writes nothing, if another
+ * node agrees with NATS. Where none does, the clock of NATS is suspect, and this node goes on.
+ */
+import { aborted } from "../lib/aborted.ts";
+import type { Clock } from "../lib/clock.ts";
+
+const MAX_OFFSET_MS = 2_000;
+
+/** `wrong`: this node writes nothing. `suspect`: the clock of NATS may be wrong, and this node goes on. */
+export type ClockState = "right" | "wrong" | "suspect";
+
+/** What another node shows of its clock. */
+export interface ShownClock {
+  readonly clockOffsetMs?: number | undefined;
+}
+
+/** Reads those of the other live nodes. Rejects when NATS cannot be used now. */
+export type ReadOthers = () => Promise<readonly ShownClock[]>;
+
+export class ClockCheck {
+  /** The clock of NATS; that of this node, before the first comparison. */
+  readonly engineClock: Clock;
+  readonly #clock: Clock;
+  readonly #readOthers: ReadOthers;
+  readonly #listeners = new Set<(state: ClockState, message: string) => void>();
+  /** The time of NATS minus the monotonic clock is between these. */
+  #engine: { readonly lowest: number; readonly highest: number } | undefined;
+  #state: ClockState = "right";
+  #left = new AbortController();
+
+  constructor(clock: Clock, readOthers: ReadOthers) {
+    this.#clock = clock;
+    this.#readOthers = readOthers;
+    this.engineClock = {
+      now: () => clock.now() - (this.offsetMs ?? 0),
+      monotonic: () => clock.monotonic(),
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+    };
+  }
+
+  /** The listener is called when the state has changed. */
+  onChange(listener: (state: ClockState, message: string) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** By how much the clock of this node is ahead, at least; 0 within the accuracy. Undefined before the first comparison. */
+  get offsetMs(): number | undefined {
+    if (!this.#engine) return undefined;
+    const { lowest, highest } = this.#engine;
+    const own = this.#clock.now() - this.#clock.monotonic();
+    return Math.round(own > highest ? own - highest : own < lowest ? own - lowest : 0);
+  }
+
+  /** NATS has stamped `created`, epoch milliseconds, what was sent and acknowledged at these times of the monotonic clock. */
+  async observe(created: number, sentAt: number, receivedAt: number): Promise<void> {
+    this.#engine = { lowest: created - receivedAt, highest: created - sentAt };
+    await this.check();
+  }
+
+  /** Whether this node may write. To be awaited before each commit; reads nothing while the clock is right. */
+  async check(): Promise<ClockState> {
+    const others = this.#isWithin ? [] : await this.#readOthers().catch(() => undefined);
+    // The clock may have been set back while the others were read.
+    if (this.#isWithin) this.#set("right", "");
+    else {
+      const isConfirmed = others?.some(({ clockOffsetMs }) => isWithin(clockOffsetMs));
+      // While the list cannot be read, it stays as it is.
+      const state = isConfirmed === undefined ? this.#stateOfUnknown : isConfirmed ? "wrong" : "suspect";
+      this.#set(state, messageOf(state, this.offsetMs ?? 0));
+    }
+    return this.#state;
+  }
+
+  get #isWithin(): boolean {
+    return isWithin(this.offsetMs ?? 0);
+  }
+
+  get #stateOfUnknown(): ClockState {
+    return this.#state === "suspect" ? "suspect" : "wrong";
+  }
+
+  /** Whether `time` was read from the clock while it was ahead. */
+  isAhead(time: number): boolean {
+    if (!this.#engine || this.#state !== "right") return false;
+    return time > this.#engine.highest + this.#clock.monotonic() + MAX_OFFSET_MS;
+  }
+
+  /** Resolves when this node may write. */
+  async untilRight(): Promise<void> {
+    while ((await this.check()) === "wrong") await aborted(this.#left.signal);
+  }
+
+  #set(state: ClockState, message: string): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    if (state === "wrong") this.#left = new AbortController();
+    else this.#left.abort();
+    for (const listener of this.#listeners) listener(state, message);
+  }
+}
+
+const isWithin = (offsetMs: number | undefined): boolean =>
+  offsetMs !== undefined && Math.abs(offsetMs) <= MAX_OFFSET_MS;
+
+function messageOf(state: ClockState, offsetMs: number): string {
+  const seconds = `${(Math.abs(offsetMs) / 1000).toFixed(1)} s ${offsetMs > 0 ? "ahead of" : "behind"}`;
+  return state === "wrong"
+    ? `the clock of this node is ${seconds} that of NATS: it writes nothing and runs no source until the clock is right`
+    : `the clock of this node is ${seconds} that of NATS, and no other node agrees with NATS: check the clocks of the NATS servers; sources go on`;
+}
