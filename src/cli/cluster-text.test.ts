@@ -21,7 +21,7 @@ test("a lost node, a server that is offline, and a part that cannot be read", ()
           lostSince: NOW - 600_000,
         },
       ],
-      leases: [{ source: "x", node: "a" }],
+      leases: [],
       engine: {
         stream: "GAZETTEER_lab",
         replicas: 3,
@@ -32,7 +32,10 @@ test("a lost node, a server that is offline, and a part that cannot be read", ()
         messages: 12,
         bytes: 4096,
       },
-      errors: [{ part: "snapshots", message: "the stream OBJ_GAZETTEER_lab_snapshots does not answer" }],
+      errors: [
+        { part: "leases", message: "the stream KV_GAZETTEER_lab_leases does not answer" },
+        { part: "snapshots", message: "the stream OBJ_GAZETTEER_lab_snapshots does not answer" },
+      ],
     },
     { colour: false, now: NOW },
   );
@@ -52,6 +55,15 @@ NATS SERVER  STATE    SINCE                 LAG
 n1           leader   -                     -
 n2           offline  2026-11-17T02:59:00Z  4
 
+leases cannot be read: the stream KV_GAZETTEER_lab_leases does not answer
 snapshots cannot be read: the stream OBJ_GAZETTEER_lab_snapshots does not answer
 `);
+});
+
+test("without the list of nodes none is counted", () => {
+  const errors = [{ part: "nodes" as const, message: "timeout" }];
+  const overview = { name: "lab", nodes: [], leases: [{ source: "x", node: "a" }], errors };
+  expect(renderClusterStatus(overview, { colour: false, now: NOW })).toStartWith(
+    "cluster lab: nodes not known, 1 source running\n",
+  );
 });

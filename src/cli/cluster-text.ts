@@ -1,5 +1,5 @@
 /** A cluster as text: tables of its nodes, its sources and its NATS servers. */
-import type { ClusterNode, ClusterOverview } from "../model/cluster-overview.ts";
+import type { ClusterNode, ClusterOverview, OverviewPart } from "../model/cluster-overview.ts";
 import { type Column, escapeControlCharacters, renderTable } from "./table.ts";
 
 const MIB = 1024 * 1024;
@@ -51,13 +51,20 @@ export function renderClusterStatus(
   { name, nodes, leases, engine, snapshots, errors = [] }: ClusterOverview,
   { colour, now }: { readonly colour: boolean; readonly now: number },
 ): string {
+  const isUnread = (part: OverviewPart) => errors.some((error) => error.part === part);
   const lost = nodes.filter(({ lostSince }) => lostSince !== undefined).length;
-  const nodesText = `${countText(nodes.length - lost, "node")}${lost === 0 ? "" : ` and ${lost} lost`}`;
+  const nodesText = isUnread("nodes")
+    ? "nodes not known"
+    : `${countText(nodes.length - lost, "node")}${lost === 0 ? "" : ` and ${lost} lost`}`;
+  // Without the leases: as the nodes show it.
+  const running = isUnread("leases")
+    ? nodes.flatMap(({ name: node, held }) => held.map((source) => ({ source, node })))
+    : leases;
   const parts = [
-    `cluster ${name ?? ""}: ${nodesText}, ${countText(leases.length, "source")} running\n`,
+    `cluster ${name ?? ""}: ${nodesText}, ${countText(running.length, "source")} running\n`,
     ...(nodes.length > 0 ? [renderTable(nodes, nodeColumns(now), { colour })] : []),
   ];
-  const sources = sourceRows(nodes, leases);
+  const sources = sourceRows(nodes, running);
   if (sources.length > 0) parts.push(renderTable(sources, SOURCES, { colour }));
   const lines = [
     ...(engine ? engineLines(engine) : []),
