@@ -1,12 +1,13 @@
 /**
- * `npm run peers -- NAME`: a source against a real system that is too large for `npm test`. Each is a file of tests; the
- * exit status is 0 when all of them passed.
+ * `npm run peers -- NAME`: tests with programs of others that are too large for `npm test`. Each is a file of tests; the exit
+ * status is 0 when all of them passed.
  */
 import { join } from "node:path";
 import { installPeers } from "./peers.ts";
 
 const root = join(import.meta.dir, "..");
 const RUNS: Readonly<Record<string, string>> = {
+  generators: "test/openapi/generators/generators.peer.ts",
   opendaylight: "test/sources/restconf/opendaylight.peer.ts",
 };
 
