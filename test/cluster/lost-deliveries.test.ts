@@ -34,6 +34,15 @@ test("a node catches up after its connection broke with messages on the way", as
   await until(() => b.committer.view.size("devices") === 6, { what: "what was lost with the connection" });
   expectSame(b, a);
   expect(b.log.lag).toBe(0);
+
+  // What sends to it is gone, as with the server that had it: it is made anew at once, before the node misses anything.
+  let stale = 0;
+  b.log.health.onStale(() => stale++);
+  for (const { name } of await a.engine.manager.consumers.list(NAMES.stream).next())
+    await a.engine.manager.consumers.delete(NAMES.stream, name);
+  await write(6, 7);
+  await until(() => b.committer.view.size("devices") === 7, { what: "what came afterwards" });
+  expect([stale, b.log.health.trouble]).toEqual([0, undefined]);
 });
 
 test("a watch of a bucket shows an entry that was on the way when its connection broke", async () => {
