@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { ManualClock } from "../../src/lib/clock.ts";
 import type { ClaimChange } from "../../src/model/claim.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { openEventReader } from "./events.ts";
+import { until } from "../support/until.ts";
+import { type EventReader, openEventReader, type StreamEvent } from "./events.ts";
 import { type Harness, type HarnessOptions, openHarness } from "./harness.ts";
 import { commitPlanned, plannedDevice, plannedLink } from "./planned-network.ts";
 import {
@@ -36,6 +37,21 @@ async function open(options: HarnessOptions = {}): Promise<Harness> {
   const harness = await openHarness(options);
   opened.push(harness);
   return harness;
+}
+
+/**
+ * Opens a stream and reads its first list. Then it sleeps until the streams may have the next one: a test that lets time
+ * pass before that, and changes the network after it, would wait for another second that never passes.
+ */
+async function openProblemStream(
+  harness: Harness,
+): Promise<{ readonly events: EventReader; readonly first: readonly StreamEvent[] }> {
+  await read(harness);
+  const { sleeping } = harness.clock;
+  const events = await openEventReader(harness, PROBLEMS);
+  const first = await events.readUntil(({ event }) => event === "synced");
+  await until(() => harness.clock.sleeping > sleeping, { what: "the stream to sleep until its next list" });
+  return { events, first };
 }
 
 test("a network without problems, and the media type", async () => {
@@ -354,8 +370,10 @@ test("the stream has the list, then what changes, also with time alone", async (
   const harness = await open();
   await harness.apply(TREE);
   await harness.apply(noLink(A, C));
-  const events = await openEventReader(harness, PROBLEMS);
-  const [snapshot, synced] = await events.readUntil(({ event }) => event === "synced");
+  const {
+    events,
+    first: [snapshot, synced],
+  } = await openProblemStream(harness);
   expect(snapshot).toMatchObject({
     event: "snapshot",
     data: { resource: "problems", revision: 2, value: { kind: "link-lost" } },
@@ -384,8 +402,7 @@ test("the stream has the list, then what changes, also with time alone", async (
 test("a stream has one change for all revisions of a second, and the first at once", async () => {
   const harness = await open();
   await harness.apply(TREE);
-  const events = await openEventReader(harness, PROBLEMS);
-  await events.readUntil(({ event }) => event === "synced");
+  const { events } = await openProblemStream(harness);
   const entry = (id: string, revision: number, available: boolean) => {
     const before = harness.view.get("devices", id) ?? null;
     const after = JSON.stringify({ ...JSON.parse(before ?? "{}"), available, revision });
@@ -407,12 +424,13 @@ test("a stream has one change for all revisions of a second, and the first at on
 test("every stream has each change, while there is one every second", async () => {
   const harness = await open();
   await harness.apply(TREE);
-  const streams = [
-    await openEventReader(harness, PROBLEMS),
+  const { events: first } = await openProblemStream(harness);
+  const others = [
     await openEventReader(harness, PROBLEMS),
     await openEventReader(harness, `${PROBLEMS}?severity=critical`),
   ];
-  for (const events of streams) await events.readUntil(({ event }) => event === "synced");
+  for (const events of others) await events.readUntil(({ event }) => event === "synced");
+  const streams = [first, ...others];
   for (const available of [false, true, false, true]) {
     await harness.apply([device(B, available)]);
     for (const events of streams)
