@@ -25,7 +25,14 @@ import type { MapSource } from "./map-source.ts";
 import { JSON_TYPE } from "./media-types.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { type ConfigReloadMetrics, metricsResponse, type ReaderMetrics } from "./metrics.ts";
-import { clusterNode, type OnosStatusPath, ownNode, parseOnosStatusPath, systemInfo } from "./onos-status.ts";
+import {
+  clusterNode,
+  nameOfRun,
+  type OnosStatusPath,
+  ownNode,
+  parseOnosStatusPath,
+  systemInfo,
+} from "./onos-status.ts";
 import { openapiText } from "./openapi.ts";
 import { Problem, UnknownPathProblem } from "./problem.ts";
 import type { ProcessCounters } from "./process-counters.ts";
@@ -195,9 +202,11 @@ export class AuxiliaryEndpoints {
     const { context, version, clusterStatus, clusterOverview, address } = this.#options;
     const { host, port } = address?.() ?? UNKNOWN_ADDRESS;
     const isReady = this.health("/readyz", false, false).status === 200;
-    const self = ownNode({ name: clusterStatus?.node, host, port, isReady });
-    const others = (await clusterOverview?.())?.nodes.map(clusterNode) ?? [];
-    const nodes = others.length > 0 ? others : [self];
+    const listed = (await clusterOverview?.())?.nodes ?? [];
+    const own = listed.find(({ node }) => node === clusterStatus?.node);
+    const name = clusterStatus && nameOfRun(clusterStatus.node);
+    const self = own ? clusterNode(own) : ownNode({ name, host, port, isReady });
+    const nodes = listed.length > 0 ? listed.map(clusterNode) : [self];
     if (wanted.read === "system") {
       const topology = await context.scheduler.run(owner, topologyOf(context.view.capture()), signal);
       return onosResponse(await systemInfo({ version, logId: context.log.id, nodes, self, topology }));

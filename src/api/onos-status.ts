@@ -24,6 +24,9 @@ export function parseOnosStatusPath(path: string): OnosStatusPath | undefined {
   return id === undefined ? { read: "nodes" } : { read: "node", id: decodeURIComponent(id) };
 }
 
+/** A run of a node is called by the node's name, a dot, and what tells the runs apart. */
+export const nameOfRun = (run: string): string => run.replace(/\.[^.]*$/, "");
+
 /** READY is complete, ACTIVE runs but lacks something, INACTIVE is lost. */
 type NodeState = "READY" | "ACTIVE" | "INACTIVE";
 

@@ -314,6 +314,7 @@ describe("errors", () => {
     ["HEAD", "flows", 501, "OPTIONS"],
     ["DELETE", "flows/of:1", 405, "OPTIONS"],
     ["POST", "flows", 405, "OPTIONS"],
+    ["DELETE", "intents/org.onosproject.ifwd/00:00:00:00:00:01%2FNone", 405, "OPTIONS"],
     ["GET", "mastership/of:1/request", 405, "OPTIONS"],
     ["HEAD", "mastership/of%3A1/re%6Cinquish/", 405, "OPTIONS"],
     ["DELETE", "devices/of:1", 405, "GET, HEAD, OPTIONS"],

@@ -35,6 +35,7 @@ const VALUES: Readonly<Record<string, string>> = {
 
 function exampleOf(path: string): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (path.startsWith("/bit-error-rate/")) return `${deviceId(1)}%2F1`;
     if (name !== "id") return VALUES[name] ?? "x";
     if (path.startsWith("/hosts/")) return "00:00:00:00:00:01%2FNone";
     if (path.startsWith("/cluster/")) return "127.0.0.1";

@@ -72,6 +72,7 @@ test.each([
   "openstacknode/configure/init/node/compute-1",
   "k8snode/configure/init/%61ll",
   "kubevirtnode/node/init/worker-1",
+  "k8snetworking/ipam/net-1",
 ])("%s writes", (path) => expect(parseForwardPath(`/onos/${path}`)?.writes).toBe(true));
 
 test("whatever is sent, a URL parser finds exactly the matched segments in it", () => {

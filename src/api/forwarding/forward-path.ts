@@ -33,17 +33,28 @@ const WRITING_READS: readonly (readonly string[])[] = [
   ["*", "configure", "init", "*"],
   ["*", "configure", "init", "node", "*"],
   ["*", "node", "init", "*"],
+  ["*", "ipam", "*"],
 ];
 
 /** `path` has no query. Undefined for every path outside ONOS's interfaces, and for one that cannot be forwarded. */
-export function parseForwardPath(path: string): ForwardPath | undefined {
+export const parseForwardPath = (path: string): ForwardPath | undefined => parsePath(path, holdsSubjects);
+
+/** The same for all that ONOS has: connect points and keys of intents have slashes too, although they are not forwarded. */
+export const parseOnosPath = (path: string): ForwardPath | undefined =>
+  parsePath(path, (before) => before.length > 1);
+
+/** `mayHaveSlashes` is asked of each segment, with those before it. */
+function parsePath(
+  path: string,
+  mayHaveSlashes: (before: readonly string[]) => boolean,
+): ForwardPath | undefined {
   if (!path.startsWith(PATH_START)) return undefined;
   const encoded = path.slice(PATH_START.length).split("/");
   const endsWithSlash = encoded.length > 2 && encoded.at(-1) === "";
   if (endsWithSlash) encoded.pop();
   const decoded: string[] = [];
   for (const text of encoded) {
-    const segment = decodeSegment(text, holdsSubjects(decoded));
+    const segment = decodeSegment(text, mayHaveSlashes(decoded));
     if (segment === undefined) return undefined;
     decoded.push(segment);
   }

@@ -5,7 +5,7 @@
  */
 import { isReadMethod } from "../methods.ts";
 import { UnknownResourceProblem } from "../problem.ts";
-import { parseForwardPath } from "./forward-path.ts";
+import { parseOnosPath } from "./forward-path.ts";
 
 const NO_FLOWS = "the service only reads and has no flows";
 const NO_OPTICS = "the service has no optical measurements or settings";
@@ -37,12 +37,12 @@ const MISSING: ReadonlyMap<string, string> = new Map([
 
 const DOCS = "/docs/from-onos#what-only-onos-has";
 
-/** For who wants to write: it cannot be configured here. */
+/** For a request that writes: no configuration makes this service pass it on. */
 export const WRITE_ADVICE = `The key forward of a controller source passes on reads only: send this to ONOS itself; see ${DOCS}.`;
 
 /** The problem of a path that ONOS has and that is neither here nor forwarded; undefined for any other path. */
 export function missingOnosResource(method: string, path: string): UnknownResourceProblem | undefined {
-  const parsed = parseForwardPath(path);
+  const parsed = parseOnosPath(path);
   if (!parsed) return undefined;
   const { resource, writes } = parsed;
   const reason = MISSING.get(resource);
