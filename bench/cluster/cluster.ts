@@ -168,7 +168,7 @@ async function measureDelay(url: string, writer: Writer, count: number): Promise
   const decoder = new TextDecoder();
   let text = "";
   const until = async (revision: number) => {
-    while (!text.includes(`"revision":${revision}`) && !text.includes(`id: ${revision}`)) {
+    while (!text.includes(`"revision":${revision},`) && !text.includes(`.${revision}\n`)) {
       const { done, value } = await reader.read();
       if (done) throw new Error("the stream ended");
       text = (text + decoder.decode(value, { stream: true })).slice(-20_000);

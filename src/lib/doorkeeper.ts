@@ -1,9 +1,9 @@
 /**
  * Admission filter of a cache: tells whether a text was seen recently with the same version, so that texts that occur once,
  * or less often than their data changes, do not evict others. It keeps a hash of each and no order: another text in the
- * same place, which is rare up to some ten thousand texts, makes it forget the first.
+ * same place makes it forget the first. Of ten thousand texts that are read in turn, 4 % are never known for that.
  */
-const PLACES = 65_536;
+const PLACES = 262_144;
 
 export class Doorkeeper {
   readonly #hashes = new Uint32Array(PLACES);

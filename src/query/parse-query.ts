@@ -39,7 +39,10 @@ export function parseQuery(
   return query;
 }
 
-/** Each list once, with all its values, and values as the handlers spell them. Generated clients send neither. */
+/**
+ * Each list once, with the values of all its repetitions, and booleans and enumerated values as the handlers spell them.
+ * Generated clients repeat a parameter for each value; those in Python send `True`.
+ */
 function canonicalParameters(
   parameters: readonly QueryParameter[],
   target: QueryTarget,
@@ -109,7 +112,7 @@ function addCombined(query: QueryBuilder, target: QueryTarget): QueryFault | und
   return undefined;
 }
 
-/** Sorted by name, because the order of parameters has no meaning; that of a repeated one may have: it stays. */
+/** Sorted by name, because the order of parameters has no meaning. Repetitions of one (`sort`) keep theirs. */
 function fingerprintOf(parameters: readonly QueryParameter[]): string {
   const parts: QueryParameter[] = [];
   for (const parameter of parameters) {
