@@ -109,3 +109,12 @@ test("with a wrong clock leases are given up at once, until it is right and the 
   expect(outages.begun.aborted).toBe(false);
   await outages.untilOver(new AbortController().signal);
 });
+
+test("a node that started without NATS compares its clock before its first commit", async () => {
+  const clock = new ManualClock();
+  const time = clock.now();
+  clock.setBy(7_200_000);
+  const measure = () => check.observe(time, clock.monotonic(), clock.monotonic());
+  const check: ClockCheck = new ClockCheck(clock, right, measure);
+  expect(await check.check()).toBe("wrong");
+});

@@ -27,15 +27,18 @@ export class ClockCheck {
   readonly engineClock: Clock;
   readonly #clock: Clock;
   readonly #readOthers: ReadOthers;
+  readonly #measure: () => Promise<void>;
   readonly #listeners = new Set<(state: ClockState, message: string) => void>();
   /** The time of NATS minus the monotonic clock is between these. */
   #engine: { readonly lowest: number; readonly highest: number } | undefined;
   #state: ClockState = "right";
   #left = new AbortController();
 
-  constructor(clock: Clock, readOthers: ReadOthers) {
+  /** `measure` leads to a call of `observe` where NATS can be used. It does not reject. */
+  constructor(clock: Clock, readOthers: ReadOthers, measure: () => Promise<void> = async () => {}) {
     this.#clock = clock;
     this.#readOthers = readOthers;
+    this.#measure = measure;
     this.engineClock = {
       now: () => clock.now() - (this.offsetMs ?? 0),
       monotonic: () => clock.monotonic(),
@@ -64,6 +67,8 @@ export class ClockCheck {
 
   /** Whether this node may write. To be awaited before each commit; reads nothing while the clock is right. */
   async check(): Promise<ClockState> {
+    // A node that started without NATS has not compared yet.
+    if (!this.#engine) await this.#measure();
     const others = this.#isWithin ? [] : await this.#readOthers().catch(() => undefined);
     // The clock may have been set back while the others were read.
     if (this.#isWithin) this.#set("right", "");

@@ -30,6 +30,9 @@ import { type WatchedWrites, WriteOutages } from "./write-outages.ts";
 
 /** Of a bucket that is made now. A bucket with another TTL has another pace. */
 export const TTL_MS = 16_000;
+/** For each source that it runs, a node leaves a lease that has become free to others for so long: who runs fewer comes first. */
+const PRECEDENCE_MS = 100;
+const MAX_PRECEDENCE_MS = 1_000;
 export const renewAfterMs = (ttlMs: number): number => ttlMs / 8;
 export const retryAfterMs = (ttlMs: number): number => ttlMs / 32;
 /** The clocks of this machine and of the server may run at slightly different speeds. */
@@ -157,6 +160,8 @@ export class Leases {
         hasFailed = false;
         onWait();
         await this.#untilMaybeFree(source, signal);
+        const waitMs = Math.min(this.held.length * PRECEDENCE_MS, MAX_PRECEDENCE_MS);
+        if (waitMs > 0) await clock.sleep(waitMs, signal);
       } catch (error) {
         this.#bucket.forget();
         onWait();

@@ -48,10 +48,12 @@ export interface NodesOptions extends NodesPlace {
   readonly replicas: number;
   /** Learns the time of NATS from each write. */
   readonly clockCheck?: Pick<ClockCheck, "observe">;
+  /** Asked at the stop: whether the entry stays, because other nodes have to know what this one has. */
+  readonly isKept?: () => boolean;
 }
 
 /**
- * Writes the status until `signal` aborts, then removes it. What fails is tried again with the next one. The key is the name
+ * Writes the status until `signal` aborts, then removes it, unless it is kept. What fails is tried again with the next one. The key is the name
  * of the node, so that its next run takes the place of this one. Where two nodes have one name, the key of one is its run.
  */
 export async function announceNode(
@@ -79,6 +81,7 @@ export async function announceNode(
     }
     await clock.sleep(WRITE_INTERVAL_MS, signal);
   }
+  if (options.isKept?.()) return;
   await bucket.open().then(
     ({ kv }) => kv.delete(key, { previousSeq: written }).catch(() => {}),
     () => {},

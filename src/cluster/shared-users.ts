@@ -83,7 +83,10 @@ export class SharedUsers {
   async load(): Promise<void> {
     const { copyPath, engine } = this.#options;
     const copy = copyPath && (await readFile(copyPath, "utf8").catch(() => undefined));
-    this.#known = copy ? (parseCopy(copy) ?? this.#open(Buffer.from(copy, "base64"))) : undefined;
+    const plain = copy ? parseCopy(copy) : undefined;
+    this.#known = plain ?? (copy ? this.#open(Buffer.from(copy, "base64")) : undefined);
+    // An earlier version has sealed it.
+    if (this.#known && !plain) this.#keepCopy(this.#known);
     if (!engine.isConnected) return;
     try {
       const { kv } = await this.#bucket.open();

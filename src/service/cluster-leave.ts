@@ -72,9 +72,14 @@ export async function leaveCluster(config: Config): Promise<Left> {
 async function keepUsers({ cluster, users }: Config, dataDir: string): Promise<Left["users"]> {
   const copy = join(dataDir, usersFile(cluster.name));
   if (!cluster.shareUsers || !existsSync(copy)) return undefined;
+  const text = await readFile(copy, "utf8");
+  if (!text.startsWith("#"))
+    throw new StartupError(
+      "log",
+      `${copy} is sealed by an earlier version: start this node in the cluster once more, and let it leave then`,
+    );
   if (users !== undefined) return { path: copy, isUsed: false };
   const path = join(dataDir, OWN_USERS_FILE);
-  const text = await readFile(copy, "utf8");
   await replaceFile(path, text.replace(/^#.*\n/, ""));
   return { path, isUsed: true };
 }

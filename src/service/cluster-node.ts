@@ -94,9 +94,11 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       }
     }
   };
+  // Where the log is gone, a node that waits for this one would begin it from an older copy once this one is off the list.
+  const isKept = () => ["deleted", "truncated"].includes(log.health.trouble?.condition ?? "");
   await Promise.all([
     leases.run(signal),
-    announceNode({ ...nodes, replicas: config.cluster.replicas, clockCheck }, status, signal),
+    announceNode({ ...nodes, replicas: config.cluster.replicas, clockCheck, isKept }, status, signal),
     answer(),
     markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
     finishMerges({ leases, committer, clock, logger }, signal),

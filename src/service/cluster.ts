@@ -75,10 +75,15 @@ export async function openCluster(
     const foreign = new ForeignMessages();
     const snapshots = new ClusterSnapshots(engine, snapshotsOptions(config.cluster, secret, foreign), clock);
     const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
-    const clockCheck = new ClockCheck(clock, async () => {
+    const readOthers = async () => {
       const nodes = await readNodes(nodesOf({ engine, names, foreign, clockCheck }));
       return nodes.filter((other) => other.node !== node && other.lostSince === undefined);
-    });
+    };
+    const measure = async () => {
+      const place = nodesOf({ engine, names, foreign, clockCheck });
+      if (engine.isConnected) await clearFormerRun({ ...place, replicas, clockCheck }, nodeName);
+    };
+    const clockCheck: ClockCheck = new ClockCheck(clock, readOthers, measure);
     const log = await openJetStreamLog({
       stream,
       snapshots,
@@ -113,11 +118,7 @@ export async function openCluster(
       onMalformed: (entry) => foreign.countEntry("leases", entry),
     });
     // The leases learn of a wrong clock.
-    if (engine.isConnected)
-      await clearFormerRun(
-        { ...nodesOf({ engine, names, foreign, clockCheck }), replicas, clockCheck },
-        nodeName,
-      );
+    await measure();
     if (replicas > 1) void engine.reached.then(() => warnOfLosses(engine, logger));
     return { engine, names, log, leases, snapshots, secret, foreign, clockCheck, nodeName, node };
   } catch (error) {

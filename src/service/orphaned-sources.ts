@@ -28,10 +28,12 @@ export async function markOrphanedSources(
   while (!signal.aborted) {
     await clock.sleep(leases.ttlMs / 4, signal);
     const now = clock.monotonic();
+    const { trouble } = log.health;
+    // Without NATS nothing is known of leases. With a wrong clock they are known all the same.
+    const isUnknown = trouble !== undefined && trouble.condition !== "clock";
     for (const { name } of committer.rules.settings.sources) {
       const isLive = committer.rules.facts.get(name)?.hasSynced === true && !committer.rules.isStale(name);
-      // Without NATS nothing is known of leases.
-      if (!isLive || log.health.trouble || leases.holderOf(name)) freeSince.delete(name);
+      if (!isLive || isUnknown || leases.holderOf(name)) freeSince.delete(name);
       else if (!freeSince.has(name)) freeSince.set(name, now);
     }
     for (const [name, since] of freeSince) {

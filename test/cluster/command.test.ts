@@ -21,7 +21,8 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
   await using a = new ServiceNode(cluster, "a");
   await using b = new ServiceNode(cluster, "b");
   a.configure(["x", "y"]);
-  b.configure(["y", "x"]);
+  // With a source of its own b runs one fewer than a: nothing moves to it, however long this takes.
+  b.configure(["y", "x", "z"]);
   const nothing = await command(a, "status");
   expect(nothing).toMatchObject({ status: 1, stdout: "" });
   expect(nothing.stderr).toContain("there is no cluster shown on these servers");
@@ -39,7 +40,8 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
     async () => {
       const { stdout } = await command(a, "status", "-o", "json");
       const read = JSON.parse(stdout) as ClusterOverview;
-      return read.nodes.length === 2 && read.nodes[0]?.held.length === 2 ? read : undefined;
+      const [first, second] = read.nodes;
+      return first?.held.length === 2 && second?.held.length === 1 ? read : undefined;
     },
     { what: "both nodes in the status", everyMs: 500, deadlineMs: 150_000 },
   );
@@ -47,16 +49,17 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
     name: "shown",
     nodes: [
       { name: "a", url: a.service.url, sources: ["x", "y"], held: ["x", "y"] },
-      { name: "b", url: b.service.url, sources: ["y", "x"], held: [] },
+      { name: "b", url: b.service.url, sources: ["y", "x", "z"], held: ["z"] },
     ],
     leases: [
       { source: "x", node: "a" },
       { source: "y", node: "a" },
+      { source: "z", node: "b" },
     ],
     engine: { stream: "GAZETTEER_shown", replicas: 1 },
   });
   const text = await command(b, "status");
-  expect(text.stdout).toContain("cluster shown: 2 nodes, 2 sources running");
+  expect(text.stdout).toContain("cluster shown: 2 nodes, 3 sources running");
   expect(text.stdout).toMatch(/^x +a +a, b$/m);
   // Any node has the same, for users only.
   const response = await b.service.fetch("/cluster");
@@ -75,18 +78,18 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
     expect(await status(node)).toMatch(
       /^x +file +failed +\d+s .* a +x\.json:1: is not JSON: ends too early$/m,
     );
-    expect(await status(node)).toContain("cluster shown: 2 nodes, 2 sources running");
+    expect(await status(node)).toContain("cluster shown: 2 nodes, 3 sources running");
     expect(await node.read("topology/problems?kind=source-failed")).toContain('"id":"source-failed:x"');
   }
   a.writeNetwork("x", [device(1, "of x")]);
   await a.untilSource("x", "synced");
 
   const shown = await command(b, "apply", "--dry-run");
-  expect(shown).toMatchObject({ status: 0, stdout: "order of sources: x, y → y, x\n" });
+  expect(shown).toMatchObject({ status: 0, stdout: "order of sources: x, y, z → y, x, z\n" });
   const hardware = async () => JSON.parse(await a.read(`devices/${deviceId(1)}`)).hw;
   expect(await hardware()).toBe("of x");
   const applied = await command(b, "apply");
-  expect(applied.stdout).toStartWith("order of sources: x, y → y, x\napplied at revision ");
+  expect(applied.stdout).toStartWith("order of sources: x, y, z → y, x, z\napplied at revision ");
   await until(async () => (await hardware()) === "of y", { what: "the order of b on a" });
   expect((await command(b, "apply")).stdout).toBe("the cluster has these settings already\n");
 
@@ -116,7 +119,8 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
   const before = await streams();
   const broken = await command(a, "status");
   expect(broken.status).toBe(1);
-  expect(broken.stdout).toContain("cluster shown: 1 node, 0 sources running");
+  // It is lost where this took more than 16 seconds.
+  expect(broken.stdout).toMatch(/^cluster shown: (1 node|0 nodes and 1 lost), 0 sources running$/m);
   expect(broken.stdout).toContain("stream cannot be read: the stream GAZETTEER_shown does not exist");
   expect(await streams()).toEqual(before);
 }, 400_000);
