@@ -138,6 +138,10 @@ describe("a repeated request", () => {
     const { parser, last } = after(GET);
     expect(parser.matchRepeat(bytes(GET)) as unknown).toBe(last);
     expect(parser.matchRepeat(bytes(GET)) as unknown).toBe(last);
+    // Also where it was buffered, because the connection had to wait for its turn.
+    parser.push(bytes(GET));
+    expect(parser.next() as unknown).toBe(last);
+    expect(parser.hasWork).toBe(false);
   });
 
   test("is recognised after one that arrived in pieces or last of several", () => {

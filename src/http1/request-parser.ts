@@ -55,10 +55,12 @@ export class RequestParser {
 
   /** Returns the previous request when `bytes` are exactly its bytes: a repeated request is not parsed again. */
   matchRepeat(bytes: Buffer): Request | undefined {
+    return this.#bytes.length === 0 ? this.#repeatedBy(bytes) : undefined;
+  }
+
+  #repeatedBy(bytes: Buffer): Request | undefined {
     const head = this.#previousHead;
-    return head?.length === bytes.length && this.#bytes.length === 0 && head.equals(bytes)
-      ? this.#previousRequest
-      : undefined;
+    return head?.length === bytes.length && head.equals(bytes) ? this.#previousRequest : undefined;
   }
 
   /** Adds received bytes. */
@@ -105,6 +107,9 @@ export class RequestParser {
     this.#skipEmptyLines();
     const bytes = this.#bytes;
     if (bytes.length === 0 && this.#emptyLineBytes <= this.#limits.maxHeadBytes) return undefined;
+    // One that had to wait for its turn.
+    const repeated = this.#repeatedBy(bytes);
+    if (repeated) return this.#take(repeated, bytes.length);
     const end = bytes.indexOf(HEAD_END, Math.max(0, this.#scannedBytes - HEAD_END.length));
     const tooLarge = this.#checkSize(bytes, end);
     if (tooLarge) return tooLarge;
@@ -113,13 +118,20 @@ export class RequestParser {
     if (request instanceof ParseError) return request;
     const length = end + HEAD_END.length;
     this.#rememberPrevious(request, bytes, length);
-    this.#scannedBytes = 0;
-    this.#emptyLineBytes = 0;
-    this.#bytes = length === bytes.length ? EMPTY : bytes.subarray(length);
+    this.#take(request, length);
     if (request.bodyLength === 0) return request;
     const { maxHeadBytes } = this.#limits;
     this.#bodySkipper = new BodySkipper(request.bodyLength, MAX_REFUSED_BODY_BYTES, maxHeadBytes);
     return this.skipBody() ?? request;
+  }
+
+  /** The head of the request is no longer buffered. */
+  #take(request: Request, headBytes: number): Request {
+    const bytes = this.#bytes;
+    this.#scannedBytes = 0;
+    this.#emptyLineBytes = 0;
+    this.#bytes = headBytes === bytes.length ? EMPTY : bytes.subarray(headBytes);
+    return request;
   }
 
   /** Some clients send an empty line after a request (RFC 9112, 2.2). */
