@@ -23,9 +23,9 @@ const MAX_VARIANTS_PER_TARGET = 8;
 const MAX_TARGET_LENGTH = 1024;
 /** Counted for each entry besides its body. */
 const ENTRY_OVERHEAD_BYTES = 2048;
-/** A larger body is not worth caching: to send it costs far more than to find it. */
-const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
+/** A larger body would take the place of too many others, and to send it costs far more than to find it. */
+const MAX_ENTRY_BYTES = MAX_CACHE_BYTES / 4;
 
 interface ResponseCounters {
   readonly ok: Counter;
