@@ -62,7 +62,7 @@ const NOT_RETURNED = [
 ];
 /** As the server of this process spells it: it adds its own to a response without one. */
 const POLICY = "Content-Security-Policy";
-/** `fetch` has the names in lower case; of these it is asked later whether a response has them. */
+/** `fetch` gives names in lower case. The handler looks these up as this service spells them, and would add them again. */
 const SPELLINGS = new Map([POLICY, LOG_HEADER].map((name) => [name.toLowerCase(), name]));
 const CATCH_UP_TIMEOUT_MS = 5_000;
 /** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */

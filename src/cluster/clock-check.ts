@@ -27,15 +27,16 @@ export class ClockCheck {
   readonly engineClock: Clock;
   readonly #clock: Clock;
   readonly #readOthers: ReadOthers;
-  readonly #measure: () => Promise<void>;
+  readonly #measure: () => Promise<boolean>;
+  #isMeasured = false;
   readonly #listeners = new Set<(state: ClockState, message: string) => void>();
   /** The time of NATS minus the monotonic clock is between these. */
   #engine: { readonly lowest: number; readonly highest: number } | undefined;
   #state: ClockState = "right";
   #left = new AbortController();
 
-  /** `measure` leads to a call of `observe` where NATS can be used. It does not reject. */
-  constructor(clock: Clock, readOthers: ReadOthers, measure: () => Promise<void> = async () => {}) {
+  /** `measure` leads to a call of `observe`; false where NATS is not connected. It does not reject. */
+  constructor(clock: Clock, readOthers: ReadOthers, measure: () => Promise<boolean> = async () => true) {
     this.#clock = clock;
     this.#readOthers = readOthers;
     this.#measure = measure;
@@ -67,8 +68,8 @@ export class ClockCheck {
 
   /** Whether this node may write. To be awaited before each commit; reads nothing while the clock is right. */
   async check(): Promise<ClockState> {
-    // A node that started without NATS has not compared yet.
-    if (!this.#engine) await this.#measure();
+    // A node that started without NATS has not compared yet. Tried once: commits must not wait for a list that does not answer.
+    if (!this.#engine && !this.#isMeasured) this.#isMeasured = await this.#measure();
     const others = this.#isWithin ? [] : await this.#readOthers().catch(() => undefined);
     // The clock may have been set back while the others were read.
     if (this.#isWithin) this.#set("right", "");

@@ -48,7 +48,7 @@ export interface NodesOptions extends NodesPlace {
   readonly replicas: number;
   /** Learns the time of NATS from each write. */
   readonly clockCheck?: Pick<ClockCheck, "observe">;
-  /** Asked at the stop: whether the entry stays, because other nodes have to know what this one has. */
+  /** Called at the stop: whether the entry stays, because other nodes have to know what this one has. */
   readonly isKept?: () => boolean;
 }
 

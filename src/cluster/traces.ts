@@ -8,7 +8,7 @@ import type { ClusterNames } from "../nats/names.ts";
 import { STREAM_NOT_FOUND } from "./bucket.ts";
 import { type NodeStatus, type NodesPlace, readNodes } from "./nodes.ts";
 
-export interface Traces {
+interface FoundTraces {
   /** The streams of buckets, as the operator finds them in NATS. */
   readonly places: readonly string[];
   /** Those that are in the list of nodes. */
@@ -19,7 +19,7 @@ export interface Traces {
 export async function findTraces(
   { leases, nodes, users, snapshots }: ClusterNames,
   options: NodesPlace,
-): Promise<Traces> {
+): Promise<FoundTraces> {
   const { engine } = options;
   const streams = [...[leases, nodes, users].map((bucket) => `KV_${bucket}`), `OBJ_${snapshots}`];
   const exist = await Promise.all(streams.map((stream) => exists(engine, stream)));
@@ -38,7 +38,11 @@ async function exists({ manager }: Engine, stream: string): Promise<boolean> {
 }
 
 /** Why an operator should not begin a log here; undefined where no node shows one. */
-export function whyGivenUp({ nodes }: Traces): string | undefined {
+export function whyGivenUp({
+  nodes,
+}: {
+  readonly nodes: readonly Pick<NodeStatus, "nodeName" | "revision">[];
+}): string | undefined {
   const showing = nodes.filter(({ revision }) => revision > 0);
   if (showing.length === 0) return undefined;
   const shown = showing.map(({ nodeName, revision }) => `${nodeName} shows revision ${revision}`).join(", ");

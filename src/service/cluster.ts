@@ -8,7 +8,7 @@ import { ClockCheck } from "../cluster/clock-check.ts";
 import { Leases } from "../cluster/leases.ts";
 import { clearFormerRun, clearNodes, type NodesPlace, readNodes } from "../cluster/nodes.ts";
 import type { RequestPlace } from "../cluster/requests.ts";
-import { findTraces, type Traces } from "../cluster/traces.ts";
+import { findTraces } from "../cluster/traces.ts";
 import { secretFault } from "../config/cluster.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
@@ -20,6 +20,7 @@ import { asStreamError } from "../log/jetstream/as-stream-error.ts";
 import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
 import { LogStream } from "../log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../log/jetstream/open.ts";
+import type { Traces } from "../log/jetstream/open-options.ts";
 import { ClusterSnapshots, type ClusterSnapshotsOptions } from "../log/jetstream/snapshots.ts";
 import { StreamError } from "../log/jetstream/stream-error.ts";
 import type { Log, Snapshot } from "../log/log.ts";
@@ -81,7 +82,9 @@ export async function openCluster(
     };
     const measure = async () => {
       const place = nodesOf({ engine, names, foreign, clockCheck });
-      if (engine.isConnected) await clearFormerRun({ ...place, replicas, clockCheck }, nodeName);
+      if (!engine.isConnected) return false;
+      await clearFormerRun({ ...place, replicas, clockCheck }, nodeName);
+      return true;
     };
     const clockCheck: ClockCheck = new ClockCheck(clock, readOthers, measure);
     const log = await openJetStreamLog({

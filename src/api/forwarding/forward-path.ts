@@ -43,7 +43,7 @@ export const parseForwardPath = (path: string): ForwardPath | undefined => parse
 export const parseOnosPath = (path: string): ForwardPath | undefined =>
   parsePath(path, (before) => before.length > 1);
 
-/** `mayHaveSlashes` is asked of each segment, with those before it. */
+/** `mayHaveSlashes` is called for each segment, with those before it. */
 function parsePath(
   path: string,
   mayHaveSlashes: (before: readonly string[]) => boolean,

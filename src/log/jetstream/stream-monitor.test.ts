@@ -99,7 +99,7 @@ function monitored(lastSequence = 10) {
       await this.settled();
       await clock.advance(2_000);
     },
-    /** What was asked is answered, and the monitor waits. */
+    /** The read is answered, and the monitor waits. */
     async settled() {
       await new Promise((resolve) => setImmediate(resolve));
     },
@@ -244,7 +244,7 @@ describe("the monitor", () => {
       expect(node.health.staleSince).toBeUndefined();
       await node.advance(100);
       expect(node.health.trouble).toMatchObject({ condition: "silent", since: at + 2_000 });
-      // When the stream was last asked, and the view had everything.
+      // When the end was last read, and the view had everything.
       expect(node.health.staleSince).toBe(at);
       expect(node.followed()).toBe(1);
       await node.streamHas(40);
@@ -294,7 +294,7 @@ describe("the monitor", () => {
       await node.advance(900);
       node.arrive(1_000);
       for (let sequence = 1_001; sequence < 1_010; sequence++) {
-        // The end is asked just before it arrives.
+        // The end is read just before it arrives.
         await node.advance(950);
         await node.streamHas(sequence);
         await node.advance(100);

@@ -2,7 +2,7 @@
  * Checks that the stream goes on where this node is. The client of NATS follows the stream by itself after an interruption,
  * so an interruption, another stream of the same name, and a view that falls behind are found here: at intervals, and when the
  * connection to NATS is lost or there again. That nothing arrives, because messages were lost on the way or the server that
- * sends them is gone, is found by asking for the stream's end while nothing does.
+ * sends them is gone, is found by reading the stream's end while nothing does.
  */
 import { orAborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -23,12 +23,12 @@ const MAX_LAG = 5_000;
 const MAX_LAG_AFTER_TROUBLE = 100;
 /** A new leader of the stream may know less than the one before, for a moment. */
 const CHECKS_UNTIL_TRUNCATED = 5;
-/** When nothing has arrived for this time, the stream's end is asked: as often, and not waited for longer. */
+/** When nothing has arrived for this time, the stream's end is read: as often, and with this time-out. */
 const QUIET_MS = 1_000;
-/** Asked in turn without an answer: what the stream has is not known. */
-const UNANSWERED_ASKS = 2;
-/** While a node stays silent, it follows the stream anew after as many asks: making a consumer takes its time. */
-const ASKS_UNTIL_FOLLOWED = 5;
+/** After as many reads without an answer, what the stream has is not known. */
+const UNANSWERED_READS = 2;
+/** While a node stays silent, it follows the stream anew after as many reads: making a consumer takes its time. */
+const READS_UNTIL_FOLLOWED = 5;
 
 interface Monitored {
   readonly stream: Pick<LogStream, "info" | "hasAllAfter">;
@@ -153,29 +153,30 @@ export class StreamMonitor {
     this.#monitored.health.clear("receive");
   }
 
-  /** A message may be on its way when the end is asked: what has not arrived at the next ask is missing. */
+  /** A message may be on its way when the end is read: what has not arrived at the next read is missing. */
   async #watchArrivals(signal: AbortSignal): Promise<void> {
     const { clock } = this.#monitored;
     const { arrived, isFull } = this.#progress;
-    let [end, unanswered, silentAsks] = [0, 0, 0];
+    let [end, unanswered, silentReads] = [0, 0, 0];
     while (!signal.aborted) {
       // A node that is busy is slow, and one that is blocked says that.
       if (isFull() || this.#blockedBy) this.#arrivedAt = clock.monotonic();
       const waitMs = this.#arrivedAt + QUIET_MS - clock.monotonic();
       if (waitMs > 0) {
-        [end, unanswered, silentAsks] = [0, 0, 0];
+        [end, unanswered, silentReads] = [0, 0, 0];
         await clock.sleep(waitMs, signal);
         continue;
       }
-      if (end > arrived() && silentAsks++ % ASKS_UNTIL_FOLLOWED === 0) this.#onSilence(end);
-      const askedAt = clock.monotonic();
-      const asked = await this.#ask(signal);
-      unanswered = asked === undefined ? unanswered + 1 : 0;
-      if (unanswered >= UNANSWERED_ASKS && !signal.aborted) this.#onUnanswered();
-      end = asked ?? end;
+      if (end > arrived() && silentReads++ % READS_UNTIL_FOLLOWED === 0) this.#onSilence(end);
+      const readAt = clock.monotonic();
+      const lastSequence = await this.#readEnd(signal);
+      unanswered = lastSequence === undefined ? unanswered + 1 : 0;
+      if (unanswered >= UNANSWERED_READS && !signal.aborted) this.#onUnanswered();
+      end = lastSequence ?? end;
       // What was missing is no longer in the stream.
-      if (this.#missing !== undefined && asked !== undefined && asked <= arrived()) this.#endSilence();
-      await clock.sleep(Math.max(0, askedAt + QUIET_MS - clock.monotonic()), signal);
+      if (this.#missing !== undefined && lastSequence !== undefined && lastSequence <= arrived())
+        this.#endSilence();
+      await clock.sleep(Math.max(0, readAt + QUIET_MS - clock.monotonic()), signal);
     }
   }
 
@@ -198,8 +199,8 @@ export class StreamMonitor {
       );
   }
 
-  /** The sequence of the stream's last message; undefined where that is not said in time. */
-  async #ask(signal: AbortSignal): Promise<number | undefined> {
+  /** The sequence of the stream's last message; undefined where no answer comes in time. */
+  async #readEnd(signal: AbortSignal): Promise<number | undefined> {
     const { stream, clock } = this.#monitored;
     const at = clock.now();
     const info = await within(clock, QUIET_MS, signal, (limited) =>
