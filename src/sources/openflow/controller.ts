@@ -11,6 +11,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
 import { pausing, type Steps } from "../../lib/steps.ts";
+import { Forwarding } from "./bridge/forwarding.ts";
 import { ChangeBudget } from "./change-budget.ts";
 import { ClaimBuffer } from "./claim-buffer.ts";
 import type { Announcement } from "./codec/announcement.ts";
@@ -19,30 +20,29 @@ import { PORT } from "./codec/instruction.ts";
 import type { Lldp } from "./codec/lldp.ts";
 import { encode } from "./codec/messages.ts";
 import { type Counter, Counters } from "./counters.ts";
-import { baseFlows, deleteOwnFlows } from "./flows.ts";
-import { Forwarding } from "./forwarding.ts";
-import { type HostEnvironment, HostTracker } from "./host-tracker.ts";
 import {
   type DiscoveredLink,
   type LinkEndReason,
   type LinkEvents,
   LinkTable,
   linkTimeoutMs,
-} from "./link-table.ts";
-import { LldpNeighbours } from "./lldp-neighbours.ts";
-import { type ClusterFacts, Mastership } from "./mastership.ts";
+} from "./discovery/link-table.ts";
+import { LldpNeighbours } from "./discovery/lldp-neighbours.ts";
+import { type PacketInEvents, PacketInHandler, type PortRole } from "./discovery/packet-in.ts";
+import type { PortChange } from "./discovery/port-damping.ts";
+import { MAX_PROBE_BACKLOG_BYTES, PortProber, type ProberEvents } from "./discovery/port-prober.ts";
+import { Probes } from "./discovery/probes.ts";
+import { type Switch, type SwitchEvents, type SwitchPort, startClassification } from "./discovery/switch.ts";
+import { MAX_PORTS, SwitchTable } from "./discovery/switch-table.ts";
+import { baseFlows, deleteOwnFlows } from "./flows.ts";
+import { type HostEnvironment, HostTracker } from "./hosts/host-tracker.ts";
 import type { OpenflowSettings } from "./options.ts";
-import { type PacketInEvents, PacketInHandler, type PortRole } from "./packet-in.ts";
-import type { PortChange } from "./port-damping.ts";
-import { MAX_PROBE_BACKLOG_BYTES, PortProber, type ProberEvents } from "./port-prober.ts";
 import type { PortRef } from "./port-ref.ts";
-import { Probes } from "./probes.ts";
 import { Quota } from "./quota.ts";
-import { Session, type SessionContext, type SessionEvents } from "./session.ts";
-import { SessionLimiter } from "./session-limiter.ts";
-import { type Switch, type SwitchEvents, type SwitchPort, startClassification } from "./switch.ts";
-import { MAX_PORTS, SwitchTable } from "./switch-table.ts";
-import type { Channel } from "./transport.ts";
+import { type ClusterFacts, Mastership } from "./session/mastership.ts";
+import { Session, type SessionContext, type SessionEvents } from "./session/session.ts";
+import { SessionLimiter } from "./session/session-limiter.ts";
+import type { Channel } from "./session/transport.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Of one session. */

@@ -7,7 +7,7 @@ import { canonicalMac } from "../../model/address.ts";
 import type { Claims, DeviceClaim, HostClaim } from "../../model/claim.ts";
 import { PORT } from "./codec/instruction.ts";
 import type { OpenflowController } from "./controller.ts";
-import { firstActivity, LearnedHost } from "./learned-host.ts";
+import { firstActivity, LearnedHost } from "./hosts/learned-host.ts";
 import type { PortRef } from "./port-ref.ts";
 
 export class GracefulRestart {

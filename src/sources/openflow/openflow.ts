@@ -11,14 +11,14 @@ import { CertificateError, CertificateFiles } from "../../lib/certificate-files.
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { type Sink, type Source, type SourceCluster, type SourceContext, SourceError } from "../source.ts";
-import { AllowList } from "./allow-list.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import { OpenflowController } from "./controller.ts";
 import { GracefulRestart } from "./graceful-restart.ts";
 import { type OpenflowOptions, type OpenflowSettings, resolveSettings } from "./options.ts";
-import { Relay } from "./relay.ts";
-import { acceptRelayed } from "./relayed-channel.ts";
-import { listen, type OpenflowListener } from "./transport.ts";
+import { AllowList } from "./session/allow-list.ts";
+import { Relay } from "./session/relay.ts";
+import { acceptRelayed } from "./session/relayed-channel.ts";
+import { listen, type OpenflowListener } from "./session/transport.ts";
 
 const TICK_INTERVAL_MS = 100;
 

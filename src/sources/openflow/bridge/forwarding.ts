@@ -1,0 +1,408 @@
+/**
+ * The bridge: connects hosts through the switches' own NORMAL forwarding without loops. Each port is open or closed for
+ * received frames. Edge ports open once they have settled. Links form a graph whose spanning forest is open. The other
+ * links are closed at both ends: a switch floods out of all its ports, so only the receiving side can be controlled.
+ * Behind a bridge without an OpenFlow session there may be hosts, so there one end is muted instead (port-mod,
+ * OFPPC_NO_FWD).
+ *
+ * Ports are always closed first; others of the same component of the graph open only after the switches have confirmed that
+ * (barrier), so there is never a loop, and no component waits for another. A switch is waited for, and its ports open, while
+ * it confirms: one that has confirmed nothing since it connected, or not in time, delays nobody. Without information nothing changes: a switch that became unreachable may still forward, so its links stay in
+ * the graph until that is known; after a start, switches with flows from before keep them until all had time to connect.
+ *
+ * The rules are computed in steps. A change meanwhile may rule out an opening in the same component of the graph, and in no
+ * other: switches that change all the time do not affect networks that they are not connected to.
+ */
+import type { Clock } from "../../../lib/clock.ts";
+import type { Scheduler } from "../../../lib/scheduler.ts";
+import { pausing, type Steps } from "../../../lib/steps.ts";
+import type { FlowMod } from "../codec/messages.ts";
+import { PORT_CONFIG } from "../codec/port.ts";
+import {
+  type DiscoveredLink,
+  type LinkEndReason,
+  type LinkTable,
+  linkTimeoutMs,
+} from "../discovery/link-table.ts";
+import type { Switch, SwitchPort } from "../discovery/switch.ts";
+import type { SwitchTable } from "../discovery/switch-table.ts";
+import { BROADCAST_PROBE_SECONDS, type PortRule, ruleFlows } from "../flows.ts";
+import { isWiredPort, type PortRef, portKey } from "../port-ref.ts";
+import type { Session } from "../session/session.ts";
+import { findSegments } from "./segments.ts";
+import { type Forest, type GraphEdge, spanningForest } from "./spanning-tree.ts";
+import { Suspects } from "./suspects.ts";
+
+interface Rule extends PortRule {
+  /** The switch does not send out of the port. */
+  readonly mute: boolean;
+}
+const CLOSED: Rule = { open: false, link: false, mute: false };
+const EDGE: Rule = { open: true, link: false, mute: false };
+const sameRule = (a: Rule, b: Rule) => a.open === b.open && a.link === b.link && a.mute === b.mute;
+
+/** An edge of the graph, and the ports that are open when it is in the forest. */
+interface LinkEdge extends GraphEdge {
+  readonly ports: readonly PortRef[];
+  /** Its ports are muted when it is not in the forest. */
+  readonly mute: boolean;
+}
+
+interface RuleChanges {
+  readonly changes: readonly RuleChange[];
+  readonly rootOf: Forest["rootOf"];
+}
+
+interface RuleChange {
+  readonly sw: Switch;
+  readonly port: SwitchPort;
+  readonly rule: Rule;
+}
+
+/** Openings of a component that wait for sessions of it to confirm closings. */
+interface HeldOpenings {
+  readonly changes: RuleChange[];
+  readonly waiting: Set<Session>;
+  readonly rootOf: Forest["rootOf"];
+  /** Of the convergence that computed them. */
+  readonly generation: number;
+}
+
+const BARRIER_TIMEOUT_MS = 2000;
+const PORTS_PER_STEP = 128;
+/** The owner of its computations on the scheduler. */
+const OWNER = "bridge";
+/** While switches and links are being added, the forest is computed after one tick without additions, or after this. */
+const MAX_GROWTH_WAIT_MS = 500;
+
+export class Forwarding {
+  readonly #switches: SwitchTable;
+  readonly #links: LinkTable;
+  readonly #clock: Clock;
+  readonly #scheduler: Scheduler;
+  readonly #probeIntervalMs: number;
+  readonly #applied = new Map<string, Rule>();
+  readonly #suspects = new Suspects();
+  /** The switches with changes since the rules were last computed. */
+  #touched = new Set<string>();
+  /** Sessions that confirmed what they were last asked to confirm. */
+  readonly #confirmed = new WeakSet<Session>();
+  /** The last barrier of each session: only its reply confirms everything that was sent. */
+  readonly #lastBarriers = new WeakMap<Session, object>();
+  /** Confirmed sessions that were sent closings and have not replied yet, with the time until which they are waited for. */
+  readonly #closing = new Map<Session, number>();
+  /** By the root of their component. Those of an earlier convergence are dropped: the next one computes them again. */
+  #held = new Map<string, HeldOpenings>();
+  /** The number of convergences that have begun. */
+  #generation = 0;
+  #deferredUntil = 0;
+  #dirty = false;
+  #converging = false;
+  /** A change other than an addition: the forest must be computed at the next tick. */
+  #urgent = false;
+  /** Additions since the last tick: a forest computed now would soon be outdated. */
+  #grew = false;
+  #growingSince: number | undefined;
+
+  constructor(
+    switches: SwitchTable,
+    links: LinkTable,
+    clock: Clock,
+    scheduler: Scheduler,
+    probeIntervalMs: number,
+  ) {
+    this.#switches = switches;
+    this.#links = links;
+    this.#clock = clock;
+    this.#scheduler = scheduler;
+    this.#probeIntervalMs = probeIntervalMs;
+  }
+
+  /** A port or link of these switches, or one of them, changed. */
+  changed(...devices: readonly string[]): void {
+    this.#dirty = true;
+    this.#urgent = true;
+    for (const device of devices) this.#touched.add(device);
+  }
+
+  /** No rule is changed before this time. */
+  deferUntil(time: number): void {
+    this.#deferredUntil = Math.max(this.#deferredUntil, time);
+  }
+
+  /** A port of a switch that connects. */
+  portConnected(sw: Switch, { number }: SwitchPort): void {
+    const key = portKey({ device: sw.id, port: number });
+    if ((sw.session?.inheritedFlows ?? 0) > 0) this.#applied.delete(key);
+    else this.#applied.set(key, CLOSED);
+    this.#recordGrowth(sw.id);
+  }
+
+  /** The base flows were sent. */
+  sessionReady(session: Session): void {
+    this.#sendBarrier(session);
+  }
+
+  portDown(ref: PortRef): void {
+    this.#suspects.clear(ref);
+    this.changed(ref.device);
+  }
+
+  portRemoved(ref: PortRef): void {
+    this.#applied.delete(portKey(ref));
+  }
+
+  linkFound({ src, dst }: DiscoveredLink): void {
+    this.#suspects.clear(src);
+    this.#suspects.clear(dst);
+    // A link between closed ports cannot close a loop, so it is not urgent.
+    const closed = [src, dst].every((ref) => this.#applied.get(portKey(ref))?.open === false);
+    if (closed) this.#recordGrowth(src.device, dst.device);
+    else this.changed(src.device, dst.device);
+  }
+
+  #recordGrowth(...devices: readonly string[]): void {
+    this.#dirty = true;
+    this.#grew = true;
+    for (const device of devices) this.#touched.add(device);
+  }
+
+  linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void {
+    this.changed(link.src.device, link.dst.device);
+    // One that has not connected since a restart is not in the table yet, and may forward all the same.
+    const isUnreachable = [link.src, link.dst]
+      .map(({ device }) => this.#switches.get(device))
+      .some((sw) => !sw?.session && sw?.closedByPeer !== true);
+    if (reason !== "timeout" || !isUnreachable) return;
+    // Until then its broadcast probe flow has expired, and three probes have passed through it if it still forwards.
+    const until =
+      this.#clock.monotonic() + BROADCAST_PROBE_SECONDS * 1000 + linkTimeoutMs(this.#probeIntervalMs);
+    this.#suspects.add(link, until);
+  }
+
+  /** Whether the port leads to an unreachable switch that may still forward. Such a port is not an edge. */
+  isSuspect(ref: PortRef): boolean {
+    return this.#suspects.has(ref);
+  }
+
+  tick(now: number): void {
+    for (const [session, deadline] of this.#closing) {
+      if (now < deadline) continue;
+      this.#confirmed.delete(session);
+      this.#release(session);
+    }
+    for (const { src, dst } of this.#suspects.takeExpired(now)) this.changed(src.device, dst.device);
+    if (!this.#dirty || this.#converging || now < this.#deferredUntil || this.#isStillGrowing(now)) return;
+    this.#converging = true;
+    this.#converge().finally(() => {
+      this.#converging = false;
+    });
+  }
+
+  #isStillGrowing(now: number): boolean {
+    const grew = this.#grew && !this.#urgent;
+    this.#grew = false;
+    if (grew) this.#growingSince ??= now;
+    if (grew && now - (this.#growingSince ?? now) < MAX_GROWTH_WAIT_MS) return true;
+    this.#growingSince = undefined;
+    return false;
+  }
+
+  async #converge(): Promise<void> {
+    this.#dirty = false;
+    this.#urgent = false;
+    this.#touched = new Set();
+    this.#held = new Map();
+    this.#generation++;
+    const { changes, rootOf } = await this.#scheduler.run(OWNER, this.#ruleChanges());
+    const closings = changes.filter(({ rule }) => !rule.open);
+    if (closings.length > 0) await this.#scheduler.run(OWNER, this.#sendClosings(closings));
+    const openings = this.#holdOpenings(
+      changes.filter(({ rule }) => rule.open),
+      rootOf,
+    );
+    if (openings.length > 0) await this.#scheduler.run(OWNER, this.#sendOpenings(openings, rootOf));
+  }
+
+  /** Keeps the openings in components with closings that are not confirmed yet, and returns the others. */
+  #holdOpenings(openings: readonly RuleChange[], rootOf: Forest["rootOf"]): RuleChange[] {
+    const rootOfSwitch = (device: string) => rootOf.get(device) ?? device;
+    const waitingByRoot = Map.groupBy(this.#closing.keys(), ({ deviceId }) => rootOfSwitch(deviceId));
+    const generation = this.#generation;
+    return openings.filter((change) => {
+      const root = rootOfSwitch(change.sw.id);
+      const waiting = waitingByRoot.get(root);
+      if (!waiting) return true;
+      const held = this.#held.get(root) ?? { changes: [], waiting: new Set(waiting), rootOf, generation };
+      held.changes.push(change);
+      this.#held.set(root, held);
+      return false;
+    });
+  }
+
+  /** Everything that was sent to the session so far is confirmed by its reply. */
+  #sendBarrier(session: Session): void {
+    const barrier = {};
+    this.#lastBarriers.set(session, barrier);
+    void session.barrier().then(() => {
+      if (this.#lastBarriers.get(session) !== barrier) return;
+      // Its ports may open from now on.
+      if (!this.#confirmed.has(session)) this.#recordGrowth(session.deviceId);
+      this.#confirmed.add(session);
+      this.#release(session);
+    });
+  }
+
+  /** The session is not waited for any more. */
+  #release(session: Session): void {
+    this.#closing.delete(session);
+    for (const [root, { changes, waiting, rootOf, generation }] of this.#held) {
+      if (!waiting.delete(session) || waiting.size > 0) continue;
+      this.#held.delete(root);
+      void this.#scheduler.run(OWNER, this.#sendOpenings(changes, rootOf, generation));
+    }
+  }
+
+  *#ruleChanges(): Steps<RuleChanges> {
+    const { rules, rootOf } = yield* this.#linkRules();
+    const changes: RuleChange[] = [];
+    let left = PORTS_PER_STEP;
+    for (const sw of this.#switches.all()) {
+      if (!sw.session) continue;
+      for (const port of sw.ports.values()) {
+        const key = portKey({ device: sw.id, port: port.number });
+        const current = this.#applied.get(key);
+        const rule = this.#ruleOf(port, rules.get(key), current);
+        if (rule && !(current && sameRule(current, rule))) changes.push({ sw, port, rule });
+        if (--left > 0) continue;
+        yield;
+        left = PORTS_PER_STEP;
+      }
+    }
+    return { changes, rootOf };
+  }
+
+  #ruleOf(port: SwitchPort, linkRule: Rule | undefined, current: Rule | undefined): Rule | undefined {
+    if (!port.up) return CLOSED;
+    if (linkRule) return linkRule;
+    if (port.isEdge || !isWiredPort(port.number)) return EDGE;
+    // Not classified yet. Flows from before a restart (no current rule) stay until it is.
+    return current && CLOSED;
+  }
+
+  *#linkRules(): Steps<{ readonly rules: Map<string, Rule>; readonly rootOf: Forest["rootOf"] }> {
+    const edges = yield* this.#linkEdges();
+    const { chosen, rootOf } = yield* spanningForest(edges);
+    const rules = new Map<string, Rule>();
+    for (const edge of pausing(edges, PORTS_PER_STEP)) {
+      if (!edge) {
+        yield;
+        continue;
+      }
+      const open = chosen.has(edge.id);
+      for (const ref of edge.ports) rules.set(portKey(ref), { open, link: true, mute: edge.mute && !open });
+    }
+    return { rules, rootOf };
+  }
+
+  *#linkEdges(): Steps<LinkEdge[]> {
+    const links = [...this.#links.all(), ...this.#suspects.links()];
+    const edges = new Map<string, LinkEdge>();
+    for (const link of pausing(links, PORTS_PER_STEP)) {
+      if (!link) {
+        yield;
+        continue;
+      }
+      if (!link.direct) continue;
+      const ports = [link.src, link.dst].sort((a, b) => (portKey(a) < portKey(b) ? -1 : 1));
+      const id = ports.map(portKey).join(" ");
+      const [a = link.src, b = link.dst] = ports;
+      edges.set(id, { id, a: a.device, b: b.device, ports, mute: false, ...this.#edgeState(ports) });
+    }
+    for (const [segment, ports] of yield* findSegments(links.filter((link) => !link.direct))) {
+      for (const ref of ports) {
+        const id = portKey(ref);
+        edges.set(id, { id, a: ref.device, b: segment, ports: [ref], mute: true, ...this.#edgeState([ref]) });
+      }
+      yield;
+    }
+    return [...edges.values()];
+  }
+
+  #edgeState(ports: readonly PortRef[]): Pick<GraphEdge, "open" | "unreachable"> {
+    return {
+      open: ports.every((ref) => this.#applied.get(portKey(ref))?.open === true),
+      unreachable: ports.some((ref) => !this.#switches.get(ref.device)?.session),
+    };
+  }
+
+  *#sendClosings(changes: readonly RuleChange[]): Steps<void> {
+    const mustConfirm = new Set<Session>();
+    for (const change of pausing(changes, PORTS_PER_STEP)) {
+      if (!change) {
+        yield;
+        continue;
+      }
+      const { session } = change.sw;
+      const mayForward = this.#mayForward(change);
+      if (session && this.#send(change) && mayForward) mustConfirm.add(session);
+    }
+    const deadline = this.#clock.monotonic() + BARRIER_TIMEOUT_MS;
+    for (const session of mustConfirm) {
+      if (this.#confirmed.has(session)) this.#closing.set(session, deadline);
+      this.#sendBarrier(session);
+    }
+  }
+
+  /** Whether the port could be part of a loop until the closing is confirmed. */
+  #mayForward({ sw, port, rule }: RuleChange): boolean {
+    const applied = this.#applied.get(portKey({ device: sw.id, port: port.number }));
+    // Without an applied rule there may be flows from before a restart.
+    return port.up && (applied?.open !== false || (rule.mute && !applied.mute));
+  }
+
+  /** Not those in components that have changed since the rules were computed: they are computed again at the next tick. */
+  *#sendOpenings(
+    changes: readonly RuleChange[],
+    rootOf: Forest["rootOf"],
+    generation = this.#generation,
+  ): Steps<void> {
+    const rootOfSwitch = (device: string) => rootOf.get(device) ?? device;
+    const touchedRoots = () => new Set(Array.from(this.#touched, rootOfSwitch));
+    let touched = touchedRoots();
+    for (const change of pausing(changes, PORTS_PER_STEP)) {
+      if (!change) {
+        yield;
+        touched = touchedRoots();
+      } else if (generation !== this.#generation) return;
+      else if (!touched.has(rootOfSwitch(change.sw.id)) && this.#isConfirmed(change.sw)) this.#send(change);
+    }
+  }
+
+  #isConfirmed({ session }: Switch): boolean {
+    return session !== undefined && this.#confirmed.has(session);
+  }
+
+  /** Returns whether it was sent: not to a switch without a session, and not for a port that is gone. */
+  #send({ sw, port, rule }: RuleChange): boolean {
+    if (!sw.session || sw.ports.get(port.number) !== port) return false;
+    for (const flow of this.#flowsFor(sw, port, rule)) sw.session.send("flowMod", flow);
+    this.#setMuted(sw, port, rule.mute);
+    this.#applied.set(portKey({ device: sw.id, port: port.number }), rule);
+    return true;
+  }
+
+  #flowsFor(sw: Switch, port: SwitchPort, rule: Rule): FlowMod[] {
+    return ruleFlows(port.number, rule, this.#applied.get(portKey({ device: sw.id, port: port.number })));
+  }
+
+  #setMuted(sw: Switch, { number: port, description }: SwitchPort, mute: boolean): void {
+    const applied = this.#applied.get(portKey({ device: sw.id, port }))?.mute;
+    // Without an applied rule the flows are from before a restart; then the configuration of the port decides. With one,
+    // a port that another controller muted is left alone.
+    const muted = applied ?? (description.config & PORT_CONFIG.noForward) !== 0;
+    if (mute === muted) return;
+    const config = mute ? PORT_CONFIG.noForward : 0;
+    sw.session?.send("portMod", { port, mac: description.mac, config, mask: PORT_CONFIG.noForward });
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * Neighbours that send LLDP but have no OpenFlow session. When configured, each is claimed as a device with unverified
+ * links. Any host can send LLDP, so texts and the number of neighbours are limited, and a neighbour is removed when its
+ * time to live ends or its port goes down.
+ */
+import type { Steps } from "../../../lib/steps.ts";
+import { chassisDeviceId, portNumberOfName } from "../../../model/derived-ids.ts";
+import { portId } from "../../../model/ids.ts";
+import type { ClaimBuffer } from "../claim-buffer.ts";
+import type { Lldp } from "../codec/lldp.ts";
+import { type PortRef, portKey, portText } from "../port-ref.ts";
+import { Quota } from "../quota.ts";
+
+const MAX_NEIGHBOURS_PER_PORT = 4;
+const MAX_NEIGHBOURS = 10_000;
+/** Received by one switch, so that no switch takes the room of all others. */
+const MAX_NEIGHBOURS_PER_SWITCH = 512;
+const SWEPT_PER_STEP = 64;
+const MAX_TEXT_LENGTH = 200;
+const MAX_TTL_SECONDS = 3600;
+
+interface Neighbour {
+  readonly key: string;
+  readonly device: string;
+  readonly port: string;
+  readonly portName: string;
+  readonly receivedOn: PortRef;
+  expiresAt: number;
+}
+
+export class LldpNeighbours {
+  readonly #claims: ClaimBuffer;
+  readonly #neighbours = new Map<string, Neighbour>();
+  readonly #byPort = new Map<string, Set<Neighbour>>();
+  readonly #byDevice = new Map<string, Set<Neighbour>>();
+  readonly #quota = new Quota({ perAddress: MAX_NEIGHBOURS_PER_SWITCH, total: MAX_NEIGHBOURS });
+
+  constructor(claims: ClaimBuffer) {
+    this.#claims = claims;
+  }
+
+  lldpReceived(lldp: Lldp, receivedOn: PortRef, now: number): void {
+    if (/^(dpid|of):/.test(lldp.chassis)) return; // The probe of another controller, of a switch that is known here.
+    const ttlSeconds = Math.min(lldp.ttlSeconds, MAX_TTL_SECONDS);
+    const device = chassisDeviceId(lldp.chassis);
+    const portName = lldp.port.slice(0, MAX_TEXT_LENGTH);
+    const key = `${device} ${portName} ${portKey(receivedOn)}`;
+    const known = this.#neighbours.get(key);
+    if (ttlSeconds === 0) {
+      if (known) this.#remove(known);
+      return;
+    }
+    const neighboursAtPort = this.#byPort.get(portKey(receivedOn)) ?? new Set<Neighbour>();
+    const isFull =
+      neighboursAtPort.size >= MAX_NEIGHBOURS_PER_PORT ||
+      this.#quota.exceededBy(receivedOn.device) !== undefined;
+    if (!known && isFull) return;
+    const expiresAt = now + ttlSeconds * 1000;
+    if (known) {
+      known.expiresAt = expiresAt;
+      return;
+    }
+    const neighbour = { key, device, port: portNumberOfName(portName), portName, receivedOn, expiresAt };
+    this.#neighbours.set(key, neighbour);
+    this.#byPort.set(portKey(receivedOn), neighboursAtPort.add(neighbour));
+    this.#byDevice.set(device, (this.#byDevice.get(device) ?? new Set<Neighbour>()).add(neighbour));
+    this.#quota.add(receivedOn.device);
+    this.#publish(neighbour, lldp);
+  }
+
+  portDown(ref: PortRef): void {
+    for (const neighbour of [...(this.#byPort.get(portKey(ref)) ?? [])]) this.#remove(neighbour);
+  }
+
+  *sweep(now: number): Steps<void> {
+    let left = SWEPT_PER_STEP;
+    for (const neighbour of this.#neighbours.values()) {
+      if (now >= neighbour.expiresAt) this.#remove(neighbour);
+      if (--left > 0) continue;
+      yield;
+      left = SWEPT_PER_STEP;
+    }
+  }
+
+  #remove(neighbour: Neighbour): void {
+    const { key, device, port, receivedOn } = neighbour;
+    this.#neighbours.delete(key);
+    const atPort = this.#byPort.get(portKey(receivedOn));
+    atPort?.delete(neighbour);
+    if (atPort?.size === 0) this.#byPort.delete(portKey(receivedOn));
+    this.#quota.remove(receivedOn.device);
+    for (const id of linkIds(neighbour)) this.#claims.remove("links", id);
+    const rest = this.#byDevice.get(device) ?? new Set<Neighbour>();
+    rest.delete(neighbour);
+    if (![...rest].some((other) => other.port === port)) this.#claims.remove("ports", portId(device, port));
+    if (rest.size > 0) return;
+    this.#byDevice.delete(device);
+    this.#claims.remove("devices", device);
+  }
+
+  #publish({ device, port, portName, receivedOn }: Neighbour, lldp: Lldp): void {
+    this.#claims.setDevice({
+      id: device,
+      type: "OTHER",
+      available: true,
+      chassisId: lldp.chassis.slice(0, MAX_TEXT_LENGTH),
+      sw: lldp.text?.slice(0, MAX_TEXT_LENGTH) ?? "",
+      annotations: { protocol: "LLDP", ...(lldp.name && { name: lldp.name.slice(0, MAX_TEXT_LENGTH) }) },
+    });
+    this.#claims.setPort({ element: device, port, isEnabled: true, annotations: { portName } });
+    const remote = { device, port };
+    const local = { device: receivedOn.device, port: portText(receivedOn.port) };
+    // LLDP is received in one direction only, but a cable has two.
+    this.#claims.setLink({ src: remote, dst: local, type: "DIRECT", state: "ACTIVE", verified: false });
+    this.#claims.setLink({ src: local, dst: remote, type: "DIRECT", state: "ACTIVE", verified: false });
+  }
+}
+
+function linkIds({ device, port, receivedOn }: Neighbour): [string, string] {
+  const remote = portId(device, port);
+  return [`${remote}-${portKey(receivedOn)}`, `${portKey(receivedOn)}-${remote}`];
+}

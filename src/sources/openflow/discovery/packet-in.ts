@@ -1,0 +1,152 @@
+/**
+ * Classifies the frames that switches send as packet-ins. Probes and announcements (ARP, ND, DHCP) have separate token
+ * buckets, each per port, per switch and for the source, so that a host which floods one kind affects neither the other
+ * kind nor any other port, and a switch that floods affects no other switch. Frames beyond a bucket are dropped and counted.
+ */
+import type { Clock } from "../../../lib/clock.ts";
+import { TokenBuckets } from "../../../lib/token-bucket.ts";
+import { type Announcement, readAnnouncement } from "../codec/announcement.ts";
+import { ETHER, readFrame, type VlanTags } from "../codec/ethernet.ts";
+import { type Lldp, readLldp } from "../codec/lldp.ts";
+import { WireError } from "../codec/wire.ts";
+import type { Counter } from "../counters.ts";
+import type { OpenflowSettings } from "../options.ts";
+import { type PortRef, portKey } from "../port-ref.ts";
+import { PendingAnnouncements } from "./pending-announcements.ts";
+import type { Probes } from "./probes.ts";
+
+const ETHERNET_HEADER_BYTES = 14;
+/** Far above the normal rate: one probe of each type per interval, and a few more while a port settles. */
+const MAX_PROBES_PER_SECOND = 50;
+/** A switch with the most ports receives two probes per port and interval. */
+const MAX_SWITCH_PROBES_PER_SECOND = 10_000;
+const BURST_SECONDS = 2;
+/** A port or switch whose bucket was evicted has a full bucket again. */
+const MAX_LIMITED_PORTS = 100_000;
+const MAX_LIMITED_SWITCHES = 10_000;
+const SOURCE = "";
+
+/**
+ * - `edge`: hosts are attached. `link`: leads to another switch.
+ * - `pending`: still probed, not classified yet. `down`: not up, or its switch is not connected.
+ */
+export type PortRole = "edge" | "link" | "pending" | "down";
+
+export interface PacketInEvents {
+  portRole(ref: PortRef): PortRole;
+  probeReceived(from: PortRef, at: PortRef, direct: boolean, now: number): void;
+  neighbourReceived(lldp: Lldp, at: PortRef): void;
+  announcementReceived(at: PortRef, tags: VlanTags, announcement: Announcement): void;
+  count(what: Counter): void;
+}
+
+type RateSettings = Pick<
+  OpenflowSettings,
+  "maxPacketInRate" | "maxSessionPacketInRate" | "maxSourcePacketInRate"
+>;
+
+export class PacketInHandler {
+  readonly #events: PacketInEvents;
+  readonly #probes: Probes;
+  readonly #probeLimits: FrameLimits;
+  readonly #announcementLimits: FrameLimits;
+  readonly #pending = new PendingAnnouncements();
+
+  constructor(
+    events: PacketInEvents,
+    probes: Probes,
+    clock: Pick<Clock, "monotonic">,
+    settings: RateSettings,
+  ) {
+    this.#events = events;
+    this.#probes = probes;
+    // Probes are not limited for the source: a switch that loses its probes because of another one would lose its links.
+    this.#probeLimits = new FrameLimits(clock, MAX_PROBES_PER_SECOND, MAX_SWITCH_PROBES_PER_SECOND);
+    this.#announcementLimits = new FrameLimits(
+      clock,
+      settings.maxPacketInRate,
+      settings.maxSessionPacketInRate,
+      settings.maxSourcePacketInRate,
+    );
+  }
+
+  handle(ref: PortRef, bytes: Uint8Array, now: number): void {
+    const type = ((bytes[12] ?? 0) << 8) | (bytes[13] ?? 0);
+    const isProbe = type === ETHER.lldp || type === ETHER.broadcastProbe;
+    if (!(isProbe ? this.#probeLimits : this.#announcementLimits).allow(ref)) {
+      this.#events.count("frames_limited_total");
+      return;
+    }
+    try {
+      if (isProbe) this.#handleProbe(ref, type, bytes.subarray(ETHERNET_HEADER_BYTES), now);
+      else this.#handleAnnouncement(ref, bytes);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#events.count("frames_malformed_total");
+    }
+  }
+
+  /** Processes the buffered announcements of a port that is now an edge. */
+  releasePending(ref: PortRef): void {
+    for (const { tags, announcement } of this.#pending.takeAt(ref))
+      this.#events.announcementReceived(ref, tags, announcement);
+  }
+
+  /** Drops the buffered announcements of a port that is not an edge or went down. */
+  discardPending(ref: PortRef): void {
+    this.#pending.takeAt(ref);
+  }
+
+  /** Drops the buffered announcements of a switch that disconnected. */
+  discardSwitch(device: string): void {
+    this.#pending.discard(device);
+  }
+
+  #handleProbe(at: PortRef, type: number, payload: Uint8Array, now: number): void {
+    const result = this.#probes.verify(type, payload, at, now);
+    if (!result) {
+      this.#events.neighbourReceived(readLldp(payload), at);
+    } else if (result.ok) {
+      this.#events.count("probes_accepted_total");
+      this.#events.probeReceived(result.from, at, result.direct, now);
+    } else this.#events.count(`probes_${result.fault}_total`);
+  }
+
+  #handleAnnouncement(at: PortRef, bytes: Uint8Array): void {
+    const role = this.#events.portRole(at);
+    if (role === "link" || role === "down") return;
+    const { vlan, innerVlan, tpid, ...frame } = readFrame(bytes);
+    const announcement = readAnnouncement(frame);
+    if (!announcement) return;
+    const tags = {
+      ...(vlan !== undefined && { vlan }),
+      ...(innerVlan !== undefined && { innerVlan }),
+      ...(tpid !== undefined && { tpid }),
+    };
+    if (role === "edge") this.#events.announcementReceived(at, tags, announcement);
+    else if (!this.#pending.add(at, { tags, announcement })) this.#events.count("frames_limited_total");
+  }
+}
+
+/** The token buckets of one kind of frame. */
+class FrameLimits {
+  readonly #ofPort: TokenBuckets;
+  readonly #ofSwitch: TokenBuckets;
+  readonly #ofSource: TokenBuckets | undefined;
+
+  constructor(clock: Pick<Clock, "monotonic">, perPort: number, perSwitch: number, perSource?: number) {
+    const buckets = (perSecond: number, maxKeys: number) =>
+      new TokenBuckets(clock, { burst: perSecond * BURST_SECONDS, refillMs: 1000 / perSecond, maxKeys });
+    this.#ofPort = buckets(perPort, MAX_LIMITED_PORTS);
+    this.#ofSwitch = buckets(perSwitch, MAX_LIMITED_SWITCHES);
+    this.#ofSource = perSource === undefined ? undefined : buckets(perSource, 1);
+  }
+
+  allow(ref: PortRef): boolean {
+    return (
+      this.#ofPort.take(portKey(ref)) === 0 &&
+      this.#ofSwitch.take(ref.device) === 0 &&
+      (this.#ofSource?.take(SOURCE) ?? 0) === 0
+    );
+  }
+}

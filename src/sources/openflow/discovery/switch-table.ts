@@ -1,0 +1,398 @@
+/**
+ * The switches, their ports and their claims. A datapath id has one session, in a cluster one through each node
+ * (`mastership.ts`): while it replies, a second one is rejected and the device is flagged. A switch whose session ends is unavailable at once, and is removed from the
+ * inventory after `removeAfterMs`; one that was never connected longer than `KNOWN_AFTER_MS` after that time already.
+ *
+ * What grows with the number of ports runs in steps. A switch whose ports are being removed stays in the table until it is
+ * done, and its datapath id cannot connect meanwhile.
+ */
+import type { Clock } from "../../../lib/clock.ts";
+import type { Steps } from "../../../lib/steps.ts";
+import type { DeviceClaim } from "../../../model/claim.ts";
+import { portId } from "../../../model/ids.ts";
+import type { ChangeBudget } from "../change-budget.ts";
+import type { ClaimBuffer } from "../claim-buffer.ts";
+import { isUp, type PortDescription } from "../codec/port.ts";
+import type { OpenflowSettings } from "../options.ts";
+import { isRealPort, portText } from "../port-ref.ts";
+import type { Mastership } from "../session/mastership.ts";
+import type { Session } from "../session/session.ts";
+import { isSameState, type PortChange, PortDamping } from "./port-damping.ts";
+import { PortMacs } from "./port-macs.ts";
+import {
+  createPort,
+  KNOWN_AFTER_MS,
+  Switch,
+  type SwitchEvents,
+  type SwitchPort,
+  startClassification,
+} from "./switch.ts";
+import { SwitchAdmission } from "./switch-admission.ts";
+import { deviceClaim, portClaim, unavailableClaim } from "./switch-claims.ts";
+
+/** How long the conflict annotation stays after the last rejected session. */
+const CONFLICT_FLAG_MS = 60_000;
+const PORTS_PER_STEP = 32;
+/** Of one switch. */
+export const MAX_PORTS = 8192;
+/** Ports of one switch that changed within the last seconds. Then the session is paused. */
+const MAX_DAMPINGS = 16_384;
+
+export class SwitchTable {
+  readonly #claims: ClaimBuffer;
+  readonly #events: SwitchEvents;
+  readonly #settings: OpenflowSettings;
+  readonly #clock: Clock;
+  readonly #budget: ChangeBudget;
+  readonly #admission: SwitchAdmission;
+  readonly #mastership: Mastership;
+  readonly #switches = new Map<string, Switch>();
+  readonly #portMacs = new PortMacs();
+
+  constructor(
+    claims: ClaimBuffer,
+    events: SwitchEvents,
+    settings: OpenflowSettings,
+    clock: Clock,
+    budget: ChangeBudget,
+    mastership: Mastership,
+  ) {
+    this.#claims = claims;
+    this.#events = events;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#budget = budget;
+    this.#mastership = mastership;
+    this.#admission = new SwitchAdmission(settings);
+  }
+
+  get(id: string): Switch | undefined {
+    return this.#switches.get(id);
+  }
+
+  all(): Iterable<Switch> {
+    return this.#switches.values();
+  }
+
+  get size(): number {
+    return this.#switches.size;
+  }
+
+  /** Whether an announcement that the device reports has the MAC of a switch port. Such a MAC is not a host. */
+  isSwitchMac(device: string, mac: string): boolean {
+    return this.#portMacs.has(device, mac);
+  }
+
+  /** Whether the handshake of the session may end now. Otherwise it waits: its peer has changed too much lately. */
+  mayConnect(session: Session): boolean {
+    const sw = this.#switches.get(session.deviceId);
+    if (sw?.isRemoving) return false;
+    const isKnown = sw?.isKnown ?? this.#admission.allowList.has(session.deviceId);
+    const changer = { address: session.channel.remoteAddress, isKnown };
+    // Of a switch that is connected, there is nothing to add.
+    return this.#budget.take(changer, 1 + (sw?.session ? 0 : session.ports.size)) === 0;
+  }
+
+  /** Whether no further message of the session is handled for now. */
+  mustWait(session: Session): boolean {
+    return (this.#switchOf(session)?.dampings.size ?? 0) >= MAX_DAMPINGS;
+  }
+
+  *sessionReady(session: Session): Steps<void> {
+    if (this.#isDuplicate(session)) return;
+    const refusal = this.#admission.refusal(session) ?? (yield* this.#makeRoom(session));
+    if (session.isClosed || this.#isDuplicate(session)) return;
+    if (refusal !== undefined) {
+      this.#events.count("devices_refused_total");
+      session.reject(refusal);
+      return;
+    }
+    const now = this.#clock.monotonic();
+    const sw = this.#connect(session, now);
+    this.#publishDevice(sw);
+    this.#events.switchConnecting(sw);
+    // The cabling may have changed while the switch was disconnected, so its ports are classified again.
+    for (const port of sw.ports.values()) {
+      startClassification(port, now);
+      port.isEdge = false;
+    }
+    let left = PORTS_PER_STEP;
+    const removed = [...sw.ports.values()].filter((port) => !session.ports.has(port.number));
+    for (const port of removed) {
+      this.#removePort(sw, port);
+      if (--left <= 0) {
+        yield;
+        left = PORTS_PER_STEP;
+        if (sw.session !== session) return;
+      }
+    }
+    this.#claims.removePorts(
+      sw.id,
+      new Set([...session.ports.keys()].map((port) => portId(sw.id, portText(port)))),
+    );
+    for (const description of session.ports.values()) {
+      const port = this.#updatePort(sw, description, this.#clock.monotonic());
+      if (port) this.#events.portConnected(sw, port);
+      if (--left > 0) continue;
+      yield;
+      left = PORTS_PER_STEP;
+      if (sw.session !== session) return;
+    }
+    this.#events.switchConnected(sw);
+  }
+
+  /** Applies a change of a port, or holds it while the port is flapping or its switch has changed too much. */
+  portChanged(session: Session, change: PortChange, now: number): void {
+    const sw = this.#switchOf(session);
+    const { number } = change.description;
+    if (!sw || !isRealPort(number)) return;
+    const damping = sw.dampings.get(number) ?? new PortDamping();
+    if (isSameState(damping.held ?? stateOf(sw.ports.get(number)), change)) return;
+    sw.dampings.set(number, damping);
+    const wasFlapping = damping.isFlapping;
+    const isDue = damping.record(now);
+    if (damping.isFlapping && !wasFlapping) this.#events.count("ports_flapping_total");
+    if (isDue && this.#budget.take(sw) === 0) {
+      damping.held = undefined;
+      this.#applyChange(sw, change, now);
+      return;
+    }
+    this.#events.count("changes_delayed_total");
+    damping.held = change;
+    const port = sw.ports.get(number);
+    if (port) this.#portWentDown(sw, port);
+  }
+
+  sessionClosed(session: Session, closedByPeer: boolean, now: number): void {
+    this.#mastership.remove(session);
+    const sw = this.#switchOf(session);
+    if (!sw) return;
+    sw.session = this.#mastership.promoteNext(sw.id, now);
+    if (sw.session) {
+      this.#events.count("masters_replaced_total");
+      return;
+    }
+    sw.disconnectedAt = now;
+    sw.closedByPeer = closedByPeer;
+    sw.isKnown ||= now - sw.connectedAt >= KNOWN_AFTER_MS;
+    for (const damping of sw.dampings.values()) damping.held = undefined;
+    this.#publishUnavailable(sw, this.#claims.getDevice(sw.id));
+    this.#events.switchDisconnected(sw);
+  }
+
+  /** Conflicts, damped ports and removals of one switch. Returns the steps that are left. */
+  tickSwitch(sw: Switch, now: number): Steps<void> | undefined {
+    if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
+      sw.conflict = undefined;
+      this.#publishDevice(sw);
+    }
+    if (sw.session && now - sw.connectedAt >= KNOWN_AFTER_MS) sw.isKnown = true;
+    if (sw.dampings.size > 0) return this.#tickDampings(sw, now);
+    return sw.isRemovalDue(now, this.#settings.removeAfterMs) ? this.#remove(sw) : undefined;
+  }
+
+  /** Adds a device that was claimed before a restart and did not reconnect within the grace period. */
+  restoreDisconnected(claim: DeviceClaim, now: number): void {
+    if (this.#switches.has(claim.id)) return;
+    const sw = this.#add(claim.id, claim.annotations?.managementAddress ?? "");
+    sw.isRestored = true;
+    // A device that was disconnected before the restart keeps that time: a restart does not prolong `removeAfterMs`.
+    const ageMs =
+      claim.available === false ? this.#clock.now() - Number(claim.lastUpdate ?? this.#clock.now()) : 0;
+    sw.disconnectedAt = now - Math.max(0, ageMs);
+    this.#publishUnavailable(sw, claim);
+  }
+
+  #switchOf(session: Session): Switch | undefined {
+    const sw = this.#switches.get(session.deviceId);
+    return sw?.session === session ? sw : undefined;
+  }
+
+  #add(id: string, address: string): Switch {
+    const sw = new Switch(id, address, this.#admission.allowList.has(id));
+    this.#switches.set(id, sw);
+    this.#admission.devices.add(address);
+    return sw;
+  }
+
+  /** Whether the datapath id of the session is connected. Then it stands by, or is rejected. */
+  #isDuplicate(session: Session): boolean {
+    const sw = this.#switches.get(session.deviceId);
+    if (!sw?.session || sw.session === session) return false;
+    const rival = this.#mastership.rivalOf(session, sw.session);
+    if (session.auxiliary === 0 && !rival && this.#admission.refusal(session) === undefined) {
+      this.#mastership.standBy(session);
+      return true;
+    }
+    if (session.auxiliary === 0) this.#flagDuplicateSession(sw, session, rival, this.#clock.monotonic());
+    session.reject(
+      session.auxiliary === 0
+        ? "this datapath id is already connected"
+        : "auxiliary connections are not supported",
+    );
+    return true;
+  }
+
+  #flagDuplicateSession(sw: Switch, second: Session, first: Session | undefined, now: number): void {
+    const text = `a second session from ${second.channel.remoteAddress} claims this datapath id`;
+    const isNew = sw.conflict?.text !== text;
+    sw.conflict = { text, at: now };
+    if (isNew) this.#publishDevice(sw);
+    // The first session may be a dead TCP connection. Then it is closed here and the switch connects again.
+    first?.checkAlive(now);
+  }
+
+  /** Removes switches until there is room. Returns why there is none. */
+  *#makeRoom(session: Session): Steps<string | undefined> {
+    for (;;) {
+      const known = this.#switches.get(session.deviceId);
+      const scope = this.#admission.exceededBy(session, known);
+      if (!scope) return undefined;
+      const isKnown = known?.isKnown === true;
+      const displaced = this.#admission.findDisplaceable(this.all(), scope, session, isKnown);
+      if (!displaced) return `too many switches or ports of this ${scope}`;
+      this.#events.count("devices_displaced_total");
+      const { session: displacedSession } = displaced;
+      displaced.session = undefined;
+      for (let next = displacedSession; next; next = this.#mastership.takeNext(displaced.id))
+        next.reject("displaced by another switch: there are too many");
+      yield* this.#remove(displaced);
+      yield;
+    }
+  }
+
+  #connect(session: Session, now: number): Switch {
+    const address = session.channel.remoteAddress;
+    const known = this.#switches.get(session.deviceId);
+    const sw = known ?? this.#add(session.deviceId, address);
+    if (sw.session !== session) this.#mastership.lead(session);
+    if (sw.address !== address) this.#admission.move(sw, address);
+    sw.session = session;
+    sw.disconnectedAt = undefined;
+    sw.closedByPeer = false;
+    sw.hostsRemoved = false;
+    sw.connectedAt = now;
+    return sw;
+  }
+
+  *#tickDampings(sw: Switch, now: number): Steps<void> {
+    let left = PORTS_PER_STEP;
+    for (const [number, damping] of sw.dampings) {
+      this.#tickDamping(sw, number, damping, now);
+      if (--left > 0) continue;
+      yield;
+      left = PORTS_PER_STEP;
+    }
+    if (sw.isRemovalDue(now, this.#settings.removeAfterMs)) yield* this.#remove(sw);
+  }
+
+  #tickDamping(sw: Switch, number: number, damping: PortDamping, now: number): void {
+    const wasFlapping = damping.isFlapping;
+    const { held } = damping;
+    if (damping.tick(now)) {
+      const port = sw.ports.get(number);
+      if (held && sw.session && this.#budget.take(sw) === 0) {
+        damping.held = undefined;
+        this.#applyChange(sw, held, now);
+      } else if (wasFlapping && !damping.isFlapping && port) this.#publishPort(sw, port);
+    }
+    if (damping.isOver(now)) sw.dampings.delete(number);
+  }
+
+  #applyChange(sw: Switch, { description, removed }: PortChange, now: number): void {
+    const known = sw.ports.get(description.number);
+    if (removed) {
+      if (known) this.#removePort(sw, known);
+      return;
+    }
+    const wasUp = known?.up === true;
+    const port = this.#updatePort(sw, description, now);
+    if (port?.up && !wasUp) this.#events.portUp(sw, port);
+  }
+
+  #updatePort(sw: Switch, description: PortDescription, now: number): SwitchPort | undefined {
+    const { number } = description;
+    if (!isRealPort(number)) return undefined;
+    const port = sw.ports.get(number) ?? this.#addPort(sw, description, now);
+    if (!port) return undefined;
+    if (port.description.mac !== description.mac) {
+      this.#portMacs.remove(sw.id, sw.isAllowed, port.description.mac);
+      this.#portMacs.add(sw.id, sw.isAllowed, description.mac);
+    }
+    port.description = description;
+    this.#publishPort(sw, port);
+    if (!isUp(description)) this.#portWentDown(sw, port);
+    else if (!port.up) {
+      startClassification(port, now);
+      port.up = true;
+    }
+    return port;
+  }
+
+  #addPort(sw: Switch, description: PortDescription, now: number): SwitchPort | undefined {
+    if (sw.ports.size >= MAX_PORTS || !this.#admission.acceptsPort(sw)) {
+      this.#events.count("ports_refused_total");
+      return undefined;
+    }
+    const port = createPort(description, now);
+    sw.ports.set(port.number, port);
+    this.#admission.ports.add(sw.address);
+    this.#portMacs.add(sw.id, sw.isAllowed, description.mac);
+    return port;
+  }
+
+  #portWentDown(sw: Switch, port: SwitchPort): void {
+    if (!port.up) return;
+    port.up = false;
+    this.#events.portDown(sw, port);
+  }
+
+  #removePort(sw: Switch, port: SwitchPort): void {
+    sw.ports.delete(port.number);
+    this.#admission.ports.remove(sw.address);
+    this.#portMacs.remove(sw.id, sw.isAllowed, port.description.mac);
+    port.up = false;
+    this.#events.portDown(sw, port);
+    this.#events.portRemoved(sw, port);
+    this.#claims.remove("ports", portId(sw.id, portText(port.number)));
+  }
+
+  *#remove(sw: Switch): Steps<void> {
+    sw.isRemoving = true;
+    let left = PORTS_PER_STEP;
+    for (const port of sw.ports.values()) {
+      this.#removePort(sw, port);
+      if (--left > 0) continue;
+      yield;
+      left = PORTS_PER_STEP;
+    }
+    this.#switches.delete(sw.id);
+    this.#admission.devices.remove(sw.address);
+    this.#claims.removePorts(sw.id);
+    this.#events.switchRemoved(sw);
+    this.#claims.remove("devices", sw.id);
+  }
+
+  roleRefused(session: Session): void {
+    const sw = this.#switchOf(session);
+    if (sw) this.#publishDevice(sw);
+  }
+
+  #publishDevice(sw: Switch): void {
+    if (sw.session) this.#claims.setDevice(deviceClaim(sw, sw.session, this.#settings.forwarding));
+  }
+
+  #publishUnavailable({ disconnectedAt }: Switch, last: DeviceClaim | undefined): void {
+    if (!last || disconnectedAt === undefined) return;
+    const ageMs = this.#clock.monotonic() - disconnectedAt;
+    this.#claims.setDevice(unavailableClaim(last, this.#clock.now() - ageMs));
+  }
+
+  #publishPort(sw: Switch, port: SwitchPort): void {
+    const isFlapping = sw.dampings.get(port.number)?.isFlapping === true;
+    this.#claims.setPort(portClaim(sw.id, port, isFlapping));
+  }
+}
+
+const stateOf = (port: SwitchPort | undefined): PortChange | undefined =>
+  port && { description: port.description, removed: false };

@@ -1,0 +1,374 @@
+/**
+ * Tracks hosts: learns them from announcements on edge ports and removes them when they no longer reply.
+ *
+ * - A known host at a second port, or a known address at a second host, is first checked: the old owner is probed by ARP
+ *   or ND. No reply means a move. A reply means a conflict: both are claimed and flagged until one stops replying.
+ * - A silent host is probed three times in the second half of its timeout, at each of its addresses.
+ * - When a port goes down, its hosts are removed at once; when a switch disconnects, after the link timeout. They are
+ *   stored for a while and probed when the port settles again, because an idle host would not be discovered otherwise.
+ *
+ * Each announcement costs the same, whatever others have announced: locations of a host and owners of an address are few.
+ * Hosts are limited per peer address and in total, and a new host or a move needs the change budget of its switch.
+ */
+import ipaddr from "ipaddr.js";
+import type { Steps } from "../../../lib/steps.ts";
+import type { ClaimBuffer } from "../claim-buffer.ts";
+import { type Announcement, writeArpProbe, writeNeighbourSolicitation } from "../codec/announcement.ts";
+import { isStationIp, isStationMac, type VlanTags } from "../codec/ethernet.ts";
+import { macBytes } from "../codec/wire.ts";
+import { PROBE_SOURCE_MAC } from "../flows.ts";
+import type { OpenflowSettings } from "../options.ts";
+import { type PortRef, portKey } from "../port-ref.ts";
+import { Quota } from "../quota.ts";
+import { DuplicateDetection } from "./duplicate-detection.ts";
+import { firstActivity, type HostLocation, LearnedHost, recordActivity } from "./learned-host.ts";
+import { RecentHosts } from "./recent-hosts.ts";
+
+const MAX_ADDRESSES = 64;
+/** Of one host, during a conflict. */
+const MAX_LOCATIONS = 8;
+/** Hosts with the same address, during a conflict. */
+const MAX_OWNERS = 8;
+/** Of the hosts of one port that comes back. The others are probed when they are due. */
+const MAX_PROBED_AT_ONCE = 256;
+const SWEPT_PER_STEP = 64;
+const MAX_PROBES = 3;
+/** During a conflict each owner is probed at this interval, and removed when it does not reply within the timeout. */
+const CONFLICT_PROBE_INTERVAL_MS = 5000;
+const CONFLICT_TIMEOUT_MS = 16_000;
+
+export interface HostEnvironment {
+  /** The port is up, its switch is connected, and it does not lead to another switch: its hosts can reply. */
+  isEdge(ref: PortRef): boolean;
+  sendFrame(ref: PortRef, frame: Uint8Array): void;
+  /** The peer address of the port's switch. */
+  addressOf(ref: PortRef): string;
+  /** Whether the port's switch may add or change a record now. */
+  mayChange(ref: PortRef): boolean;
+  count(what: "hosts_refused_total" | "host_conflicts_total" | "host_moves_total"): void;
+}
+
+export class HostTracker {
+  readonly #claims: ClaimBuffer;
+  readonly #environment: HostEnvironment;
+  readonly #settings: OpenflowSettings;
+  readonly #hosts = new Map<string, LearnedHost>();
+  readonly #byPort = new Map<string, Set<LearnedHost>>();
+  /** The hosts that use an address: one, or several during a conflict. */
+  readonly #owners = new Map<string, Set<LearnedHost>>();
+  readonly #duplicates = new DuplicateDetection();
+  readonly #recentHosts = new RecentHosts();
+  readonly #quota: Quota;
+
+  constructor(claims: ClaimBuffer, environment: HostEnvironment, settings: OpenflowSettings) {
+    this.#claims = claims;
+    this.#environment = environment;
+    this.#settings = settings;
+    this.#quota = new Quota({ perAddress: settings.maxHostsPerAddress, total: settings.maxHosts });
+  }
+
+  get size(): number {
+    return this.#hosts.size;
+  }
+
+  announcementReceived(ref: PortRef, tags: VlanTags, announcement: Announcement, now: number): void {
+    if (announcement.mac === PROBE_SOURCE_MAC || !isStationMac(announcement.mac)) return;
+    if (announcement.lease) this.#leaseReceived(announcement.lease, tags, now);
+    const newHost = new LearnedHost(announcement.mac, tags);
+    const host = this.#hosts.get(newHost.id) ?? newHost;
+    if (host === newHost && !this.#admit(host, ref)) return;
+    const location = host.locationAt(ref);
+    if (location) recordActivity(location, now);
+    else if (host.locations.some((old) => this.#environment.isEdge(old.ref)) && host.addresses.size > 0) {
+      this.#checkLocation(host, ref, now);
+      return; // Nothing is learned from a location that is not confirmed yet.
+    } else if (host === newHost || this.#environment.mayChange(ref)) this.#move(host, ref, now);
+    else return;
+    if (announcement.dhcpTransaction !== undefined) host.dhcpTransaction = announcement.dhcpTransaction;
+    if (announcement.ip !== undefined && isStationIp(announcement.ip))
+      this.#addressUsed(host, announcement.ip, now);
+  }
+
+  /** The port is now an edge. Probes the hosts last known there that were not seen since it came up. */
+  portSettled(ref: PortRef, since: number, now: number): void {
+    const key = portKey(ref);
+    let left = MAX_PROBED_AT_ONCE;
+    for (const host of this.#byPort.get(key) ?? []) {
+      const location = host.locationAt(ref);
+      if (location && location.lastSeenAt < since) this.#probeLocation(host, location, now);
+      if (--left <= 0) break;
+    }
+    for (const host of this.#recentHosts.takeAt(key))
+      this.#probeLocation(host, { ref, ...firstActivity(0) }, now);
+  }
+
+  /** `expectBack`: the hosts are stored and probed when the port settles again. */
+  removeHostsAt(ref: PortRef, expectBack: boolean): void {
+    for (const host of [...(this.#byPort.get(portKey(ref)) ?? [])])
+      this.#removeLocation(host, ref, expectBack);
+  }
+
+  /** Adds a host that was claimed before a restart. Returns false when the limit is reached. */
+  restore(host: LearnedHost): boolean {
+    if (this.#hosts.has(host.id) || this.#hosts.size >= this.#settings.maxHosts) return false;
+    const [location] = host.locations;
+    this.#add(host, location ? this.#environment.addressOf(location.ref) : "");
+    for (const { ref } of host.locations) this.#index(host, ref);
+    for (const ip of host.addresses.keys()) this.#addOwner(host, ip);
+    return true;
+  }
+
+  tick(now: number): Steps<void> {
+    return this.#duplicates.tick(now);
+  }
+
+  /** Probes and expires hosts. Iterates over all hosts, so it is not run at every tick. */
+  *sweep(now: number): Steps<void> {
+    let left = SWEPT_PER_STEP;
+    for (const host of this.#hosts.values()) {
+      this.#sweepAddresses(host, now);
+      this.#sweepLocations(host, now);
+      if (--left > 0) continue;
+      yield;
+      left = SWEPT_PER_STEP;
+    }
+  }
+
+  #admit(host: LearnedHost, ref: PortRef): boolean {
+    const hostsAtPort = this.#byPort.get(portKey(ref))?.size ?? 0;
+    const address = this.#environment.addressOf(ref);
+    const hasRoom =
+      hostsAtPort < this.#settings.maxHostsPerPort && this.#quota.exceededBy(address) === undefined;
+    if (hasRoom && this.#environment.mayChange(ref)) {
+      this.#add(host, address);
+      return true;
+    }
+    this.#environment.count("hosts_refused_total");
+    return false;
+  }
+
+  #add(host: LearnedHost, address: string): void {
+    host.peerAddress = address;
+    this.#hosts.set(host.id, host);
+    this.#quota.add(address);
+    this.#recentHosts.delete(host.id);
+  }
+
+  #checkLocation(host: LearnedHost, ref: PortRef, now: number): void {
+    if (host.locations.length >= MAX_LOCATIONS) {
+      this.#environment.count("hosts_refused_total");
+      return;
+    }
+    const timesSeen = ({ locations }: LearnedHost) =>
+      locations.reduce((sum, location) => sum + location.count, 0);
+    const before = timesSeen(host);
+    const started = this.#duplicates.start(`${host.id} ${portKey(ref)}`, {
+      startedBy: ref.device,
+      startedAt: now,
+      ownerReplied: () => timesSeen(host) > before,
+      onConflict: () => {
+        this.#environment.count("host_conflicts_total");
+        if (host.locations.length < MAX_LOCATIONS) this.#addLocation(host, ref, now);
+        this.#publish(host);
+      },
+      onMove: () => {
+        if (this.#hosts.has(host.id) && this.#environment.isEdge(ref) && this.#environment.mayChange(ref))
+          this.#move(host, ref, now);
+      },
+    });
+    if (started) for (const location of host.locations) this.#probeLocation(host, location, now);
+  }
+
+  #move(host: LearnedHost, ref: PortRef, now: number): void {
+    if (host.locations.length > 0) this.#environment.count("host_moves_total");
+    for (const location of host.locations) this.#unindex(host, location.ref);
+    host.locations = [];
+    this.#addLocation(host, ref, now);
+    this.#publish(host);
+  }
+
+  #addLocation(host: LearnedHost, ref: PortRef, now: number): void {
+    if (host.locationAt(ref) || !this.#hosts.has(host.id)) return;
+    host.locations.unshift({ ref, ...firstActivity(now) });
+    this.#index(host, ref);
+  }
+
+  #removeLocation(host: LearnedHost, ref: PortRef, expectBack: boolean): void {
+    host.locations = host.locations.filter((location) => portKey(location.ref) !== portKey(ref));
+    this.#unindex(host, ref);
+    if (host.locations.length > 0) {
+      this.#publish(host);
+      return;
+    }
+    this.#remove(host);
+    if (expectBack) this.#recentHosts.add(host, portKey(ref));
+  }
+
+  #remove(host: LearnedHost): void {
+    if (this.#hosts.delete(host.id)) this.#quota.remove(host.peerAddress);
+    for (const location of host.locations) this.#unindex(host, location.ref);
+    for (const ip of host.addresses.keys()) this.#removeOwner(host, ip);
+    this.#claims.remove("hosts", host.id);
+  }
+
+  #leaseReceived(lease: NonNullable<Announcement["lease"]>, tags: VlanTags, now: number): void {
+    const host = this.#hosts.get(new LearnedHost(lease.mac, tags).id);
+    if (!host || host.dhcpTransaction !== lease.transaction || !isStationIp(lease.ip)) return;
+    host.dhcpTransaction = undefined;
+    this.#addressUsed(host, lease.ip, now);
+  }
+
+  #addressUsed(host: LearnedHost, ip: string, now: number): void {
+    const known = host.addresses.get(ip);
+    if (known) {
+      recordActivity(known, now);
+      return;
+    }
+    if (host.addresses.size >= MAX_ADDRESSES) {
+      this.#environment.count("hosts_refused_total");
+      return;
+    }
+    const owners = [...this.#ownersOf(host, ip)].filter((other) => other !== host);
+    if (owners.length >= MAX_OWNERS) {
+      this.#environment.count("hosts_refused_total");
+      return;
+    }
+    const addAddress = () => {
+      if (!this.#hosts.has(host.id)) return;
+      host.addresses.set(ip, firstActivity(now));
+      this.#addOwner(host, ip);
+      this.#publish(host);
+    };
+    const reachable = owners.filter((other) =>
+      other.locations.some((location) => this.#environment.isEdge(location.ref)),
+    );
+    if (reachable.length === 0) {
+      for (const other of owners) this.#removeAddress(other, ip);
+      addAddress();
+      return;
+    }
+    const timesSeen = () => reachable.reduce((sum, other) => sum + (other.addresses.get(ip)?.count ?? 0), 0);
+    const before = timesSeen();
+    const started = this.#duplicates.start(`${host.id} ${ip}`, {
+      startedBy: host.locations[0]?.ref.device ?? "",
+      startedAt: now,
+      ownerReplied: () => timesSeen() > before,
+      onConflict: () => {
+        this.#environment.count("host_conflicts_total");
+        addAddress();
+        for (const other of reachable) if (this.#hosts.has(other.id)) this.#publish(other);
+      },
+      onMove: () => {
+        for (const other of reachable) this.#removeAddress(other, ip);
+        addAddress();
+      },
+    });
+    if (started)
+      for (const other of reachable)
+        for (const location of other.locations) this.#probeAddress(other, location, ip);
+  }
+
+  #removeAddress(host: LearnedHost, ip: string): void {
+    if (!host.addresses.delete(ip)) return;
+    const others = this.#ownersOf(host, ip);
+    this.#removeOwner(host, ip);
+    this.#publish(host);
+    for (const other of others) if (other !== host) this.#publish(other);
+  }
+
+  #sweepAddresses(host: LearnedHost, now: number): void {
+    const { hostTimeoutMs } = this.#settings;
+    for (const [ip, activity] of host.addresses) {
+      const silentMs = now - activity.lastSeenAt;
+      const contested = this.#ownersOf(host, ip).size > 1;
+      if (silentMs >= (contested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs)) {
+        this.#removeAddress(host, ip);
+      } else if (isProbeDue(silentMs, now - activity.probedAt, contested, hostTimeoutMs)) {
+        activity.probedAt = now;
+        for (const location of host.locations) this.#probeAddress(host, location, ip);
+      }
+    }
+  }
+
+  #sweepLocations(host: LearnedHost, now: number): void {
+    const contested = host.locations.length > 1;
+    const { hostTimeoutMs } = this.#settings;
+    for (const location of host.locations) {
+      const silentMs = now - location.lastSeenAt;
+      if (silentMs >= (contested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs))
+        this.#removeLocation(host, location.ref, false);
+      else if (isProbeDue(silentMs, now - location.probedAt, contested, hostTimeoutMs))
+        this.#probeLocation(host, location, now);
+    }
+  }
+
+  #probeLocation(host: LearnedHost, location: HostLocation, now: number): void {
+    location.probedAt = now;
+    for (const ip of host.addresses.keys()) this.#probeAddress(host, location, ip);
+  }
+
+  #probeAddress(host: LearnedHost, { ref }: HostLocation, ip: string): void {
+    if (!this.#environment.isEdge(ref)) return;
+    const frame = ip.includes(":")
+      ? writeNeighbourSolicitation(
+          PROBE_SOURCE_MAC,
+          PROBE_SOURCE_LINK_LOCAL,
+          host.mac,
+          Uint8Array.from(ipaddr.parse(ip).toByteArray()),
+          host.tags,
+        )
+      : writeArpProbe(PROBE_SOURCE_MAC, host.mac, ip, host.tags);
+    this.#environment.sendFrame(ref, frame);
+  }
+
+  #ownersOf(host: LearnedHost, ip: string): ReadonlySet<LearnedHost> {
+    return this.#owners.get(ownerKey(host, ip)) ?? NO_HOSTS;
+  }
+
+  #addOwner(host: LearnedHost, ip: string): void {
+    const key = ownerKey(host, ip);
+    this.#owners.set(key, (this.#owners.get(key) ?? new Set<LearnedHost>()).add(host));
+  }
+
+  #removeOwner(host: LearnedHost, ip: string): void {
+    const key = ownerKey(host, ip);
+    const owners = this.#owners.get(key);
+    owners?.delete(host);
+    if (owners?.size === 0) this.#owners.delete(key);
+  }
+
+  #index(host: LearnedHost, ref: PortRef): void {
+    const key = portKey(ref);
+    this.#byPort.set(key, (this.#byPort.get(key) ?? new Set<LearnedHost>()).add(host));
+  }
+
+  #unindex(host: LearnedHost, ref: PortRef): void {
+    const key = portKey(ref);
+    const hostsAtPort = this.#byPort.get(key);
+    hostsAtPort?.delete(host);
+    if (hostsAtPort?.size === 0) this.#byPort.delete(key);
+  }
+
+  #publish(host: LearnedHost): void {
+    if (!this.#hosts.has(host.id) || host.locations.length === 0) return;
+    const contested = [...host.addresses.keys()].filter((ip) => this.#ownersOf(host, ip).size > 1);
+    this.#claims.setHost(host.toClaim(contested));
+  }
+}
+
+const NO_HOSTS: ReadonlySet<LearnedHost> = new Set();
+
+/** The same address in two VLANs belongs to two networks. */
+const ownerKey = (host: LearnedHost, ip: string): string => `${host.tags.vlan ?? ""} ${ip}`;
+
+/** The link-local address of `PROBE_SOURCE_MAC` (RFC 4291, appendix A). */
+const PROBE_SOURCE_LINK_LOCAL = ((mac: Uint8Array) => {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = mac;
+  return Uint8Array.of(0xfe, 0x80, 0, 0, 0, 0, 0, 0, a ^ 2, b, c, 0xff, 0xfe, d, e, f);
+})(macBytes(PROBE_SOURCE_MAC));
+
+function isProbeDue(silentMs: number, sinceProbedMs: number, contested: boolean, timeoutMs: number): boolean {
+  if (contested) return silentMs >= CONFLICT_PROBE_INTERVAL_MS && sinceProbedMs >= CONFLICT_PROBE_INTERVAL_MS;
+  const half = timeoutMs / 2;
+  return silentMs >= half && sinceProbedMs >= half / MAX_PROBES;
+}

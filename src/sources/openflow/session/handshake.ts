@@ -1,0 +1,21 @@
+/** The messages of the handshake (§6.3.1) that are the same for every switch. */
+import { encode, MULTIPART, ROLE, VERSION } from "../codec/messages.ts";
+import { COOKIE, COOKIE_MASK } from "../flows.ts";
+
+export const HELLO = encode("hello", { versions: [VERSION] });
+
+/** What may have changed since the handshake of a session that stood by. */
+export const RENEWAL_REQUESTS = Buffer.concat([
+  encode("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK }),
+  encode("multipartRequest", { type: MULTIPART.portDescription }),
+]);
+
+/** All requests of the handshake in one write. A switch replies in the same order. */
+export const HANDSHAKE_REQUESTS = Buffer.concat([
+  encode("featuresRequest", {}),
+  encode("multipartRequest", { type: MULTIPART.description }),
+  RENEWAL_REQUESTS,
+  encode("roleRequest", { role: ROLE.equal, generation: 0n }),
+]);
+
+export type HandshakeReply = "features" | "description" | "ports";

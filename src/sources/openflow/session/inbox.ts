@@ -1,0 +1,122 @@
+/**
+ * What a session has received and not handled yet. It is handled in steps on the scheduler, whose owner is the peer's
+ * address: a little at once, the rest in turns with other sessions; the socket is not read while much is left. A session
+ * that must wait is not read until the next tick.
+ *
+ * The bytes that sessions hold are limited per peer address and in total. A session that would exceed the limit is closed.
+ */
+import { errorMessage } from "../../../lib/error-message.ts";
+import type { Scheduler } from "../../../lib/scheduler.ts";
+import type { Steps } from "../../../lib/steps.ts";
+import type { MessageFramer } from "../codec/framing.ts";
+import type { Quota } from "../quota.ts";
+import type { Channel } from "./transport.ts";
+
+const FULL_BYTES = 64 * 1024;
+
+export interface InboxOwner {
+  readonly channel: Channel;
+  readonly isClosed: boolean;
+  /** Handles the messages of the framer. `wait`: not all of them can be handled now. */
+  handleMessages(): Steps<"wait" | "done">;
+  close(reason: string): void;
+  /** Its socket is not read for now. */
+  paused(): void;
+}
+
+export class Inbox {
+  readonly #owner: InboxOwner;
+  readonly #framer: MessageFramer;
+  readonly #scheduler: Scheduler;
+  readonly #quota: Quota;
+  /** Its messages are being handled on the scheduler. */
+  #isWorking = false;
+  /** It waits for the next tick. */
+  #isPaused = false;
+  /** Its socket is not read until what it holds is handled. */
+  #isSocketPaused = false;
+  #countedBytes = 0;
+
+  constructor(owner: InboxOwner, framer: MessageFramer, scheduler: Scheduler, quota: Quota) {
+    this.#owner = owner;
+    this.#framer = framer;
+    this.#scheduler = scheduler;
+    this.#quota = quota;
+  }
+
+  push(chunk: Uint8Array): void {
+    this.#framer.push(chunk);
+    // A paused socket may still deliver what the system had read before.
+    if (this.#isWorking || this.#isPaused) {
+      this.#hold();
+      this.#pauseWhenFull();
+    } else this.#work();
+  }
+
+  tick(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#owner.channel.resume();
+    this.#work();
+  }
+
+  /** The session is closed. */
+  clear(): void {
+    this.#count(0);
+  }
+
+  #work(): void {
+    const { channel } = this.#owner;
+    const outcome = this.#scheduler.run(channel.remoteAddress, this.#owner.handleMessages());
+    if (!(outcome instanceof Promise)) {
+      this.#end(outcome);
+      return;
+    }
+    this.#isWorking = true;
+    this.#hold();
+    this.#pauseWhenFull();
+    outcome.then(
+      (end) => {
+        this.#isWorking = false;
+        if (this.#isSocketPaused && !this.#owner.isClosed) channel.resume();
+        this.#isSocketPaused = false;
+        this.#end(end);
+      },
+      (error: unknown) => this.#owner.close(`internal error: ${errorMessage(error)}`),
+    );
+  }
+
+  #end(outcome: "wait" | "done"): void {
+    if (this.#owner.isClosed) return;
+    if (outcome === "wait") {
+      this.#isPaused = true;
+      this.#owner.channel.pause();
+      this.#owner.paused();
+      this.#hold();
+    } else if (this.#framer.bufferedBytes !== this.#countedBytes) this.#count(this.#framer.bufferedBytes);
+  }
+
+  /** A little may arrive while the rest is handled: to pause and resume a socket costs more than to store it. */
+  #pauseWhenFull(): void {
+    if (this.#isSocketPaused || this.#framer.bufferedBytes < FULL_BYTES || this.#owner.isClosed) return;
+    this.#isSocketPaused = true;
+    this.#owner.channel.pause();
+    this.#owner.paused();
+  }
+
+  #hold(): void {
+    this.#framer.hold();
+    this.#count(this.#framer.bufferedBytes);
+  }
+
+  #count(bytes: number): void {
+    const { remoteAddress } = this.#owner.channel;
+    const more = bytes - this.#countedBytes;
+    if (more > 0 && this.#quota.exceededBy(remoteAddress, more) !== undefined) {
+      this.#owner.close("its peer holds too many bytes that cannot be handled");
+      return;
+    }
+    this.#quota.add(remoteAddress, more);
+    this.#countedBytes = bytes;
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The open sessions. Their number is limited per peer address and in total. When the source is full, the address with the
+ * most sessions gives one up that belongs to no known switch, unless the new one comes from an address with as many. It is
+ * also full when there are too few file descriptors.
+ */
+import type { OpenflowSettings } from "../options.ts";
+import type { Channel } from "./transport.ts";
+
+export interface LimitedSession {
+  readonly channel: Pick<Channel, "remoteAddress" | "terminate">;
+  readonly isClosed: boolean;
+  reject(reason: string): void;
+}
+
+export class SessionLimiter<Session extends LimitedSession> {
+  readonly #limits: Pick<OpenflowSettings, "maxSessions" | "maxDevicesPerAddress">;
+  readonly #isKnown: (session: Session) => boolean;
+  readonly #byAddress = new Map<string, Set<Session>>();
+  #size = 0;
+
+  constructor(
+    limits: Pick<OpenflowSettings, "maxSessions" | "maxDevicesPerAddress">,
+    isKnown: (session: Session) => boolean,
+  ) {
+    this.#limits = limits;
+    this.#isKnown = isKnown;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  *all(): Iterable<Session> {
+    for (const sessions of this.#byAddress.values()) yield* sessions;
+  }
+
+  add(session: Session): void {
+    const address = session.channel.remoteAddress;
+    const sessions = this.#byAddress.get(address);
+    if (sessions) sessions.add(session);
+    else this.#byAddress.set(address, new Set([session]));
+    this.#size++;
+  }
+
+  delete(session: Session): void {
+    const address = session.channel.remoteAddress;
+    const sessions = this.#byAddress.get(address);
+    if (!sessions?.delete(session)) return;
+    this.#size--;
+    if (sessions.size === 0) this.#byAddress.delete(address);
+  }
+
+  /** Returns whether a session from the address is accepted. */
+  makeRoom(address: string, descriptorsAreLow: boolean): boolean {
+    const count = this.#byAddress.get(address)?.size ?? 0;
+    if (count >= this.#limits.maxDevicesPerAddress) return false;
+    if (this.#size < this.#limits.maxSessions && !descriptorsAreLow) return true;
+    let most = new Set<Session>();
+    for (const sessions of this.#byAddress.values()) if (sessions.size > most.size) most = sessions;
+    if (most.size <= count + 1) return false;
+    for (const session of most) {
+      if (session.isClosed || this.#isKnown(session)) continue;
+      this.delete(session);
+      session.reject("displaced by another session: there are too many");
+      session.channel.terminate();
+      return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,398 @@
+/**
+ * The OpenFlow session of one switch: handshake (§6.3.1), echo, limits. It knows the protocol but not the network: what
+ * it receives is passed to its `SessionEvents`.
+ *
+ * Messages are handled in steps (`inbox.ts`).
+ *
+ * A session that violates the protocol or a limit is closed, with an error message where the protocol has one, and no
+ * other session is affected. Reasons: a malformed message, another version than 1.3, a handshake or echo timeout, too
+ * many ports. A session that has no tokens left for messages, or whose events must wait, is paused until the next tick, so
+ * that TCP applies backpressure.
+ */
+import type { ByteHandler } from "../../../lib/byte-channel.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Scheduler } from "../../../lib/scheduler.ts";
+import type { Steps } from "../../../lib/steps.ts";
+import { TokenBucket, type TokenBucketOptions } from "../../../lib/token-bucket.ts";
+import { MessageFramer } from "../codec/framing.ts";
+import {
+  type Bodies,
+  dispatch,
+  ERROR,
+  encode,
+  type Handlers,
+  type MessageKind,
+  PORT_REASON,
+  ROLE,
+  type SwitchDescription,
+  VERSION,
+} from "../codec/messages.ts";
+import type { PortDescription } from "../codec/port.ts";
+import { WireError } from "../codec/wire.ts";
+import type { Counter } from "../counters.ts";
+import type { PortChange } from "../discovery/port-damping.ts";
+import type { Quota } from "../quota.ts";
+import { HANDSHAKE_REQUESTS, type HandshakeReply, HELLO, RENEWAL_REQUESTS } from "./handshake.ts";
+import { HandshakePorts } from "./handshake-ports.ts";
+import { Inbox, type InboxOwner } from "./inbox.ts";
+import type { Channel } from "./transport.ts";
+
+export interface SessionLimits {
+  readonly handshakeTimeoutMs: number;
+  readonly echoIntervalMs: number;
+  readonly maxPorts: number;
+}
+
+/** What all sessions of a source share. */
+export interface SessionContext {
+  readonly events: SessionEvents;
+  readonly limits: SessionLimits;
+  readonly log: Logger;
+  readonly clock: Pick<Clock, "monotonic">;
+  readonly scheduler: Scheduler;
+  /** The messages of one session. */
+  readonly messageRate: TokenBucketOptions;
+  /** The ports of sessions whose handshake is not complete. */
+  readonly heldPorts: Quota;
+  /** Bytes that were received and are not handled. */
+  readonly heldBytes: Quota;
+}
+
+export interface SessionEvents {
+  /** Whether the handshake may end now. Checked again at each tick until it does. */
+  mayConnect(session: Session): boolean;
+  /** Whether no further message is handled until the next tick. */
+  mustWait(session: Session): boolean;
+  sessionReady(session: Session): Steps<void>;
+  portChanged(session: Session, change: PortChange): void;
+  packetIn(session: Session, inPort: number, frame: Uint8Array): void;
+  /** The switch did not accept the role that was requested last. */
+  roleRefused(session: Session): void;
+  sessionClosed(session: Session, reason: string, byPeer: boolean): void;
+  count(counter: Counter): void;
+}
+
+const EMPTY = new Uint8Array(0);
+const ALIVE_CHECK_TIMEOUT_MS = 2000;
+const MAX_BARRIERS = 1000;
+/** A peer that does not close its side is disconnected after this time. */
+const CLOSE_TIMEOUT_MS = 2000;
+const MAX_HELLO_BYTES = 2048;
+const MAX_MESSAGE_BYTES = 0xffff;
+const MESSAGES_PER_STEP = 8;
+
+export class Session implements ByteHandler, InboxOwner {
+  readonly channel: Channel;
+  /** `HOST:PORT` of the peer. */
+  readonly remote: string;
+  /** Filled by the handshake. */
+  deviceId = "";
+  auxiliary = 0;
+  tables = 0;
+  /** Flows with our cookie that the switch had when it connected: installed before a restart. */
+  inheritedFlows = 0;
+  description: SwitchDescription | undefined;
+  /** The switch has another master, of a newer generation. */
+  isRoleRefused = false;
+  /** Until its switch has them. */
+  readonly ports: HandshakePorts;
+  readonly #context: SessionContext;
+  readonly #events: SessionEvents;
+  readonly #framer = new MessageFramer();
+  readonly #inbox: Inbox;
+  readonly #handlers: Handlers;
+  /** When its handshake began. */
+  #openedAt: number;
+  readonly #messageTokens: TokenBucket;
+  readonly #barriers = new Map<number, () => void>();
+  readonly #pendingReplies = new Set<HandshakeReply>(["features", "description", "ports"]);
+  #state: "hello" | "handshake" | "ready" | "closed" = "hello";
+  #peerVersion = 0;
+  #now: number;
+  /** Set while an echo reply is pending. Other messages do not count as a reply: a stalled switch may still send. */
+  #echoSentAt: number | undefined;
+  #echoRepliedAt: number;
+  #echoDeadline = Number.POSITIVE_INFINITY;
+  #xid = 1;
+  #wasDelayed = false;
+  /** Set when it was closed here. */
+  #closedAt: number | undefined;
+
+  constructor(channel: Channel, context: SessionContext, now: number) {
+    this.channel = channel;
+    const { remoteAddress: host, remotePort: port } = channel;
+    this.remote = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+    this.ports = new HandshakePorts(host, context.heldPorts, context.limits.maxPorts);
+    this.#context = context;
+    this.#events = context.events;
+    this.#openedAt = now;
+    this.#messageTokens = new TokenBucket(context.messageRate, now);
+    this.#now = now;
+    this.#echoRepliedAt = now;
+    this.#handlers = this.#createHandlers();
+    this.#inbox = new Inbox(this, this.#framer, context.scheduler, context.heldBytes);
+  }
+
+  get isReady(): boolean {
+    return this.#state === "ready";
+  }
+
+  /** Nothing of it is handled any more, though its connection may not be closed yet. */
+  get isClosed(): boolean {
+    return this.#state === "closed" || this.#closedAt !== undefined;
+  }
+
+  start(): void {
+    this.#framer.maxMessageBytes = MAX_HELLO_BYTES;
+    // A node that relays a switch has sent it already.
+    if (this.channel.relayedBy === undefined) this.sendBytes(HELLO);
+  }
+
+  requestRole(role: keyof typeof ROLE, generation: bigint): void {
+    this.send("roleRequest", { role: ROLE[role], generation });
+  }
+
+  /** Completes the handshake again, with what may have changed since: it no longer stands by. */
+  renew(now: number): void {
+    this.#state = "handshake";
+    this.#openedAt = now;
+    this.#pendingReplies.add("ports");
+    this.sendBytes(RENEWAL_REQUESTS);
+  }
+
+  send<K extends MessageKind>(kind: K, body: Bodies[K], xid = this.#xid++): void {
+    if (this.#state !== "closed") this.channel.send(encode(kind, body, xid));
+  }
+
+  /** Sends messages that are already encoded. */
+  sendBytes(messages: Uint8Array): void {
+    if (this.#state !== "closed") this.channel.send(messages);
+  }
+
+  /** Resolves when the switch has processed all messages sent so far, or the session is closed. */
+  barrier(): Promise<void> {
+    if (this.#barriers.size >= MAX_BARRIERS) this.close("does not reply to barriers");
+    if (this.isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const xid = this.#xid++;
+      this.#barriers.set(xid, resolve);
+      this.send("barrierRequest", {}, xid);
+    });
+  }
+
+  /** Closes the session unless the switch replies to an echo request soon. */
+  checkAlive(now: number): void {
+    if (this.#echoDeadline < Number.POSITIVE_INFINITY) return;
+    this.#echoDeadline = now + ALIVE_CHECK_TIMEOUT_MS;
+    this.send("echoRequest", { data: EMPTY });
+  }
+
+  close(reason: string): void {
+    this.#closedAt ??= this.#now;
+    this.channel.close(reason);
+  }
+
+  onData(chunk: Uint8Array): void {
+    if (this.isClosed) return;
+    this.#inbox.push(chunk);
+  }
+
+  paused(): void {
+    this.#events.count("paused_total");
+  }
+
+  *handleMessages(): Steps<"wait" | "done"> {
+    for (;;) {
+      const next = this.#handleSome();
+      if (next === "pause") yield;
+      else if (next === "connect") {
+        yield* this.#events.sessionReady(this);
+        this.ports.release();
+      } else return next;
+    }
+  }
+
+  /** One step. A plain function, because it handles every message: what a switch sends at once is usually one step. */
+  #handleSome(): "pause" | "connect" | "wait" | "done" {
+    if (this.#events.mustWait(this)) return "wait";
+    const now = this.#context.clock.monotonic();
+    const count = Math.min(MESSAGES_PER_STEP, this.#messageTokens.available(now));
+    let handled = 0;
+    try {
+      for (; handled < count; handled++) {
+        if (this.isClosed) return "done";
+        if (this.#pendingReplies.size === 0 && this.#state === "handshake") {
+          if (!this.#mayConnect()) return "wait";
+          this.#state = "ready";
+          return "connect";
+        }
+        const message = this.#framer.next();
+        if (!message) return "done";
+        this.#handleMessage(message);
+      }
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#closeMalformed(error);
+      return "done";
+    } finally {
+      this.#messageTokens.take(now, handled);
+    }
+    return count < MESSAGES_PER_STEP ? "wait" : "pause";
+  }
+
+  #mayConnect(): boolean {
+    if (this.#events.mayConnect(this)) return true;
+    if (!this.#wasDelayed) this.#events.count("changes_delayed_total");
+    this.#wasDelayed = true;
+    return false;
+  }
+
+  onClose(reason: string, byPeer: boolean): void {
+    if (this.#state === "closed") return;
+    this.#state = "closed";
+    for (const resolve of this.#barriers.values()) resolve();
+    this.#barriers.clear();
+    this.#inbox.clear();
+    this.ports.release();
+    this.#events.sessionClosed(this, reason, byPeer);
+  }
+
+  tick(now: number): void {
+    this.#now = now;
+    if (this.#closedAt !== undefined) {
+      if (now - this.#closedAt >= CLOSE_TIMEOUT_MS) this.channel.terminate();
+      return;
+    }
+    this.#inbox.tick();
+    const { handshakeTimeoutMs, echoIntervalMs } = this.#context.limits;
+    if (this.#state === "hello" || this.#state === "handshake") {
+      if (now - this.#openedAt >= handshakeTimeoutMs) this.close("handshake timeout");
+      return;
+    }
+    const echoWaitMs = now - (this.#echoSentAt ?? now);
+    if (now >= this.#echoDeadline || echoWaitMs >= 2 * echoIntervalMs) {
+      this.close("no echo reply");
+    } else if (this.#echoSentAt === undefined && now - this.#echoRepliedAt >= echoIntervalMs) {
+      this.#echoSentAt = now;
+      this.send("echoRequest", { data: EMPTY });
+    }
+  }
+
+  #handleMessage(message: Uint8Array): void {
+    const [version = 0, type] = message;
+    this.#peerVersion = version;
+    if (this.#state === "hello" && type !== 0 && type !== 1)
+      throw new WireError("a message before the hello");
+    if (version !== VERSION && type !== 0 && type !== 1)
+      throw new WireError(`version ${version} after the handshake`);
+    if (dispatch(message, this.#handlers) === undefined) {
+      const xid = new DataView(message.buffer, message.byteOffset).getUint32(4);
+      this.send("error", { type: ERROR.badRequest, code: ERROR.badType, data: message.slice(0, 64) }, xid);
+    }
+  }
+
+  #closeMalformed(error: WireError): void {
+    this.#events.count("malformed_total");
+    this.send("error", { type: ERROR.badRequest, code: ERROR.badLength, data: EMPTY });
+    this.close(`malformed: ${error.message}`);
+  }
+
+  #rejectWithCode(code: number, text: string): void {
+    this.send("error", { type: ERROR.helloFailed, code, data: new TextEncoder().encode(text) });
+    this.close(text);
+  }
+
+  /** Closes a session that follows the protocol but is not accepted. */
+  reject(text: string): void {
+    this.#rejectWithCode(ERROR.helloEperm, text);
+  }
+
+  #createHandlers(): Handlers {
+    return {
+      hello: (body) => this.#handleHello(body),
+      error: (body) => {
+        this.#events.count("switch_errors_total");
+        this.#context.log.debug("switch reports an error", {
+          device: this.deviceId,
+          type: body.type,
+          code: body.code,
+        });
+        if (this.#state === "hello") this.close("the switch rejected the hello");
+        else if (body.type === ERROR.roleRequestFailed) {
+          this.isRoleRefused = true;
+          this.#events.roleRefused(this);
+        }
+      },
+      echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
+      echoReply: () => {
+        this.#echoSentAt = undefined;
+        this.#echoRepliedAt = this.#now;
+        this.#echoDeadline = Number.POSITIVE_INFINITY;
+      },
+      featuresReply: (body) => this.#handleFeatures(body),
+      multipartReply: (body) => this.#handleMultipart(body),
+      portStatus: ({ reason, port }) => {
+        const removed = reason === PORT_REASON.delete;
+        if (this.isReady) this.#events.portChanged(this, { description: port, removed });
+        else if (removed) this.ports.discard(port.number);
+        else this.#storePort(port);
+      },
+      packetIn: ({ inPort, frame }) => {
+        if (this.isReady) this.#events.packetIn(this, inPort, frame);
+      },
+      barrierReply: (_, xid) => {
+        this.#barriers.get(xid)?.();
+        this.#barriers.delete(xid);
+      },
+      roleReply: () => {},
+    };
+  }
+
+  #handleHello({ versions }: Bodies["hello"]): void {
+    if (this.#state !== "hello") return;
+    // §6.3.1: the bitmaps decide. Without one, the peer supports its own version and all lower ones.
+    const supported = versions.length > 0 ? versions.includes(VERSION) : this.#peerVersion >= VERSION;
+    if (!supported) {
+      this.#rejectWithCode(ERROR.incompatible, "only OpenFlow 1.3 (0x04) is supported");
+      return;
+    }
+    this.#state = "handshake";
+    this.#framer.maxMessageBytes = MAX_MESSAGE_BYTES;
+    this.sendBytes(HANDSHAKE_REQUESTS);
+  }
+
+  #handleFeatures(body: Bodies["featuresReply"]): void {
+    if (this.#state !== "handshake") return;
+    this.deviceId = `of:${body.dpid}`;
+    this.auxiliary = body.auxiliary;
+    this.tables = body.tables;
+    this.#replyReceived("features");
+  }
+
+  #handleMultipart(body: Bodies["multipartReply"]): void {
+    if (this.#state !== "handshake") return;
+    if (body.description) {
+      this.description = body.description;
+      this.#replyReceived("description");
+    }
+    if (body.flowCount !== undefined) this.inheritedFlows = body.flowCount;
+    for (const port of body.ports ?? []) this.#storePort(port);
+    if (body.ports && !body.more) this.#replyReceived("ports");
+  }
+
+  #storePort(port: PortDescription): void {
+    if (this.isClosed) return;
+    const exceeded = this.ports.store(port);
+    if (exceeded === "session") this.close(`more than ${this.#context.limits.maxPorts} ports`);
+    else if (exceeded === "peer") {
+      this.#events.count("ports_refused_total");
+      this.close("too many ports in the handshakes of its peer");
+    }
+  }
+
+  /** When all are there, the handshake ends before the next message is handled. */
+  #replyReceived(reply: HandshakeReply): void {
+    this.#pendingReplies.delete(reply);
+  }
+}

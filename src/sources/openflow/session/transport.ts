@@ -1,0 +1,325 @@
+/**
+ * The listener, and a `Channel` with bounded output for each connection. All messages of one turn of the event loop to
+ * one peer are sent with one write at its end. A peer that does not read is disconnected once its backlog exceeds a
+ * limit, so that no switch can make the process hold memory. A peer that sends too much can be paused; TCP then applies
+ * backpressure.
+ *
+ * With TLS, each accepted socket is upgraded with the certificates that are current at that time, so that changed files
+ * apply to new sessions without a new listener.
+ *
+ * Near the limit of file descriptors a new connection needs the place of another one. When something else takes the last
+ * descriptor, the port is closed until there are enough: the runtime would try to accept without end, at full CPU.
+ */
+import type { Socket } from "bun";
+import type { ByteChannel, ByteHandler } from "../../../lib/byte-channel.ts";
+import type { Certificates } from "../../../lib/certificate-files.ts";
+import { DescriptorMonitor, type DescriptorState } from "../../../lib/descriptor-monitor.ts";
+import { errorMessage } from "../../../lib/error-message.ts";
+import { type Logger, silentLogger } from "../../../lib/logger.ts";
+import { SuspendableSocket } from "../../../lib/suspendable-socket.ts";
+import { SourceError } from "../../source.ts";
+import type { OpenflowSettings } from "../options.ts";
+import { fingerprintDigits, type PeerCertificate } from "./allow-list.ts";
+import { BacklogAccount, createBacklogQuota } from "./backlog.ts";
+
+const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+
+/** The connection of a switch: to this node, or to another one that relays it. */
+export interface Channel extends ByteChannel {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  /** The verified certificate of the peer; undefined without one. */
+  readonly certificate: PeerCertificate | undefined;
+  /** The node that relays it; undefined on the node that the switch is connected to. */
+  readonly relayedBy: string | undefined;
+}
+
+/** The channels to flush at the end of this turn of the event loop, and what all channels have to send. */
+class FlushQueue {
+  readonly backlog = createBacklogQuota();
+  #channels: SocketChannel[] = [];
+
+  add(channel: SocketChannel): void {
+    if (this.#channels.push(channel) > 1) return;
+    setImmediate(() => {
+      const channels = this.#channels;
+      this.#channels = [];
+      for (const each of channels) each.flush();
+    });
+  }
+}
+
+class SocketChannel implements Channel {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  certificate: PeerCertificate | undefined;
+  readonly relayedBy = undefined;
+  onDrain: (() => void) | undefined;
+  #socket: Socket<SocketData>;
+  readonly #flushQueue: FlushQueue;
+  #queue: Uint8Array[] = [];
+  #queuedBytes = 0;
+  readonly #backlog: BacklogAccount;
+  #flushScheduled = false;
+  #blocked = false;
+  #closeReason: string | undefined;
+
+  /** `blocked`: nothing is written before `flush` is called. */
+  constructor(socket: Socket<SocketData>, flushQueue: FlushQueue, blocked: boolean) {
+    this.#socket = socket;
+    this.#flushQueue = flushQueue;
+    this.#blocked = blocked;
+    // A dual-stack socket reports an IPv4 peer in its IPv4-mapped IPv6 form.
+    this.remoteAddress = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
+    this.remotePort = socket.remotePort;
+    this.#backlog = new BacklogAccount(flushQueue.backlog, this.remoteAddress);
+  }
+
+  get backlogBytes(): number {
+    return this.#queuedBytes;
+  }
+
+  get closeReason(): string | undefined {
+    return this.#closeReason;
+  }
+
+  send(message: Uint8Array): void {
+    if (this.#closeReason !== undefined) return;
+    this.#queue.push(message);
+    this.#queuedBytes += message.length;
+    if (this.#queuedBytes > MAX_BACKLOG_BYTES) this.#destroyBlocked();
+    else if (this.#blocked) this.#count();
+    else if (!this.#flushScheduled) {
+      this.#flushScheduled = true;
+      this.#flushQueue.add(this);
+    }
+  }
+
+  flush(): void {
+    this.#flushScheduled = false;
+    this.#blocked = false;
+    if (this.#queuedBytes === 0) return;
+    const [first] = this.#queue;
+    const bytes = this.#queue.length === 1 && first ? first : Buffer.concat(this.#queue);
+    const written = Math.max(0, this.#socket.write(bytes));
+    this.#queue = written < bytes.length ? [bytes.subarray(written)] : [];
+    this.#queuedBytes = bytes.length - written;
+    this.#blocked = this.#queuedBytes > 0;
+    this.#count();
+    if (!this.#blocked) this.onDrain?.();
+  }
+
+  close(reason: string): void {
+    if (this.#closeReason !== undefined) return;
+    this.flush();
+    this.#closeReason = reason;
+    this.#socket.end();
+  }
+
+  terminate(): void {
+    this.#destroy(this.#closeReason ?? "terminated");
+  }
+
+  #destroy(reason: string): void {
+    this.#closeReason = reason;
+    this.discard();
+    this.#socket.terminate();
+  }
+
+  /** Nothing is sent any more. */
+  discard(): void {
+    this.#queue = [];
+    this.#queuedBytes = 0;
+    this.#count();
+  }
+
+  /** Only what the socket did not accept counts: the rest leaves at the end of this turn. */
+  #count(): void {
+    if (!this.#backlog.set(this.#queuedBytes)) this.#destroyBlocked();
+  }
+
+  #destroyBlocked(): void {
+    this.#destroy("does not read what it is sent");
+  }
+
+  /** The socket is encrypted from now on. */
+  secure(socket: Socket<SocketData>): void {
+    this.#socket = socket;
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+}
+
+interface SocketData {
+  channel: SocketChannel | undefined;
+  handler: ByteHandler | undefined;
+}
+
+export interface OpenflowListener {
+  readonly host: string;
+  readonly port: number;
+  /** To be called periodically. */
+  checkDescriptors(): void;
+  /** Closes the listener and every connection. */
+  stop(): void;
+}
+
+/** Twice the reserve of the HTTP port, so that a flood of this one leaves descriptors for requests. */
+const DESCRIPTOR_RESERVES = 2;
+
+/**
+ * `accept` returns the handler of a new connection, or undefined to close it at once. `certificates` returns those of this
+ * service; without it connections are not encrypted.
+ */
+export function listen(
+  settings: Pick<OpenflowSettings, "host" | "port">,
+  certificates: (() => Certificates) | undefined,
+  accept: (channel: Channel, descriptorsAreLow: boolean) => ByteHandler | undefined,
+  log: Logger,
+): OpenflowListener {
+  const flushQueue = new FlushQueue();
+  const channels = new Set<SocketChannel>();
+  const descriptors = new DescriptorMonitor({
+    reserves: DESCRIPTOR_RESERVES,
+    onChange: (state, limit) => logDescriptors(log, state, limit),
+  });
+  const handlers: Bun.SocketHandler<SocketData> = {
+    data: (socket, chunk) => socket.data.handler?.onData(chunk),
+    drain: (socket) => socket.data.channel?.flush(),
+    close: ({ data }, error) => {
+      if (data.channel) channels.delete(data.channel);
+      onClose(data, error);
+    },
+    error: () => {},
+  };
+  const onOpen = (socket: Socket<SocketData>) => {
+    const channel = new SocketChannel(socket, flushQueue, certificates !== undefined);
+    const handler = accept(channel, descriptors.isSocketReserved(socket));
+    socket.data = { channel, handler };
+    if (!handler) {
+      socket.terminate();
+      return;
+    }
+    channels.add(channel);
+    channel.onDrain = handler.onDrain?.bind(handler);
+    socket.setNoDelay(true);
+    if (certificates) startTls(socket, socket.data, certificates(), handlers);
+    // The hello is sent at once: the peer waits for it before it continues.
+    else channel.flush();
+  };
+  const bind = (port: number) =>
+    Bun.listen<SocketData>({
+      hostname: settings.host,
+      port,
+      exclusive: true,
+      data: { channel: undefined, handler: undefined },
+      socket: {
+        ...handlers,
+        open: onOpen,
+        // With TLS these are the encrypted bytes.
+        ...(certificates && { data: () => {}, drain: () => {} }),
+      },
+    });
+  const server = bindFirst(bind, settings);
+  let isTaken = false;
+  return {
+    host: settings.host,
+    port: server.port,
+    checkDescriptors() {
+      const state = descriptors.check();
+      if (state === "exhausted") server.suspend();
+      else if (state === "enough") isTaken = !resume(server, isTaken ? silentLogger : log);
+    },
+    stop() {
+      server.stop();
+      // Those accepted before the port was closed for a while belong to no socket that could be stopped.
+      for (const channel of channels) channel.terminate();
+    },
+  };
+}
+
+function bindFirst(
+  bind: (port: number) => Bun.TCPSocketListener<SocketData>,
+  { host, port }: Pick<OpenflowSettings, "host" | "port">,
+): SuspendableSocket {
+  try {
+    return new SuspendableSocket(bind, port);
+  } catch (error) {
+    const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+    throw new SourceError(
+      `cannot listen on ${host}:${port}: ${inUse ? "the address is in use" : errorMessage(error)}`,
+    );
+  }
+}
+
+/** Returns false, to be called again, when another process has the port meanwhile. */
+function resume(server: SuspendableSocket, log: Logger): boolean {
+  try {
+    server.resume();
+    return true;
+  } catch (error) {
+    log.warn("openflow: cannot listen again, still trying", {
+      port: server.port,
+      error: errorMessage(error),
+    });
+    return false;
+  }
+}
+
+function logDescriptors(log: Logger, state: DescriptorState, limit: number): void {
+  if (state === "enough") log.info("openflow: there are enough file descriptors again", { limit });
+  else log.warn("openflow: too few file descriptors, new sessions may be refused", { limit });
+}
+
+/** Once: with TLS both the encrypted and the plain side of a socket report its end. */
+function onClose(data: SocketData, error: Error | undefined): void {
+  const { handler, channel } = data;
+  data.channel = undefined;
+  data.handler = undefined;
+  channel?.discard();
+  const localReason = channel?.closeReason;
+  const peerReason = error ? `connection lost: ${error.message}` : "closed by the switch";
+  handler?.onClose(localReason ?? peerReason, localReason === undefined);
+}
+
+function startTls(
+  socket: Socket<SocketData>,
+  data: SocketData,
+  { cert, key, ca }: Certificates,
+  handlers: Bun.SocketHandler<SocketData>,
+): void {
+  const requiresCertificate = ca !== undefined;
+  const [, secure] = socket.upgradeTLS<SocketData>({
+    data,
+    tls: { cert, key, ...(ca !== undefined && { ca, requestCert: true, rejectUnauthorized: true }) },
+    socket: {
+      ...handlers,
+      handshake: (peer, success) => {
+        const { channel } = peer.data;
+        if (!success || !channel || (requiresCertificate && !peer.authorized)) {
+          peer.terminate();
+          return;
+        }
+        if (requiresCertificate) channel.certificate = readCertificate(peer);
+        channel.flush();
+      },
+    },
+  });
+  data.channel?.secure(secure);
+}
+
+function readCertificate(socket: Socket<SocketData>): PeerCertificate | undefined {
+  const { subject, fingerprint256 } = socket.getPeerCertificate() ?? {};
+  if (fingerprint256 === undefined) return undefined;
+  const name: unknown = subject?.CN;
+  return {
+    commonName: typeof name === "string" ? name : undefined,
+    fingerprint: fingerprintDigits(fingerprint256),
+  };
+}
