@@ -4,9 +4,8 @@
  * SVG with all of them.
  */
 import { writeFileSync } from "node:fs";
-import type { Point } from "../../src/formats/layout/adjacency.ts";
-import { countCrossings, countThroughBoxes, type RoutedLink } from "../../src/formats/layout/quality.ts";
-import { Router } from "../../src/formats/layout/router.ts";
+import type { Point } from "../../src/layout/adjacency.ts";
+import { Router } from "../../src/layout/link-router.ts";
 import { DEVICE_BOX, GUTTER, layoutMap } from "../../src/web/layout/map-layout.ts";
 import {
   backbones,
@@ -20,6 +19,7 @@ import {
 } from "../../test/support/layout-graphs.ts";
 import { leafSpine } from "../../test/support/sample-network.ts";
 import type { Result } from "../api/result.ts";
+import { countCrossings, countThroughBoxes, type RoutedLink } from "./link-quality.ts";
 
 const MAX_DEVICES_FOR_CROSSINGS = 1000;
 

@@ -3,10 +3,11 @@
  * they can be distinguished in black and white and by people who are colour-blind. All colours have a contrast of at
  * least 4.5:1 on white.
  */
+
+import type { Point } from "../layout/adjacency.ts";
 import type { Cable } from "../model/cable.ts";
 import { hasConflict } from "../model/conflict.ts";
 import type { Device } from "../model/entity.ts";
-import type { Point } from "./layout/adjacency.ts";
 
 export const TEXT_COLOUR = "#1c2733";
 export const MUTED_TEXT_COLOUR = "#52616f";

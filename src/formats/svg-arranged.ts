@@ -4,8 +4,9 @@
  * The page draws it; the service knows no arrangements. All of it is enlarged by one factor, so that a picture keeps its
  * shape and devices stay where they are on it.
  */
+
+import type { Point, Size } from "../layout/adjacency.ts";
 import { formatNumber, formatPoint, MUTED_TEXT_COLOUR, TEXT_COLOUR } from "./drawing-style.ts";
-import type { Point, Size } from "./layout/adjacency.ts";
 import { xmlText } from "./xml.ts";
 
 /** y downwards. */

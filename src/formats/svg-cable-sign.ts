@@ -1,6 +1,7 @@
 /** The signs on the line of a cable: an arrow where only one direction works, a cross where the cable is lost. */
+
+import type { Point } from "../layout/adjacency.ts";
 import { CABLE_STYLES, type CableState, formatPoint } from "./drawing-style.ts";
-import type { Point } from "./layout/adjacency.ts";
 
 const ARROW = { length: 10, width: 4.5 };
 const CROSS = { arm: 4.5, gap: 8 };

@@ -4,6 +4,10 @@
  * Lines have the routes of the layout, around the boxes that they would otherwise run behind. Several cables between the
  * same two devices run side by side along one route, because each has a state of its own.
  */
+
+import type { Point, Size } from "../layout/adjacency.ts";
+import { pairKey, Router } from "../layout/link-router.ts";
+import { shiftPolyline } from "../layout/shift-polyline.ts";
 import {
   CABLE_STYLES,
   type CableState,
@@ -13,9 +17,6 @@ import {
   formatPoint,
 } from "./drawing-style.ts";
 import { fitLabel } from "./label.ts";
-import type { Point, Size } from "./layout/adjacency.ts";
-import { pairKey, Router } from "./layout/router.ts";
-import { shiftPolyline } from "./layout/shift-polyline.ts";
 import { distance, renderArrow, renderCross } from "./svg-cable-sign.ts";
 import { xmlText } from "./xml.ts";
 

@@ -1,4 +1,6 @@
 /** The box of a device: its name, its type and its number of hosts. Colour, frame and a sign show its state. */
+
+import type { Point, Size } from "../layout/adjacency.ts";
 import { hasConflict } from "../model/conflict.ts";
 import type { Device } from "../model/entity.ts";
 import {
@@ -13,7 +15,6 @@ import {
 } from "./drawing-style.ts";
 import { deviceName } from "./graph.ts";
 import { fitLabel, textWidth } from "./label.ts";
-import type { Point, Size } from "./layout/adjacency.ts";
 import { xmlText } from "./xml.ts";
 
 const HEIGHT = 38;

@@ -1,4 +1,6 @@
 /** The legend at the bottom of the drawing: one row for the states of devices, one for those of cables. */
+
+import type { Point, Size } from "../layout/adjacency.ts";
 import {
   CABLE_STYLES,
   type CableState,
@@ -8,7 +10,6 @@ import {
   MUTED_TEXT_COLOUR,
   TEXT_COLOUR,
 } from "./drawing-style.ts";
-import type { Point, Size } from "./layout/adjacency.ts";
 import { cableAttributes } from "./svg-cable.ts";
 import { renderArrow, renderCross } from "./svg-cable-sign.ts";
 import { renderDeviceFrame } from "./svg-device.ts";

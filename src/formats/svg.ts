@@ -7,16 +7,17 @@
  *
  * The layout cannot pause, and takes seconds for a large network. A service draws in a thread (`svg-thread.ts`).
  */
+
+import type { Point, Size } from "../layout/adjacency.ts";
+import type { ClusterGraph } from "../layout/cluster-assignment.ts";
+import { layoutClusters } from "../layout/clustered-layout.ts";
+import { deviceNode } from "../layout/device-node.ts";
 import { collectPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device, Topology } from "../model/entity.ts";
 import { joinIntoChunks, type PacedText } from "./chunks.ts";
 import { formatCount, formatPoint, type LostCable, MUTED_TEXT_COLOUR, TEXT_COLOUR } from "./drawing-style.ts";
 import { cablesOf, countHosts, deviceIdsOf, deviceName, type TopologyGraph } from "./graph.ts";
-import type { Point, Size } from "./layout/adjacency.ts";
-import type { ClusterGraph } from "./layout/cluster-assignment.ts";
-import { layoutClusters } from "./layout/clustered-layout.ts";
-import { deviceNode } from "./layout/device-node.ts";
 import { type Area, type Arranged, renderArranged, scaleArranged } from "./svg-arranged.ts";
 import { type RoutedCable, renderCables, routeCables } from "./svg-cable.ts";
 import { createDeviceBox, type DeviceBox, deviceBoxSize, renderDeviceBox } from "./svg-device.ts";

@@ -2,7 +2,7 @@
  * Graphs for the tests and the benchmark of the layout: hierarchies, rings, meshes, and backbone networks with the sizes,
  * degrees and shapes of those in the Internet Topology Zoo. All are deterministic.
  */
-import type { ClusterGraph, ClusterNode } from "../../src/formats/layout/cluster-assignment.ts";
+import type { ClusterGraph, ClusterNode } from "../../src/layout/cluster-assignment.ts";
 import { createPlan } from "../../src/sources/demo/plan.ts";
 import { campus, type ListedGraph, listCables } from "./sample-network.ts";
 

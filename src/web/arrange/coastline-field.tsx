@@ -1,6 +1,6 @@
 /** Switches the coastline of the arrangement, and says what there is to know about it. */
 import { useId } from "preact/hooks";
-import { earthLocation } from "../../formats/layout/device-node.ts";
+import { earthLocation } from "../../layout/device-node.ts";
 import type { Network } from "../network.ts";
 import { useNetwork, useStore } from "../store.ts";
 import { setCoastline } from "./arrangement.ts";

@@ -1,8 +1,8 @@
 /** The land of the package, decoded: cities are on it, oceans are not, and no line crosses the earth. */
 import { expect, test } from "bun:test";
 import topology from "world-atlas/land-110m.json";
-import type { Point } from "../../formats/layout/adjacency.ts";
-import { projectLocation } from "../../formats/layout/device-node.ts";
+import type { Point } from "../../layout/adjacency.ts";
+import { projectLocation } from "../../layout/device-node.ts";
 import { bendLand } from "./coastline.ts";
 import { decodeLand, type Ring } from "./land.ts";
 

@@ -2,8 +2,8 @@
  * The outlines of the land, from the TopoJSON of `world-atlas` (Natural Earth, 1:110 million). Only what that file has is
  * decoded. Antarctica is left out: it has no networks on maps like these, and its ring goes around the pole.
  */
-import type { Point } from "../../formats/layout/adjacency.ts";
-import { projectLocation } from "../../formats/layout/device-node.ts";
+import type { Point } from "../../layout/adjacency.ts";
+import { projectLocation } from "../../layout/device-node.ts";
 
 /** TopoJSON, with the fields that are used. Points of an arc are differences, in units of `scale`. */
 export interface LandTopology {

@@ -2,8 +2,8 @@
  * The sites of the layout whose place on the earth is known, and the control points that hold the coastline at them. Sites
  * within a degree share a control point: they are moved apart by more than the coastline is exact.
  */
-import type { Point } from "../../formats/layout/adjacency.ts";
-import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
+import type { Point } from "../../layout/adjacency.ts";
+import type { ClusterNode } from "../../layout/cluster-assignment.ts";
 import type { LayoutPosition } from "../layout/incremental-layout.ts";
 import type { ControlPoint } from "./rubber-sheet.ts";
 

@@ -1,7 +1,7 @@
 /** The sheet meets the sites of the simulated network, is not folded, and depends on the sites alone. */
 import { describe, expect, test } from "bun:test";
 import { demoLayoutGraph } from "../../../test/support/layout-graphs.ts";
-import { projectLocation } from "../../formats/layout/device-node.ts";
+import { projectLocation } from "../../layout/device-node.ts";
 import { layoutMap } from "../layout/map-layout.ts";
 import { controlPoints, type LocatedSite, locatedSites } from "./located-sites.ts";
 import { type ControlPoint, createRubberSheet, foldedShare, type RubberSheet } from "./rubber-sheet.ts";

@@ -7,7 +7,7 @@
  * Where the layout has changed the order of sites, a sheet that meets all of them is folded, and its coasts cannot be
  * recognised. Then the spline is smoothed, no more than needed, and passes such sites at a distance.
  */
-import type { Point } from "../../formats/layout/adjacency.ts";
+import type { Point } from "../../layout/adjacency.ts";
 import { solveLinear } from "./solve-linear.ts";
 
 export interface ControlPoint {

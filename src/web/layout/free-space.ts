@@ -1,5 +1,5 @@
 /** Where devices are, and the nearest places where another one fits without overlapping any of them. */
-import { cellKey, type Point, type Size } from "../../formats/layout/adjacency.ts";
+import { cellKey, type Point, type Size } from "../../layout/adjacency.ts";
 
 const MAX_RINGS = 80;
 

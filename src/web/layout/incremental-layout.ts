@@ -6,8 +6,8 @@
  * A device without any link, as a switch whose links are not found yet, gets a place below all others. It is placed anew
  * with its first link.
  */
-import type { Point } from "../../formats/layout/adjacency.ts";
-import type { ClusterGraph } from "../../formats/layout/cluster-assignment.ts";
+import type { Point } from "../../layout/adjacency.ts";
+import type { ClusterGraph } from "../../layout/cluster-assignment.ts";
 import { FreeSpace } from "./free-space.ts";
 import { layoutMap, SPACING } from "./map-layout.ts";
 

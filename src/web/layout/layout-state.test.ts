@@ -1,5 +1,6 @@
 /** What the layout worker computes: what is there does not move, and only what is different is sent to the page. */
 import { describe, expect, test } from "bun:test";
+import { countThroughBoxes } from "../../../bench/web/link-quality.ts";
 import {
   demoLayoutGraph,
   fatTree,
@@ -9,7 +10,6 @@ import {
   type NumberedEdge,
 } from "../../../test/support/layout-graphs.ts";
 import { leafSpine } from "../../../test/support/sample-network.ts";
-import { countThroughBoxes } from "../../formats/layout/quality.ts";
 import { LayoutState } from "./layout-state.ts";
 import { DEVICE_BOX, SPACING } from "./map-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./messages.ts";

@@ -2,8 +2,8 @@
  * The state of the layout worker: the network as the page has sent it, the positions of its devices and the routes of its
  * links and lost links. An update returns what is different from before. Positions are kept when a device is removed.
  */
-import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
-import { pairKey, pairOf, Router } from "../../formats/layout/router.ts";
+import type { ClusterNode } from "../../layout/cluster-assignment.ts";
+import { pairKey, pairOf, Router } from "../../layout/link-router.ts";
 import { type LocatedSite, locatedSites } from "../coastline/located-sites.ts";
 import { type LayoutPosition, type Placement, placeDevices } from "./incremental-layout.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";

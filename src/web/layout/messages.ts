@@ -2,8 +2,9 @@
  * The messages between the page and the layout worker. The page numbers devices in the order in which it first sees
  * them, and sends only differences. Coordinates are those of the renderer: y is upwards.
  */
-import type { ClusterNode } from "../../formats/layout/cluster-assignment.ts";
+
 import type { Drawing } from "../../formats/svg.ts";
+import type { ClusterNode } from "../../layout/cluster-assignment.ts";
 import type { CoastlineResult } from "../coastline/coastline.ts";
 
 export interface NumberedNode {

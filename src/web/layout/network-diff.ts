@@ -3,8 +3,8 @@
  * or removed. Works in steps, because a network may have tens of thousands of links. Devices keep their numbers when they
  * are removed.
  */
-import { deviceNode } from "../../formats/layout/device-node.ts";
-import { pairKey, pairOf } from "../../formats/layout/router.ts";
+import { deviceNode } from "../../layout/device-node.ts";
+import { pairKey, pairOf } from "../../layout/link-router.ts";
 import type { Network } from "../network.ts";
 import type { LayoutRequest, NumberedNode } from "./messages.ts";
 

@@ -1,6 +1,7 @@
 /** The map as a drawing for a report: devices, boxes and the background where the user has arranged them, and lost links. */
-import type { Point } from "../../formats/layout/adjacency.ts";
+
 import type { Drawing } from "../../formats/svg.ts";
+import type { Point } from "../../layout/adjacency.ts";
 import type { Topology } from "../../model/entity.ts";
 import { type Background, placeOf } from "../../model/map-view.ts";
 import type { Coastline } from "../coastline/coastline.ts";

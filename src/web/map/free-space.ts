@@ -4,7 +4,7 @@
  *
  * What is fitted stays in the middle of the whole map unless it would lie below one of them there.
  */
-import type { Size } from "../../formats/layout/adjacency.ts";
+import type { Size } from "../../layout/adjacency.ts";
 
 /** y downwards. */
 export interface PixelArea {

@@ -1,11 +1,6 @@
 /** The layout of whole networks: deterministic, without overlaps, clusters by site, location or links. */
 import { describe, expect, test } from "bun:test";
-import {
-  demoLayoutGraph,
-  grid,
-  layoutGraph,
-  type NumberedEdge,
-} from "../../../test/support/layout-graphs.ts";
+import { demoLayoutGraph, grid, layoutGraph, type NumberedEdge } from "../../test/support/layout-graphs.ts";
 import { assignClusters, type ClusterNode } from "./cluster-assignment.ts";
 import { type ClusteredLayout, layoutClusters } from "./clustered-layout.ts";
 import { type Box, separateBoxes } from "./separate-boxes.ts";

@@ -1,5 +1,5 @@
 /** What the layout uses of a device: its layer, its location and its site, from its annotations, and its hosts. */
-import type { Device } from "../../model/entity.ts";
+import type { Device } from "../model/entity.ts";
 import type { Point } from "./adjacency.ts";
 import type { ClusterNode } from "./cluster-assignment.ts";
 import { namedLayer } from "./layer-names.ts";

@@ -2,8 +2,8 @@
  * How good a layout with routes is: the crossings of links, and the links that run through boxes of devices that they do
  * not end at. For tests, the benchmark, and the choice between layouts of small graphs.
  */
-import type { Point, Size } from "./adjacency.ts";
-import { crossesBox } from "./box-index.ts";
+import type { Point, Size } from "../../src/layout/adjacency.ts";
+import { crossesBox } from "../../src/layout/box-index.ts";
 
 export interface RoutedLink {
   readonly a: number;

@@ -1,12 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  campus,
-  type ListedGraph,
-  leafSpine,
-  listCables,
-  mesh,
-} from "../../../test/support/sample-network.ts";
+import { campus, type ListedGraph, leafSpine, listCables, mesh } from "../../test/support/sample-network.ts";
 import {
   connectedComponents,
   createAdjacency,

@@ -1,6 +1,7 @@
 /** Links around boxes: none runs through a box of another device, and routes follow changes. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { countCrossings, countThroughBoxes, type RoutedLink } from "../../bench/web/link-quality.ts";
 import {
   backbones,
   campusLayoutGraph,
@@ -10,12 +11,11 @@ import {
   type LayoutGraph,
   listedLayoutGraph,
   ring,
-} from "../../../test/support/layout-graphs.ts";
-import { leafSpine } from "../../../test/support/sample-network.ts";
+} from "../../test/support/layout-graphs.ts";
+import { leafSpine } from "../../test/support/sample-network.ts";
 import type { Point } from "./adjacency.ts";
 import { layoutClusters } from "./clustered-layout.ts";
-import { countCrossings, countThroughBoxes, type RoutedLink } from "./quality.ts";
-import { pairKey, Router } from "./router.ts";
+import { pairKey, Router } from "./link-router.ts";
 
 const BOX = { width: 36, height: 30 };
 const SPACING = { width: 84, height: 60 };

@@ -12,7 +12,7 @@
 import { type Adjacency, maxOf, type Point, type Size, shortestDistances } from "./adjacency.ts";
 import { countStraightCrossings, reduceCrossings } from "./crossing-reduction.ts";
 import { removeOverlaps } from "./overlap-removal.ts";
-import { createRandom, shuffle } from "./random.ts";
+import { createRandom, shuffle } from "./seeded-random.ts";
 
 /** Larger graphs have more overlaps than can be removed in reasonable time. */
 export const MAX_NODES_FOR_FORCE = 1200;

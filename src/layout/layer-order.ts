@@ -7,7 +7,7 @@
  * best result is used. Everything is deterministic.
  */
 import { type Adjacency, maxOf } from "./adjacency.ts";
-import { createRandom, shuffle } from "./random.ts";
+import { createRandom, shuffle } from "./seeded-random.ts";
 
 /** A hierarchy with virtual nodes. Nodes with numbers from `realCount` on are virtual. */
 export interface LayerGraph {
