@@ -5,11 +5,11 @@
  */
 
 import { PLAIN } from "../src/api/dialect/dialect.ts";
-import { throwIfFault } from "../src/api/query-problem.ts";
 import { parseQueryString } from "../src/api/query-string.ts";
 import { Drawings } from "../src/api/reads/drawings.ts";
 import { listRepresentation } from "../src/api/reads/list.ts";
 import type { ReadContext } from "../src/api/reads/read-context.ts";
+import { throwIfFault } from "../src/api/response/query-problem.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";

@@ -13,7 +13,6 @@ import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { SourceReport } from "../model/source-status.ts";
 import type { Problems } from "../query/problems/problems.ts";
 import { topologyOf } from "../view/view.ts";
-import { addHeaders } from "./add-headers.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import { loadDocs } from "./docs/load-docs.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
@@ -22,9 +21,9 @@ import { WRITE_ADVICE } from "./forwarding/onos-resources.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
 import { isMapPath, MapEndpoints } from "./map-endpoints.ts";
 import type { MapSource } from "./map-source.ts";
-import { JSON_TYPE } from "./media-types.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
-import { type ConfigReloadMetrics, metricsResponse, type ReaderMetrics } from "./metrics.ts";
+import { type ConfigReloadMetrics, metricsResponse, type ReaderMetrics } from "./metrics/metrics.ts";
+import type { ProcessCounters } from "./metrics/process-counters.ts";
 import {
   clusterNode,
   nameOfRun,
@@ -34,9 +33,10 @@ import {
   systemInfo,
 } from "./onos-status.ts";
 import { openapiText } from "./openapi.ts";
-import { Problem, UnknownPathProblem } from "./problem.ts";
-import type { ProcessCounters } from "./process-counters.ts";
 import type { ReadContext } from "./reads/read-context.ts";
+import { addHeaders } from "./response/add-headers.ts";
+import { JSON_TYPE } from "./response/media-types.ts";
+import { Problem, UnknownPathProblem } from "./response/problem.ts";
 import { StaticFile } from "./static-file.ts";
 import { createStaticSite, type StaticSite } from "./static-site.ts";
 

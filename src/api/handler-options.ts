@@ -2,16 +2,16 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { ProblemWindows } from "../query/problems/recent-changes.ts";
-import type { AccessLog } from "./access-log.ts";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
 import type { AuxiliaryEndpointsOptions } from "./auxiliary-endpoints.ts";
 import type { ClusterView } from "./cluster-status.ts";
 import type { OnosOptions } from "./dialect/onos.ts";
 import type { Forwarder } from "./forwarding/forwarder.ts";
+import type { Relay } from "./forwarding/relay.ts";
+import type { ServerLimits } from "./limits/server-limits.ts";
 import type { Shares } from "./limits/shares.ts";
-import type { Relay } from "./relay.ts";
-import type { ServerLimits } from "./server-limits.ts";
+import type { AccessLog } from "./metrics/access-log.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   /** Of the alias `onos`. */

@@ -5,8 +5,8 @@
 import type { Response } from "../http1/response.ts";
 import { quote } from "../lib/error-text.ts";
 import type { MapSource, MetricOutcome } from "./map-source.ts";
-import { JSON_TYPE } from "./media-types.ts";
-import { Problem } from "./problem.ts";
+import { JSON_TYPE } from "./response/media-types.ts";
+import { Problem } from "./response/problem.ts";
 import { type RequestHeaders, StaticFile } from "./static-file.ts";
 
 const SETTINGS_PATH = "/map/settings.json";

@@ -1,5 +1,5 @@
 /** The methods of the interface: it only reads. */
-import { Problem } from "./problem.ts";
+import { Problem } from "./response/problem.ts";
 
 export const ALLOWED_METHODS = "GET, HEAD, OPTIONS";
 

@@ -20,9 +20,9 @@ import { memoizeText } from "../lib/bounded-cache.ts";
 import { didYouMean, quote } from "../lib/error-text.ts";
 import { badParameter, type QueryFault } from "../query/fault.ts";
 import type { Query } from "../query/query.ts";
-import { JSON_TYPE } from "./media-types.ts";
-import { Problem } from "./problem.ts";
-import { problemOf } from "./query-problem.ts";
+import { JSON_TYPE } from "./response/media-types.ts";
+import { Problem } from "./response/problem.ts";
+import { problemOf } from "./response/query-problem.ts";
 
 interface WeightedName {
   readonly name: string;

@@ -11,7 +11,6 @@ import {
 import { Topology } from "../model/entity.ts";
 import { Explanation } from "../model/explanation.ts";
 import { PathExplanation } from "../model/path-explanation.ts";
-import { JSON_TYPE } from "./media-types.ts";
 import type { Json, Schema } from "./openapi-components.ts";
 import {
   headerParameterRefs,
@@ -29,6 +28,7 @@ import {
   problemRefs,
 } from "./openapi-parts.ts";
 import { Hits, LIST_SCHEMAS, ProblemList } from "./openapi-schemas.ts";
+import { JSON_TYPE } from "./response/media-types.ts";
 
 export const TAGS = {
   Devices: "Devices and their ports.",

@@ -6,7 +6,7 @@ import { documentFormatsOf, formatsOf, type Resource } from "../formats/formats.
 import { type Json, renderSchema, type Schema, schemaName } from "./openapi-components.ts";
 import { EXAMPLES } from "./openapi-examples.ts";
 import { DOCUMENT_SCHEMAS, FORMAT_SCHEMAS, PROBLEM_SCHEMA } from "./openapi-schemas.ts";
-import { PROBLEMS, Problem, type ProblemCode } from "./problem.ts";
+import { PROBLEMS, Problem, type ProblemCode } from "./response/problem.ts";
 
 const headerRef = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
 const responseRef = (name: string): Json => ({ $ref: `#/components/responses/${name}` });

@@ -6,7 +6,6 @@ import { ClusterOverview } from "../model/cluster-overview.ts";
 import { Cluster, Device, Host, Link, Port } from "../model/entity.ts";
 import { MapSettings, MetricValues } from "../model/map-settings.ts";
 import { Readiness } from "../model/readiness.ts";
-import { JSON_TYPE } from "./media-types.ts";
 import type { Json } from "./openapi-components.ts";
 import {
   AUXILIARY_PROBLEMS,
@@ -41,6 +40,7 @@ import {
   PathList,
   StaleLinkAge,
 } from "./openapi-schemas.ts";
+import { JSON_TYPE } from "./response/media-types.ts";
 
 const FILTERS =
   "Without parameters all of them, in order of id. Filters combine with *and*, several values of one with *or*.";

@@ -11,7 +11,7 @@ import { NetworkProblem, ProblemCounts } from "../model/network-problem.ts";
 import { PathExplanation } from "../model/path-explanation.ts";
 import { Readiness } from "../model/readiness.ts";
 import type { Schema } from "./openapi-components.ts";
-import { PROBLEMS } from "./problem.ts";
+import { PROBLEMS } from "./response/problem.ts";
 
 const next = Type.Optional(
   Type.String({ description: "With `limit`: the cursor of the next page; absent on the last." }),

@@ -5,8 +5,8 @@
 
 import { quote } from "../lib/error-text.ts";
 import { createParameter, type QueryParameter } from "../query/parameter.ts";
-import { Problem } from "./problem.ts";
-import { throwIfFault } from "./query-problem.ts";
+import { Problem } from "./response/problem.ts";
+import { throwIfFault } from "./response/query-problem.ts";
 
 const MAX_PARAMETERS = 100;
 

@@ -3,7 +3,7 @@ import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { Dialect } from "./dialect/dialect.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
-import { Problem } from "./problem.ts";
+import { Problem } from "./response/problem.ts";
 
 /** Means the same as the parameter `min-revision`. */
 export const MIN_REVISION_HEADER = "gazetteer-min-revision";

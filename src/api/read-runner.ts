@@ -7,9 +7,9 @@ import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../lib/memory
 import type { CancelSignal, Scheduler } from "../lib/scheduler.ts";
 import { isSteps, type Runnable } from "../lib/steps.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
-import { CHUNK_BYTES } from "./body-producer.ts";
-import { Problem } from "./problem.ts";
 import type { ReadRequest } from "./read-request.ts";
+import { CHUNK_BYTES } from "./response/body-producer.ts";
+import { Problem } from "./response/problem.ts";
 import type { Route } from "./route.ts";
 import type { ReadOutcome, Router } from "./router.ts";
 

@@ -1,5 +1,5 @@
 /** What the handler keeps with a parsed request, so that a repeated one costs no look-up. */
-import type { CachedResponse } from "./response-cache.ts";
+import type { CachedResponse } from "./response/response-cache.ts";
 
 /** The `handlerCache` of a request: its credential was valid in this generation, and this is its response. */
 export class RepeatHit {

@@ -5,7 +5,7 @@
 import type { Clock } from "../lib/clock.ts";
 import { type Steps, waitFor } from "../lib/steps.ts";
 import type { History } from "../view/history.ts";
-import { Problem, type ProblemCode } from "./problem.ts";
+import { Problem, type ProblemCode } from "./response/problem.ts";
 
 /** How long a read waits for the revision that it names. */
 export const REVISION_WAIT_MS = 2_000;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Kind } from "../model/ids.ts";
 import { isOwnResource } from "../model/resources.ts";
 import { createPrefixes } from "./dialect/prefixes.ts";
-import { Problem } from "./problem.ts";
+import { Problem } from "./response/problem.ts";
 import { parseRoute, type Route } from "./route.ts";
 
 const item = (kind: Kind, id: string): Route => ({ read: "item", kind, id });

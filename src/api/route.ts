@@ -6,7 +6,7 @@ import { quote } from "../lib/error-text.ts";
 import { canonicalHostId, canonicalMac, canonicalPort, canonicalVlan } from "../model/address.ts";
 import { type Kind, portId } from "../model/ids.ts";
 import type { Prefixes } from "./dialect/prefixes.ts";
-import { Problem, UnknownPathProblem, UnknownResourceProblem } from "./problem.ts";
+import { Problem, UnknownPathProblem, UnknownResourceProblem } from "./response/problem.ts";
 
 export type Route =
   | { readonly read: "list"; readonly kind: Kind }

@@ -19,9 +19,7 @@ import { parseEventId, parseMinRevision, type ResetReason, resolveSince } from "
 import { MAX_HITS } from "../query/search.ts";
 import type { History } from "../view/history.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
-import type { ProducerScope } from "./body-producer.ts";
-import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./body-renderer.ts";
-import { LOG_HEADER } from "./common-headers.ts";
+import type { ServerLimits } from "./limits/server-limits.ts";
 import {
   ITEM_NEGOTIATOR,
   negotiateEntity,
@@ -30,8 +28,6 @@ import {
   PROBLEMS_NEGOTIATOR,
   SEARCH_NEGOTIATOR,
 } from "./negotiate.ts";
-import type { Problem } from "./problem.ts";
-import { problemOf, throwIfFault } from "./query-problem.ts";
 import { parseQueryString } from "./query-string.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { changesRepresentation, diffRepresentation } from "./reads/changes.ts";
@@ -47,10 +43,14 @@ import type { ReadContext, RequestContext } from "./reads/read-context.ts";
 import { searchRepresentation } from "./reads/search.ts";
 import { timelineRepresentation } from "./reads/timeline.ts";
 import { topologyRepresentation } from "./reads/topology.ts";
-import type { Representation } from "./representation.ts";
+import type { ProducerScope } from "./response/body-producer.ts";
+import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "./response/body-renderer.ts";
+import { LOG_HEADER } from "./response/common-headers.ts";
+import type { Problem } from "./response/problem.ts";
+import { problemOf, throwIfFault } from "./response/query-problem.ts";
+import type { Representation } from "./response/representation.ts";
 import { awaitRevision, FutureRevisionProblem, notReached, REVISION_WAIT_MS } from "./revision-wait.ts";
 import type { Route } from "./route.ts";
-import type { ServerLimits } from "./server-limits.ts";
 import { type ChangeCursor, createChangeCursor, type StreamStart } from "./stream/change-cursor.ts";
 import { createProblemsCursor } from "./stream/problems-position.ts";
 import { resetRecord } from "./stream/sse.ts";

@@ -7,7 +7,7 @@ import type { DescriptorState } from "../lib/descriptor-monitor.ts";
 import { SearchIndexer } from "../view/search-indexer.ts";
 import { RequestHandler } from "./handler.ts";
 import type { RequestHandlerOptions } from "./handler-options.ts";
-import type { ProcessCounters } from "./process-counters.ts";
+import type { ProcessCounters } from "./metrics/process-counters.ts";
 
 export interface ServerOptions extends RequestHandlerOptions {
   readonly host: string;

@@ -3,9 +3,9 @@
  * forms are kept (few files times four encodings, so that they need no bound).
  */
 import type { Response } from "../http1/response.ts";
-import { compress } from "./content-encoding.ts";
-import { matchesEtag } from "./etag.ts";
 import { type ContentEncoding, negotiateEncoding } from "./negotiate.ts";
+import { compress } from "./response/content-encoding.ts";
+import { matchesEtag } from "./response/etag.ts";
 
 /** The headers of the request that a response depends on. */
 export interface RequestHeaders {

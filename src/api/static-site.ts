@@ -5,7 +5,7 @@
  * (a device's name) can never run as code.
  */
 import type { Response } from "../http1/response.ts";
-import { FRAME_ANCESTORS } from "./common-headers.ts";
+import { FRAME_ANCESTORS } from "./response/common-headers.ts";
 import { type RequestHeaders, StaticFile } from "./static-file.ts";
 
 export interface SiteFile {

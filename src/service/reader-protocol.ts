@@ -7,7 +7,7 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { ROLES } from "../api/auth/users-file.ts";
 import { LIMIT_KINDS } from "../api/limits/limit-pools.ts";
-import { UsageCounters } from "../api/usage-counters.ts";
+import { UsageCounters } from "../api/metrics/usage-counters.ts";
 import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
 

@@ -8,8 +8,13 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { internalAuthorization } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
-import type { ReaderMetrics } from "../api/metrics.ts";
-import { addCounters, endedCounters, type ProcessCounters, ZERO_COUNTERS } from "../api/process-counters.ts";
+import type { ReaderMetrics } from "../api/metrics/metrics.ts";
+import {
+  addCounters,
+  endedCounters,
+  type ProcessCounters,
+  ZERO_COUNTERS,
+} from "../api/metrics/process-counters.ts";
 import type { Config } from "../config/schema.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { createBackoff } from "../lib/backoff.ts";

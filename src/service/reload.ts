@@ -5,7 +5,7 @@
  */
 import type { ReloadableUsers } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
-import type { ConfigReloadMetrics } from "../api/metrics.ts";
+import type { ConfigReloadMetrics } from "../api/metrics/metrics.ts";
 import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import { CONFIG_KEYS, type ConfigKey } from "../config/keys.ts";

@@ -1,8 +1,9 @@
 /** The server options that the writer and the reader processes share, from the configuration. */
-import { AccessLog } from "../api/access-log.ts";
+
 import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { Shares } from "../api/limits/shares.ts";
+import { AccessLog } from "../api/metrics/access-log.ts";
 import type { ServerOptions } from "../api/server.ts";
 import type { Config } from "../config/schema.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";

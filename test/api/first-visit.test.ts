@@ -1,6 +1,6 @@
 /** What people see who open an address in a browser: the page with a link to the map, and the documentation. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PROBLEMS } from "../../src/api/problem.ts";
+import { PROBLEMS } from "../../src/api/response/problem.ts";
 import { type Harness, openHarness } from "./harness.ts";
 
 const BROWSERS = {

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { PLAIN } from "../../src/api/dialect/dialect.ts";
-import { throwIfFault } from "../../src/api/query-problem.ts";
 import { parseQueryString } from "../../src/api/query-string.ts";
+import { throwIfFault } from "../../src/api/response/query-problem.ts";
 import type { ChangeCursor } from "../../src/api/stream/change-cursor.ts";
 import { createProblemsCursor } from "../../src/api/stream/problems-position.ts";
 import { SharedChunks } from "../../src/api/stream/shared-chunks.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { PROBLEM_SCHEMA } from "../../src/api/openapi-schemas.ts";
-import { PROBLEMS, type ProblemCode } from "../../src/api/problem.ts";
+import { PROBLEMS, type ProblemCode } from "../../src/api/response/problem.ts";
 import { slowRequest } from "../http1/raw-request.ts";
 import { until } from "../support/until.ts";
 import { openEventReader } from "./events.ts";

@@ -3,7 +3,7 @@
  * response. What is asserted are the account's own numbers, from `/metrics`.
  */
 import { describe, expect, test } from "bun:test";
-import { CHUNK_BYTES } from "../../src/api/body-producer.ts";
+import { CHUNK_BYTES } from "../../src/api/response/body-producer.ts";
 import { READ_BYTES } from "../../src/lib/memory-budget.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
 import type { Harness } from "../api/harness.ts";

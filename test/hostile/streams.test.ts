@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { PLAIN } from "../../src/api/dialect/dialect.ts";
 import { createOwnShares } from "../../src/api/limits/shares.ts";
-import { throwIfFault } from "../../src/api/query-problem.ts";
+import { throwIfFault } from "../../src/api/response/query-problem.ts";
 import { createChangeCursor } from "../../src/api/stream/change-cursor.ts";
 import { SseHub } from "../../src/api/stream/sse-hub.ts";
 import { uncountedMemory } from "../../src/lib/memory-budget.ts";

@@ -2,7 +2,7 @@
  * The problem response to a failed authentication. It says how to send credentials, but never which part of them was
  * wrong: a client that guesses must not learn that a user name exists.
  */
-import { Problem } from "../problem.ts";
+import { Problem } from "../response/problem.ts";
 import type { Credential } from "./authenticate.ts";
 import type { CertificateAuthResult } from "./certificate.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
-import { RELAYED_USER_HEADER } from "../relay.ts";
+import { RELAYED_USER_HEADER } from "../forwarding/relay.ts";
 import { type Authenticator, type Credential, INTERNAL_USER } from "./authenticate.ts";
 import { type CertificateAuthResult, cachedWithCertificate, credentialOf } from "./certificate.ts";
 import type { Logins } from "./logins.ts";

@@ -11,7 +11,7 @@ import type { QueryParameter } from "../../query/parameter.ts";
 import type { QueryTarget } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
-import type { Problem, UnknownResourceProblem } from "../problem.ts";
+import type { Problem, UnknownResourceProblem } from "../response/problem.ts";
 
 export interface ErrorBody {
   readonly contentType: string;

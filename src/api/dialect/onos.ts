@@ -12,8 +12,8 @@ import type { QueryParameter } from "../../query/parameter.ts";
 import { handlersOf, kindOf, type QueryTarget } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { missingOnosResource, WRITE_ADVICE } from "../forwarding/onos-resources.ts";
-import { JSON_TYPE } from "../media-types.ts";
 import { parseOnosStatusPath } from "../onos-status.ts";
+import { JSON_TYPE } from "../response/media-types.ts";
 import { type Dialect, problemBody } from "./dialect.ts";
 
 /** In the order of the JSON. */

@@ -2,7 +2,7 @@
  * The page for people who open an address of the service where nothing is: it links to the map. Programs get the problem
  * with the same status and text.
  */
-import type { Problem } from "../problem.ts";
+import type { Problem } from "../response/problem.ts";
 import { PAGE_HEADERS } from "../static-site.ts";
 import { escapeHtml, HTML_TYPE, htmlPage } from "./html-page.ts";
 

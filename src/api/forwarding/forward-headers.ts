@@ -5,7 +5,7 @@
  * `Via` (RFC 9110, 7.6.3) has one entry for each Gazetteer that has forwarded the request, so that a loop of them ends.
  */
 import type { Request } from "../../http1/request.ts";
-import { Problem } from "../problem.ts";
+import { Problem } from "../response/problem.ts";
 
 const REQUEST_HEADERS: ReadonlySet<string> = new Set([
   "accept",

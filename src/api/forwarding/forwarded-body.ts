@@ -5,7 +5,7 @@
  */
 import { AsyncBodySource } from "../../http1/body-source.ts";
 import { errorMessage } from "../../lib/error-message.ts";
-import { Problem } from "../problem.ts";
+import { Problem } from "../response/problem.ts";
 
 export interface ForwardedBodyOptions {
   readonly chunks: AsyncGenerator<Uint8Array, void, void>;

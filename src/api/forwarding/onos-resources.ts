@@ -4,7 +4,7 @@
  * already gone. docs/from-onos.md has a row for each path.
  */
 import { isReadMethod } from "../methods.ts";
-import { UnknownResourceProblem } from "../problem.ts";
+import { UnknownResourceProblem } from "../response/problem.ts";
 import { parseOnosPath } from "./forward-path.ts";
 
 const NO_FLOWS = "the service only reads and has no flows";

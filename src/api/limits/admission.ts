@@ -1,10 +1,10 @@
 /** The limits that a request with valid credentials must pass before it is looked at. */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
-import type { Problem } from "../problem.ts";
-import { createRateLimiter, type RateLimiter } from "../rate-limiter.ts";
 import { targetTooLong } from "../read-request.ts";
-import type { ServerLimits } from "../server-limits.ts";
+import type { Problem } from "../response/problem.ts";
+import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+import type { ServerLimits } from "./server-limits.ts";
 import type { Shares } from "./shares.ts";
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};

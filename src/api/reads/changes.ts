@@ -19,8 +19,8 @@ import { type FilteredState, filterBothStates } from "../../query/filtered-state
 import type { Query } from "../../query/query.ts";
 import { resolveDiff, resolveSince } from "../../query/revision.ts";
 import type { Dialect } from "../dialect/dialect.ts";
-import { throwIfFault } from "../query-problem.ts";
-import type { Representation } from "../representation.ts";
+import { throwIfFault } from "../response/query-problem.ts";
+import type { Representation } from "../response/representation.ts";
 import { changeIn, changeMembers } from "./change-json.ts";
 import { jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";

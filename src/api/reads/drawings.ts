@@ -9,7 +9,7 @@ import { SvgThread, type SvgThreadOptions } from "../../formats/svg-thread.ts";
 import { FairSemaphore } from "../../lib/fair-semaphore.ts";
 import { type Arriving, type Paced, type Steps, waitFor } from "../../lib/steps.ts";
 import type { Topology } from "../../model/entity.ts";
-import { Problem } from "../problem.ts";
+import { Problem } from "../response/problem.ts";
 
 /** Drawings of one user that wait or are under way. */
 const MAX_DRAWINGS_PER_USER = 16;

@@ -3,8 +3,8 @@ import type { Steps } from "../../lib/steps.ts";
 import { type Direction, findIncident } from "../../query/incidents.ts";
 import type { Query } from "../../query/query.ts";
 import { resolveRevisionOrTime } from "../../query/revision.ts";
-import { throwIfFault } from "../query-problem.ts";
-import type { Representation } from "../representation.ts";
+import { throwIfFault } from "../response/query-problem.ts";
+import type { Representation } from "../response/representation.ts";
 import type { ReadContext } from "./read-context.ts";
 
 export function* incidentRepresentation(

@@ -13,8 +13,8 @@ import { findFilterAmbiguity, selectProblems } from "../../query/problems/select
 import type { Query } from "../../query/query.ts";
 import { resolveMoment } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { problemOf, throwIfFault } from "../query-problem.ts";
-import type { Content, Representation } from "../representation.ts";
+import { problemOf, throwIfFault } from "../response/query-problem.ts";
+import type { Content, Representation } from "../response/representation.ts";
 import { jsonList } from "./json-list.ts";
 import { nextTarget } from "./list.ts";
 import type { RequestContext } from "./read-context.ts";

@@ -7,8 +7,8 @@ import { resolveState } from "../../query/revision.ts";
 import { parseSearch, searchState } from "../../query/search.ts";
 import { searchChangedAt } from "../../view/search-index.ts";
 import type { View } from "../../view/view.ts";
-import { problemOf, throwIfFault } from "../query-problem.ts";
-import type { Representation } from "../representation.ts";
+import { problemOf, throwIfFault } from "../response/query-problem.ts";
+import type { Representation } from "../response/representation.ts";
 import type { RequestContext } from "./read-context.ts";
 
 const DEFAULT_HITS = 20;

@@ -3,7 +3,7 @@
  * devices as when it was rendered: an alias may move to another device, whose version may be the same number.
  */
 import type { NetworkState, View } from "../../view/view.ts";
-import type { RepresentationInfo } from "../representation.ts";
+import type { RepresentationInfo } from "../response/representation.ts";
 
 export type Versions = Pick<RepresentationInfo, "version" | "currentVersion">;
 

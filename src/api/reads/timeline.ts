@@ -2,8 +2,8 @@
 
 import type { Query } from "../../query/query.ts";
 import { resolveTimeline } from "../../query/timeline.ts";
-import { throwIfFault } from "../query-problem.ts";
-import type { Representation } from "../representation.ts";
+import { throwIfFault } from "../response/query-problem.ts";
+import type { Representation } from "../response/representation.ts";
 import type { ReadContext } from "./read-context.ts";
 
 export function timelineRepresentation(

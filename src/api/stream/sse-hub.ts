@@ -12,7 +12,7 @@ import type { Scheduler } from "../../lib/scheduler.ts";
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
 import type { Shares } from "../limits/shares.ts";
-import { Problem } from "../problem.ts";
+import { Problem } from "../response/problem.ts";
 import { EventStream, type EventStreamOptions } from "./event-stream.ts";
 import { SharedChunks } from "./shared-chunks.ts";
 import { closingRecord } from "./sse.ts";

@@ -1,0 +1,41 @@
+/**
+ * The host names that the service is reached by (`hosts`). A request for another one is refused: a page of an attacker
+ * whose name resolves to this service (DNS rebinding) must not read it with the credentials that a browser has stored.
+ */
+import type { ConnectionInfo } from "../../http1/handler.ts";
+import type { Request } from "../../http1/request.ts";
+import { quote } from "../../lib/error-text.ts";
+import { isHealthPath } from "../auxiliary-endpoints.ts";
+import { pathOf } from "../read-request.ts";
+import { Problem } from "../response/problem.ts";
+
+export class KnownHosts {
+  readonly #names: ReadonlySet<string>;
+
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names.map(canonical));
+  }
+
+  /** Whether no names are configured. */
+  get isAny(): boolean {
+    return this.#names.size === 0;
+  }
+
+  /** The problem of a request for another host. Probes use addresses, so the host of the health endpoints may be any. */
+  check({ authority, target }: Request, { isOwnProcess }: ConnectionInfo): Problem | undefined {
+    const isKnown = authority !== null && this.#names.has(canonical(authority.replace(/:\d*$/, "")));
+    if (isKnown || isHealthPath(pathOf(target)) || isOwnProcess) return undefined;
+    const named = authority === null ? "A request without a Host" : `The host ${quote(authority)}`;
+    return new Problem(
+      "misdirected-request",
+      `${named} is not one of this service; its names are the operator's key hosts.`,
+    );
+  }
+}
+
+/** In lower case, without the dot at the end of a fully qualified name and without the brackets of an IPv6 address. */
+const canonical = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, "$1")
+    .replace(/\.$/, "");

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { ManualClock } from "../../lib/clock.ts";
+import { createLogger, silentLogger } from "../../lib/logger.ts";
+import { AccessLog } from "./access-log.ts";
+
+const ENTRY = {
+  user: 'a"b\n',
+  method: "GET",
+  target: "/x",
+  status: 200,
+  bytes: 3,
+  ms: 1.23456,
+  id: "1",
+  address: "192.0.2.1",
+};
+
+test("lines are JSON and cannot be broken by a user's text", async () => {
+  const path = join(temporaryFolder(), "access.log");
+  const log = new AccessLog(path, new ManualClock(), silentLogger);
+  log.add(ENTRY);
+  log.add(ENTRY);
+  await log.flush();
+  await log.run(AbortSignal.abort());
+  const [first = "", second, end] = readFileSync(path, "utf8").split("\n");
+  expect([second, end]).toEqual([first, ""]);
+  expect(JSON.parse(first)).toEqual({ ...ENTRY, ms: 1.235, time: "2026-11-15T01:00:00.000Z" });
+});
+
+test("lines beyond the buffer are dropped and counted; a file that cannot be written is logged once", async () => {
+  const errors: string[] = [];
+  const logger = createLogger("error", (line) => errors.push(line));
+  const log = new AccessLog(join(temporaryFolder(), "none", "access.log"), new ManualClock(), logger);
+  const target = `/${"x".repeat(8000)}`;
+  for (let i = 0; i < 2000; i++) log.add({ ...ENTRY, target });
+  const atFull = log.dropped;
+  expect(atFull).toBeGreaterThan(900);
+  await log.flush();
+  expect(log.dropped).toBe(2000);
+  log.add(ENTRY);
+  await log.flush();
+  expect(log.dropped).toBe(2001);
+  expect(errors).toHaveLength(1);
+});

@@ -1,0 +1,281 @@
+/** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read when it is requested. */
+
+import type { Response } from "../../http1/response.ts";
+import type { Steps } from "../../lib/steps.ts";
+import { DRIFT_STATES } from "../../model/entity.ts";
+import { KINDS } from "../../model/ids.ts";
+import type { SourceReport } from "../../model/source-status.ts";
+import { indexedDrift } from "../../query/drift-counts.ts";
+import type { Problems } from "../../query/problems/problems.ts";
+import { countBySeverity } from "../../query/problems/select-problems.ts";
+import type { ClusterStatus } from "../cluster-status.ts";
+import type { ForwardMetrics } from "../forwarding/forward-counters.ts";
+import type { MapSource } from "../map-source.ts";
+import type { ReadContext } from "../reads/read-context.ts";
+import { clusterFamilies } from "./cluster-metrics.ts";
+import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
+import { addCounters, type ProcessCounters } from "./process-counters.ts";
+import { usageFamilies } from "./usage-metrics.ts";
+
+export interface MetricsInput {
+  readonly context: ReadContext;
+  readonly problems: Problems;
+  /** Of this process. */
+  readonly counters: ProcessCounters;
+  readonly sources: readonly SourceReport[];
+  /** Source name → records that were not valid. */
+  readonly rejectedRecords: Readonly<Record<string, number>>;
+  readonly version: string;
+  readonly readers?: ReaderMetrics | undefined;
+  readonly configReload?: ConfigReloadMetrics | undefined;
+  /** When the server's certificate expires, in epoch milliseconds. */
+  readonly tlsExpiresAt?: number | undefined;
+  readonly forwards?: ForwardMetrics | undefined;
+  readonly map?: Pick<MapSource, "queryCounts"> | undefined;
+  readonly cluster?: ClusterStatus | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/** The start counts as the first reload. */
+export interface ConfigReloadMetrics {
+  /** Whether the last reload was applied. */
+  readonly successful: boolean;
+  /** When a configuration was last applied, in epoch milliseconds. */
+  readonly succeededAt: number;
+}
+
+/** The reader processes beside this one. */
+export interface ReaderMetrics {
+  /** How many processes are configured and how many are alive, this one included. */
+  count(): { readonly configured: number; readonly alive: number };
+  /** The sum over all readers, ended ones included. */
+  counters(): ProcessCounters;
+}
+
+const HEADERS = {
+  "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
+  "Cache-Control": "no-store",
+};
+
+/** In steps: the clusters are computed after each change of the graph. */
+export function* metricsResponse(input: MetricsInput): Steps<Response> {
+  const graph = yield* input.context.view.capture().linkGraph();
+  const clusters = yield* graph.clusterCount();
+  const problems = yield* countBySeverity(yield* input.problems.newest());
+  const families = [
+    ...networkFamilies(input, clusters),
+    gauge(
+      "gazetteer_problems",
+      "What is wrong with the network, as /controller/v1/topology/problems lists it.",
+      problems.map(({ kind, severity, count }): Sample => [{ kind, severity }, count]),
+    ),
+    ...sourceFamilies(input),
+    ...httpFamilies(input),
+    ...tlsFamilies(input),
+    ...forwardFamilies(input),
+    ...mapFamilies(input),
+    ...historyFamilies(input),
+    ...(input.cluster ? clusterFamilies(input.cluster, input.context.view.revision, input.now) : []),
+    ...processFamilies(input),
+  ];
+  return { status: 200, headers: HEADERS, body: families.join("") };
+}
+
+function* networkFamilies({ context: { view }, version }: MetricsInput, clusters: number): Generator<string> {
+  yield gauge("gazetteer_build_info", "The running version.", [[{ version }, 1]]);
+  yield gauge("gazetteer_revision", "The view's revision.", view.revision);
+  yield gauge(
+    "gazetteer_entities",
+    "Entities in the view.",
+    KINDS.map((kind) => [{ kind }, view.size(kind)]),
+  );
+  yield gauge("gazetteer_clusters", "Strongly connected components of the graph.", clusters);
+  yield gauge(
+    "gazetteer_held_back",
+    "Entities that are known but not shown, because a device that they refer to is not known.",
+    Object.entries(view.heldBack).map(([kind, n]) => [{ kind }, n]),
+  );
+  yield gauge(
+    "gazetteer_drift",
+    "Entities that differ from the intended network.",
+    KINDS.flatMap((resource) =>
+      DRIFT_STATES.map((state): Sample => [{ resource, state }, indexedDrift(view, resource, state)]),
+    ),
+  );
+}
+
+function* sourceFamilies({ sources, rejectedRecords }: MetricsInput): Generator<string> {
+  const perSource = (value: (source: SourceReport) => number) =>
+    sources.map((source): Sample => [{ source: source.name, kind: source.kind }, value(source)]);
+  // Only the node that runs a source knows: so the others have no sample, and an alert on 0 is right on every node.
+  const perRunningSource = (value: (source: SourceReport) => number) =>
+    perSource(value).filter((_, i) => sources[i]?.status !== "standby");
+  yield gauge(
+    "gazetteer_source_synced",
+    "1 while the source's claims are up to date.",
+    perRunningSource((source) => (source.status === "synced" ? 1 : 0)),
+  );
+  yield counter(
+    "gazetteer_source_restarts_total",
+    "Restarts of the source.",
+    perSource((source) => source.restarts),
+  );
+  yield gauge(
+    "gazetteer_source_last_synced_seconds",
+    "When the source last synced, in epoch seconds.",
+    perRunningSource((source) => (source.lastSyncedAt ?? 0) / 1000),
+  );
+  yield counter(
+    "gazetteer_records_refused_total",
+    "Records of the source that were not valid.",
+    Object.entries(rejectedRecords).map(([source, n]) => [{ source }, n]),
+  );
+  yield* sourceSpecificFamilies(sources);
+}
+
+/** The metrics that sources count for themselves: one family a kind and name. */
+function* sourceSpecificFamilies(sources: readonly SourceReport[]): Generator<string> {
+  const samplesByFamily = new Map<string, Sample[]>();
+  for (const { name, kind, metrics = {} } of sources) {
+    for (const [metric, value] of Object.entries(metrics)) {
+      const family = `gazetteer_${kind}_${metric}`.replace(/[^a-zA-Z0-9_]/g, "_");
+      samplesByFamily.set(family, [...(samplesByFamily.get(family) ?? []), [{ source: name }, value]]);
+    }
+  }
+  for (const [name, samples] of samplesByFamily) {
+    yield renderFamily(
+      name,
+      name.endsWith("_total") ? "counter" : "gauge",
+      "Reported by the source.",
+      samples,
+    );
+  }
+}
+
+function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
+  const total = readers ? addCounters(counters, readers.counters()) : counters;
+  yield counter(
+    "gazetteer_http_requests_total",
+    "Requests that got a response.",
+    Object.entries(total.requests).map(([key, count]) => {
+      const [read = "", status = ""] = key.split(" ");
+      return [{ read, status }, count];
+    }),
+  );
+  yield counter("gazetteer_http_shed_total", "Requests rejected because of overload.", total.shed);
+  yield gauge("gazetteer_streams_open", "Open event streams.", total.streamsOpen);
+  yield counter("gazetteer_streams_opened_total", "Event streams opened.", total.streamsOpened);
+  yield counter(
+    "gazetteer_streams_overflowed_total",
+    "Event streams closed because the client was too slow.",
+    total.streamsOverflowed,
+  );
+  yield counter(
+    "gazetteer_stream_chunks_rendered_total",
+    "Chunks rendered for event streams; streams with the same filters at the same revision share them.",
+    total.streamChunks,
+  );
+  yield counter(
+    "gazetteer_connections_evicted_total",
+    "Connections closed or refused because there were too many, or too few file descriptors.",
+    total.connectionsEvicted,
+  );
+  yield counter(
+    "gazetteer_slow_readers_total",
+    "Connections closed because the client read its response too slowly.",
+    total.slowReaders,
+  );
+  yield counter(
+    "gazetteer_long_bodies_total",
+    "Connections closed because a request body was longer than is skipped.",
+    total.longBodies,
+  );
+  yield* usageFamilies(total);
+}
+
+/** Only where TLS is configured. */
+function* tlsFamilies({ counters, readers, tlsExpiresAt }: MetricsInput): Generator<string> {
+  if (tlsExpiresAt === undefined) return;
+  yield gauge(
+    "gazetteer_tls_certificate_expiry_timestamp_seconds",
+    "When the certificate expires, or the first one of its chain.",
+    tlsExpiresAt / 1000,
+  );
+  const { tlsHandshakes } = readers ? addCounters(counters, readers.counters()) : counters;
+  yield counter(
+    "gazetteer_tls_handshakes_total",
+    "TLS handshakes by result.",
+    Object.entries(tlsHandshakes).map(([result, count]) => [{ result }, count]),
+  );
+}
+
+/** Only where the alias `onos` is configured, under which requests are forwarded. */
+function* forwardFamilies({ forwards }: MetricsInput): Generator<string> {
+  if (!forwards) return;
+  yield counter(
+    "gazetteer_forwarded_requests_total",
+    "Requests that were forwarded to the controller of the source, by the status of the response.",
+    forwards.responses().map(({ source, status, count }) => [{ source, status: String(status) }, count]),
+  );
+  yield counter(
+    "gazetteer_forwarded_bytes_total",
+    "Bytes of response bodies that the controller of the source sent.",
+    Array.from(forwards.bytes(), ([source, bytes]) => [{ source }, bytes]),
+  );
+  yield gauge("gazetteer_forwards_open", "Requests that are being forwarded.", forwards.open);
+}
+
+/** Only where metrics of the map are configured. */
+function* mapFamilies({ map }: MetricsInput): Generator<string> {
+  const samples = Array.from(
+    map?.queryCounts() ?? [],
+    ({ metric, result, count }): Sample => [{ metric, result }, count],
+  );
+  if (samples.length > 0)
+    yield counter("gazetteer_map_queries_total", "Queries of Prometheus for the map, by result.", samples);
+}
+
+function* historyFamilies({ context: { log } }: MetricsInput): Generator<string> {
+  const stats = log.stats();
+  yield gauge("gazetteer_history_bytes", "Size of the stored changes and snapshots.", stats.bytes);
+  yield gauge("gazetteer_history_oldest_revision", "The oldest revision that can be read.", stats.oldest);
+  yield gauge("gazetteer_history_snapshots", "Stored snapshots.", stats.snapshots);
+  yield gauge(
+    "gazetteer_log_writable",
+    "1 when changes can be stored, 0 while they wait, for example for space on the disk.",
+    stats.writeFailure ? 0 : 1,
+  );
+  yield counter(
+    "gazetteer_log_write_failures_total",
+    "Failed attempts to store changes.",
+    stats.writeFailures ?? 0,
+  );
+}
+
+function* processFamilies({ readers, configReload }: MetricsInput): Generator<string> {
+  if (configReload) {
+    yield gauge(
+      "gazetteer_config_last_reload_successful",
+      "1 when the last reload of the configuration was applied, 0 when it was refused.",
+      configReload.successful ? 1 : 0,
+    );
+    yield gauge(
+      "gazetteer_config_last_reload_success_timestamp_seconds",
+      "When a configuration was last applied.",
+      configReload.succeededAt / 1000,
+    );
+  }
+  if (readers) {
+    const states = Object.entries(readers.count()).map(([state, n]): Sample => [{ state }, n]);
+    yield gauge("gazetteer_reader_processes", "Processes that serve requests.", states);
+  }
+  const { user, system } = process.cpuUsage();
+  yield gauge("process_resident_memory_bytes", "Resident memory.", process.memoryUsage.rss());
+  yield counter("process_cpu_seconds_total", "CPU time used.", (user + system) / 1e6);
+  yield gauge(
+    "process_start_time_seconds",
+    "When the process started.",
+    Math.round(Date.now() / 1000 - process.uptime()),
+  );
+}

@@ -1,0 +1,164 @@
+/**
+ * Produces a large body on the scheduler, as the user who requested it, a run of parts each time the consumer wants more.
+ * Every byte of a body that is not whole in memory passes here or, where its compressed pages are joined, through
+ * `gzip-fragments.ts`.
+ */
+import type { BodySource } from "../../http1/body-source.ts";
+import type { MemoryAccount } from "../../lib/memory-budget.ts";
+import type { Scheduler } from "../../lib/scheduler.ts";
+import type { Arriving, Steps } from "../../lib/steps.ts";
+import { joinSmallParts } from "./chunks.ts";
+
+/** Where a body is produced: the user's share of the scheduler. */
+export interface ProducerScope {
+  readonly scheduler: Scheduler;
+  readonly owner: string;
+  /** Of the response. */
+  readonly memory: MemoryAccount;
+}
+
+/** What a run renders, and what is reserved for a body that is produced while it is sent. */
+export const CHUNK_BYTES = 128 * 1024;
+/** What a run takes of parts that are in memory already. */
+export const SHARED_RUN_BYTES = 1024 * 1024;
+
+/** The next parts, at least one; undefined after the last ones. */
+export type Produced = readonly Uint8Array[] | undefined;
+
+export interface Producer {
+  /** Only after the run before is there. */
+  next(): Produced | Promise<Produced>;
+  /** A body that is closed is not produced any further. */
+  readonly aborted: boolean;
+  close(): void;
+}
+
+export class BodyProducer implements Producer {
+  /** The owner on the scheduler. */
+  readonly owner: string;
+  readonly memory: MemoryAccount;
+  readonly #scheduler: Scheduler;
+  readonly #chunks: Iterator<Uint8Array | undefined | Promise<unknown>>;
+  readonly #runBytes: number;
+  /** The chunks of this body that are no parts of `chunks`, but copies. */
+  readonly #copies = new WeakSet<Uint8Array>();
+  /** Of the chunks that were counted already, because they were made before the first one was wanted. */
+  #countedBytes: number;
+  #closed = false;
+
+  constructor(
+    { scheduler, owner, memory }: ProducerScope,
+    chunks: Arriving<Uint8Array>,
+    countedBytes = 0,
+    runBytes = CHUNK_BYTES,
+  ) {
+    this.owner = owner;
+    this.memory = memory;
+    this.#countedBytes = countedBytes;
+    this.#runBytes = runBytes;
+    this.#scheduler = scheduler;
+    this.#chunks = chunks[Symbol.iterator]();
+  }
+
+  get aborted(): boolean {
+    return this.#closed;
+  }
+
+  isCopy(chunk: Uint8Array): boolean {
+    return this.#copies.has(chunk);
+  }
+
+  next(): Produced | Promise<Produced> {
+    return this.#scheduler.run(this.owner, this.memory.paced(this.#nextRun()), this);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#chunks.return?.();
+  }
+
+  *#nextRun(): Steps<Produced> {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    while (bytes < this.#runBytes) {
+      const next = this.#chunks.next();
+      if (next.done) break;
+      if (!(next.value instanceof Uint8Array)) {
+        yield next.value;
+        continue;
+      }
+      parts.push(next.value);
+      bytes += next.value.length;
+    }
+    const handedOver = Math.min(bytes, this.#countedBytes);
+    this.#countedBytes -= handedOver;
+    if (handedOver > 0) this.memory.add(-handedOver);
+    return parts.length === 0 ? undefined : joinSmallParts(parts, this.#copies);
+  }
+}
+
+const NO_PARTS: readonly Uint8Array[] = [];
+
+/** A body that is sent as it is produced. At most one run is ready before the socket takes it. */
+export class ProducedBody implements BodySource {
+  readonly noTimeout = false;
+  readonly #producer: Producer;
+  #parts = NO_PARTS;
+  /** The next one of the parts. */
+  #at = 0;
+  #hasEnded = false;
+  #isProducing = false;
+  #error: { readonly cause: unknown } | undefined;
+  #onReadable = () => {};
+
+  constructor(producer: Producer) {
+    this.#producer = producer;
+  }
+
+  open(onReadable: () => void): void {
+    this.#onReadable = onReadable;
+  }
+
+  next(): Uint8Array | "wait" | "end" {
+    if (this.#error) throw this.#error.cause;
+    if (this.#at === this.#parts.length && !this.#hasEnded && !this.#isProducing) this.#produce();
+    const part = this.#parts[this.#at];
+    if (!part) return this.#hasEnded ? "end" : "wait";
+    this.#at++;
+    return part;
+  }
+
+  close(): void {
+    this.#producer.close();
+  }
+
+  #produce(): void {
+    this.#parts = NO_PARTS;
+    this.#at = 0;
+    const produced = this.#producer.next();
+    if (!(produced instanceof Promise)) {
+      this.#take(produced);
+      return;
+    }
+    this.#isProducing = true;
+    produced.then(
+      (parts) => this.#onProduced(parts),
+      (cause: unknown) => {
+        this.#error = { cause };
+        this.#onProduced(NO_PARTS);
+      },
+    );
+  }
+
+  #onProduced(parts: Produced): void {
+    this.#isProducing = false;
+    this.#take(parts);
+    if (!this.#producer.aborted) this.#onReadable();
+  }
+
+  #take(parts: Produced): void {
+    this.#parts = parts ?? NO_PARTS;
+    this.#hasEnded = parts === undefined;
+  }
+}

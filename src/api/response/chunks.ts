@@ -1,0 +1,93 @@
+/** Bodies in chunks: reads a bounded number of bytes of one, and puts the parts together again. */
+import type { Arriving, Steps } from "../../lib/steps.ts";
+
+type ChunkIterator = Iterator<Uint8Array | undefined | Promise<unknown>>;
+
+export interface BufferedChunks {
+  readonly buffered: readonly Uint8Array[];
+  /** The chunks that were not read; undefined when there are no more. */
+  readonly rest: ChunkIterator | undefined;
+}
+
+/** Reads until more than `maxBytes` are buffered. */
+export function* bufferChunks(chunks: Arriving<Uint8Array>, maxBytes: number): Steps<BufferedChunks> {
+  const buffered: Uint8Array[] = [];
+  const iterator = chunks[Symbol.iterator]();
+  let isRead = false;
+  let bytes = 0;
+  try {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) {
+      const chunk = next.value;
+      if (!(chunk instanceof Uint8Array)) {
+        yield chunk;
+        continue;
+      }
+      buffered.push(chunk);
+      bytes += chunk.length;
+      if (bytes <= maxBytes) continue;
+      isRead = true;
+      return { buffered, rest: iterator };
+    }
+    isRead = true;
+    return { buffered, rest: undefined };
+  } finally {
+    if (!isRead) iterator.return?.();
+  }
+}
+
+/** Not a generator: one that has not started does not end what it would have read. */
+export function concatChunks(buffered: readonly Uint8Array[], rest: ChunkIterator): Arriving<Uint8Array> {
+  const first = buffered.values();
+  const iterator: ChunkIterator = {
+    next() {
+      const next = first.next();
+      return next.done ? rest.next() : next;
+    },
+    return() {
+      rest.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.iterator]: () => iterator };
+}
+
+/** Ends the production of chunks that nobody reads any further. */
+export function closeChunks(chunks: string | Arriving<Uint8Array>): void {
+  if (typeof chunks !== "string") chunks[Symbol.iterator]().return?.();
+}
+
+export const sizeOf = (chunks: readonly Uint8Array[]): number =>
+  chunks.reduce((sum, { length }) => sum + length, 0);
+
+/** A part of this size is worth a write of its own: to copy it would cost more. */
+const SMALL_BYTES = 16 * 1024;
+const MAX_JOINED_BYTES = 64 * 1024;
+
+/** The parts as they are, except that small ones are joined: the copy costs less than so many writes. `copies` gets what was joined. */
+export function joinSmallParts(parts: readonly Uint8Array[], copies: WeakSet<Uint8Array>): Uint8Array[] {
+  const joined: Uint8Array[] = [];
+  let small: Uint8Array[] = [];
+  let bytes = 0;
+  const joinCollected = () => {
+    const chunk = joinBytes(small);
+    if (small.length > 1) copies.add(chunk);
+    if (small.length > 0) joined.push(chunk);
+    small = [];
+    bytes = 0;
+  };
+  for (const part of parts) {
+    if (part.length >= SMALL_BYTES || bytes + part.length > MAX_JOINED_BYTES) joinCollected();
+    if (part.length >= SMALL_BYTES) joined.push(part);
+    else {
+      small.push(part);
+      bytes += part.length;
+    }
+  }
+  joinCollected();
+  return joined;
+}
+
+export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks;
+  return only && chunks.length === 1 ? only : Buffer.concat(chunks);
+}

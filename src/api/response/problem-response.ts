@@ -1,0 +1,84 @@
+/**
+ * Turns everything that goes wrong with a request into a problem response (RFC 9457), and counts it. A `Problem` is
+ * meant for the client. Any other exception is a fault of the service: the client gets a 500 without details, and the
+ * log has them under the same `instance`.
+ */
+import type { Request } from "../../http1/request.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { HistoryPruned } from "../../view/read-all.ts";
+import { PLAIN } from "../dialect/dialect.ts";
+import { isBrowser, renderUnknownPathPage, unknownPathHeaders } from "../docs/unknown-path-page.ts";
+import type { RequestCounters } from "../metrics/process-counters.ts";
+import type { RecordedResponse } from "../metrics/request-recorder.ts";
+import { requestId } from "../request-state.ts";
+import { addHeaders } from "./add-headers.ts";
+import type { Cors } from "./cors.ts";
+import { Problem, UnknownPathProblem } from "./problem.ts";
+
+export class ProblemResponder {
+  readonly #cors: Cors;
+  readonly #counters: RequestCounters;
+  readonly #logger: Logger;
+
+  constructor(cors: Cors, counters: RequestCounters, logger: Logger) {
+    this.#cors = cors;
+    this.#counters = counters;
+    this.#logger = logger;
+  }
+
+  /** `readName` is the label under which the response is counted. */
+  respondTo(
+    request: Request,
+    error: unknown,
+    readName: string,
+    headers: Readonly<Record<string, string>> = {},
+    dialect = PLAIN,
+  ): RecordedResponse {
+    const allHeaders = { ...this.#cors.headers(request.header("origin")), ...headers };
+    const problem = this.respond(error, readName, allHeaders, dialect, requestId(request));
+    const isForPeople = error instanceof UnknownPathProblem && dialect === PLAIN;
+    if (!isForPeople || !isBrowser(request.header("accept"))) return problem;
+    return { ...addHeaders(problem, unknownPathHeaders), body: renderUnknownPathPage(error) };
+  }
+
+  respond(
+    error: unknown,
+    readName: string,
+    headers: Readonly<Record<string, string>> = {},
+    dialect = PLAIN,
+    id: string = crypto.randomUUID(),
+  ): RecordedResponse {
+    const instance = `urn:uuid:${id}`;
+    const problem = this.#problemOf(error, instance);
+    this.#counters.responses(readName, problem.status).count++;
+    const { contentType, body } = dialect.error(problem, instance);
+    return {
+      status: problem.status,
+      headers: {
+        "Content-Type": contentType,
+        "Cache-Control": "no-store",
+        ...headers,
+        ...problem.headers,
+      },
+      body,
+      read: readName,
+      problem: problem.code,
+    };
+  }
+
+  #problemOf(error: unknown, instance: string): Problem {
+    if (error instanceof Problem) return error;
+    if (error instanceof HistoryPruned)
+      return new Problem("revision-expired", "The revision was pruned while it was read. List again.");
+    return this.#logUnexpected(error, instance);
+  }
+
+  #logUnexpected(error: unknown, instance: string): Problem {
+    const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.#logger.error("request failed", { instance, why });
+    return new Problem(
+      "internal",
+      "The service failed; its log has the details under the instance of this response.",
+    );
+  }
+}

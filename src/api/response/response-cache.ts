@@ -1,0 +1,203 @@
+/**
+ * Response cache. A request with the same target, Accept and Accept-Encoding as a cached one gets the serialized
+ * response without its query being parsed. An entry is valid while the version of the data that it was rendered from is
+ * current, so a hit costs one credential look-up, one cache look-up and one write. A connection keeps its last entry,
+ * which saves both look-ups for a repeated request.
+ *
+ * A look-up in `lru-cache` costs 75 ns against 50 ns in a Map (200 targets), which is less than 1 % of a request.
+ */
+import { isBodySource } from "../../http1/body-source.ts";
+import type { CommonHeaders } from "../../http1/common-headers.ts";
+import type { Request } from "../../http1/request.ts";
+import type { Response } from "../../http1/response.ts";
+import { SerializedResponse } from "../../http1/serialized-response.ts";
+import { createBoundedCache } from "../../lib/bounded-cache.ts";
+import { Doorkeeper } from "../../lib/doorkeeper.ts";
+import type { Counter } from "../metrics/process-counters.ts";
+import { isReached, MIN_REVISION_HEADER } from "../read-request.ts";
+import type { PreparedResponse } from "./body-renderer.ts";
+import { matchesEtag } from "./etag.ts";
+
+/** Variants differ in Accept and Accept-Encoding. */
+const MAX_VARIANTS_PER_TARGET = 8;
+const MAX_TARGET_LENGTH = 1024;
+/** Counted for each entry besides its body. */
+const ENTRY_OVERHEAD_BYTES = 2048;
+const MAX_CACHE_BYTES = 32 * 1024 * 1024;
+/** A larger body would take the place of too many others, and to send it costs far more than to find it. */
+const MAX_ENTRY_BYTES = MAX_CACHE_BYTES / 4;
+
+interface ResponseCounters {
+  readonly ok: Counter;
+  readonly notModified: Counter;
+}
+
+interface CachedResponseParts {
+  readonly prepared: PreparedResponse;
+  readonly currentVersion: () => number;
+  /** Undefined when the response was a 304. */
+  readonly body: Uint8Array | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly counters: ResponseCounters;
+  readonly common: CommonHeaders | undefined;
+}
+
+export class CachedResponse {
+  readonly accept: string | null;
+  readonly acceptEncoding: string | null;
+  readonly bytes: number;
+  readonly #prepared: PreparedResponse;
+  readonly #currentVersion: () => number;
+  readonly #headers: Readonly<Record<string, string>>;
+  #body: Uint8Array | undefined;
+  readonly #counters: ResponseCounters;
+  readonly #common: CommonHeaders | undefined;
+  /** Whether a client got it from the cache. */
+  wasSent = false;
+  #revision: number;
+  #ok: SerializedResponse | undefined;
+  #notModified: SerializedResponse | undefined;
+
+  constructor(request: Request, parts: CachedResponseParts) {
+    const { prepared, currentVersion, body, headers, counters } = parts;
+    this.accept = request.header("accept");
+    this.acceptEncoding = request.header("accept-encoding");
+    this.bytes = ENTRY_OVERHEAD_BYTES + (body?.length ?? 0);
+    this.#prepared = prepared;
+    this.#currentVersion = currentVersion;
+    this.#headers = headers;
+    this.#body = body;
+    this.#counters = counters;
+    this.#common = parts.common;
+    this.#revision = prepared.info.revision;
+  }
+
+  /** Returns undefined when the entry is stale, or when it has no body and the client needs one. */
+  serialize(ifNoneMatch: string | null, revision: number): SerializedResponse | undefined {
+    if (this.#currentVersion() !== this.#prepared.info.version) return undefined;
+    if (this.#revision !== revision) this.#setRevision(revision);
+    this.wasSent = true;
+    if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, this.#prepared.etag)) {
+      this.#counters.notModified.count++;
+      this.#notModified ??= new SerializedResponse(
+        304,
+        this.#prepared.headers(revision),
+        undefined,
+        this.#common,
+      );
+      return this.#notModified;
+    }
+    if (this.#body === undefined) return undefined;
+    this.#counters.ok.count++;
+    this.#ok ??= new SerializedResponse(
+      200,
+      { ...this.#headers, "Gazetteer-Revision": this.#prepared.revisionHeader(revision) },
+      this.#body,
+      this.#common,
+    );
+    return this.#ok;
+  }
+
+  hasSameAcceptAs(other: CachedResponse): boolean {
+    return this.accept === other.accept && this.acceptEncoding === other.acceptEncoding;
+  }
+
+  /** Drops the body. Connections may hold the entry longer than the cache does; the bytes must not live as long. */
+  release(): void {
+    this.#body = undefined;
+    this.#dropSerialized();
+  }
+
+  /** Clients that still read it hold it from now on. */
+  #dropSerialized(): void {
+    if (this.#ok) this.#ok.isCached = false;
+    this.#ok = undefined;
+  }
+
+  /** The network has a new revision, but the data of this response did not change: only one header differs. */
+  #setRevision(revision: number): void {
+    this.#revision = revision;
+    if (this.#prepared.info.isPage) return;
+    this.#dropSerialized();
+    this.#notModified = undefined;
+  }
+}
+
+export class ResponseCache {
+  readonly #variantsByTarget = createBoundedCache<string, CachedResponse[]>({
+    maxSize: MAX_CACHE_BYTES,
+    sizeOf: (variants) => variants.reduce((sum, { bytes }) => sum + bytes, 0),
+    onRemove: (variants, _target, reason) => {
+      // A replaced list shares variants with its successor; `#addVariant` releases those that are dropped.
+      if (reason !== "set") for (const variant of variants) variant.release();
+    },
+  });
+  readonly #seenTargets = new Doorkeeper();
+  readonly #common: CommonHeaders | undefined;
+
+  constructor(common?: CommonHeaders) {
+    this.#common = common;
+  }
+
+  /**
+   * The entry may be stale; `serialize` checks it. None for a request that needs a later revision than the current one. A
+   * connection that repeats a request repeats its headers, and revisions only grow, so this is checked once.
+   */
+  get(request: Request, revision: number): CachedResponse | undefined {
+    const variants = this.#variantsByTarget.get(request.target);
+    if (variants === undefined) return undefined;
+    const minRevision = request.header(MIN_REVISION_HEADER);
+    if (minRevision !== null && !isReached(minRevision, revision)) return undefined;
+    const accept = request.header("accept");
+    const acceptEncoding = request.header("accept-encoding");
+    return variants.find((variant) => variant.accept === accept && variant.acceptEncoding === acceptEncoding);
+  }
+
+  /** Connections that hold an entry get no body from it either. */
+  clear(): void {
+    this.#variantsByTarget.clear();
+  }
+
+  /**
+   * True from the second request for a target at the same version on, so that targets that are requested once, or less
+   * often than they change, cost nothing and do not evict others. Where clients were sent the version before, the next one
+   * is stored at once.
+   */
+  shouldStore({ target }: Request, version: number): boolean {
+    if (target.length > MAX_TARGET_LENGTH) return false;
+    if (!this.#seenTargets.isNew(target, version)) return true;
+    return this.#variantsByTarget.peek(target)?.some((variant) => variant.wasSent) ?? false;
+  }
+
+  /** Stores the response to this request, unless it is historical, streamed, too large or stale by now. */
+  store(
+    request: Request,
+    prepared: PreparedResponse,
+    { status, body: responseBody, headers }: Response,
+    counters: ResponseCounters,
+  ): void {
+    const { currentVersion, version } = prepared.info;
+    if (!currentVersion || currentVersion() !== version) return;
+    const content = status === 200 ? responseBody : null;
+    if (content !== null && typeof content === "object" && isBodySource(content)) return;
+    const body = typeof content === "string" ? Buffer.from(content) : (content ?? undefined);
+    const added = new CachedResponse(request, {
+      prepared,
+      currentVersion,
+      body,
+      headers,
+      counters,
+      common: this.#common,
+    });
+    if (added.bytes > MAX_ENTRY_BYTES) return;
+    this.#addVariant(request.target, added);
+  }
+
+  #addVariant(target: string, added: CachedResponse): void {
+    const before = this.#variantsByTarget.get(target) ?? [];
+    const others = before.filter((variant) => !variant.hasSameAcceptAs(added));
+    const variants = [...others.slice(1 - MAX_VARIANTS_PER_TARGET), added];
+    for (const variant of before) if (!variants.includes(variant)) variant.release();
+    this.#variantsByTarget.set(target, variants);
+  }
+}
