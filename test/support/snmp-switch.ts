@@ -1,7 +1,7 @@
 /** Switches with LLDP neighbours, as SNMP agents report them. Switch `n` has the chassis id `mac(n, 0)` and ports 1 to 4. */
 import { linkId } from "../../src/model/ids.ts";
-import type { AgentReport } from "../../src/sources/snmp/agent-report.ts";
-import { type JoinedAgents, joinAgents } from "../../src/sources/snmp/join-agents.ts";
+import { type JoinedAgents, joinAgents } from "../../src/sources/snmp/join/join-agents.ts";
+import type { AgentReport } from "../../src/sources/snmp/tables/agent-report.ts";
 import { type AgentObjects, agentReport, bytes, interfaces } from "./snmp-agent.ts";
 
 export const mac = (device: number, port: number): string => `00:1B:21:00:0${device}:0${port}`;

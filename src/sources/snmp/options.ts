@@ -7,7 +7,7 @@ import { schemaOption } from "../../lib/schema-faults.ts";
 import type { OptionFault } from "../option-fault.ts";
 import { intervalSeconds } from "../poll-options.ts";
 import { secretOptions } from "../secret.ts";
-import { parseTargets } from "./targets.ts";
+import { parseTargets } from "./fleet/targets.ts";
 
 export const AUTH_PROTOCOLS = ["md5", "sha", "sha224", "sha256", "sha384", "sha512"] as const;
 /** AES-256 has no standard way to extend the key: Blumenthal's draft (Net-SNMP) or Reeder's (Cisco). */

@@ -5,17 +5,17 @@
  */
 import { sameJson } from "../../lib/same-json.ts";
 import { type Source, type SourceContext, SourceError } from "../source.ts";
-import type { AgentData } from "./agent-data.ts";
-import type { AgentReport } from "./agent-report.ts";
-import { Counters } from "./counters.ts";
-import { type Credentials, readCredentials } from "./credentials.ts";
-import { EngineFile } from "./engine-file.ts";
-import { Fleet } from "./fleet.ts";
-import { mapAgent } from "./map-agent.ts";
+import { EngineFile } from "./fleet/engine-file.ts";
+import { Fleet } from "./fleet/fleet.ts";
+import { Poller } from "./fleet/poller.ts";
+import { parseTargets, type Target } from "./fleet/targets.ts";
 import { numberOption, type SnmpOptions } from "./options.ts";
-import { Pacer } from "./pacer.ts";
-import { Poller } from "./poller.ts";
-import { parseTargets, type Target } from "./targets.ts";
+import { Counters } from "./protocol/counters.ts";
+import { type Credentials, readCredentials } from "./protocol/credentials.ts";
+import { Pacer } from "./protocol/pacer.ts";
+import type { AgentData } from "./tables/agent-data.ts";
+import type { AgentReport } from "./tables/agent-report.ts";
+import { mapAgent } from "./tables/map-agent.ts";
 
 export function createSnmpSource(
   { name, ...options }: SnmpOptions & { name: string },

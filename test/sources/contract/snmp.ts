@@ -1,6 +1,6 @@
 /** The `snmp` source: its peer is an SNMPv2c agent on loopback, a switch with an LLDP neighbour and a host. */
 import { readFileSync } from "node:fs";
-import { OID } from "../../../src/sources/snmp/mib.ts";
+import { OID } from "../../../src/sources/snmp/tables/mib.ts";
 import { type Behaviour, SnmpAgent, type SnmpObject } from "../../support/udp-snmp-agent.ts";
 import { type ContractRow, HOSTILE_TEXT, type NetworkName } from "./row.ts";
 

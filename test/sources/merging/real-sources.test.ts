@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OID } from "../../../src/sources/snmp/mib.ts";
+import { OID } from "../../../src/sources/snmp/tables/mib.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { startService } from "../../support/service.ts";
 import { SnmpAgent, type SnmpObject } from "../../support/udp-snmp-agent.ts";

@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { OID } from "../../../src/sources/snmp/mib.ts";
 import type { V3Options } from "../../../src/sources/snmp/options.ts";
+import { OID } from "../../../src/sources/snmp/tables/mib.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { describeWithShared } from "../../support/shared.ts";
 import { RunningSource } from "./running-source.ts";

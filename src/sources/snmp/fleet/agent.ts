@@ -1,0 +1,203 @@
+/**
+ * One agent: its session, its last report, and what its polls came to. A poll has two parts, so that agents that do not
+ * answer never take the place of those that do: `contact` sends the first request, `read` reads the rest. An agent
+ * whose poll fails keeps its last report.
+ */
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import type { Clock } from "../../../lib/clock.ts";
+import { AgentSession } from "../protocol/agent-session.ts";
+import type { Counters } from "../protocol/counters.ts";
+import type { Credentials } from "../protocol/credentials.ts";
+import type { Engine } from "../protocol/engine.ts";
+import { type Failure, type FailureReason, fail } from "../protocol/failure.ts";
+import type { Pacer } from "../protocol/pacer.ts";
+import { type TableColumns, Walk } from "../protocol/walk.ts";
+import type { AgentData } from "../tables/agent-data.ts";
+import type { AgentReport } from "../tables/agent-report.ts";
+import { WALKED } from "../tables/mib.ts";
+import type { Target } from "./targets.ts";
+
+export interface AgentOptions {
+  readonly clock: Clock;
+  readonly pacer: Pacer;
+  readonly counters: Counters;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly maxVarbinds: number;
+  readonly maxAgentMs: number;
+}
+
+/** A device that does not answer so many polls is unavailable. */
+const UNANSWERED_POLLS = 3;
+/** After so many failed polls in a row, what is known of the engine is dropped and learned anew. */
+const RESYNC_POLLS = 3;
+
+interface Table {
+  readonly name: string;
+  readonly oids: readonly string[];
+  /** Read in one poll of so many. */
+  readonly every: number;
+}
+
+const TABLES: readonly Table[] = [...Map.groupBy(WALKED, ({ table }) => table)].map(([name, columns]) => ({
+  name,
+  oids: columns.map(({ oid }) => oid),
+  every: Math.min(...columns.map(({ every = 1 }) => every)),
+}));
+const [SCALARS] = TABLES.filter(({ name }) => name === "scalars");
+
+export type ReadResult = { readonly ok: true; readonly data: AgentData } | Failure;
+
+export class Agent {
+  readonly target: Target;
+  readonly #options: AgentOptions;
+  #session: AgentSession | undefined;
+  #credentials: Credentials | undefined;
+  #walk: Walk | undefined;
+  #address = "";
+  /** What the tables that are not read in each poll had last. */
+  readonly #kept = new Map<string, TableColumns>();
+  /** Tables that the agent has only refused, with an error status. */
+  readonly #refused = new Set<string>();
+  #reads = 0;
+  #unanswered = 0;
+  /** The session has had a reply to a request, so that it is worth keeping. */
+  #hasSession = false;
+  /** What the last session has learned, for the next one. */
+  engine: Engine | undefined;
+  #failures = 0;
+  #unansweredSince: number | undefined;
+  #failure: Failure | undefined;
+  report: AgentReport | undefined;
+  /** Its device was claimed before the service restarted. */
+  wasKnown = false;
+  /** A poll is under way. */
+  isBusy = false;
+
+  constructor(target: Target, options: AgentOptions) {
+    this.target = target;
+    this.#options = options;
+  }
+
+  /** Of the list, or an address of a block that has answered once, now or before a restart. */
+  get isMember(): boolean {
+    return this.target.listed || this.wasKnown || this.report !== undefined;
+  }
+
+  /** Epoch milliseconds of the first poll without a reply, once there were enough of them. */
+  get unansweredSince(): number | undefined {
+    return this.#unanswered >= UNANSWERED_POLLS ? this.#unansweredSince : undefined;
+  }
+
+  /** Why the last poll failed; undefined when it succeeded, or when there was none. */
+  get failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  /** Starts a poll. A failure ends it. */
+  async contact(credentials: Credentials, contactAttempts: number): Promise<Failure | undefined> {
+    const address = await this.#resolve();
+    if (address === undefined) return fail("silent", "the name cannot be resolved");
+    this.#address = address;
+    if (credentials !== this.#credentials) {
+      this.#session = undefined;
+      this.#hasSession = false;
+    }
+    this.#credentials = credentials;
+    this.#session ??= new AgentSession(credentials, this.#options, this.engine);
+    this.#session.open({ address, port: this.target.port });
+    const { maxVarbinds, maxAgentMs, retries, clock } = this.#options;
+    const limits = { maxVarbinds, contactAttempts, attempts: retries + 1, maxMs: maxAgentMs };
+    this.#walk = new Walk(this.#session, limits, clock);
+    const first = await this.#walk.readTable(SCALARS?.oids ?? [], { scalars: true });
+    if (!first.ok) return first;
+    this.#hasSession = true;
+    this.engine = this.#session.engine;
+    this.#kept.set("scalars", first.columns);
+    return undefined;
+  }
+
+  /** Reads everything else. */
+  async read(): Promise<ReadResult> {
+    const walk = this.#walk;
+    if (!walk) return fail("silent", "no reply");
+    const columns = new Map(this.#kept.get("scalars"));
+    for (const table of TABLES) {
+      if (table === SCALARS) continue;
+      const kept = this.#reads % table.every === 0 ? undefined : this.#kept.get(table.name);
+      const result = kept ? { ok: true as const, columns: kept } : await this.#readTable(walk, table);
+      if (!result.ok) return result;
+      if (table.every > 1) this.#kept.set(table.name, result.columns);
+      for (const [oid, values] of result.columns) columns.set(oid, values);
+    }
+    this.#reads++;
+    return { ok: true, data: { target: this.target.text, address: this.#address, columns } };
+  }
+
+  /**
+   * A table that the agent refused with an error status from the start counts as empty. One that it has answered before
+   * fails the poll, so that an error does not remove what the table reported.
+   */
+  async #readTable(walk: Walk, { name, oids }: Table) {
+    const result = await walk.readTable(oids);
+    if (result.ok) this.#refused.delete(name);
+    if (result.ok || result.reason !== "error") return result;
+    this.#options.counters.count("tables_refused_total");
+    if (this.report === undefined) this.#refused.add(name);
+    return this.#refused.has(name) ? { ok: true as const, columns: new Map() } : result;
+  }
+
+  /** Ends a poll, whatever came of it. */
+  release(): void {
+    this.#session?.release();
+    this.#walk = undefined;
+    // Of a large block most addresses never answer: they keep nothing.
+    if (!this.#hasSession) this.#session = undefined;
+  }
+
+  recordReport(report: AgentReport): void {
+    this.report = report;
+    this.#failure = undefined;
+    this.#unanswered = 0;
+    this.#unansweredSince = undefined;
+    this.#failures = 0;
+  }
+
+  /** `startedAt` is the epoch time of the poll. */
+  recordFailure(failure: Failure, startedAt: number): void {
+    this.#failure = failure;
+    this.#countFailure(failure.reason);
+    if (failure.reason === "silent") {
+      this.#unanswered++;
+      this.#unansweredSince ??= startedAt;
+      return;
+    }
+    this.#unanswered = 0;
+    this.#unansweredSince = undefined;
+  }
+
+  /**
+   * An engine that lost its boots, or another device at this address, fails the check of the time for ever. The replies
+   * still bear random ids of our requests, so that learning the engine anew accepts no recorded message.
+   */
+  #countFailure(reason: FailureReason): void {
+    if (++this.#failures < RESYNC_POLLS) return;
+    this.#failures = 0;
+    this.#session = undefined;
+    this.#hasSession = false;
+    this.engine = undefined;
+    if (reason === "timeWindow") this.#options.counters.count("engine_resyncs_total");
+  }
+
+  async #resolve(): Promise<string | undefined> {
+    const { host } = this.target;
+    if (isIP(host.replace(/%.*$/, "")) !== 0) return host;
+    const { clock, timeoutMs } = this.#options;
+    const address = lookup(host).then(
+      (found) => found.address,
+      () => undefined,
+    );
+    return Promise.race([address, clock.sleep(timeoutMs).then(() => undefined)]);
+  }
+}

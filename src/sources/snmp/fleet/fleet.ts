@@ -1,0 +1,172 @@
+/**
+ * Polls all agents, with bounds on how many at a time. An agent whose last poll succeeded is in the fast lane: it is sent
+ * one request there, and when it does not answer, the repetitions happen in the slow lane. Agents that did not answer or
+ * failed last time, and addresses that never answered, are in the slow lane from the start. So agents that are silent,
+ * slow or broken take no slot and no time of those that are well.
+ *
+ * In a lane, a contact slot is a descriptor that waits for a first reply; a read slot is an agent that is being read.
+ */
+import type { Clock } from "../../../lib/clock.ts";
+import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
+import type { Logger } from "../../../lib/logger.ts";
+import type { Counters } from "../protocol/counters.ts";
+import type { Credentials } from "../protocol/credentials.ts";
+import { FAILURE_COUNTERS, type Failure, fail } from "../protocol/failure.ts";
+import type { AgentData } from "../tables/agent-data.ts";
+import type { AgentReport } from "../tables/agent-report.ts";
+import { Agent, type AgentOptions } from "./agent.ts";
+import type { Target } from "./targets.ts";
+
+export interface FleetOptions extends AgentOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly counters: Counters;
+  /** Of the source, for the log. */
+  readonly name: string;
+  readonly concurrency: number;
+  readonly map: (data: AgentData) => AgentReport;
+}
+
+interface Lane {
+  readonly contacts: FairSemaphore;
+  readonly reads: FairSemaphore;
+}
+
+const FAST_CONTACTS = 128;
+const SLOW_CONTACTS = 64;
+const SLOW_READS = 8;
+
+/** A poll that has been started. */
+export interface StartedPoll {
+  /** The fast lane no longer waits for it. */
+  readonly left: Promise<void>;
+  readonly done: Promise<void>;
+}
+
+export class Fleet {
+  readonly agents: readonly Agent[];
+  readonly #options: FleetOptions;
+  readonly #fast: Lane;
+  readonly #slow: Lane = {
+    contacts: new FairSemaphore(SLOW_CONTACTS),
+    reads: new FairSemaphore(SLOW_READS),
+  };
+  #credentials: Credentials;
+  /** Raised whenever the claims may differ from before. */
+  #version = 0;
+
+  constructor(targets: readonly Target[], credentials: Credentials, options: FleetOptions) {
+    this.#options = options;
+    this.#credentials = credentials;
+    this.#fast = {
+      contacts: new FairSemaphore(FAST_CONTACTS),
+      reads: new FairSemaphore(options.concurrency),
+    };
+    this.agents = targets.map((target) => new Agent(target, options));
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Another object means other credentials: sessions with the former ones are dropped. */
+  set credentials(credentials: Credentials) {
+    this.#credentials = credentials;
+  }
+
+  /** The agents to poll in each interval. */
+  members(): Agent[] {
+    return this.agents.filter(({ isMember }) => isMember);
+  }
+
+  /** The addresses of blocks that have not answered. */
+  strangers(): Agent[] {
+    return this.agents.filter(({ isMember }) => !isMember);
+  }
+
+  /** Starts a poll of an agent that is not busy. `attempts` is how often the first request is sent. */
+  poll(agent: Agent, signal: AbortSignal, attempts = this.#options.retries + 1): StartedPoll {
+    const left = Promise.withResolvers<void>();
+    const isFast = agent.isMember && agent.failure === undefined;
+    agent.isBusy = true;
+    const done = this.#poll(agent, isFast, attempts, left.resolve, signal).finally(() => {
+      agent.isBusy = false;
+      left.resolve();
+    });
+    if (!isFast) left.resolve();
+    return { left: left.promise, done };
+  }
+
+  async #poll(agent: Agent, isFast: boolean, attempts: number, leave: () => void, signal: AbortSignal) {
+    const startedAt = this.#options.clock.now();
+    let result = await this.#pollIn(agent, isFast ? this.#fast : this.#slow, isFast ? 1 : attempts, signal);
+    if (isFast && !result.ok && result.isTimeout && attempts > 1) {
+      leave();
+      result = await this.#pollIn(agent, this.#slow, attempts - 1, signal);
+    }
+    if (signal.aborted) return;
+    if (result.ok) this.#recordReport(agent, result.report);
+    else this.#recordFailure(agent, result, startedAt);
+  }
+
+  async #pollIn(agent: Agent, lane: Lane, attempts: number, signal: AbortSignal) {
+    const contact = lane.contacts.request("");
+    // An agent that was cut may be cut again after a long time: it waits among its like.
+    const wasCut = agent.failure !== undefined && agent.failure.reason !== "silent";
+    const read = (wasCut ? this.#slow : this.#fast).reads;
+    const release = () => agent.release();
+    signal.addEventListener("abort", release);
+    try {
+      await contact.granted;
+      if (signal.aborted) return ABORTED;
+      const failure = await agent.contact(this.#credentials, attempts);
+      if (failure) return failure;
+      return await read.run("", async () => {
+        contact.release();
+        return signal.aborted ? ABORTED : this.#read(agent);
+      });
+    } finally {
+      signal.removeEventListener("abort", release);
+      contact.release();
+      agent.release();
+    }
+  }
+
+  async #read(agent: Agent): Promise<{ readonly ok: true; readonly report: AgentReport } | Failure> {
+    const result = await agent.read();
+    if (!result.ok) return result;
+    try {
+      return { ok: true, report: this.#options.map(result.data) };
+    } catch (error) {
+      // A bug that the data of one agent shows must not stop the others.
+      const stack = error instanceof Error ? error.stack : String(error);
+      this.#options.log.error("agent cannot be mapped", {
+        source: this.#options.name,
+        agent: agent.target.text,
+        stack,
+      });
+      return fail("error", "what the agent sent cannot be mapped");
+    }
+  }
+
+  #recordReport(agent: Agent, report: AgentReport): void {
+    const { log, name, counters } = this.#options;
+    counters.count("polls_total");
+    if (agent.failure) log.info("agent answers", { source: name, agent: agent.target.text });
+    agent.recordReport(report);
+    this.#version++;
+  }
+
+  #recordFailure(agent: Agent, failure: Failure, startedAt: number): void {
+    const { log, name, counters } = this.#options;
+    counters.count(FAILURE_COUNTERS[failure.reason]);
+    const [before, wasUnavailable] = [agent.failure, agent.unansweredSince !== undefined];
+    agent.recordFailure(failure, startedAt);
+    if (wasUnavailable !== (agent.unansweredSince !== undefined)) this.#version++;
+    // An address of a block that nobody has is nothing to log.
+    if (before?.message === failure.message || (!agent.isMember && failure.reason === "silent")) return;
+    log.warn("agent cannot be read", { source: name, agent: agent.target.text, error: failure.message });
+  }
+}
+
+const ABORTED = fail("silent", "the source was stopped");

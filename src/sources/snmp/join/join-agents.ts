@@ -1,0 +1,172 @@
+/**
+ * All agents together: devices with their ports, cables seen from one or both ends, and hosts on edge ports. Pure: the
+ * same reports give the same claims in whatever order they come. An agent that does not answer keeps its last report, so
+ * its claims stand; its device is unavailable unless a neighbour that answers still receives it.
+ */
+import {
+  CLAIM_LIMITS,
+  type DeviceClaim,
+  type HostClaim,
+  type LinkClaim,
+  type PortClaim,
+  UNANSWERED_SINCE,
+} from "../../../model/claim.ts";
+import { assignPortNumbers } from "../../../model/derived-ids.ts";
+import { deviceKey, portId } from "../../../model/ids.ts";
+import type { AgentInterface, PolledAgent, RecordFault } from "../tables/agent-report.ts";
+import { isAggregate } from "../tables/map-interfaces.ts";
+import { identifyDevices, type PolledDevice } from "./identify-devices.ts";
+import { joinHosts } from "./join-hosts.ts";
+import { joinLinks, type Observation, observe, remotePortName } from "./join-links.ts";
+import { NeighbourDevices } from "./neighbour-devices.ts";
+import { portType } from "./port-type.ts";
+
+export interface JoinedAgents {
+  readonly claims: {
+    readonly devices: readonly DeviceClaim[];
+    readonly ports: readonly PortClaim[];
+    readonly links: readonly LinkClaim[];
+    readonly hosts: readonly HostClaim[];
+  };
+  readonly faults: readonly RecordFault[];
+}
+
+/** Members named in the annotation of an aggregate. */
+const MAX_MEMBERS_SHOWN = 64;
+
+/**
+ * `previousIds` are the ids of all devices that this source reported last, before a restart too: a device keeps its id
+ * although what named it, such as the cable to a neighbour, is gone.
+ */
+export function joinAgents(
+  agents: readonly PolledAgent[],
+  previousIds: ReadonlySet<string> = new Set(),
+): JoinedAgents {
+  const identified = identifyDevices(agents, previousIds);
+  const { devices } = identified;
+  const { observations, unplaced, faults } = observe(identified);
+  const neighbours = new NeighbourDevices();
+  for (const observation of observations)
+    if (!observation.to) neighbours.add(observation.neighbour, remotePortName(observation));
+  for (const neighbour of unplaced) neighbours.add(neighbour);
+  const neighbourPort = neighbours.namedPorts();
+  const extraPorts = portsOnlyNamed(observations);
+  const links = joinLinks(observations, (observation) => {
+    const name = remotePortName(observation);
+    const { to, neighbour } = observation;
+    if (!to) return neighbourPort(neighbour.id, name);
+    const port = extraPorts.get(to)?.get(name);
+    return port === undefined ? undefined : { device: to.id, port };
+  });
+  const received = new Set(
+    observations.flatMap(({ from, to }) => (to && from.unansweredSince === undefined ? [to] : [])),
+  );
+  const linkedPorts = new Set(links.map(({ src }) => portId(src.device, String(src.port))));
+  return {
+    claims: {
+      devices: withUniqueAliases([
+        ...devices.map((device) => deviceClaim(device, received.has(device))),
+        ...neighbours.deviceClaims(),
+      ]),
+      ports: [
+        ...devices.flatMap((device) => portClaims(device)),
+        ...[...extraPorts].flatMap(([device, names]) => extraPortClaims(device, names, linkedPorts)),
+        ...neighbours.portClaims(neighbourPort),
+      ],
+      links,
+      hosts: joinHosts(devices, observations),
+    },
+    faults: [...agents.flatMap(({ report }) => report.faults), ...identified.faults, ...faults],
+  };
+}
+
+/** An alias that is the id or an alias of another device, such as a name that two have, is left out. */
+function withUniqueAliases(devices: readonly DeviceClaim[]): DeviceClaim[] {
+  const uses = new Map<string, number>();
+  for (const { id, aliases = [] } of devices)
+    for (const each of [id, ...aliases]) uses.set(deviceKey(each), (uses.get(deviceKey(each)) ?? 0) + 1);
+  return devices.map(({ aliases = [], ...device }) => {
+    const unique = aliases.filter((alias) => uses.get(deviceKey(alias)) === 1);
+    return unique.length === 0 ? device : { ...device, aliases: unique.slice(0, CLAIM_LIMITS.aliases) };
+  });
+}
+
+/** Ports of polled devices that a neighbour names and no interface has. */
+function portsOnlyNamed(observations: readonly Observation[]): Map<PolledDevice, Map<string, string>> {
+  const names = new Map<PolledDevice, Set<string>>();
+  for (const observation of observations) {
+    const { to } = observation;
+    if (!to || observation.remote) continue;
+    names.set(to, (names.get(to) ?? new Set()).add(remotePortName(observation)));
+  }
+  return new Map([...names].map(([device, each]) => [device, numbersOf(device, each)]));
+}
+
+/** No interface has a name that begins with NUL. */
+const numbersOf = ({ report }: PolledDevice, names: ReadonlySet<string>): Map<string, string> =>
+  assignPortNumbers([
+    ...report.interfaces.map(({ index }) => ({ name: `\u0000${index}`, number: index })),
+    ...[...names].map((name) => ({ name })),
+  ]);
+
+function deviceClaim(
+  { id, aliases, report, unansweredSince }: PolledDevice,
+  isReceived: boolean,
+): DeviceClaim {
+  const isSilent = unansweredSince !== undefined && !isReceived;
+  return {
+    ...report.device,
+    id,
+    available: !isSilent,
+    aliases: [...aliases],
+    annotations: {
+      ...report.device.annotations,
+      ...(isSilent && { [UNANSWERED_SINCE]: new Date(unansweredSince).toISOString() }),
+    },
+  };
+}
+
+function portClaims({ id, report }: PolledDevice): PortClaim[] {
+  const byIndex = new Map(report.interfaces.map((port) => [port.index, port]));
+  const members = Map.groupBy(report.interfaces, ({ aggregate }) => aggregate);
+  return report.interfaces.map((port): PortClaim => {
+    const aggregate = port.aggregate === undefined ? undefined : byIndex.get(port.aggregate);
+    return {
+      element: id,
+      port: String(port.index),
+      isEnabled: port.isUp,
+      type: portType(port),
+      portSpeed: port.speedMbps,
+      annotations: {
+        portName: port.name,
+        ...(port.alias !== "" && { alias: port.alias }),
+        ...(port.mac !== undefined && { mac: port.mac }),
+        ...(aggregate && { aggregate: aggregate.name, aggregatePort: String(aggregate.index) }),
+        ...(isAggregate(port) && memberAnnotation(members.get(port.index) ?? [])),
+      },
+    };
+  });
+}
+
+function memberAnnotation(members: readonly AgentInterface[]): { members?: string } {
+  if (members.length === 0) return {};
+  return {
+    members: members
+      .slice(0, MAX_MEMBERS_SHOWN)
+      .map(({ name }) => name)
+      .join(", "),
+  };
+}
+
+/** Only of ports at the end of a link: the other end may have named the interface. */
+function extraPortClaims(
+  { id }: PolledDevice,
+  names: ReadonlyMap<string, string>,
+  linkedPorts: ReadonlySet<string>,
+): PortClaim[] {
+  return [...names].flatMap(([portName, port]) =>
+    portName.startsWith("\u0000") || !linkedPorts.has(portId(id, port))
+      ? []
+      : [{ element: id, port, isEnabled: true, annotations: { portName } }],
+  );
+}

@@ -1,0 +1,106 @@
+/**
+ * The claims from before a restart of the service, for agents that have not answered since. Without them a device that is
+ * silent at the start would be removed, and with it everything that it reported.
+ *
+ * A device belongs to the target in its annotation `channelId`. Its device, ports, links and hosts are carried over until
+ * the target answers, or is no longer a target. What other agents report now goes before, except for the device itself,
+ * of which a neighbour knows less.
+ */
+import {
+  type Claims,
+  type ClaimTypes,
+  type DeviceClaim,
+  type HostClaim,
+  type LinkClaim,
+  type PortClaim,
+  UNANSWERED_SINCE,
+} from "../../../model/claim.ts";
+import { deviceKey, hostId, type Kind, linkId } from "../../../model/ids.ts";
+
+export type ClaimLists = { readonly [K in Kind]: readonly ClaimTypes[K][] };
+
+/** Of a target that has not answered since the start: since when, once there were enough polls. */
+export interface PendingTarget {
+  readonly unansweredSince: number | undefined;
+}
+
+export class PreviousClaims {
+  /** Of all devices, those too that are only neighbours. */
+  readonly deviceIds: ReadonlySet<string>;
+  readonly #devices = new Map<string, DeviceClaim>();
+  readonly #ports: readonly PortClaim[];
+  readonly #links: readonly LinkClaim[];
+  readonly #hosts: readonly HostClaim[];
+
+  constructor(claims: Claims) {
+    const ids = new Set<string>();
+    for (const claim of claims.devices ?? []) {
+      ids.add(claim.id);
+      if (claim.annotations?.channelId) this.#devices.set(deviceKey(claim.id), claim);
+    }
+    this.deviceIds = ids;
+    this.#ports = [...(claims.ports ?? [])];
+    this.#links = [...(claims.links ?? [])];
+    this.#hosts = [...(claims.hosts ?? [])];
+  }
+
+  /** The targets that the devices belong to. */
+  targets(): Set<string> {
+    return new Set([...this.#devices.values()].map((claim) => claim.annotations?.channelId ?? ""));
+  }
+
+  /** `claims` and what is carried over for the targets that have not answered. */
+  addTo(claims: ClaimLists, pending: ReadonlyMap<string, PendingTarget>): ClaimLists {
+    const carried = new Map<string, DeviceClaim>();
+    const current = new Map(claims.devices.map((claim) => [deviceKey(claim.id), claim]));
+    for (const [key, claim] of this.#devices) {
+      const target = pending.get(claim.annotations?.channelId ?? "");
+      const seen = current.get(key);
+      // Another target may be the same device: what it reported itself stands.
+      if (!target || seen?.annotations?.channelId) continue;
+      carried.set(key, atPresent(claim, target, seen));
+    }
+    if (carried.size === 0) return claims;
+    const isCarried = (device: string) => carried.has(deviceKey(device));
+    const isKnown = (device: string) => isCarried(device) || current.has(deviceKey(device));
+    const linkIds = new Set(claims.links.map(idOfLink));
+    const hostIds = new Set(claims.hosts.map(idOfHost));
+    return {
+      devices: [...claims.devices.filter(({ id }) => !isCarried(id)), ...carried.values()],
+      ports: [
+        ...claims.ports.filter(({ element }) => !isCarried(element)),
+        ...this.#ports.filter(({ element }) => isCarried(element)),
+      ],
+      links: [
+        ...claims.links,
+        ...this.#links.filter(
+          (link) =>
+            (isCarried(link.src.device) || isCarried(link.dst.device)) &&
+            isKnown(link.src.device) &&
+            isKnown(link.dst.device) &&
+            !linkIds.has(idOfLink(link)),
+        ),
+      ],
+      hosts: [
+        ...claims.hosts,
+        ...this.#hosts.filter(
+          (host) =>
+            host.locations.some(({ elementId }) => isCarried(elementId)) && !hostIds.has(idOfHost(host)),
+        ),
+      ],
+    };
+  }
+}
+
+/** `seen` is what neighbours report of the device now. */
+function atPresent(claim: DeviceClaim, target: PendingTarget, seen: DeviceClaim | undefined): DeviceClaim {
+  if (target.unansweredSince === undefined) return claim;
+  const { [UNANSWERED_SINCE]: before, ...annotations } = claim.annotations ?? {};
+  if (seen && seen.available !== false) return { ...claim, available: true, annotations };
+  const since = before ?? new Date(target.unansweredSince).toISOString();
+  return { ...claim, available: false, annotations: { ...annotations, [UNANSWERED_SINCE]: since } };
+}
+
+const idOfLink = ({ src, dst }: LinkClaim): string =>
+  linkId({ device: src.device, port: String(src.port) }, { device: dst.device, port: String(dst.port) });
+const idOfHost = ({ mac, vlan }: HostClaim): string => hostId(mac, String(vlan ?? "None"));

@@ -1,0 +1,175 @@
+/**
+ * The SNMP session with one agent: GETBULK requests as promises of values, over the library `net-snmp`. A session lives
+ * as long as the agent is polled, because it holds what SNMPv3 has learned about the agent's engine: its id, boots and
+ * time. The library learns them anew when the agent restarts (a higher number of boots), and refuses values that go back.
+ * A session that is created with an engine needs no discovery.
+ */
+import snmp from "net-snmp";
+import type { Clock } from "../../../lib/clock.ts";
+import type { SnmpValue } from "../tables/agent-data.ts";
+import { AgentSocket, type Peer } from "./agent-socket.ts";
+import type { Counters } from "./counters.ts";
+import type { Credentials } from "./credentials.ts";
+import { type Engine, engineOf, setEngine } from "./engine.ts";
+import { type Failure, fail } from "./failure.ts";
+import type { Pacer } from "./pacer.ts";
+
+/** One value of a reply. Without a value: the agent has nothing more here. */
+export interface Varbind {
+  readonly oid: string;
+  readonly value: SnmpValue | undefined;
+}
+
+/** For each requested OID the values after it; `status` is an error status that concerns the request, not the agent. */
+export type BulkResult =
+  | { readonly ok: true; readonly columns: readonly (readonly Varbind[])[] }
+  | { readonly ok: false; readonly status: "tooBig" | "noSuchName" | "timeout" }
+  | Failure;
+
+export interface SessionOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly pacer: Pacer;
+  readonly counters: Counters;
+}
+
+/**
+ * The discovery of the engine, a request that is refused because of the time, and the request. The library would repeat
+ * the request for as long as an agent answers with such a report.
+ */
+const DATAGRAMS_PER_REQUEST = 4;
+
+/** Codes of the library's ResponseInvalidError. Its type declarations number them differently. */
+const COULD_NOT_DECRYPT = 4;
+const AUTH_FAILURE = 5;
+const COMMUNITY_MISMATCH = 10;
+const NOT_IN_TIME_WINDOW = 14;
+
+/** The library's text for the object of the report, which begins so → its name in the MIB, and what may be wrong. */
+const USM_ERRORS: readonly (readonly [start: string, text: string])[] = [
+  [
+    "Unsupported Security Level",
+    "unsupportedSecLevel: the agent does not let this user authenticate or encrypt so",
+  ],
+  ["Not In Time Window", "notInTimeWindow: the agent does not accept the time of its engine"],
+  ["Unknown User Name", "unknownUserName: the agent does not know this user"],
+  ["Unknown Engine ID", "unknownEngineID: the agent does not accept its own engine id"],
+  ["Wrong Digest", "wrongDigest: authPassword or authProtocol is not that of this user"],
+  ["Decryption Error", "decryptionError: privPassword or privProtocol is not that of this user"],
+];
+
+export class AgentSession {
+  readonly #socket: AgentSocket;
+  readonly #session: snmp.Session;
+  readonly #clock: Clock;
+
+  constructor(
+    credentials: Credentials,
+    { clock, timeoutMs, pacer, counters }: SessionOptions,
+    engine: Engine | undefined,
+  ) {
+    this.#clock = clock;
+    const socket = new AgentSocket(credentials.level, pacer, counters);
+    this.#socket = socket;
+    const options = { timeout: timeoutMs, retries: 0, dgramModule: { createSocket: () => socket } };
+    // The address is that of `open`: the library passes its own on to the socket, which does not use it.
+    this.#session =
+      credentials.level === "community"
+        ? snmp.createSession("", credentials.community, { ...options, version: snmp.Version2c })
+        : snmp.createV3Session("", credentials.user, { ...options, context: credentials.context });
+    this.#session.on("error", () => socket.countMalformed());
+    if (engine && credentials.level !== "community") setEngine(this.#session, engine, clock);
+  }
+
+  /** What has been learned of the agent's engine. Only after a reply to a request, which was then authentic. */
+  get engine(): Engine | undefined {
+    return engineOf(this.#session, this.#clock);
+  }
+
+  open(peer: Peer): void {
+    this.#socket.open(peer);
+  }
+
+  /** Ends the requests that are open, and closes the descriptor. */
+  release(): void {
+    this.#socket.release();
+    this.#session.cancelRequests(new Error("the poll has ended"));
+  }
+
+  get received() {
+    return this.#socket.received;
+  }
+
+  get pacedMs(): number {
+    return this.#socket.pacedMs;
+  }
+
+  getBulk(oids: readonly string[], maxRepetitions: number): Promise<BulkResult> {
+    this.#socket.allow(DATAGRAMS_PER_REQUEST);
+    return new Promise((resolve) => {
+      this.#session.getBulk([...oids], 0, maxRepetitions, (error, varbinds) => {
+        resolve(error ? toFailure(error) : readReply(varbinds ?? []));
+      });
+    });
+  }
+}
+
+function readReply(reply: readonly (snmp.Varbind | snmp.Varbind[])[]): BulkResult {
+  const columns: Varbind[][] = [];
+  for (const column of reply) {
+    const values: Varbind[] = [];
+    for (const varbind of Array.isArray(column) ? column : [column]) {
+      if (snmp.isVarbindError(varbind)) {
+        values.push({ oid: varbind.oid, value: undefined });
+        break;
+      }
+      const value = toValue(varbind);
+      if (value === undefined) return fail("malformed", "a reply has a value that cannot be read");
+      values.push({ oid: varbind.oid, value });
+    }
+    columns.push(values);
+  }
+  return { ok: true, columns };
+}
+
+/** As `SnmpValue` has it. Undefined for a value that is truncated, or of a type that SNMPv2 does not have. */
+function toValue({ type, value }: snmp.Varbind): SnmpValue | undefined {
+  if (type === snmp.ObjectType.Null) return new Uint8Array();
+  if (type === snmp.ObjectType.IpAddress) {
+    return typeof value === "string" ? Uint8Array.from(value.split("."), Number) : undefined;
+  }
+  if (Buffer.isBuffer(value))
+    return type === snmp.ObjectType.Counter64 ? toBigint(value) : new Uint8Array(value);
+  return typeof value === "number" || typeof value === "string" ? value : undefined;
+}
+
+function toBigint(bytes: Buffer): bigint {
+  return bytes.length === 0 ? 0n : BigInt(`0x${bytes.toString("hex")}`);
+}
+
+function toFailure(error: Error): BulkResult {
+  if (error instanceof snmp.RequestFailedError) {
+    if (error.status === snmp.ErrorStatus.TooBig) return { ok: false, status: "tooBig" };
+    if (error.status === snmp.ErrorStatus.NoSuchName) return { ok: false, status: "noSuchName" };
+    return fail(
+      "error",
+      `the agent replies with the error status ${snmp.ErrorStatus[error.status] ?? error.status}`,
+    );
+  }
+  // What remains is a time-out, or a request that could not be sent.
+  if (!(error instanceof snmp.ResponseInvalidError)) return { ok: false, status: "timeout" };
+  const code: number = error.code;
+  if (code === NOT_IN_TIME_WINDOW)
+    return fail("timeWindow", "the boots or the time of the agent's engine went back");
+  if (code === COMMUNITY_MISMATCH) return fail("security", "a reply has another community than the request");
+  if (code === COULD_NOT_DECRYPT) {
+    return fail("security", "a reply cannot be decrypted: privPassword or privProtocol may be wrong");
+  }
+  if (code !== AUTH_FAILURE) return fail("malformed", "a reply has a form that SNMP does not have");
+  const report = USM_ERRORS.find(([start]) => error.message.startsWith(start));
+  if (report?.[0] === "Not In Time Window") return fail("timeWindow", report[1]);
+  return fail(
+    "security",
+    report?.[1] ?? "a reply is not authentic: authPassword or authProtocol may be wrong",
+  );
+}

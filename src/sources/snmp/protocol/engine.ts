@@ -1,0 +1,70 @@
+/**
+ * What is known of an agent's SNMPv3 engine (RFC 3414, 2.3): its id, and the highest boots and time that an authentic
+ * message had. A session is created with it and returns it, so that it outlives the session and a restart of the service.
+ *
+ * The library has no functions for this; these are the fields that it keeps. Times that passed meanwhile are measured
+ * with the clock of the machine, which may have been set. That does no harm: what is refused depends on the stored boots
+ * and time, which time that has passed only adds to. When the sum is wrong, the agent reports its own time, authentic, and
+ * the library uses that when it is higher than the stored one.
+ */
+import type snmp from "net-snmp";
+import Type from "typebox";
+import { Compile } from "typebox/compile";
+import type { Clock } from "../../../lib/clock.ts";
+
+const Int31 = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
+
+export const EngineSchema = Type.Object({
+  /** Hexadecimal. */
+  id: Type.String({ pattern: "^([0-9a-f]{2}){1,32}$" }),
+  boots: Int31,
+  time: Int31,
+  /** Epoch milliseconds at which `time` was received. */
+  receivedAt: Type.Integer({ minimum: 0 }),
+});
+export type Engine = Type.Static<typeof EngineSchema>;
+
+/** The fields of a session once it has had an authentic message. `engineTimeReceivedAt` is of `performance.now()`. */
+const SyncedSession = Compile(
+  Type.Object({
+    engineTimeBoots: Int31,
+    latestReceivedEngineTime: Int31,
+    engineTimeReceivedAt: Type.Number(),
+    msgSecurityParameters: Type.Object({ msgAuthoritativeEngineID: Type.Unknown() }),
+  }),
+);
+
+/** Undefined before the first authentic message, and for SNMPv2c. */
+export function engineOf(session: snmp.Session, clock: Clock): Engine | undefined {
+  const fields: unknown = session;
+  if (!SyncedSession.Check(fields)) return undefined;
+  const { engineTimeBoots, latestReceivedEngineTime, engineTimeReceivedAt, msgSecurityParameters } = fields;
+  const { msgAuthoritativeEngineID: id } = msgSecurityParameters;
+  if (!(id instanceof Uint8Array)) return undefined;
+  return {
+    id: Buffer.from(id).toString("hex"),
+    boots: engineTimeBoots,
+    time: latestReceivedEngineTime,
+    receivedAt: Math.round(clock.now() - (performance.now() - engineTimeReceivedAt)),
+  };
+}
+
+/** Makes the engine what the session has learned. */
+export function setEngine(
+  session: snmp.Session,
+  { id, boots, time, receivedAt }: Engine,
+  clock: Clock,
+): void {
+  const elapsedMs = Math.max(0, clock.now() - receivedAt);
+  Object.assign(session, {
+    engineTimeBoots: boots,
+    engineTimeBase: time,
+    latestReceivedEngineTime: time,
+    engineTimeReceivedAt: performance.now() - elapsedMs,
+    msgSecurityParameters: {
+      msgAuthoritativeEngineID: Buffer.from(id, "hex"),
+      msgAuthoritativeEngineBoots: boots,
+      msgAuthoritativeEngineTime: time,
+    },
+  });
+}

@@ -1,0 +1,127 @@
+/**
+ * Decodes the values that an agent returned. Agents are untrusted and often wrong: a value of another type or length than
+ * the MIB says is undefined or empty, texts lose control characters and are limited in length, and nothing throws.
+ */
+import ipaddr from "ipaddr.js";
+import { canonicalIp, canonicalMac } from "../../../model/address.ts";
+import { hex, macText } from "../../openflow/codec/wire.ts";
+import type { AgentData, SnmpValue } from "./agent-data.ts";
+import { type ObjectName, OID } from "./mib.ts";
+
+export const MAX_NAME_LENGTH = 200;
+export const MAX_DESCRIPTION_LENGTH = 1000;
+
+const NO_ROWS: ReadonlyMap<string, SnmpValue> = new Map();
+export const column = (data: AgentData, name: ObjectName): ReadonlyMap<string, SnmpValue> =>
+  data.columns.get(OID[name]) ?? NO_ROWS;
+export const scalar = (data: AgentData, name: ObjectName): SnmpValue | undefined =>
+  column(data, name).get("0");
+
+export function toInteger(value: SnmpValue | undefined): number | undefined {
+  const number = typeof value === "bigint" ? Number(value) : value;
+  return typeof number === "number" && Number.isSafeInteger(number) ? number : undefined;
+}
+
+export const isBytes = (value: SnmpValue | undefined): value is Uint8Array => value instanceof Uint8Array;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const latin1 = new TextDecoder("latin1");
+const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]+/gu;
+
+/** UTF-8, else Latin-1. Runs of control and format characters become one space. */
+export function toText(value: SnmpValue | undefined, maxLength = MAX_NAME_LENGTH): string {
+  if (value === undefined) return "";
+  // Four bytes of UTF-8 are two code units at most: more bytes than that cannot be shown.
+  const text = isBytes(value) ? decode(value.subarray(0, maxLength * 4)) : String(value).slice(0, maxLength);
+  return text.replaceAll(CONTROL, " ").trim().slice(0, maxLength).toWellFormed();
+}
+
+function decode(bytes: Uint8Array): string {
+  const end = bytes.indexOf(0);
+  const text = end < 0 ? bytes : bytes.subarray(0, end);
+  try {
+    return utf8.decode(text);
+  } catch {
+    return latin1.decode(text);
+  }
+}
+
+const PRINTABLE = /^[\x20-\x7e]+$/;
+const asAscii = (bytes: Uint8Array): string | undefined => {
+  const text = latin1.decode(bytes);
+  return PRINTABLE.test(text) ? text : undefined;
+};
+
+const MULTICAST_BIT = 1;
+/** The virtual routers of VRRP (IPv4, IPv6) and HSRP: several devices have the same one. */
+const SHARED_MAC = /^00:00:5E:00:0[12]:|^00:00:0C:(?:07:AC|9F:F)/;
+
+/** Of one interface: six bytes, or their text. Multicast and zero addresses are none. */
+export function toMac(value: SnmpValue | undefined): string | undefined {
+  if (!isBytes(value) || value.length > 17) return undefined;
+  const mac = value.length === 6 ? macText(value) : canonicalMac(asAscii(value) ?? "");
+  return mac !== undefined && isUnicastMac(mac) ? mac : undefined;
+}
+
+/** Of the six parts of an index; undefined when they are not one of one interface. */
+export function macOfParts(parts: readonly number[]): string | undefined {
+  if (parts.length !== 6 || parts.some((part) => part > 255)) return undefined;
+  return toMac(Uint8Array.from(parts));
+}
+
+export function isUnicastMac(mac: string): boolean {
+  return mac !== "00:00:00:00:00:00" && (Number.parseInt(mac.slice(0, 2), 16) & MULTICAST_BIT) === 0;
+}
+
+/** Whether one device has this address, so that it can be found by it. */
+export const isOwnMac = (mac: string): boolean => !SHARED_MAC.test(mac);
+
+/** An IPv4 or IPv6 address of one host: not unspecified, loopback, multicast or broadcast. */
+export function toIp(bytes: readonly number[] | Uint8Array): string | undefined {
+  if (bytes.length !== 4 && bytes.length !== 16) return undefined;
+  if (bytes.some((byte) => !Number.isInteger(byte) || byte < 0 || byte > 255)) return undefined;
+  const address = ipaddr.fromByteArray([...bytes]);
+  const range = address.range();
+  if (["unspecified", "loopback", "multicast", "broadcast"].includes(range)) return undefined;
+  return canonicalIp(address.toString());
+}
+
+/** The parts of a dotted index; empty when one of them is not a number. */
+export function indexParts(index: string): number[] {
+  const parts = index.split(".").map(Number);
+  return parts.length <= 128 && parts.every((part) => Number.isSafeInteger(part) && part >= 0) ? parts : [];
+}
+
+/** An interface index: positive, and in the range of a port number. */
+export const toIfIndex = (value: SnmpValue | undefined): number | undefined => {
+  const index = toInteger(value);
+  return index !== undefined && index > 0 && index <= 0xff_ff_ff_ff ? index : undefined;
+};
+
+/** Some agents send the hex digits of a BITS value as text, such as `28 00`. */
+const HEX_TEXT = /^[0-9a-f]{2}(?: |$)/i;
+
+/** The first byte of a BITS value, the first bit highest. Some agents send an INTEGER with the first bit lowest. */
+export function firstBits(value: SnmpValue | undefined): number {
+  const number = toInteger(value);
+  if (number !== undefined) return reverseBits(number & 0xff);
+  if (!isBytes(value)) return 0;
+  const text = value.length > 2 ? asAscii(value) : undefined;
+  if (text !== undefined && HEX_TEXT.test(text)) return Number.parseInt(text.slice(0, 2), 16);
+  return value[0] ?? 0;
+}
+
+function reverseBits(byte: number): number {
+  let reversed = 0;
+  for (let bit = 0; bit < 8; bit++) if (byte & (1 << bit)) reversed |= 0x80 >> bit;
+  return reversed;
+}
+
+/** Whether member `number` (from 1) is in a PortList. */
+export function isInPortList(value: SnmpValue | undefined, number: number): boolean {
+  if (!isBytes(value)) return false;
+  return ((value[(number - 1) >> 3] ?? 0) & (0x80 >> ((number - 1) & 7))) !== 0;
+}
+
+/** Bytes that are neither text nor an address. */
+export const toHex = (value: Uint8Array): string => hex(value.subarray(0, MAX_NAME_LENGTH / 2));
