@@ -1,7 +1,7 @@
 /** The page's counts of hosts, and the hosts that it has opened, as the stream changes them; without a browser. */
 import { describe, expect, test } from "bun:test";
 import type { Host } from "../../src/model/entity.ts";
-import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/hosts.ts";
+import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/data/hosts.ts";
 import { sampleHost } from "./sample-network.ts";
 
 describe("hosts", () => {

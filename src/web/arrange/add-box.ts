@@ -3,8 +3,8 @@
  * the title that the user typed, is checked, and is one step of undo.
  */
 import type { GroupBox } from "../../model/map-view.ts";
+import type { Store } from "../data/page-store.ts";
 import type { Bounds } from "../map/bounds.ts";
-import type { Store } from "../store.ts";
 import { addGroup, placeAt } from "./arrangement.ts";
 import type { Arranging } from "./arranging.ts";
 import { checkArrangement } from "./checked-view.ts";

@@ -1,9 +1,9 @@
 /** The box beside the map in which the user arranges it: pins, undo, group boxes and the background. */
 import type { RefObject } from "preact";
-import { Button } from "../button.tsx";
+import { deviceNameById, formatCount } from "../data/entity-names.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import type { NetworkMap } from "../map/map.ts";
-import { deviceNameById, formatCount } from "../names.ts";
-import { useNetwork, useStore } from "../store.ts";
 import { selectedDevice, togglePin, undo } from "./arrange-keys.ts";
 import { pinOf, unpinAll } from "./arrangement.ts";
 import { BackgroundSection } from "./background-section.tsx";

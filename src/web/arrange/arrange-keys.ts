@@ -1,10 +1,10 @@
 /** Moves devices while the user arranges the map: drags, the arrow keys on the selected device, and its keys for pins. */
 
+import { deviceNameById } from "../data/entity-names.ts";
+import type { Store } from "../data/page-store.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { NetworkMap } from "../map/map.ts";
 import type { MapPoint } from "../map/projection.ts";
-import { deviceNameById } from "../names.ts";
-import type { Store } from "../store.ts";
 import { pinDevice, pinOf, unpinDevice } from "./arrangement.ts";
 import type { Arranging } from "./arranging.ts";
 

@@ -1,8 +1,8 @@
 /** Switches the coastline of the arrangement, and says what there is to know about it. */
 import { useId } from "preact/hooks";
 import { earthLocation } from "../../layout/device-node.ts";
-import type { Network } from "../network.ts";
-import { useNetwork, useStore } from "../store.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
 import { setCoastline } from "./arrangement.ts";
 
 export function CoastlineField() {

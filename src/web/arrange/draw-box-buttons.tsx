@@ -1,9 +1,9 @@
 /** The ways to add a group box at a place: with a drag on the map, or without a pointer in the middle of what is seen. */
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
-import { Button } from "../button.tsx";
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import type { NetworkMap } from "../map/map.ts";
-import { useStore } from "../store.ts";
 import { addBoxInMiddle } from "./add-box.ts";
 
 export function DrawBoxButtons({ map }: { readonly map: RefObject<NetworkMap | null> }) {

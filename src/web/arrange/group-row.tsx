@@ -2,9 +2,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { type GroupBox, placeOf } from "../../model/map-view.ts";
-import { Button } from "../button.tsx";
-import { deviceNameById, formatCount } from "../names.ts";
-import { useNetwork, useStore } from "../store.ts";
+import { deviceNameById, formatCount } from "../data/entity-names.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import { selectedDevice } from "./arrange-keys.ts";
 import { replaceGroup } from "./arrangement.ts";
 import { checkArrangement } from "./checked-view.ts";

@@ -5,10 +5,10 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useId } from "preact/hooks";
+import { deviceNameById, formatCount } from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
 import type { NetworkMap } from "../map/map.ts";
-import { deviceNameById, formatCount } from "../names.ts";
-import type { Network } from "../network.ts";
-import { useNetwork, useStore } from "../store.ts";
 import { addBox } from "./add-box.ts";
 import { selectedDevice } from "./arrange-keys.ts";
 import { ArrangeSection } from "./arrange-section.tsx";

@@ -1,6 +1,7 @@
 /** Says whose arrangement the map shows, when it is not the user's own, and returns to that. */
-import { Button } from "../button.tsx";
-import { useStore } from "../store.ts";
+
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import { closeView } from "./view-actions.ts";
 
 const ORIGINS = { browser: "", configuration: ", from the configuration", link: ", from a link" } as const;

@@ -2,9 +2,9 @@
 import type { RefObject } from "preact";
 import { useId } from "preact/hooks";
 import { type Background, placeOf } from "../../model/map-view.ts";
-import { Button } from "../button.tsx";
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import type { NetworkMap } from "../map/map.ts";
-import { useStore } from "../store.ts";
 import { setPicture } from "./arrangement.ts";
 import { readPicture } from "./picture.ts";
 import { PlaceFields } from "./place-fields.tsx";

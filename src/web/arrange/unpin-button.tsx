@@ -1,6 +1,7 @@
 /** In the panel of a device that was pinned: says so, and unpins it. */
-import { Button } from "../button.tsx";
-import { useStore } from "../store.ts";
+
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import { pinOf, unpinDevice } from "./arrangement.ts";
 
 export function UnpinButton({ device }: { readonly device: string }) {

@@ -1,7 +1,7 @@
 /** What the user does with views: opens, closes and saves them. */
 import type { MapView } from "../../model/map-view.ts";
-import { formatState, parseState } from "../state.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../data/page-store.ts";
+import { formatState, parseState } from "../data/view-state.ts";
 import type { Checked } from "./checked-view.ts";
 
 /** What the page shows now, as a view. */

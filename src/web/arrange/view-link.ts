@@ -4,7 +4,7 @@
  * carries no picture: a small one could be made to need any amount of memory.
  */
 import type { MapView } from "../../model/map-view.ts";
-import { VIEW_FRAGMENT } from "../navigation.ts";
+import { VIEW_FRAGMENT } from "../data/navigation.ts";
 import { type Checked, checkView } from "./checked-view.ts";
 
 /** Of the fragment, in characters. Longer addresses do not survive mail and chat programs. */

@@ -2,11 +2,11 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import type { MapView } from "../../model/map-view.ts";
-import { Popover } from "../bar/popover.tsx";
-import { Button } from "../button.tsx";
-import { copyText } from "../clipboard.ts";
-import { Icon } from "../icon.tsx";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
+import { copyText } from "../elements/clipboard.ts";
+import { Icon } from "../elements/icon.tsx";
+import { Popover } from "../elements/popover.tsx";
 import { checkView } from "./checked-view.ts";
 import { currentView, deleteView, openView, renameView, saveView } from "./view-actions.ts";
 import { encodeViewLink } from "./view-link.ts";

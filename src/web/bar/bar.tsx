@@ -1,9 +1,9 @@
 /** The bar at the top: search, the tabs of the views, and the buttons that open lists and menus. */
 import type { RefObject } from "preact";
 import { ViewsMenu } from "../arrange/views-menu.tsx";
-import { Button } from "../button.tsx";
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import type { NetworkMap } from "../map/map.ts";
-import { useStore } from "../store.ts";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterMenu } from "./filter-menu.tsx";
 import { MetricMenu } from "./metric-menu.tsx";

@@ -1,13 +1,13 @@
 /** One chip for each condition that narrows the view, with a button that removes the condition. */
 import type { ComponentChildren } from "preact";
 import { OpenedViewChip } from "../arrange/opened-view-chip.tsx";
-import { Button } from "../button.tsx";
-import { entityName, formatType } from "../names.ts";
+import { entityName, formatType } from "../data/entity-names.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { pathEndName } from "../data/shown-path.ts";
+import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../data/view-state.ts";
+import { Button } from "../elements/button.tsx";
 import { pathCountText } from "../panel/path-steps.tsx";
-import { pathEndName } from "../path.ts";
 import { chosenText } from "../problems/problem-target.ts";
-import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../state.ts";
-import { useNetwork, useStore } from "../store.ts";
 import { stateTitle } from "./filter-menu.tsx";
 import { MetricNote } from "./metric-menu.tsx";
 import { momentChip } from "./moment-text.ts";

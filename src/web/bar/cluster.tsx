@@ -1,10 +1,10 @@
 /** The cluster of the node that the page is served by: how it follows the log, the other nodes, and NATS. */
 import type { ClusterOverview } from "../../model/cluster-overview.ts";
 import type { ClusterReadiness } from "../../model/readiness.ts";
-import { formatDuration, formatShortTime } from "../format-time.ts";
-import { formatCount } from "../names.ts";
+import { formatCount } from "../data/entity-names.ts";
+import { useStore } from "../data/page-store.ts";
+import { formatDuration, formatShortTime } from "../elements/format-time.ts";
 import { Loaded } from "../panel/loaded.tsx";
-import { useStore } from "../store.ts";
 
 export function ClusterDetails({ cluster }: { readonly cluster: ClusterReadiness }) {
   const { client, readiness } = useStore();

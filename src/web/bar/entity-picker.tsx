@@ -7,9 +7,9 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { SearchResult } from "../../client/client.ts";
-import { deviceName, deviceNameById, hostName } from "../names.ts";
-import type { EntityRef } from "../state.ts";
-import { useStore } from "../store.ts";
+import { deviceName, deviceNameById, hostName } from "../data/entity-names.ts";
+import { useStore } from "../data/page-store.ts";
+import type { EntityRef } from "../data/view-state.ts";
 
 const MAX_HITS = 8;
 

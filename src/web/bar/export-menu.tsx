@@ -1,11 +1,11 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
 import type { RefObject } from "preact";
-import { copyText } from "../clipboard.ts";
-import { curlLine, downloadRequest, requestsFor } from "../curl.ts";
-import { Icon } from "../icon.tsx";
+import { type Store, useStore } from "../data/page-store.ts";
+import { copyText } from "../elements/clipboard.ts";
+import { Icon } from "../elements/icon.tsx";
+import { Popover } from "../elements/popover.tsx";
 import type { NetworkMap } from "../map/map.ts";
-import { type Store, useStore } from "../store.ts";
-import { Popover } from "./popover.tsx";
+import { curlLine, downloadRequest, requestsFor } from "./curl.ts";
 
 /** The browser reads a downloaded picture after the click; its URL must live that long. */
 const PICTURE_URL_MS = 10_000;

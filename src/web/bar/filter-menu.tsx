@@ -4,14 +4,14 @@
  */
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { Button } from "../button.tsx";
-import { Icon } from "../icon.tsx";
+import { formatType } from "../data/entity-names.ts";
+import { readNetwork, useStore } from "../data/page-store.ts";
+import { neighbourhood } from "../data/shown-path.ts";
+import { throttle } from "../data/throttle.ts";
+import { Button } from "../elements/button.tsx";
+import { Icon } from "../elements/icon.tsx";
+import { Popover } from "../elements/popover.tsx";
 import { countFilters, STATE_FILTERS } from "../map/filter-match.ts";
-import { formatType } from "../names.ts";
-import { neighbourhood } from "../path.ts";
-import { readNetwork, useStore } from "../store.ts";
-import { throttle } from "../throttle.ts";
-import { Popover } from "./popover.tsx";
 
 /** While the network changes, all devices and links are counted at most this often. */
 const COUNT_INTERVAL_MS = 1000;

@@ -1,10 +1,11 @@
 /** The menu that chooses the metric on links, and the note that says why there are no values. */
-import { formatFullTime } from "../format-time.ts";
-import { Icon } from "../icon.tsx";
-import { formatCount } from "../names.ts";
-import type { OverlayResult } from "../overlay.ts";
-import { useStore } from "../store.ts";
-import { Popover } from "./popover.tsx";
+
+import { formatCount } from "../data/entity-names.ts";
+import type { OverlayResult } from "../data/overlay.ts";
+import { useStore } from "../data/page-store.ts";
+import { formatFullTime } from "../elements/format-time.ts";
+import { Icon } from "../elements/icon.tsx";
+import { Popover } from "../elements/popover.tsx";
 
 export function MetricMenu() {
   const { state, settings } = useStore();

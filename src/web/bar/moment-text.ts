@@ -1,7 +1,8 @@
 /** Which moment the page shows, in words. While the moment of the address is loaded, the words say so. */
-import { formatFullTime, formatShortTime } from "../format-time.ts";
-import { isRevision, type ViewState } from "../state.ts";
-import type { Store } from "../store.ts";
+
+import type { Store } from "../data/page-store.ts";
+import { isRevision, type ViewState } from "../data/view-state.ts";
+import { formatFullTime, formatShortTime } from "../elements/format-time.ts";
 
 const formatMoment = (at: string, formatTime = formatFullTime): string =>
   isRevision(at) ? `revision ${at}` : formatTime(Date.parse(at));

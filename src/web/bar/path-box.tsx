@@ -4,13 +4,13 @@
  */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Button } from "../button.tsx";
-import { Icon } from "../icon.tsx";
-import { pathEndName } from "../path.ts";
-import type { EntityRef } from "../state.ts";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
+import { pathEndName } from "../data/shown-path.ts";
+import type { EntityRef } from "../data/view-state.ts";
+import { Button } from "../elements/button.tsx";
+import { Icon } from "../elements/icon.tsx";
+import { Popover } from "../elements/popover.tsx";
 import { EntityPicker, type PickedEntity } from "./entity-picker.tsx";
-import { Popover } from "./popover.tsx";
 
 export function PathBox() {
   return (

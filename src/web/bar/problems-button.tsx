@@ -2,9 +2,10 @@
  * The worst severity of the problems of now, and how many of that severity there are: of those that are not acknowledged and
  * call for attention. Opens the list. Where the page shows another time it says that the number is of now.
  */
+
+import { useStore } from "../data/page-store.ts";
 import { isRead } from "../problems/problem-store.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "../problems/signs.tsx";
-import { useStore } from "../store.ts";
 
 export function ProblemsButton() {
   const { state, go, problems } = useStore();

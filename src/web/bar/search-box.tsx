@@ -5,11 +5,11 @@
  */
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { Icon } from "../icon.tsx";
-import { formatCount } from "../names.ts";
-import { createSearcher, describeHit, type SearchHit, type SearchState } from "../search.ts";
-import { type EntityRef, isSameEntity } from "../state.ts";
-import { useStore } from "../store.ts";
+import { formatCount } from "../data/entity-names.ts";
+import { createSearcher, describeHit, type SearchHit, type SearchState } from "../data/entity-search.ts";
+import { useStore } from "../data/page-store.ts";
+import { type EntityRef, isSameEntity } from "../data/view-state.ts";
+import { Icon } from "../elements/icon.tsx";
 import { hitId, SearchHits } from "./search-hits.tsx";
 
 export function SearchBox() {

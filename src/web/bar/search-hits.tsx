@@ -1,6 +1,6 @@
 /** The list of matches below the search box. It scrolls to the active one. */
 import { useEffect, useRef } from "preact/hooks";
-import type { SearchHit } from "../search.ts";
+import type { SearchHit } from "../data/entity-search.ts";
 
 export const hitId = (index: number): string => `hit-${index}`;
 

@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { signal } from "@preact/signals";
 import type { Readiness } from "../../client/client.ts";
 import type { SourceStatus } from "../../model/source-status.ts";
-import { Network } from "../network.ts";
-import { DEFAULT_STATE } from "../state.ts";
+import { Network } from "../data/loaded-network.ts";
+import { DEFAULT_STATE } from "../data/view-state.ts";
 import { statusOf } from "./status.tsx";
 
 const storeWith = (readiness: Readiness) => ({

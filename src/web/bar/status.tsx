@@ -1,11 +1,11 @@
 /** Says whether the page shows the present: live, a past moment, a stale source or a lost connection. */
 import { isFailing, type SourceStatus } from "../../model/source-status.ts";
-import { formatDuration, formatFullTime, formatShortTime } from "../format-time.ts";
-import { formatCount } from "../names.ts";
-import { type Store, useStore } from "../store.ts";
+import { formatCount } from "../data/entity-names.ts";
+import { type Store, useStore } from "../data/page-store.ts";
+import { formatDuration, formatFullTime, formatShortTime } from "../elements/format-time.ts";
+import { Popover } from "../elements/popover.tsx";
 import { ClusterDetails } from "./cluster.tsx";
 import { loadingMomentText } from "./moment-text.ts";
-import { Popover } from "./popover.tsx";
 
 interface StatusText {
   readonly level: "live" | "past" | "stale" | "lost" | "waiting";

@@ -1,7 +1,7 @@
 /** The tabs of the four views. They are links, so that a view can be opened in another window. */
 
-import { formatState, VIEWS, type View, type ViewState } from "../state.ts";
-import { useNetwork, useStore } from "../store.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { formatState, VIEWS, type View, type ViewState } from "../data/view-state.ts";
 
 const TITLES: Readonly<Record<View, string>> = {
   map: "Map",

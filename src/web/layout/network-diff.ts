@@ -5,7 +5,7 @@
  */
 import { deviceNode } from "../../layout/device-node.ts";
 import { pairKey, pairOf } from "../../layout/link-router.ts";
-import type { Network } from "../network.ts";
+import type { Network } from "../data/loaded-network.ts";
 import type { LayoutRequest, NumberedNode } from "./messages.ts";
 
 /** The number of devices or cables between two pauses. */

@@ -1,6 +1,6 @@
 /** The style of the line of a bundle: the state of its cables, their emphasis, their speed, or a value of an overlay. */
 
-import type { LinkOverlay } from "../overlay.ts";
+import type { LinkOverlay } from "../data/overlay.ts";
 import type { Bundle } from "./bundles.ts";
 import { overlayColor, overlayValue } from "./link-overlay.ts";
 import type { Palette } from "./palette.ts";

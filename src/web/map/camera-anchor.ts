@@ -2,7 +2,7 @@
  * The camera as the address keeps it: relative to the device nearest the centre, so that it shows the same devices on
  * another screen, in another browser, or after the layout has grown.
  */
-import type { Camera } from "../state.ts";
+import type { Camera } from "../data/view-state.ts";
 import type { CameraPosition, MapPoint } from "./projection.ts";
 
 interface Anchor {

@@ -3,8 +3,8 @@
  * computed again only when one of its devices was added, removed, moved or renamed.
  */
 import type { Device } from "../../model/entity.ts";
-import { deviceName } from "../names.ts";
-import type { Network } from "../network.ts";
+import { deviceName } from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
 import { type Bounds, boundsOf } from "./bounds.ts";
 
 export interface MapPosition {

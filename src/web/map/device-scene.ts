@@ -4,7 +4,7 @@
  * work on a large network into short tasks.
  */
 import type { Device } from "../../model/entity.ts";
-import { deviceName } from "../names.ts";
+import { deviceName } from "../data/entity-names.ts";
 import { bundleStyle, mergeEmphases } from "./bundle-style.ts";
 import { Bundles } from "./bundles.ts";
 import { Clusters, type MapPosition } from "./clusters.ts";

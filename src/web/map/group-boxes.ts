@@ -3,7 +3,7 @@
  * an annotation, around listed devices, or at a place.
  */
 import { type GroupBox, placeOf } from "../../model/map-view.ts";
-import type { Network } from "../network.ts";
+import type { Network } from "../data/loaded-network.ts";
 import { type Bounds, boundsOf } from "./bounds.ts";
 import { truncateText } from "./cluster-background.ts";
 import type { MapPosition } from "./clusters.ts";

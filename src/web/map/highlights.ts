@@ -5,9 +5,9 @@
  */
 import { type Cable, cableId } from "../../model/cable.ts";
 import type { Device } from "../../model/entity.ts";
-import type { Network } from "../network.ts";
-import { devicesOf, neighbourhood, type Path } from "../path.ts";
-import type { ViewState } from "../state.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { devicesOf, neighbourhood, type Path } from "../data/shown-path.ts";
+import type { ViewState } from "../data/view-state.ts";
 import { createFilterMatch } from "./filter-match.ts";
 import type { Emphasis, Mark } from "./style.ts";
 

@@ -5,7 +5,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { usePlannedNetwork, useStore } from "../store.ts";
+import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import { hoverFacts } from "./hover-facts.ts";
 import type { Hovered } from "./interaction.ts";
 import type { NetworkMap } from "./map.ts";

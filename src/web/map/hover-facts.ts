@@ -1,9 +1,16 @@
 /** The five facts that matter about a device, a bundle of cables, a lost link or a host: the content of the hover card. */
 import type { Device, Host } from "../../model/entity.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { formatDuration } from "../format-time.ts";
-import { cableName, deviceName, deviceNameById, formatCount, formatType, hostName } from "../names.ts";
-import type { Network } from "../network.ts";
+import {
+  cableName,
+  deviceName,
+  deviceNameById,
+  formatCount,
+  formatType,
+  hostName,
+} from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { formatDuration } from "../elements/format-time.ts";
 import { problemName } from "../problems/problem-target.ts";
 import { SEVERITY_SIGNS } from "../problems/signs.tsx";
 import type { Bundle } from "./bundles.ts";

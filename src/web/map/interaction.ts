@@ -1,5 +1,5 @@
 /** What the pointer does on the map: it finds what is under it and reports clicks, hovering, and what drags move or draw. */
-import type { EntityRef } from "../state.ts";
+import type { EntityRef } from "../data/view-state.ts";
 import type { Bounds } from "./bounds.ts";
 import { BoxDrag } from "./box-drag.ts";
 import type { Bundle } from "./bundles.ts";

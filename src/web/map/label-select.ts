@@ -2,7 +2,7 @@
  * The labels of devices, hosts and clusters, each with a priority for when there is no space for all. A label is made again
  * only when its device or cluster has changed.
  */
-import { deviceName, hostName } from "../names.ts";
+import { deviceName, hostName } from "../data/entity-names.ts";
 import type { ClusterCard } from "./cluster-scene.ts";
 import type { Cluster } from "./clusters.ts";
 import type { DeviceScene, SceneChanges } from "./device-scene.ts";

@@ -1,9 +1,9 @@
 /** What a layer marks: devices and cables that are not as planned, or that have conflicting claims. */
 import { cableId } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
-import type { DriftList } from "../drift.ts";
-import type { Network } from "../network.ts";
-import type { Layer } from "../state.ts";
+import type { DriftList } from "../data/drift-list.ts";
+import type { Network } from "../data/loaded-network.ts";
+import type { Layer } from "../data/view-state.ts";
 import type { MapMarks } from "./highlights.ts";
 import type { Mark } from "./style.ts";
 

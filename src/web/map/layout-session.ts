@@ -8,6 +8,7 @@
  */
 import type { Drawing } from "../../formats/svg.ts";
 import type { CoastlineResult } from "../coastline/coastline.ts";
+import type { Network } from "../data/loaded-network.ts";
 import type {
   CoastlineRequest,
   CoastlineResponse,
@@ -20,7 +21,6 @@ import type {
 } from "../layout/messages.ts";
 import { NetworkDiff } from "../layout/network-diff.ts";
 import { runInSlices } from "../layout/slices.ts";
-import type { Network } from "../network.ts";
 import { pairKey } from "./bundles.ts";
 import type { MapPosition } from "./clusters.ts";
 import { readLayout, writeLayout } from "./layout-storage.ts";

@@ -1,5 +1,5 @@
 /** The legend: the shapes and lines of the map and what they mean. */
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
 
 const SQUARE = "M6 8a2 2 0 0 1 2-2h8a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2z";
 const LINE = "M1 12h22";

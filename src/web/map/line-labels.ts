@@ -3,7 +3,7 @@
  * the name and speed of the port at both ends when the map is close.
  */
 
-import type { LinkOverlay } from "../overlay.ts";
+import type { LinkOverlay } from "../data/overlay.ts";
 import type { Bounds } from "./bounds.ts";
 import { type OccupiedCells, textWidth } from "./label-draw.ts";
 import { overlayText, overlayValue } from "./link-overlay.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { cableOf } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
 import { linkId } from "../../model/ids.ts";
-import type { LinkOverlay } from "../overlay.ts";
+import type { LinkOverlay } from "../data/overlay.ts";
 import { widthOfSpeed } from "./bundle-style.ts";
 import { overlaySteps, overlayText, overlayValue } from "./link-overlay.ts";
 import { lengthOf, linePoints, pointAt } from "./routes.ts";

@@ -2,7 +2,7 @@
  * Values on links, such as their utilisation: the colour of a line, the text on it and the steps of the legend. A link
  * without a value is drawn dimmed, never as zero.
  */
-import type { LinkOverlay } from "../overlay.ts";
+import type { LinkOverlay } from "../data/overlay.ts";
 import type { Bundle } from "./bundles.ts";
 import type { Palette } from "./palette.ts";
 

@@ -3,7 +3,7 @@
  * drawn. The layout worker bends the lines; a frame only scales them, and leaves out what is not visible.
  */
 import type { Coastline, CoastlineResult } from "../coastline/coastline.ts";
-import { formatCount } from "../names.ts";
+import { formatCount } from "../data/entity-names.ts";
 import type { Palette } from "./palette.ts";
 import type { Projection } from "./projection.ts";
 

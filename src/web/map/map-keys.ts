@@ -2,7 +2,7 @@
  * The keys of the map: arrows move it, with Shift they move the selection to the next device in that direction. A device
  * that a cable leads to comes before one that is only nearby, so that the keys follow the network.
  */
-import type { EntityRef } from "../state.ts";
+import type { EntityRef } from "../data/view-state.ts";
 import type { NetworkMap } from "./map.ts";
 import type { MapPoint } from "./projection.ts";
 

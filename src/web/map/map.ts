@@ -10,10 +10,10 @@
 import type { Client } from "../../client/client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Background } from "../../model/map-view.ts";
-import type { Network } from "../network.ts";
-import { devicesOf } from "../path.ts";
-import type { Camera, EntityRef } from "../state.ts";
-import { throttle } from "../throttle.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { devicesOf } from "../data/shown-path.ts";
+import { throttle } from "../data/throttle.ts";
+import type { Camera, EntityRef } from "../data/view-state.ts";
 import { type Bounds, boundsOf, cornersOf, widened } from "./bounds.ts";
 import { type Bundle, pairKey } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera } from "./camera.ts";

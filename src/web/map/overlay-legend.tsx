@@ -1,5 +1,5 @@
 /** The legend of the values on links: the colours and the smallest value of each. */
-import type { LinkOverlay } from "../overlay.ts";
+import type { LinkOverlay } from "../data/overlay.ts";
 import { overlaySteps } from "./link-overlay.ts";
 
 export function OverlayLegend({ overlay }: { readonly overlay: LinkOverlay }) {

@@ -1,10 +1,10 @@
 /** Lists of changes: the recent ones, and those of one entity. */
-import type { ChangeGroup } from "../change-groups.ts";
-import { type ChangeText, describeChange, type EntityChange } from "../change-text.ts";
-import { formatShortTime, toTimestamp } from "../format-time.ts";
-import { formatCount } from "../names.ts";
-import type { Network } from "../network.ts";
-import { useNetwork, useStore } from "../store.ts";
+import type { ChangeGroup } from "../data/change-groups.ts";
+import { type ChangeText, describeChange, type EntityChange } from "../data/change-text.ts";
+import { formatCount } from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { formatShortTime, toTimestamp } from "../elements/format-time.ts";
 import { EntityLink } from "./elements.tsx";
 
 export function RecentChanges() {

@@ -1,12 +1,12 @@
 /** The comparison of two moments: which they are, and what differs, in groups by kind and by what happened to it. */
 import { useMemo } from "preact/hooks";
-import { Button } from "../button.tsx";
-import { type ChangeText, describeChange } from "../change-text.ts";
-import { formatFullTime } from "../format-time.ts";
-import type { Comparison, NetworkDifference } from "../history.ts";
-import { formatCount } from "../names.ts";
-import type { Network } from "../network.ts";
-import { useStore } from "../store.ts";
+import { type ChangeText, describeChange } from "../data/change-text.ts";
+import { formatCount } from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
+import type { Comparison, NetworkDifference } from "../data/network-history.ts";
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
+import { formatFullTime } from "../elements/format-time.ts";
 import { EntityLink, PanelHeading } from "./elements.tsx";
 import { formatValue } from "./format-value.ts";
 import { MomentField } from "./moment-field.tsx";

@@ -1,11 +1,12 @@
 /** The selected device, link or host, with the buttons and the history that all three have. */
-import { Button } from "../button.tsx";
-import { copyText } from "../clipboard.ts";
-import { curlLine } from "../curl.ts";
-import { hostWithId } from "../hosts.ts";
-import { deviceName, deviceWithAlias, entityName } from "../names.ts";
-import type { EntityRef } from "../state.ts";
-import { usePlannedNetwork, useStore } from "../store.ts";
+
+import { curlLine } from "../bar/curl.ts";
+import { deviceName, deviceWithAlias, entityName } from "../data/entity-names.ts";
+import { hostWithId } from "../data/hosts.ts";
+import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import type { EntityRef } from "../data/view-state.ts";
+import { Button } from "../elements/button.tsx";
+import { copyText } from "../elements/clipboard.ts";
 import { DeviceDetails } from "./device.tsx";
 import { EntityLink, PanelHeading, Section } from "./elements.tsx";
 import { EntityHistory } from "./entity-history.tsx";

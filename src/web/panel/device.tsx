@@ -1,11 +1,11 @@
 /** The facts of one device, its buttons and its ports. */
 import type { Device } from "../../model/entity.ts";
 import { UnpinButton } from "../arrange/unpin-button.tsx";
-import { Button } from "../button.tsx";
-import { missingPorts } from "../drift.ts";
-import { hostsAtDevice } from "../hosts.ts";
-import { formatCount, formatType } from "../names.ts";
-import { usePlannedNetwork, useStore } from "../store.ts";
+import { missingPorts } from "../data/drift-list.ts";
+import { formatCount, formatType } from "../data/entity-names.ts";
+import { hostsAtDevice } from "../data/hosts.ts";
+import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import { filterText } from "../table/filter.ts";
 import { DriftNote } from "./drift.tsx";
 import { annotationFacts, Badge, ConflictNote, Facts, joinNonEmpty, Section, Time } from "./elements.tsx";

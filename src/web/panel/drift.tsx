@@ -1,6 +1,6 @@
 /** How an entity differs from the plan: the state, since when, and by field what is intended and what is observed. */
 import type { Drift } from "../../model/entity.ts";
-import { DRIFT_TITLES } from "../drift.ts";
+import { DRIFT_TITLES } from "../data/drift-list.ts";
 import { Time } from "./elements.tsx";
 import { formatValue } from "./format-value.ts";
 

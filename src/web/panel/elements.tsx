@@ -1,9 +1,9 @@
 /** What the parts of the panel are made of: headings, facts, badges, and links to entities. */
 import type { ComponentChildren } from "preact";
 import type { Annotations } from "../../model/entity.ts";
-import { formatFullTime, formatShortTime } from "../format-time.ts";
-import { type EntityRef, formatState } from "../state.ts";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
+import { type EntityRef, formatState } from "../data/view-state.ts";
+import { formatFullTime, formatShortTime } from "../elements/format-time.ts";
 
 /** Selects an entity. It is a real link, so that the entity can be opened in another window. */
 export function EntityLink({ to, children }: { readonly to: EntityRef; readonly children: string }) {

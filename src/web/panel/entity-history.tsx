@@ -1,8 +1,8 @@
 /** The changes of one entity, newest first, as far back as the history of the service goes. */
 import type { Client } from "../../client/client.ts";
-import type { NetworkChange } from "../live.ts";
-import type { Collection } from "../network.ts";
-import { useStore } from "../store.ts";
+import type { NetworkChange } from "../data/live.ts";
+import type { Collection } from "../data/loaded-network.ts";
+import { useStore } from "../data/page-store.ts";
 import { EntityChanges } from "./change-list.tsx";
 import { Loaded } from "./loaded.tsx";
 

@@ -1,8 +1,8 @@
 /** The facts of one host, and of the port it is attached to. */
 import type { Host, Port } from "../../model/entity.ts";
-import { Button } from "../button.tsx";
-import { deviceNameById } from "../names.ts";
-import { usePlannedNetwork, useStore } from "../store.ts";
+import { deviceNameById } from "../data/entity-names.ts";
+import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 import { DriftNote } from "./drift.tsx";
 import { annotationFacts, Badge, ConflictNote, EntityLink, Facts, joinNonEmpty, Time } from "./elements.tsx";
 import { Loaded } from "./loaded.tsx";

@@ -3,12 +3,12 @@
 import { useMemo } from "preact/hooks";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Annotations } from "../../model/entity.ts";
-import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../drift.ts";
-import { CONFLICTING_HOSTS } from "../hosts.ts";
-import { deviceNameById, entityName, formatCount, hostName } from "../names.ts";
-import type { Network } from "../network.ts";
-import type { EntityRef, Layer } from "../state.ts";
-import { usePlannedNetwork, useStore } from "../store.ts";
+import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../data/drift-list.ts";
+import { deviceNameById, entityName, formatCount, hostName } from "../data/entity-names.ts";
+import { CONFLICTING_HOSTS } from "../data/hosts.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import type { EntityRef, Layer } from "../data/view-state.ts";
 import { Badge, EntityLink, Time } from "./elements.tsx";
 import { HostsFault } from "./hosts-fault.tsx";
 

@@ -1,8 +1,8 @@
 /** The values of the chosen metric on one cable, one for each direction. */
 import type { Link } from "../../model/entity.ts";
-import { deviceNameById } from "../names.ts";
-import { formatValue } from "../overlay.ts";
-import { usePlannedNetwork, useStore } from "../store.ts";
+import { deviceNameById } from "../data/entity-names.ts";
+import { formatValue } from "../data/overlay.ts";
+import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import { Facts } from "./elements.tsx";
 
 export function LinkMetric({ links }: { readonly links: readonly Link[] }) {

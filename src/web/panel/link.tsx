@@ -1,8 +1,8 @@
 /** The facts of one link, and the other direction of its cable. */
 import { cableId, cableOf } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
-import { deviceNameById } from "../names.ts";
-import { usePlannedNetwork } from "../store.ts";
+import { deviceNameById } from "../data/entity-names.ts";
+import { usePlannedNetwork } from "../data/page-store.ts";
 import { DriftNote } from "./drift.tsx";
 import { annotationFacts, Badge, ConflictNote, EntityLink, Facts, Time } from "./elements.tsx";
 import { LinkMetric } from "./link-metric.tsx";

@@ -1,9 +1,9 @@
 /** A field for a moment: a time or a revision, typed. What is no moment is refused with an example of one. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useId } from "preact/hooks";
-import { formatTyped } from "../format-time.ts";
-import { isRevision } from "../state.ts";
-import { parseTypedMoment } from "../typed-moment.ts";
+import { parseTypedMoment } from "../data/typed-moment.ts";
+import { isRevision } from "../data/view-state.ts";
+import { formatTyped } from "../elements/format-time.ts";
 
 interface MomentFieldProps {
   readonly label: string;

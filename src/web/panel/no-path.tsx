@@ -1,8 +1,8 @@
 /** Why there is no path: what each end reaches, and what is down between the two sets. */
 import type { NoPath, PathObstacle, ReachableSet } from "../../model/path-explanation.ts";
-import { deviceNameById, formatCount } from "../names.ts";
-import type { Network } from "../network.ts";
-import { useNetwork } from "../store.ts";
+import { deviceNameById, formatCount } from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { useNetwork } from "../data/page-store.ts";
 import { Badge, EntityLink, Time } from "./elements.tsx";
 
 interface NoPathReasonProps {

@@ -1,10 +1,10 @@
 /** The links out of the map that the configuration has for the selected entity: a shell, a dashboard, a ticket. */
 import { expandLinkTemplate, parseLinkTemplate } from "../../model/link-template.ts";
 import type { MapLink } from "../../model/map-settings.ts";
-import type { Network } from "../network.ts";
-import { outsideValues } from "../outside-values.ts";
-import type { EntityRef } from "../state.ts";
-import { usePlannedNetwork, useStore } from "../store.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { outsideValues } from "../data/outside-values.ts";
+import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import type { EntityRef } from "../data/view-state.ts";
 
 const KINDS: Readonly<Record<EntityRef["kind"], MapLink["kind"]>> = {
   devices: "device",

@@ -4,10 +4,10 @@
  */
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "../button.tsx";
-import { closeOnEscape, PANEL_ID } from "../focus.ts";
-import { LAYER_TITLES } from "../state.ts";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
+import { LAYER_TITLES } from "../data/view-state.ts";
+import { Button } from "../elements/button.tsx";
+import { closeOnEscape, PANEL_ID } from "../elements/focus.ts";
 import { RecentChanges } from "./change-list.tsx";
 import { ComparisonPanel } from "./comparison.tsx";
 import { Details } from "./details.tsx";

@@ -1,10 +1,10 @@
 /** The shortest paths between two entities: their number, up to 32 of them hop by hop, or why there is none. */
 import type { PathLink, PathLinkEnd } from "../../client/types.ts";
-import { deviceNameById, formatCount } from "../names.ts";
-import type { Network } from "../network.ts";
-import { type LoadedPath, pathEndName } from "../path.ts";
-import type { EntityRef } from "../state.ts";
-import { useNetwork, useStore } from "../store.ts";
+import { deviceNameById, formatCount } from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { type LoadedPath, pathEndName } from "../data/shown-path.ts";
+import type { EntityRef } from "../data/view-state.ts";
 import { EntityLink } from "./elements.tsx";
 import { NoPathReason } from "./no-path.tsx";
 

@@ -1,10 +1,10 @@
 /** The ports of a device and what is connected to each. Ports with a connection come first. */
 import type { Drift, Port } from "../../model/entity.ts";
-import { hostsAtDevice, MAX_GROUP_HOSTS } from "../hosts.ts";
-import { deviceNameById, formatCount, hostName } from "../names.ts";
-import type { Network } from "../network.ts";
-import type { EntityRef } from "../state.ts";
-import { usePlannedNetwork } from "../store.ts";
+import { deviceNameById, formatCount, hostName } from "../data/entity-names.ts";
+import { hostsAtDevice, MAX_GROUP_HOSTS } from "../data/hosts.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { usePlannedNetwork } from "../data/page-store.ts";
+import type { EntityRef } from "../data/view-state.ts";
 import { Badge, EntityLink } from "./elements.tsx";
 import { formatValue } from "./format-value.ts";
 

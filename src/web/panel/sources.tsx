@@ -5,8 +5,8 @@
 import { useSignal } from "@preact/signals";
 import type { Client } from "../../client/client.ts";
 import type { ExplainedClaim, Explanation } from "../../model/explanation.ts";
-import type { EntityRef } from "../state.ts";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
+import type { EntityRef } from "../data/view-state.ts";
 import { Badge, Time } from "./elements.tsx";
 import { formatValue } from "./format-value.ts";
 import { Loaded } from "./loaded.tsx";

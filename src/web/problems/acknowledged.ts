@@ -4,7 +4,7 @@
  */
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { loadText, saveText } from "../storage.ts";
+import { loadText, saveText } from "../data/storage.ts";
 
 const STORAGE_KEY = "gazetteer.acknowledged";
 /** About 100 bytes each: the storage of a browser also has arrangements and views. */

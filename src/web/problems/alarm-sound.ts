@@ -3,7 +3,7 @@
  * play nothing before the first click or key on a page, so that after a reload the sound waits for one.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { loadText, saveText } from "../storage.ts";
+import { loadText, saveText } from "../data/storage.ts";
 
 const STORAGE_KEY = "gazetteer.sound";
 /** Two tones, as frequency and start. */

@@ -1,7 +1,7 @@
 /** Reads out new problems to screen readers, whatever the page shows. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
 import { watchNewProblems } from "./new-problems.ts";
 
 export function ProblemAnnouncer() {

@@ -1,6 +1,6 @@
 /** The buttons that choose which problems the list shows: severities, and the acknowledged ones. */
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
 import { countProblems } from "./problem-groups.ts";
 import { isRead } from "./problem-store.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";

@@ -1,10 +1,10 @@
 /** One problem of the list: what and where it is, since when, what it cuts off, and whether it is acknowledged. */
 import { useSignal } from "@preact/signals";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
-import { deviceNameById, formatCount } from "../names.ts";
+import { deviceNameById, formatCount } from "../data/entity-names.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { formatState } from "../data/view-state.ts";
 import { EntityLink, Time } from "../panel/elements.tsx";
-import { formatState } from "../state.ts";
-import { useNetwork, useStore } from "../store.ts";
 import { goToProblem, problemName, problemView } from "./problem-target.ts";
 import { KIND_SIGNS, ProblemSign } from "./signs.tsx";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { signal } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { DEFAULT_STATE } from "../state.ts";
+import { DEFAULT_STATE } from "../data/view-state.ts";
 import { MAX_ACKNOWLEDGED } from "./acknowledged.ts";
 import { createProblemStore } from "./problem-store.ts";
 

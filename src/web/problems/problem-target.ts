@@ -1,10 +1,10 @@
 /** Where a problem leads: its name, and the view of the map that shows it. */
 import { batch } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { cableName, deviceNameById, entityName } from "../names.ts";
-import type { Network } from "../network.ts";
-import type { EntityRef, ViewState } from "../state.ts";
-import type { Store } from "../store.ts";
+import { cableName, deviceNameById, entityName } from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
+import type { Store } from "../data/page-store.ts";
+import type { EntityRef, ViewState } from "../data/view-state.ts";
 import { isRead, type ProblemStore } from "./problem-store.ts";
 import { KIND_SIGNS } from "./signs.tsx";
 

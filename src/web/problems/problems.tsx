@@ -5,11 +5,11 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { Button } from "../button.tsx";
-import { formatFullTime } from "../format-time.ts";
-import { formatCount } from "../names.ts";
+import { formatCount } from "../data/entity-names.ts";
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
+import { formatFullTime } from "../elements/format-time.ts";
 import { PanelHeading } from "../panel/elements.tsx";
-import { useStore } from "../store.ts";
 import { ProblemFilters } from "./problem-filters.tsx";
 import { groupProblems, type KindGroup, MORE_OF_KIND, type SeverityGroup } from "./problem-groups.ts";
 import { ProblemItem } from "./problem-item.tsx";

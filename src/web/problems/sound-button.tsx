@@ -1,6 +1,7 @@
 /** Switches the sound of new critical problems on and off. */
-import { Button } from "../button.tsx";
-import { useStore } from "../store.ts";
+
+import { useStore } from "../data/page-store.ts";
+import { Button } from "../elements/button.tsx";
 
 export function SoundButton() {
   const { on, ready, toggle } = useStore().problems.sound;

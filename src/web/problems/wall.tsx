@@ -6,10 +6,10 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { statusOf } from "../bar/status.tsx";
-import { Button } from "../button.tsx";
-import { formatFullTime } from "../format-time.ts";
-import { DEFAULT_STATE } from "../state.ts";
-import { type Store, useStore } from "../store.ts";
+import { type Store, useStore } from "../data/page-store.ts";
+import { DEFAULT_STATE } from "../data/view-state.ts";
+import { Button } from "../elements/button.tsx";
+import { formatFullTime } from "../elements/format-time.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 import { SoundButton } from "./sound-button.tsx";
 

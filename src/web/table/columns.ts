@@ -1,10 +1,10 @@
 /** The columns of each table: title, width, text of a cell, and the field that the service sorts by. */
 import { hasConflict } from "../../model/conflict.ts";
 import type { Device, Host, Link } from "../../model/entity.ts";
-import { formatShortTime } from "../format-time.ts";
-import { deviceName, deviceNameById, formatType, hostName } from "../names.ts";
-import type { Network, NetworkEntity } from "../network.ts";
-import type { TableView } from "../state.ts";
+import { deviceName, deviceNameById, formatType, hostName } from "../data/entity-names.ts";
+import type { Network, NetworkEntity } from "../data/loaded-network.ts";
+import type { TableView } from "../data/view-state.ts";
+import { formatShortTime } from "../elements/format-time.ts";
 
 export interface Heading {
   readonly title: string;

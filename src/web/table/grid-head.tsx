@@ -1,8 +1,9 @@
 // biome-ignore-all lint/a11y/useSemanticElements: the elements of a table cannot be positioned one by one
 // biome-ignore-all lint/a11y/useFocusableInteractive: one row at a time takes part in the tab order
 /** The head of a table. A click on a heading sorts by that column; a second click reverses the order. */
-import type { TableView } from "../state.ts";
-import { useStore } from "../store.ts";
+
+import { useStore } from "../data/page-store.ts";
+import type { TableView } from "../data/view-state.ts";
 import { HEADINGS, type Heading } from "./columns.ts";
 
 const SIGNS = { ascending: " ↑", descending: " ↓", none: "" } as const;

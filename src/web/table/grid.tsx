@@ -6,9 +6,9 @@
  */
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Network, NetworkEntity } from "../network.ts";
-import { isSameEntity, type TableView } from "../state.ts";
-import { readNetwork, useStore } from "../store.ts";
+import type { Network, NetworkEntity } from "../data/loaded-network.ts";
+import { readNetwork, useStore } from "../data/page-store.ts";
+import { isSameEntity, type TableView } from "../data/view-state.ts";
 import { type Cell, cellsOf, HEADINGS } from "./columns.ts";
 import { GridHead } from "./grid-head.tsx";
 import { MAX_ROWS, type Rows } from "./rows.ts";

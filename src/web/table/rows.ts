@@ -6,10 +6,10 @@
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
-import type { NetworkEntity } from "../network.ts";
-import { Slices } from "../slices.ts";
-import type { TableView, ViewState } from "../state.ts";
-import { throttle } from "../throttle.ts";
+import type { NetworkEntity } from "../data/loaded-network.ts";
+import { Slices } from "../data/slices.ts";
+import { throttle } from "../data/throttle.ts";
+import type { TableView, ViewState } from "../data/view-state.ts";
 import { parseFilter } from "./filter.ts";
 
 export interface Rows {

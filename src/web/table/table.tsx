@@ -4,10 +4,10 @@
  * returns to the same rows.
  */
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { Button } from "../button.tsx";
-import { formatCount } from "../names.ts";
-import type { TableView } from "../state.ts";
-import { readNetwork, useStore } from "../store.ts";
+import { formatCount } from "../data/entity-names.ts";
+import { readNetwork, useStore } from "../data/page-store.ts";
+import type { TableView } from "../data/view-state.ts";
+import { Button } from "../elements/button.tsx";
 import { EXAMPLES } from "./columns.ts";
 import { formatFilter, parseFilter } from "./filter.ts";
 import { Grid } from "./grid.tsx";

@@ -1,11 +1,11 @@
 /** The buttons that play the past and jump between incidents, and their keys while the focus is in the time line. */
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Button } from "../button.tsx";
-import { formatShortTime, toExactTimestamp } from "../format-time.ts";
-import { type Direction, findIncident } from "../incident.ts";
-import { SPEEDS, type Speed } from "../state.ts";
-import { type Store, useStore } from "../store.ts";
+import { type Direction, findIncident } from "../data/incident-search.ts";
+import { type Store, useStore } from "../data/page-store.ts";
+import { SPEEDS, type Speed } from "../data/view-state.ts";
+import { Button } from "../elements/button.tsx";
+import { formatShortTime, toExactTimestamp } from "../elements/format-time.ts";
 import { rangeOf, type TimelineData } from "./use-timeline.ts";
 
 export interface PlayActions {

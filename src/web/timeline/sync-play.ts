@@ -3,9 +3,9 @@
  * last one is shown, with the path where there is one, so that a slow service makes the play slower and leaves nothing out.
  */
 import { computed, effect, untracked } from "@preact/signals";
-import { toExactTimestamp } from "../format-time.ts";
-import { isRevision } from "../state.ts";
-import type { Store } from "../store.ts";
+import type { Store } from "../data/page-store.ts";
+import { isRevision } from "../data/view-state.ts";
+import { toExactTimestamp } from "../elements/format-time.ts";
 
 export const STEP_INTERVAL_MS = 500;
 /** After a pause of the browser, as of a hidden tab, the play goes on where it was. */

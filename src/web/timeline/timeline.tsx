@@ -2,10 +2,11 @@
  * The time line: how many changes there were when, and a handle at the moment that is shown. Its right end is now. With
  * a second handle the page compares two moments. Beside it are the buttons that play the past and jump between incidents.
  */
-import { Button } from "../button.tsx";
-import { toTimestamp } from "../format-time.ts";
-import { SPAN_MS, type TimeSpan } from "../state.ts";
-import { useStore } from "../store.ts";
+
+import { useStore } from "../data/page-store.ts";
+import { SPAN_MS, type TimeSpan } from "../data/view-state.ts";
+import { Button } from "../elements/button.tsx";
+import { toTimestamp } from "../elements/format-time.ts";
 import { handlePlayKey, PlayControls, usePlayActions } from "./play-controls.tsx";
 import { Track } from "./track.tsx";
 import { rangeOf, useTimeline } from "./use-timeline.ts";

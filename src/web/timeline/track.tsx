@@ -1,10 +1,10 @@
 /** The track of the time line: bars for the changes, ticks with times, and the handles. */
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { formatFullTime, formatShortTime, toTimestamp } from "../format-time.ts";
-import { formatCount } from "../names.ts";
-import { isRevision, type ViewState } from "../state.ts";
-import { useStore } from "../store.ts";
+import { formatCount } from "../data/entity-names.ts";
+import { useStore } from "../data/page-store.ts";
+import { isRevision, type ViewState } from "../data/view-state.ts";
+import { formatFullTime, formatShortTime, toTimestamp } from "../elements/format-time.ts";
 import { startDrag } from "./drag.ts";
 import { Handle } from "./handle.tsx";
 import { useMomentMs } from "./use-moment.ts";

@@ -1,8 +1,8 @@
 /** The time of a moment of the address. That of a revision is read from the service, once. */
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { isRevision } from "../state.ts";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
+import { isRevision } from "../data/view-state.ts";
 
 /** Epoch milliseconds; undefined without a moment, and until the time of a revision is known. */
 export function useMomentMs(moment: string | undefined): number | undefined {

@@ -4,8 +4,8 @@
  */
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { SPAN_MS, type TimeSpan } from "../state.ts";
-import { useStore } from "../store.ts";
+import { useStore } from "../data/page-store.ts";
+import { SPAN_MS, type TimeSpan } from "../data/view-state.ts";
 
 export interface TimeRange {
   readonly fromMs: number;

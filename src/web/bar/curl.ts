@@ -1,0 +1,86 @@
+/**
+ * The requests that return what a view shows, and the same as a curl command line. The map highlights what matches any of
+ * the chosen states, and the parameters of one request must all match: so each state is a request of its own.
+ */
+import type { ViewState } from "../data/view-state.ts";
+import { parseFilter } from "../table/filter.ts";
+
+type Parameters = readonly (readonly [name: string, value: string | undefined])[];
+
+/** Path and query of the one request that has the whole view, in a format that can be downloaded. */
+export function downloadRequest(state: ViewState, format: string): string {
+  const own: Parameters = [["format", format]];
+  if (state.view !== "map") return tableRequest(state, own);
+  return formatUrl("topology", [...own, ...aroundParameters(state), ["at", state.at]]);
+}
+
+/** Path and query of each request, without the origin. */
+export function requestsFor(state: ViewState): string[] {
+  const { at, compare, layer, path } = state;
+  if (state.view !== "map") return [tableRequest(state, [])];
+  if (compare !== undefined) return [formatUrl("topology", [["diff", `${compare}..${at ?? ""}`]])];
+  if (path) {
+    const [src, dst] = path.map(({ id }) => encodeURIComponent(id));
+    return [formatUrl(`paths/${src}/${dst}`, [["at", at]])];
+  }
+  if (layer === "drift") {
+    const counts: Parameters = [
+      ["drift", "any"],
+      ["at", at],
+    ];
+    return [formatUrl("topology", counts)];
+  }
+  const filtered = filterRequests(state);
+  if (filtered.length > 0) return filtered;
+  return [formatUrl("topology", [...aroundParameters(state), ["at", at], ["format", "netjson"]])];
+}
+
+const tableRequest = ({ view, filter, sort, at }: ViewState, own: Parameters): string =>
+  formatUrl(view, [...own, ...parseFilter(filter), ["sort", sort], ["at", at]]);
+
+const aroundParameters = ({ around, hops }: ViewState): Parameters => [
+  ["around", around],
+  ["hops", around === undefined ? undefined : String(hops)],
+];
+
+/** The lists that a state of the filter menu means, each with its parameter. */
+const STATE_REQUESTS: Readonly<
+  Record<string, readonly (readonly [list: string, name: string, value: string])[]>
+> = {
+  down: [["devices", "available", "false"]],
+  inactive: [["links", "state", "INACTIVE"]],
+  "one-way": [["links", "bidirectional", "false"]],
+  unverified: [["links", "verified", "false"]],
+  conflict: [
+    ["devices", "conflict", "true"],
+    ["links", "conflict", "true"],
+  ],
+};
+
+function filterRequests(state: ViewState): string[] {
+  const { types, states, sources, layer, at } = state;
+  const chosen = layer === "conflicts" ? ["conflict"] : states;
+  if (types.length + chosen.length + sources.length === 0) return [];
+  const common: Parameters = [["source", sources.join(",")], ...aroundParameters(state), ["at", at]];
+  // A link has a type of its own, which is not that of its devices.
+  const listOf = (list: string, own: Parameters) =>
+    formatUrl(list, [...own, ["type", list === "devices" ? types.join(",") : ""], ...common]);
+  if (chosen.length > 0) {
+    const lists = chosen.flatMap((name) => STATE_REQUESTS[name] ?? []);
+    return lists.map(([list, name, value]) => listOf(list, [[name, value]]));
+  }
+  return types.length > 0 ? [listOf("devices", [])] : ["devices", "links"].map((list) => listOf(list, []));
+}
+
+function formatUrl(resource: string, parameters: Parameters): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of parameters) if (value !== undefined && value !== "") query.append(name, value);
+  const text = query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/");
+  return `/controller/v1/${resource}${text === "" ? "" : `?${text}`}`;
+}
+
+/** Quoted for a shell. curl prompts for the password, so that it is in no shell history. */
+export function curlLine(origin: string, ...requests: string[]): string {
+  const quoted = requests.map((request) => `'${`${origin}${request}`.replaceAll("'", "'\\''")}'`);
+  return `curl --user USERNAME ${quoted.join(" ")}`;
+}

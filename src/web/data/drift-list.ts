@@ -1,0 +1,125 @@
+/**
+ * What is not as planned: every device, port, link and host whose `drift` the service reports, including those that are
+ * only planned and so are in no list without `drift`. Followed over a stream of its own, only while the page shows it.
+ */
+import { type Client, ClientError, idOf } from "../../client/client.ts";
+import type { Device, Drift, DriftState, Host, Link, Port } from "../../model/entity.ts";
+import type { NetworkEntity } from "./loaded-network.ts";
+
+type Drifting<T> = T & { readonly drift: Drift };
+export type DriftEntity =
+  | { readonly resource: "devices"; readonly value: Drifting<Device> }
+  | { readonly resource: "ports"; readonly value: Drifting<Port> }
+  | { readonly resource: "links"; readonly value: Drifting<Link> }
+  | { readonly resource: "hosts"; readonly value: Drifting<Host> };
+
+export interface DriftList {
+  /** By resource and id. */
+  readonly entities: ReadonlyMap<string, DriftEntity>;
+  /** Why the list is not available, as the service states it. */
+  readonly error?: string;
+}
+
+type AnyEntity = NetworkEntity | { readonly resource: "ports"; readonly value: Port };
+
+const keyOf = ({ resource, value }: AnyEntity): string => `${resource} ${idOf(value)}`;
+
+/** Undefined where the entity is as planned. */
+function toDriftEntity({ resource, value }: AnyEntity): DriftEntity | undefined {
+  const { drift } = value;
+  if (!drift) return undefined;
+  switch (resource) {
+    case "devices":
+      return { resource, value: { ...value, drift } };
+    case "ports":
+      return { resource, value: { ...value, drift } };
+    case "links":
+      return { resource, value: { ...value, drift } };
+    case "hosts":
+      return { resource, value: { ...value, drift } };
+  }
+}
+
+/** Calls `onChange` with the whole list, first when it is complete and then after each revision that changes it. */
+export async function watchDrift(
+  client: Client,
+  onChange: (list: DriftList) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const entities = new Map<string, DriftEntity>();
+  const set = (entity: AnyEntity) => {
+    const drifting = toDriftEntity(entity);
+    if (drifting) entities.set(keyOf(entity), drifting);
+    else entities.delete(keyOf(entity));
+  };
+  for await (const event of client.watch("topology", { drift: "any" }, { signal })) {
+    if (event.type === "reset") entities.clear();
+    else if (event.type === "snapshot") set(event);
+    else if (event.type === "removed") entities.delete(keyOf(event));
+    else if (event.type !== "synced") set(event);
+    const isComplete = event.type === "synced" || ("last" in event && event.last);
+    if (isComplete) onChange({ entities });
+  }
+}
+
+export async function loadDriftAt(client: Client, at: string, signal: AbortSignal): Promise<DriftList> {
+  const query = { drift: "any", at };
+  const [devices, ports, links, hosts] = await Promise.all([
+    client.list("devices", query, { signal }),
+    client
+      .raw("devices/ports", query, { signal })
+      .then((response): Promise<{ ports: Port[] }> => response.json()),
+    client.list("links", query, { signal }),
+    client.list("hosts", query, { signal }),
+  ]);
+  const all: AnyEntity[] = [
+    ...devices.items.map((value) => ({ resource: "devices", value }) as const),
+    ...ports.ports.map((value) => ({ resource: "ports", value }) as const),
+    ...links.items.map((value) => ({ resource: "links", value }) as const),
+    ...hosts.items.map((value) => ({ resource: "hosts", value }) as const),
+  ];
+  return {
+    entities: new Map(all.flatMap((one) => toDriftEntity(one) ?? []).map((one) => [keyOf(one), one])),
+  };
+}
+
+export const failedList = (error: unknown): DriftList => ({
+  entities: new Map(),
+  error: error instanceof ClientError ? error.detail : String(error),
+});
+
+/** The devices, links and hosts that are only planned. */
+export function missingEntities(list: DriftList): NetworkEntity[] {
+  const missing: NetworkEntity[] = [];
+  for (const entity of list.entities.values())
+    if (entity.resource !== "ports" && entity.value.drift.state === "missing") missing.push(entity);
+  return missing;
+}
+
+/** The ports of a device that are only planned. */
+export function missingPorts(list: DriftList | undefined, device: string): Port[] {
+  const ports: Port[] = [];
+  for (const { resource, value } of list?.entities.values() ?? [])
+    if (resource === "ports" && value.drift.state === "missing" && value.element === device)
+      ports.push(value);
+  return ports;
+}
+
+export const DRIFT_TITLES: Readonly<Record<DriftState, string>> = {
+  missing: "Missing",
+  unplanned: "Unplanned",
+  differs: "Differs",
+};
+
+/** `2 missing, 1 unplanned, 3 differ`, without those that are none. */
+export function summarizeDrift(list: DriftList): string {
+  const counts: Record<DriftState, number> = { missing: 0, unplanned: 0, differs: 0 };
+  for (const { value } of list.entities.values()) counts[value.drift.state]++;
+  const { missing, unplanned, differs } = counts;
+  const parts = [
+    missing > 0 && `${missing} missing`,
+    unplanned > 0 && `${unplanned} unplanned`,
+    differs > 0 && `${differs} ${differs === 1 ? "differs" : "differ"}`,
+  ];
+  return parts.filter((part) => part !== false).join(", ");
+}

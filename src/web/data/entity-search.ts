@@ -1,0 +1,100 @@
+/**
+ * The search: the service finds devices and hosts, the page shows them. Only the newest text counts: a search that is
+ * overtaken is aborted, and the hits of the one before stay until the new ones are there.
+ */
+import { type ReadonlySignal, signal } from "@preact/signals";
+import { type Client, ClientError, type SearchResult } from "../../client/client.ts";
+import type { Device, Host } from "../../model/entity.ts";
+import { deviceName, deviceNameById, hostName } from "./entity-names.ts";
+import type { Network } from "./loaded-network.ts";
+import type { EntityRef } from "./view-state.ts";
+
+export interface SearchHit {
+  readonly ref: EntityRef;
+  readonly title: string;
+  /** Type, addresses and location. */
+  readonly detail: string;
+}
+
+export interface SearchState {
+  readonly hits: SearchResult["hits"];
+  /** Whether these are all. */
+  readonly complete: boolean;
+  readonly searching: boolean;
+  /** Why the service refused the search. */
+  readonly fault: string | undefined;
+}
+
+export interface Searcher {
+  readonly result: ReadonlySignal<SearchState>;
+  /** Searches in the network of that moment; an empty text ends the search. */
+  search(text: string, at: string | undefined): void;
+  /** Resolves when the newest search has ended. */
+  settled(): Promise<void>;
+}
+
+const MAX_HITS = 20;
+const NOTHING: SearchState = { hits: [], complete: true, searching: false, fault: undefined };
+
+export function createSearcher(client: Pick<Client, "search">): Searcher {
+  const result = signal(NOTHING);
+  let request = new AbortController();
+  let running = Promise.resolve();
+
+  async function run(
+    text: string,
+    at: string | undefined,
+    { signal: aborted }: AbortController,
+  ): Promise<void> {
+    try {
+      const query = { limit: MAX_HITS, ...(at !== undefined && { at }) };
+      const { hits, complete } = await client.search(text, query, { signal: aborted });
+      if (!aborted.aborted) result.value = { hits, complete, searching: false, fault: undefined };
+    } catch (error) {
+      if (aborted.aborted) return;
+      const fault = error instanceof ClientError ? error.detail : String(error);
+      result.value = { ...NOTHING, fault };
+    }
+  }
+
+  return {
+    result,
+    search(input, at) {
+      request.abort();
+      const text = input.trim();
+      if (text === "") {
+        result.value = NOTHING;
+        return;
+      }
+      request = new AbortController();
+      result.value = { ...result.peek(), searching: true, fault: undefined };
+      running = run(text, at, request);
+    },
+    settled: () => running,
+  };
+}
+
+/** `network` has the names of devices. */
+export const describeHit = (network: Network, hit: SearchResult["hits"][number]): SearchHit =>
+  hit.resource === "devices" ? deviceHit(hit.value) : hostHit(network, hit.value);
+
+function deviceHit(device: Device): SearchHit {
+  const place = device.annotations.city ?? device.annotations.site ?? "";
+  const detail = [device.type.toLowerCase(), device.annotations.managementAddress, place];
+  return {
+    ref: { kind: "devices", id: device.id },
+    title: deviceName(device),
+    detail: detail.filter((word) => word).join(" · "),
+  };
+}
+
+function hostHit(network: Network, host: Host): SearchHit {
+  const { elementId, port } = host.location;
+  const title = hostName(host);
+  const addresses = [host.ipAddresses[0], host.mac].filter((text) => text !== undefined && text !== title);
+  return {
+    ref: { kind: "hosts", id: host.id },
+    title,
+    detail: `on ${deviceNameById(network, elementId)} port ${port} · ${addresses.join(" · ")}`,
+  };
+}

@@ -1,0 +1,203 @@
+/**
+ * The live network: reads the lists of devices and links and the number of hosts at each device, then follows the change
+ * stream from their revision, so that no change is missed and none is applied twice. Lists come first because they are
+ * compressed and arrive at once. Hosts are loaded when something is opened (`sync-hosts.ts`).
+ *
+ * While the service still reads its sources for the first time, its network has no links or no hosts yet. The page shows
+ * what there is as partial and reads the lists again until it is complete; only a complete network is followed.
+ */
+import type { Client, ConnectionState, WatchEvent } from "../../client/client.ts";
+import type { RecentChange } from "./change-groups.ts";
+import type { EntityChange } from "./change-text.ts";
+import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
+import type { Network } from "./loaded-network.ts";
+import { throttle } from "./throttle.ts";
+
+export interface LiveHandlers {
+  /** Another object is the live network: at the start, after a partial one, and after the stream sent a snapshot. */
+  onReplaced(network: Network): void;
+  /** The live network was changed in place; `changes` is empty when only the counts of hosts were loaded again. */
+  onChanged(changes: readonly RecentChange[]): void;
+  /** The changes of the last minutes before the network was loaded. Must not reject. */
+  onEarlierChanges(earlier: EarlierChanges): Promise<void>;
+  onConnection(state: ConnectionState): void;
+  onError(error: unknown): void;
+}
+
+export interface EarlierChanges {
+  /** Epoch milliseconds; every change after it is among them. */
+  readonly sinceMs: number;
+  /** Oldest first. */
+  readonly changes: readonly RecentChange[];
+}
+
+/** A change of a device, link or host. Ports are not part of the page's network; the panel reads them on demand. */
+export type NetworkChange = EntityChange & { readonly revision: number; readonly time: number };
+
+const RETRY_MS = 3000;
+/** How often the page reads whether the sources have reported all. */
+const STARTING_INTERVAL_MS = 1000;
+const MAX_ASKING_MS = 2000;
+/** The pause before a partial network is loaded again, by the time that loading takes. */
+const PARTIAL_PAUSE_FACTOR = 4;
+/** A source that has not reported after this long, and does not say why, is not waited for. */
+const MAX_PARTIAL_MS = 60_000;
+/** The counts of hosts are loaded again at most this often. */
+const RECOUNT_INTERVAL_MS = 1000;
+
+export async function watchNetwork(
+  client: Client,
+  handlers: LiveHandlers,
+  signal: AbortSignal,
+): Promise<void> {
+  const start = performance.now();
+  // What was shown as complete stays complete: the sources of a service that was restarted report again.
+  let mayBePartial = true;
+  while (!signal.aborted) {
+    try {
+      mayBePartial &&= performance.now() - start < MAX_PARTIAL_MS && (await isStarting(client, signal));
+      handlers.onConnection({ state: "connecting" });
+      const loadStart = performance.now();
+      const loaded = await loadNetwork(client, undefined, signal, mayBePartial);
+      const loadMs = performance.now() - loadStart;
+      handlers.onReplaced(loaded.network);
+      if (mayBePartial) await pauseWhileStarting(client, loadMs * PARTIAL_PAUSE_FACTOR, signal);
+      else await follow(client, loaded, handlers, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      handlers.onConnection({ state: "reconnecting", afterMs: RETRY_MS, reason: String(error) });
+      handlers.onError(error);
+      await pause(RETRY_MS);
+    }
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Whether a source of what is observed has not reported yet. One that failed may take any time. No map waits long for this. */
+async function isStarting(client: Client, signal: AbortSignal): Promise<boolean> {
+  const answer = client
+    .ready({ signal })
+    .then(({ sources = [] }) =>
+      sources.some(
+        ({ status, error, role }) => status === "starting" && error === undefined && role !== "intended",
+      ),
+    );
+  const unknown = () => false;
+  return Promise.race([answer.catch(unknown), pause(MAX_ASKING_MS).then(unknown)]);
+}
+
+/** Ends early when the network is complete. */
+async function pauseWhileStarting(client: Client, ms: number, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + ms;
+  do await pause(STARTING_INTERVAL_MS);
+  while (performance.now() < end && (await isStarting(client, signal)));
+}
+
+async function follow(
+  client: Client,
+  { network, revision: since }: LoadedNetwork,
+  handlers: LiveHandlers,
+  signal: AbortSignal,
+): Promise<void> {
+  void loadEarlierChanges(client, signal).then(
+    ({ sinceMs, changes }) =>
+      handlers.onEarlierChanges({
+        sinceMs,
+        changes: changes.filter((change) => change.revision <= since),
+      }),
+    () => {}, // The list of recent changes begins when the page was opened then.
+  );
+  await stream(client, network, since, handlers, signal);
+}
+
+const EARLIER_MS = 10 * 60_000;
+const EARLIER_SPANS = 60;
+/** Where there were more changes, those of a shorter time are loaded. */
+const MAX_EARLIER = 10_000;
+/** How often the time is narrowed to its last span: to the last milliseconds of ten minutes. */
+const MAX_NARROWINGS = 3;
+
+async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<EarlierChanges> {
+  const { oldest, newest } = await client.timeline(1, {}, { signal });
+  const toMs = newest.time + 1;
+  let fromMs = Math.max(oldest.time, newest.time - EARLIER_MS);
+  for (let narrowings = 0; narrowings < MAX_NARROWINGS; narrowings++) {
+    const range = { from: new Date(fromMs), to: new Date(toMs) };
+    const { counts } = await client.timeline(EARLIER_SPANS, range, { signal });
+    const spanMs = (toMs - fromMs) / EARLIER_SPANS;
+    let [first, total] = [counts.length, 0];
+    for (let count = counts[first - 1]; count !== undefined && total + count <= MAX_EARLIER; ) {
+      total += count;
+      count = counts[--first - 1];
+    }
+    fromMs += spanMs * Math.min(first, counts.length - 1);
+    if (first === counts.length) continue;
+    const start = await client.diff("devices", new Date(fromMs), undefined, {}, { signal });
+    const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
+    return { sinceMs: fromMs, changes };
+  }
+  return { sinceMs: toMs, changes: [] };
+}
+
+/** Returns when the service no longer has the changes since the last revision: then the lists are shorter than a snapshot. */
+async function stream(
+  client: Client,
+  network: Network,
+  since: number,
+  handlers: LiveHandlers,
+  signal: AbortSignal,
+): Promise<void> {
+  let revisionChanges: RecentChange[] = [];
+  const onState = (state: ConnectionState) => handlers.onConnection(state);
+  const recount = throttle(RECOUNT_INTERVAL_MS, async () => {
+    if (await loadCounts(client, network, handlers, signal)) recountIfStale();
+  });
+  const recountIfStale = () => {
+    if (network.openedHosts.countsAreStale) recount();
+  };
+  for await (const event of client.watch("topology", {}, { since, signal, onState })) {
+    if (event.type === "reset") return;
+    if (event.type === "snapshot" || event.type === "synced") continue;
+    const change = changeOf(event);
+    if (change.resource !== "ports") applyChange(network, change);
+    revisionChanges.push(change);
+    if (!event.last || revisionChanges.length === 0) continue;
+    handlers.onChanged(revisionChanges);
+    revisionChanges = [];
+    recountIfStale();
+  }
+}
+
+/** Returns whether they are loaded. */
+async function loadCounts(
+  client: Client,
+  { openedHosts }: Network,
+  handlers: LiveHandlers,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await openedHosts.recount((revision) => client.hostCounts({ "min-revision": revision }, { signal }));
+    handlers.onChanged([]);
+    return true;
+  } catch {
+    // The next host that moves is another occasion. A lost connection is shown by the state of the stream.
+    return false;
+  }
+}
+
+type ChangeEvent = Extract<WatchEvent, { type: "added" | "updated" | "removed" }>;
+
+const changeOf = (event: ChangeEvent): RecentChange => ({ ...event, event: event.type });
+
+/** The stream repeats changes that a list already contains. An older value must not replace a newer one. */
+export function applyChange(network: Network, change: NetworkChange): void {
+  if (change.resource === "hosts") {
+    network.openedHosts.apply(change);
+    return;
+  }
+  const known = network[change.resource].get(change.value.id);
+  if (known !== undefined && known.revision > change.revision) return;
+  if (change.event === "removed") network.remove(change.resource, change.value.id);
+  else network.set(change);
+}

@@ -1,0 +1,163 @@
+/**
+ * The page's copy of the network: devices and links by id, the cables folded from the links, the hosts that something
+ * opened (`hosts.ts`), and the look-ups that the views share. Lists, the change stream and comparisons fill it.
+ */
+
+import { type Cable, cableId, cableOf, reverseLinkId } from "../../model/cable.ts";
+import type { Device, Host, Link } from "../../model/entity.ts";
+import { Hosts } from "./hosts.ts";
+
+/** An entity with the name of its collection. */
+export type NetworkEntity =
+  | { readonly resource: "devices"; readonly value: Device }
+  | { readonly resource: "links"; readonly value: Link }
+  | { readonly resource: "hosts"; readonly value: Host };
+export type Collection = NetworkEntity["resource"];
+
+type StoredKind = Exclude<Collection, "hosts">;
+type ChangeListener = (kind: StoredKind, id: string) => void;
+
+export class Network {
+  readonly devices = new Map<string, Device>();
+  readonly links = new Map<string, Link>();
+  readonly cables = new Map<string, Cable>();
+  /** Networks of the same moment share them. */
+  readonly openedHosts: Hosts;
+  /** Sources have not reported all yet; another network replaces this one soon. */
+  readonly isPartial: boolean;
+  readonly #cablesOf = new Map<string, Set<string>>();
+  /** Hosts that are planned only, or were removed: found by their id, and counted at no device. */
+  readonly #otherHosts: ReadonlyMap<string, Host>;
+  readonly #listeners = new Set<ChangeListener>();
+  #version = 0;
+  #hosts: { readonly version: number; readonly all: ReadonlyMap<string, Host> } | undefined;
+
+  constructor(
+    openedHosts = new Hosts(),
+    otherHosts: ReadonlyMap<string, Host> = new Map(),
+    isPartial = false,
+  ) {
+    this.openedHosts = openedHosts;
+    this.#otherHosts = otherHosts;
+    this.isPartial = isPartial;
+  }
+
+  /** A network with these entities. */
+  static of(devices: Iterable<Device>, links: Iterable<Link>, hosts: Iterable<Host> = []): Network {
+    return Network.with(devices, links, new Network(Hosts.of(hosts)));
+  }
+
+  static with(devices: Iterable<Device>, links: Iterable<Link>, network: Network): Network {
+    for (const value of devices) network.set({ resource: "devices", value });
+    for (const value of links) network.set({ resource: "links", value });
+    return network;
+  }
+
+  /** Rises with every change, so that a view can see cheaply whether it is out of date. */
+  get version(): number {
+    return this.#version + this.openedHosts.version;
+  }
+
+  /** Not all: those that something opened. */
+  get hosts(): ReadonlyMap<string, Host> {
+    const { opened, version } = this.openedHosts;
+    if (this.#otherHosts.size === 0) return opened;
+    if (this.#hosts?.version !== version)
+      this.#hosts = { version, all: new Map([...this.#otherHosts, ...opened]) };
+    return this.#hosts.all;
+  }
+
+  set({ resource, value }: Exclude<NetworkEntity, { readonly resource: "hosts" }>): void {
+    this.#version++;
+    switch (resource) {
+      case "devices":
+        this.devices.set(value.id, value);
+        break;
+      case "links":
+        this.links.set(value.id, value);
+        this.#updateCable(value);
+    }
+    for (const listener of this.#listeners) listener(resource, value.id);
+  }
+
+  remove(kind: StoredKind, id: string): void {
+    this.#version++;
+    const link = kind === "links" ? this.links.get(id) : undefined;
+    this[kind].delete(id);
+    if (link) this.#updateCable(link);
+    for (const listener of this.#listeners) listener(kind, id);
+  }
+
+  /** Calls the listener after each device or link that is set or removed. Returns the function that ends it. */
+  onChange(listener: ChangeListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * A copy with what is only planned. A cable of which one direction is observed stays as it is. A planned host is found
+   * by its id and counted at no device.
+   */
+  withPlanned(planned: Iterable<NetworkEntity>): Network {
+    const hosts = new Map<string, Host>();
+    const devices: Extract<NetworkEntity, { resource: "devices" }>[] = [];
+    const links: Extract<NetworkEntity, { resource: "links" }>[] = [];
+    for (const entity of planned) {
+      if (this[entity.resource].has(entity.value.id)) continue;
+      if (entity.resource === "hosts") hosts.set(entity.value.id, entity.value);
+      else if (entity.resource === "devices") devices.push(entity);
+      else if (!this.cables.has(cableId(entity.value))) links.push(entity);
+    }
+    const copy = this.withHosts(hosts);
+    for (const entity of [...devices, ...links]) copy.set(entity);
+    return copy;
+  }
+
+  /** A copy with these hosts too, which are counted at no device. */
+  withHosts(hosts: ReadonlyMap<string, Host>): Network {
+    const copy = new Network(this.openedHosts, new Map([...this.#otherHosts, ...hosts]), this.isPartial);
+    for (const [id, device] of this.devices) copy.devices.set(id, device);
+    for (const [id, link] of this.links) copy.links.set(id, link);
+    for (const [id, cable] of this.cables) copy.cables.set(id, cable);
+    for (const [device, cables] of this.#cablesOf) copy.#cablesOf.set(device, new Set(cables));
+    return copy;
+  }
+
+  cablesOf(device: string): Cable[] {
+    return [...(this.#cablesOf.get(device) ?? [])].flatMap((id) => this.cables.get(id) ?? []);
+  }
+
+  /** Only where they are opened. */
+  hostsOf(device: string): Host[] {
+    return this.openedHosts.openedAt(device);
+  }
+
+  hostCount(device: string): number {
+    return this.openedHosts.count(device);
+  }
+
+  /** Whether it is known if there is such an entity. */
+  isKnown(kind: Collection, id: string): boolean {
+    return kind !== "hosts" || this.openedHosts.isKnown(id) || this.hosts.has(id);
+  }
+
+  #updateCable(link: Link): void {
+    const id = cableId(link);
+    const reverse = this.links.get(reverseLinkId(link));
+    const known = this.links.get(link.id) ?? reverse;
+    const ends = [link.src.device, link.dst.device];
+    if (!known) {
+      this.cables.delete(id);
+      for (const device of ends) this.#cablesOf.get(device)?.delete(id);
+      return;
+    }
+    this.cables.set(id, cableOf(known, known === reverse ? undefined : reverse));
+    for (const device of ends) add(this.#cablesOf, device, id);
+  }
+}
+
+function add(index: Map<string, Set<string>>, key: string, value: string): void {
+  const set = index.get(key);
+  if (set) set.add(value);
+  else index.set(key, new Set([value]));
+}

@@ -1,0 +1,75 @@
+/** Paths through the network: what the shortest paths between two entities use, and the neighbourhood of a device. */
+import type { PathExplanation } from "../../client/client.ts";
+import type { PathsResult } from "../../client/types.ts";
+import { cableId } from "../../model/cable.ts";
+import type { ExplainedEnd } from "../../model/path-explanation.ts";
+import { entityName } from "./entity-names.ts";
+import type { Network } from "./loaded-network.ts";
+import type { EntityRef } from "./view-state.ts";
+
+/** What the map draws of the shortest paths: their union. Without a path: the ends and what parts them. */
+export interface Path {
+  readonly devices: readonly string[];
+  readonly cables: readonly string[];
+}
+
+/** The shortest paths between the ends of the address, as the service computed them. */
+export interface LoadedPath {
+  readonly explanation: PathExplanation;
+  readonly paths: PathsResult["paths"];
+}
+
+/** The devices that an entity is attached to: a host is on one or more devices, a link joins two. */
+export function devicesOf(network: Network, { kind, id }: EntityRef): string[] {
+  if (kind === "devices") return network.devices.has(id) ? [id] : [];
+  if (kind === "hosts") {
+    const locations = network.hosts.get(id)?.locations ?? [];
+    return locations.map(({ elementId }) => elementId).filter((device) => network.devices.has(device));
+  }
+  const link = network.links.get(id);
+  return link ? [link.src.device, link.dst.device] : [];
+}
+
+/** The id by which the service knows an end. A link, which may be picked too, stands for the device at its end. */
+export function pathEndId(network: Network | undefined, { kind, id }: EntityRef, end: "src" | "dst"): string {
+  return (kind === "links" && network?.links.get(id)?.[end].device) || id;
+}
+
+/** The name of an end, also where the page does not have it. */
+export function pathEndName(
+  network: Network | undefined,
+  ref: EntityRef,
+  explained: ExplainedEnd | undefined,
+): string {
+  return explained?.name ?? entityName(network, ref);
+}
+
+export function pathUnion(network: Network, { explanation }: LoadedPath): Path {
+  const { src, dst, none, devices, links } = explanation;
+  const cables = links.flatMap((id) => network.links.get(id) ?? []).map(cableId);
+  if (!none) return { devices, cables: [...new Set(cables)] };
+  const parting = (none.obstacles ?? []).flatMap((obstacle) =>
+    obstacle.resource === "devices" ? [obstacle.id] : [obstacle.src?.device, obstacle.dst?.device],
+  );
+  const known = [src.device, dst.device, ...parting].filter((id) => id !== undefined);
+  return { devices: [...new Set(known)].filter((id) => network.devices.has(id)), cables: [] };
+}
+
+/** The device and all devices within `hops` cables of it, in any state. */
+export function neighbourhood(network: Network, start: string, hops: number): Set<string> {
+  const found = new Set<string>(network.devices.has(start) ? [start] : []);
+  let frontier = [...found];
+  for (let hop = 0; hop < hops; hop++) {
+    const next: string[] = [];
+    for (const device of frontier) {
+      for (const { from, to } of network.cablesOf(device)) {
+        const other = from.device === device ? to.device : from.device;
+        if (found.has(other) || !network.devices.has(other)) continue;
+        found.add(other);
+        next.push(other);
+      }
+    }
+    frontier = next;
+  }
+  return found;
+}
