@@ -4,11 +4,11 @@
  * comparison. Run: `bun bench/query.ts`
  */
 
-import { PLAIN } from "../src/api/dialect/dialect.ts";
-import { parseQueryString } from "../src/api/query-string.ts";
-import { Drawings } from "../src/api/reads/drawings.ts";
-import { listRepresentation } from "../src/api/reads/list.ts";
-import type { ReadContext } from "../src/api/reads/read-context.ts";
+import { Drawings } from "../src/api/endpoints/drawings.ts";
+import { listRepresentation } from "../src/api/endpoints/list.ts";
+import { parseQueryString } from "../src/api/endpoints/query-string.ts";
+import type { ReadContext } from "../src/api/endpoints/read-context.ts";
+import { PLAIN } from "../src/api/onos/dialect.ts";
 import { throwIfFault } from "../src/api/response/query-problem.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";

@@ -11,7 +11,7 @@
 
 import { createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers } from "../../src/api/auth/users.ts";
-import { Drawings } from "../../src/api/reads/drawings.ts";
+import { Drawings } from "../../src/api/endpoints/drawings.ts";
 import { openServer } from "../../src/api/server.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { renderFault } from "../../src/config/faults.ts";

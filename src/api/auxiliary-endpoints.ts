@@ -14,16 +14,16 @@ import type { SourceReport } from "../model/source-status.ts";
 import type { Problems } from "../query/problems/problems.ts";
 import { topologyOf } from "../view/view.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
-import { loadDocs } from "./docs/load-docs.ts";
+import { isMapPath, MapEndpoints } from "./endpoints/map.ts";
+import type { ReadContext } from "./endpoints/read-context.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { FORWARDED_PREFIX } from "./forwarding/forward-path.ts";
-import { WRITE_ADVICE } from "./forwarding/onos-resources.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
-import { isMapPath, MapEndpoints } from "./map-endpoints.ts";
 import type { MapSource } from "./map-source.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { type ConfigReloadMetrics, metricsResponse, type ReaderMetrics } from "./metrics/metrics.ts";
 import type { ProcessCounters } from "./metrics/process-counters.ts";
+import { WRITE_ADVICE } from "./onos/missing-resources.ts";
 import {
   clusterNode,
   nameOfRun,
@@ -31,14 +31,14 @@ import {
   ownNode,
   parseOnosStatusPath,
   systemInfo,
-} from "./onos-status.ts";
-import { openapiText } from "./openapi.ts";
-import type { ReadContext } from "./reads/read-context.ts";
+} from "./onos/status.ts";
+import { openapiText } from "./openapi/document.ts";
 import { addHeaders } from "./response/add-headers.ts";
 import { JSON_TYPE } from "./response/media-types.ts";
 import { Problem, UnknownPathProblem } from "./response/problem.ts";
-import { StaticFile } from "./static-file.ts";
-import { createStaticSite, type StaticSite } from "./static-site.ts";
+import { loadDocs } from "./site/load-docs.ts";
+import { StaticFile } from "./site/static-file.ts";
+import { createStaticSite, type StaticSite } from "./site/static-site.ts";
 
 export interface AuxiliaryEndpointsOptions {
   readonly version: string;

@@ -6,12 +6,12 @@ import type { Authenticator } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
 import type { AuxiliaryEndpointsOptions } from "./auxiliary-endpoints.ts";
 import type { ClusterView } from "./cluster-status.ts";
-import type { OnosOptions } from "./dialect/onos.ts";
 import type { Forwarder } from "./forwarding/forwarder.ts";
 import type { Relay } from "./forwarding/relay.ts";
 import type { ServerLimits } from "./limits/server-limits.ts";
 import type { Shares } from "./limits/shares.ts";
 import type { AccessLog } from "./metrics/access-log.ts";
+import type { OnosOptions } from "./onos/onos-dialect.ts";
 
 export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   /** Of the alias `onos`. */

@@ -31,7 +31,8 @@ import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
 import { AuxiliaryEndpoints } from "./auxiliary-endpoints.ts";
-import { createPrefixes, dialectOf, type Prefixes } from "./dialect/prefixes.ts";
+import { parseRoute } from "./endpoints/route.ts";
+import { type ReadOutcome, Router } from "./endpoints/router.ts";
 import { parseForwardPath } from "./forwarding/forward-path.ts";
 import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
 import { createReaderRelay, isForMainProcess, type RelayRequest } from "./forwarding/reader-relay.ts";
@@ -42,6 +43,7 @@ import { createOwnShares, ShareExhausted, type Shares } from "./limits/shares.ts
 import { type ProcessCounters, RequestCounters } from "./metrics/process-counters.ts";
 import { type RecordedResponse, type RequestOrigins, RequestRecorder } from "./metrics/request-recorder.ts";
 import { UsageRecorder, userUsages } from "./metrics/usage-counters.ts";
+import { createPrefixes, dialectOf, type Prefixes } from "./onos/prefixes.ts";
 import { isPublic, PublicEndpoints } from "./public-endpoints.ts";
 import { isPlainGet, NOT_SENT, pathOf, readRequestOf, UserOwner } from "./read-request.ts";
 import { ReadRunner } from "./read-runner.ts";
@@ -54,8 +56,6 @@ import { type Cors, createCors } from "./response/cors.ts";
 import { Problem } from "./response/problem.ts";
 import { ProblemResponder } from "./response/problem-response.ts";
 import { ResponseCache } from "./response/response-cache.ts";
-import { parseRoute } from "./route.ts";
-import { type ReadOutcome, Router } from "./router.ts";
 import { SseHub } from "./stream/sse-hub.ts";
 
 const HEARTBEAT_MS = 15_000;

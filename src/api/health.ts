@@ -9,7 +9,7 @@ import type { SourceReport, SourceStatus } from "../model/source-status.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import type { View } from "../view/view.ts";
 import { type ClusterStatus, staleSeconds } from "./cluster-status.ts";
-import type { ReadContext } from "./reads/read-context.ts";
+import type { ReadContext } from "./endpoints/read-context.ts";
 import { LOG_HEADER } from "./response/common-headers.ts";
 import { JSON_TYPE } from "./response/media-types.ts";
 

@@ -4,15 +4,15 @@ import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { RequestCredentials } from "./auth/request-credentials.ts";
 import type { AuxiliaryEndpoints } from "./auxiliary-endpoints.ts";
-import { dialectOf, type Prefixes } from "./dialect/prefixes.ts";
+import { parseRoute } from "./endpoints/route.ts";
 import type { Forwarding } from "./forwarding/forwarding.ts";
 import { isForMainProcess, type RelayRequest } from "./forwarding/reader-relay.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
+import { dialectOf, type Prefixes } from "./onos/prefixes.ts";
 import { pathOf } from "./read-request.ts";
 import type { Cors } from "./response/cors.ts";
 import { UnknownResourceProblem } from "./response/problem.ts";
 import type { ProblemResponder } from "./response/problem-response.ts";
-import { parseRoute } from "./route.ts";
 
 /** The target of `OPTIONS *`, which is about the service as a whole (RFC 9112, 3.2.4). */
 const SERVER_WIDE = "*";

@@ -1,8 +1,8 @@
 /** What a read takes from a request. Throws a `Problem` for a method that does not read. */
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
-import type { Dialect } from "./dialect/dialect.ts";
 import { isReadMethod, methodNotAllowed } from "./methods.ts";
+import type { Dialect } from "./onos/dialect.ts";
 import { Problem } from "./response/problem.ts";
 
 /** Means the same as the parameter `min-revision`. */

@@ -7,11 +7,11 @@ import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../lib/memory
 import type { CancelSignal, Scheduler } from "../lib/scheduler.ts";
 import { isSteps, type Runnable } from "../lib/steps.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
+import type { Route } from "./endpoints/route.ts";
+import type { ReadOutcome, Router } from "./endpoints/router.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { CHUNK_BYTES } from "./response/body-producer.ts";
 import { Problem } from "./response/problem.ts";
-import type { Route } from "./route.ts";
-import type { ReadOutcome, Router } from "./router.ts";
 
 export class ReadRunner {
   readonly #router: Router;

@@ -16,9 +16,9 @@
 
 import { isIPv6 } from "node:net";
 import { openUsers, type ReloadableUsers, type Users } from "../api/auth/users.ts";
-import { Drawings } from "../api/reads/drawings.ts";
+import { Drawings } from "../api/endpoints/drawings.ts";
 import { openServer, type Server } from "../api/server.ts";
-import { createStaticSite } from "../api/static-site.ts";
+import { createStaticSite } from "../api/site/static-site.ts";
 import type { SharedUsers } from "../cluster/shared-users.ts";
 import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";

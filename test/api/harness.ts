@@ -6,12 +6,12 @@
 import { type Authenticator, createAuthenticator } from "../../src/api/auth/authenticate.ts";
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ClusterStatus } from "../../src/api/cluster-status.ts";
-import type { OnosOptions } from "../../src/api/dialect/onos.ts";
+import { Drawings } from "../../src/api/endpoints/drawings.ts";
 import type { ServerLimits } from "../../src/api/limits/server-limits.ts";
 import type { MapSource } from "../../src/api/map-source.ts";
-import { Drawings } from "../../src/api/reads/drawings.ts";
+import type { OnosOptions } from "../../src/api/onos/onos-dialect.ts";
 import { openServer, type Server } from "../../src/api/server.ts";
-import type { StaticSite } from "../../src/api/static-site.ts";
+import type { StaticSite } from "../../src/api/site/static-site.ts";
 import type { LiveTlsIdentity } from "../../src/http1/tls-identity.ts";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";

@@ -1,8 +1,8 @@
 /** Streams of problems beside each other: whoever is first, all of them have the same lists, at most a second late. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { PLAIN } from "../../src/api/dialect/dialect.ts";
-import { parseQueryString } from "../../src/api/query-string.ts";
+import { parseQueryString } from "../../src/api/endpoints/query-string.ts";
+import { PLAIN } from "../../src/api/onos/dialect.ts";
 import { throwIfFault } from "../../src/api/response/query-problem.ts";
 import type { ChangeCursor } from "../../src/api/stream/change-cursor.ts";
 import { createProblemsCursor } from "../../src/api/stream/problems-position.ts";

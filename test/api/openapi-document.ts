@@ -1,7 +1,7 @@
 /** The OpenAPI document of a service with default limits, and what tests read from it: paths, parameters, schemas. */
 import { expect } from "bun:test";
 import { Compile } from "typebox/compile";
-import { openapiText } from "../../src/api/openapi.ts";
+import { openapiText } from "../../src/api/openapi/document.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
 /** The default of `limits.pageLimit`, and the limit of the harness. */

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import manifest from "../../package.json";
 import type { MapSource } from "../../src/api/map-source.ts";
-import { openapiDocument, openapiText } from "../../src/api/openapi.ts";
-import { EXAMPLES } from "../../src/api/openapi-examples.ts";
-import { createStaticSite } from "../../src/api/static-site.ts";
+import { openapiDocument, openapiText } from "../../src/api/openapi/document.ts";
+import { EXAMPLES } from "../../src/api/openapi/examples.ts";
+import { createStaticSite } from "../../src/api/site/static-site.ts";
 import { type Harness, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
 import {

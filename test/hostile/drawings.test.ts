@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { Drawings } from "../../src/api/reads/drawings.ts";
+import { Drawings } from "../../src/api/endpoints/drawings.ts";
 import { API, type Harness, openHarness } from "../api/harness.ts";
 import { deviceId } from "../api/network.ts";
 import { withUsersFile } from "../api/users-file.ts";

@@ -13,18 +13,18 @@ import type { Logger } from "../../lib/logger.ts";
 import type { MemoryAccount, MemoryBudget } from "../../lib/memory-budget.ts";
 import { Cancelled } from "../../lib/scheduler.ts";
 import { isOwnResource } from "../../model/resources.ts";
+import type { ReadOutcome } from "../endpoints/router.ts";
 import type { ServerLimits } from "../limits/server-limits.ts";
 import { isReadMethod, methodNotAllowed } from "../methods.ts";
+import { WRITE_ADVICE } from "../onos/missing-resources.ts";
 import { overBudget } from "../read-runner.ts";
 import { AccountedBody } from "../response/accounted-body.ts";
 import { Problem } from "../response/problem.ts";
-import type { ReadOutcome } from "../router.ts";
 import { ForwardCounters } from "./forward-counters.ts";
 import { forwardedLength, forwardedRequestHeaders, forwardedResponseHeaders } from "./forward-headers.ts";
 import { FORWARDED_PREFIX, parseForwardPath } from "./forward-path.ts";
 import { createForwardedBody } from "./forwarded-body.ts";
 import type { Forwarder, ForwardResult, ForwardTarget } from "./forwarder.ts";
-import { WRITE_ADVICE } from "./onos-resources.ts";
 
 /** A controller that goes on sending a little is cut off after so long. */
 const MAX_DURATION_MS = 600_000;

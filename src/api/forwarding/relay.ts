@@ -11,9 +11,9 @@ import type { Response } from "../../http1/response.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { History } from "../../view/history.ts";
 import { forwardedHeader } from "../auth/forwarded.ts";
+import { reachesRevision } from "../endpoints/revision-wait.ts";
 import { LOG_HEADER, STALE_HEADER } from "../response/common-headers.ts";
 import { Problem } from "../response/problem.ts";
-import { reachesRevision } from "../revision-wait.ts";
 
 type FetchResponse = globalThis.Response;
 

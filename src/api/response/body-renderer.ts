@@ -11,7 +11,7 @@ import type { Response } from "../../http1/response.ts";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { MemoryAccount, SharedMemory } from "../../lib/memory-budget.ts";
 import { isSteps, type ResultOrSteps, SharedSteps, type Steps } from "../../lib/steps.ts";
-import { allowsIdentity, type ContentEncoding, negotiateEncoding } from "../negotiate.ts";
+import { allowsIdentity, type ContentEncoding, negotiateEncoding } from "../endpoints/negotiate.ts";
 import { AccountedBody } from "./accounted-body.ts";
 import { BodyProducer, CHUNK_BYTES, type ProducerScope, SHARED_RUN_BYTES } from "./body-producer.ts";
 import { bufferChunks, closeChunks, concatChunks, joinBytes, sizeOf } from "./chunks.ts";

@@ -5,7 +5,7 @@ import { until } from "../../../test/support/until.ts";
 import { uncountedMemory } from "../../lib/memory-budget.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
 import type { Paced } from "../../lib/steps.ts";
-import type { ContentEncoding } from "../negotiate.ts";
+import type { ContentEncoding } from "../endpoints/negotiate.ts";
 import { BodyProducer } from "./body-producer.ts";
 import { createEncodedBody as encodeBody } from "./content-encoding.ts";
 

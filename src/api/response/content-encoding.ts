@@ -17,7 +17,7 @@ import { AsyncBodySource, type BodySource } from "../../http1/body-source.ts";
 import { FairSemaphore } from "../../lib/fair-semaphore.ts";
 import { Cancelled } from "../../lib/scheduler.ts";
 import { type Steps, waitFor } from "../../lib/steps.ts";
-import type { ContentEncoding } from "../negotiate.ts";
+import type { ContentEncoding } from "../endpoints/negotiate.ts";
 import { type BodyProducer, ProducedBody } from "./body-producer.ts";
 import { joinBytes } from "./chunks.ts";
 

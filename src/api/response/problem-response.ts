@@ -6,11 +6,11 @@
 import type { Request } from "../../http1/request.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
-import { PLAIN } from "../dialect/dialect.ts";
-import { isBrowser, renderUnknownPathPage, unknownPathHeaders } from "../docs/unknown-path-page.ts";
 import type { RequestCounters } from "../metrics/process-counters.ts";
 import type { RecordedResponse } from "../metrics/request-recorder.ts";
+import { PLAIN } from "../onos/dialect.ts";
 import { requestId } from "../request-state.ts";
+import { isBrowser, renderUnknownPathPage, unknownPathHeaders } from "../site/unknown-path-page.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { Cors } from "./cors.ts";
 import { Problem, UnknownPathProblem } from "./problem.ts";

@@ -3,7 +3,7 @@
  * the request handler renders it. This is the only place where one becomes the other.
  */
 import { AmbiguousNameFault, QueryFault } from "../../query/fault.ts";
-import { FutureRevisionProblem } from "../revision-wait.ts";
+import { FutureRevisionProblem } from "../endpoints/revision-wait.ts";
 import { AmbiguousNameProblem, Problem } from "./problem.ts";
 
 export function problemOf(fault: QueryFault): Problem {

@@ -13,7 +13,7 @@ import { filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
 import type { Query } from "../../query/query.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
-import type { RequestContext } from "../reads/read-context.ts";
+import type { RequestContext } from "../endpoints/read-context.ts";
 import { throwIfFault } from "../response/query-problem.ts";
 import { logPosition } from "./log-position.ts";
 import { neighbourhoodPosition } from "./neighbourhood-position.ts";

@@ -8,7 +8,7 @@
 import { onlyPausing } from "../../lib/steps.ts";
 import { type Change, diffStates } from "../../query/changes.ts";
 import { type FilteredState, filterStateOrEmpty } from "../../query/filtered-state.ts";
-import { changeIn } from "../reads/change-json.ts";
+import { changeIn } from "../endpoints/change-json.ts";
 import { type ChunkOrOverflow, type Position, STATE_BYTES } from "./shared-chunks.ts";
 import { CHUNK_CHARS, changeRecord, encodeText, lastChangeRecord } from "./sse.ts";
 import type { StreamTopic } from "./stream-topic.ts";

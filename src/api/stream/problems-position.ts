@@ -9,7 +9,7 @@ import type { ListVersion } from "../../query/problems/problems.ts";
 import { findFilterAmbiguity, selectProblems } from "../../query/problems/select-problems.ts";
 import type { Query } from "../../query/query.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
-import type { RequestContext } from "../reads/read-context.ts";
+import type { RequestContext } from "../endpoints/read-context.ts";
 import { throwIfFault } from "../response/query-problem.ts";
 import { ChangeCursor, type StreamStart } from "./change-cursor.ts";
 import type { ChunkOrOverflow, Position, SharedChunks } from "./shared-chunks.ts";

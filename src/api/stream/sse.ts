@@ -9,7 +9,7 @@ import type { Kind } from "../../model/ids.ts";
 import type { Change } from "../../query/changes.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { changeMembers } from "../reads/change-json.ts";
+import { changeMembers } from "../endpoints/change-json.ts";
 
 /** A chunk of records is cut when it has this many characters. */
 export const CHUNK_CHARS = 65_536;

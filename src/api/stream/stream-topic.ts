@@ -7,8 +7,8 @@ import type { Kind } from "../../model/ids.ts";
 import { changeScope } from "../../query/changes.ts";
 import type { Query } from "../../query/query.ts";
 import type { History } from "../../view/history.ts";
-import type { Dialect } from "../dialect/dialect.ts";
-import type { RequestContext } from "../reads/read-context.ts";
+import type { RequestContext } from "../endpoints/read-context.ts";
+import type { Dialect } from "../onos/dialect.ts";
 
 export interface StreamTopic {
   /** The same for two topics exactly when they are the same. */

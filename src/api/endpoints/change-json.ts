@@ -1,0 +1,23 @@
+/** The JSON of a change, the same in an event of a stream and in the body of `since`. */
+import type { Change } from "../../query/changes.ts";
+import type { Dialect } from "../onos/dialect.ts";
+
+/** The change in a dialect; undefined when it only changes fields that the dialect does not have. */
+export function changeIn<C extends Change>(dialect: Dialect, change: C): C | undefined {
+  const { event, resource, value } = change;
+  const fields = dialect.fields(resource);
+  if (!fields) return change;
+  const changed = change.changed.filter((field) => fields.includes(field));
+  if (event === "updated" && changed.length === 0) return undefined;
+  return { ...change, value: dialect.entity(resource, value), changed };
+}
+
+/** The members of the object, without its braces: `since` puts `event` before them. */
+export function changeMembers(
+  { resource, value, changed, event }: Change,
+  revision: number,
+  time: number,
+): string {
+  const changedMember = event === "updated" ? `,"changed":${JSON.stringify(changed)}` : "";
+  return `"resource":"${resource}","revision":${revision},"time":${time},"value":${value}${changedMember}`;
+}

@@ -1,0 +1,297 @@
+/**
+ * The representations of lists: devices, ports, links, hosts. A list without parameters is the pages of the view, which
+ * are encoded already; any other is selected, cut to a page and rendered. All pages of one walk are of the revision in
+ * the cursor, so that changes between two requests do not show.
+ */
+import type { Format } from "../../formats/formats.ts";
+import { mapPaced, type Paced, type ResultOrSteps, type Steps } from "../../lib/steps.ts";
+import type { CollectionVersions } from "../../log/log.ts";
+import type { Kind } from "../../model/ids.ts";
+import { bindFilters, namesDevices } from "../../query/bound-filters.ts";
+import { type Cursor, cursorScope, decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
+import { POINT_FIELDS } from "../../query/fields.ts";
+import { createFilteredState, type FilteredState, filterState } from "../../query/filtered-state.ts";
+import { selectPage } from "../../query/list-page.ts";
+import { selectEntities } from "../../query/missing.ts";
+import type { Query } from "../../query/query.ts";
+import { resolveState } from "../../query/revision.ts";
+import { projectFields } from "../../query/select.ts";
+import { type EncodedValue, totalBytes } from "../../view/collection.ts";
+import type { EncodedPage } from "../../view/encoded-page.ts";
+import { type NetworkState, parseStored, type View } from "../../view/view.ts";
+import { type Dialect, PLAIN } from "../onos/dialect.ts";
+import { throwIfFault } from "../response/query-problem.ts";
+import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
+import { encodeChunks, jsonList } from "./json-list.ts";
+import type { RequestContext } from "./read-context.ts";
+import { type Versions, whileShown } from "./shown-version.ts";
+
+/** `target` is the request target: the `Link` to the next page repeats it. */
+export function listRepresentation(
+  context: RequestContext,
+  kind: Kind,
+  query: Query,
+  format: Format,
+  target: string,
+): ResultOrSteps<Representation> {
+  const isCurrent = query.cursor === undefined && query.at === undefined;
+  if (!isCurrent || query.around || namesDevices(query))
+    return findList(context, kind, query, format, target);
+  const state = context.view.capture();
+  context.memory.hold(state);
+  const version = versionOf(state, kind, query);
+  const filtered = createFilteredState(state, query);
+  return new ListRepresentation(context, kind, query, format, target, undefined, filtered, version);
+}
+
+/** A list of the past, of the revision in a cursor, or of what is to be resolved first. */
+function* findList(
+  context: RequestContext,
+  kind: Kind,
+  query: Query,
+  format: Format,
+  target: string,
+): Steps<Representation> {
+  const { history, log, memory, view } = context;
+  const cursor =
+    query.cursor === undefined
+      ? undefined
+      : throwIfFault(decodeCursor(query.cursor, cursorScope(kind, query), log.signingKey));
+  const state =
+    cursor || query.at !== undefined
+      ? throwIfFault(
+          cursor
+            ? yield* stateOfCursor(history, cursor, (versions) => changedAt(versions, kind, query))
+            : yield* resolveState(history, query),
+        )
+      : view.capture();
+  memory.hold(state);
+  const version = cursor?.revision ?? versionOf(state, kind, query);
+  // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
+  const filtered = throwIfFault(yield* filterState(state, query));
+  return new ListRepresentation(context, kind, query, format, target, cursor, filtered, version);
+}
+
+class ListRepresentation implements Representation {
+  readonly info: RepresentationInfo;
+  readonly #context: RequestContext;
+  readonly #kind: Kind;
+  readonly #query: Query;
+  readonly #format: Format;
+  readonly #target: string;
+  readonly #cursor: Cursor | undefined;
+  readonly #filtered: FilteredState;
+  readonly #isWholeCollection: boolean;
+
+  constructor(
+    context: RequestContext,
+    kind: Kind,
+    query: Query,
+    format: Format,
+    target: string,
+    cursor: Cursor | undefined,
+    filtered: FilteredState,
+    version: number,
+  ) {
+    const { dialect } = context;
+    const isPage = query.limit !== undefined || cursor !== undefined;
+    this.#context = context;
+    this.#kind = kind;
+    this.#query = query;
+    this.#format = format;
+    this.#target = target;
+    this.#cursor = cursor;
+    this.#filtered = filtered;
+    this.#isWholeCollection =
+      format.name === "json" &&
+      query.filters.length === 0 &&
+      !query.around &&
+      query.sort.length === 0 &&
+      !query.fields &&
+      !isPage;
+    const page = isPage ? `${query.limit ?? ""} ${query.cursor ?? ""}` : " ";
+    const { resolved } = filtered;
+    const { currentVersion } = listVersions(context.view, kind, query, version, filtered);
+    this.info = {
+      key: `${dialect.keyPrefix}list ${kind} ${format.name} ${page} ${query.fingerprint}${resolved}`,
+      version,
+      currentVersion,
+      tagIsVersion: dialect.showsRevision && this.#isWholeCollection,
+      // Every page says the revision in the cursor. The list did not change between that and the current one.
+      revision: isPage ? version : filtered.state.revision,
+      isPage,
+      contentType: format.contentType,
+    };
+  }
+
+  render(): ResultOrSteps<Content> {
+    const { limit, sort } = this.#query;
+    if (this.#isWholeCollection || limit !== undefined || sort.length > 0) return this.#renderInSteps();
+    return this.#content(selectEntities(this.#filtered, this.#kind, String(this.#cursor?.after ?? "")));
+  }
+
+  *#renderInSteps(): Steps<Content> {
+    const { memory, dialect } = this.#context;
+    const kind = this.#kind;
+    if (this.#isWholeCollection)
+      return wholeCollection(kind, yield* this.#filtered.state.pages(kind), dialect);
+    const { items, nextAfter } = yield* selectPage(
+      this.#filtered,
+      kind,
+      this.#query,
+      this.#cursor?.after,
+      (bytes) => memory.add(bytes),
+    );
+    return this.#content(items, nextAfter);
+  }
+
+  #content(items: Paced<EncodedValue>, nextAfter?: Cursor["after"]): Content {
+    const { fields } = this.#query;
+    const { dialect } = this.#context;
+    const kind = this.#kind;
+    const next = nextAfter === undefined ? undefined : this.#encodeCursor(nextAfter);
+    const chunks =
+      this.#format.name === "json"
+        ? renderJson(kind, items, fields, next, dialect)
+        : encodeChunks(renderFormat(kind, items, fields, this.#format, dialect));
+    return next === undefined
+      ? { chunks }
+      : { chunks, headers: { Link: `<${nextTarget(this.#target, next)}>; rel="next"` } };
+  }
+
+  #encodeCursor(after: Cursor["after"]): string {
+    const { signingKey } = this.#context.log;
+    const cursor = { revision: this.info.version, after };
+    return encodeCursor(cursor, cursorScope(this.#kind, this.#query), signingKey);
+  }
+}
+
+/** `version` is that of the list, `resolved` what the names in the filters mean in the state that is rendered. */
+export function listVersions(
+  view: View,
+  kind: Kind,
+  query: Query,
+  version: number,
+  { resolved, state }: Pick<FilteredState, "resolved" | "state">,
+): Versions {
+  const isCurrent = query.at === undefined && !query.around && query.cursor === undefined;
+  const currentVersion = isCurrent ? followVersion(view, kind, query) : undefined;
+  return namesDevices(query)
+    ? whileShown({ version, currentVersion }, view, shownNames(query), resolved, state)
+    : { version, currentVersion };
+}
+
+/** A list of the past never changes, also when `at` was the current revision when it was read first. */
+export const versionOf = (
+  { revision, versions }: Pick<NetworkState, "revision" | "versions">,
+  kind: Kind,
+  query: Query,
+): number => (query.at === undefined ? changedAt(versions, kind, query) : revision);
+
+/**
+ * The revision that last changed what a list is rendered from. A neighbourhood changes with any device, link or host; any
+ * other list with its own collection, with what is missing where it lists that, and with the names of devices that it is
+ * sorted by. A page puts this revision in its cursor.
+ */
+function changedAt(versions: CollectionVersions, kind: Kind, query: Query): number {
+  const changed = query.around
+    ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
+    : versions[kind];
+  const seen = query.includesMissing ? Math.max(changed, versions.missing) : changed;
+  const isPage = query.limit !== undefined || query.cursor !== undefined;
+  const isSortedByDevice = query.sort.some(({ field }) => POINT_FIELDS[kind].includes(field));
+  // What the filters of a page mean must be the same at the revision in its cursor.
+  return isSortedByDevice || (isPage && namesDevices(query)) ? Math.max(seen, versions.devices) : seen;
+}
+
+/** The version of the current list, whenever it is called. */
+const followVersion = (view: View, kind: Kind, query: Query) => (): number => versionOf(view, kind, query);
+
+const shownNames = (query: Query) => (state: NetworkState) => bindFilters(query, state).resolved;
+
+/** The same request target with another cursor. The cursor has a revision of its own. */
+export function nextTarget(target: string, cursor: string): string {
+  const [path = "", queryText = ""] = target.split(/\?(.*)/s);
+  const parameters = queryText
+    .split("&")
+    .filter((part) => part !== "" && !/^(cursor|min-revision)(=|$)/.test(part));
+  return `${path}?${[...parameters, `cursor=${cursor}`].join("&")}`;
+}
+
+function renderJson(
+  kind: Kind,
+  items: Paced<EncodedValue>,
+  fields: Query["fields"],
+  next: string | undefined,
+  dialect: Dialect,
+): string | Paced<Uint8Array> {
+  const close = next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
+  const open = `{"${kind}":[`;
+  // Most filtered lists hold one entity or none: then no generator and no encoder is needed.
+  if (Array.isArray(items) && items.length < 2 && !fields)
+    return `${open}${items[0] ? dialect.entity(kind, items[0].text) : ""}${close}`;
+  return jsonList(open, jsonOf(kind, items, fields, dialect), close);
+}
+
+function renderFormat(
+  kind: Kind,
+  items: Paced<EncodedValue>,
+  fields: Query["fields"],
+  { name, renderList }: Format,
+  dialect: Dialect,
+): Paced<string> {
+  if (!renderList) throw new Error(`lists have no format ${name}`);
+  return renderList({
+    kind,
+    fields: selectFields(fields, dialect.fields(kind)),
+    jsonTexts: () => jsonOf(kind, items, fields, dialect),
+    entities: (itemKind) => parseItems(itemKind, items, dialect),
+  });
+}
+
+const selectFields = (fields: Query["fields"], existing: Query["fields"]): Query["fields"] =>
+  fields && existing ? fields.filter((field) => existing.includes(field)) : (fields ?? existing);
+
+const jsonOf = (
+  kind: Kind,
+  items: Paced<EncodedValue>,
+  fields: Query["fields"],
+  dialect: Dialect,
+): Paced<string> =>
+  mapPaced(items, ({ text }) => {
+    const json = dialect.entity(kind, text);
+    return fields ? projectFields(json, fields) : json;
+  });
+
+/** With all fields: a format that needs those that the dialect does not have (Prometheus) is the same in every dialect. */
+const parseItems = <K extends Kind>(kind: K, items: Paced<EncodedValue>, dialect: Dialect) =>
+  mapPaced(items, ({ text }) => {
+    const entity = parseStored(kind, text);
+    const json = dialect.entity(kind, text);
+    return json === text ? entity : { ...entity, ...parseStored(kind, json) };
+  });
+
+const OPEN: Readonly<Record<Kind, Buffer>> = {
+  devices: Buffer.from('{"devices":['),
+  ports: Buffer.from('{"ports":['),
+  links: Buffer.from('{"links":['),
+  hosts: Buffer.from('{"hosts":['),
+};
+const CLOSE = Buffer.from("]}");
+
+/** The encoded pages of the view. Each chunk is the same object every time, so its compressed form can be cached. */
+function wholeCollection(kind: Kind, pages: readonly EncodedPage[], dialect: Dialect): Content {
+  function* chunks(): Generator<Uint8Array | undefined, void, void> {
+    yield OPEN[kind];
+    let left = pages.length;
+    for (const page of dialect.pages(kind, pages)) {
+      if (page === undefined) yield undefined;
+      else yield --left === 0 ? page.bytes : page.bytesWithComma;
+    }
+    yield CLOSE;
+  }
+  const content = { chunks: chunks(), persistent: true };
+  if (dialect !== PLAIN) return content;
+  const commas = Math.max(0, pages.length - 1);
+  return { ...content, length: OPEN[kind].length + totalBytes(pages) + commas + CLOSE.length };
+}

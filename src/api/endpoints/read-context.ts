@@ -1,0 +1,27 @@
+/** What every read is made from: the current view, its history and its log. All three belong to the same network. */
+import type { MemoryAccount } from "../../lib/memory-budget.ts";
+import type { Scheduler } from "../../lib/scheduler.ts";
+import type { Log } from "../../log/log.ts";
+import type { Problems } from "../../query/problems/problems.ts";
+import type { History } from "../../view/history.ts";
+import type { View } from "../../view/view.ts";
+import type { Dialect } from "../onos/dialect.ts";
+import type { Drawings } from "./drawings.ts";
+
+export interface ReadContext {
+  readonly view: View;
+  readonly history: History;
+  readonly log: Log;
+  /** Everything that grows with the network runs on it. */
+  readonly scheduler: Scheduler;
+  /** What cannot be drawn in steps is drawn there. */
+  readonly drawings: Drawings;
+}
+
+/** The same for one request, which is answered in the dialect of its path. */
+export interface RequestContext extends ReadContext {
+  readonly problems: Problems;
+  /** Counts what the response keeps in memory: captured states, and what grows with the network. */
+  readonly memory: MemoryAccount;
+  readonly dialect: Dialect;
+}

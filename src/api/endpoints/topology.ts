@@ -1,0 +1,167 @@
+/** The representations of the topology: counts as JSON, or the graph in a graph format; all of it, or with `around`. */
+import type { Format } from "../../formats/formats.ts";
+import { countHosts, deviceIdsOf, type TopologyGraph } from "../../formats/graph.ts";
+import { type Arriving, collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
+import type { CollectionVersions } from "../../log/log.ts";
+import type { Entities, Topology, TopologyDrift } from "../../model/entity.ts";
+import type { Kind } from "../../model/ids.ts";
+import { countDrift } from "../../query/drift-counts.ts";
+import { badParameter } from "../../query/fault.ts";
+import { type FilteredState, filterState } from "../../query/filtered-state.ts";
+import type { Query } from "../../query/query.ts";
+import { resolveState } from "../../query/revision.ts";
+import { select } from "../../query/select.ts";
+import { LinkGraph } from "../../view/link-graph.ts";
+import { parseStored, topologyOf, type View } from "../../view/view.ts";
+import type { Dialect } from "../onos/dialect.ts";
+import { problemOf, throwIfFault } from "../response/query-problem.ts";
+import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
+import type { DrawingInput } from "./drawings.ts";
+import { encodeChunks } from "./json-list.ts";
+import type { RequestContext } from "./read-context.ts";
+
+type Draw = (input: Steps<DrawingInput>) => Steps<Arriving<Uint8Array>>;
+
+/** `owner` is the user for whom it may be drawn. */
+export function* topologyRepresentation(
+  { history, view, drawings, dialect, memory }: RequestContext,
+  query: Query,
+  format: Format,
+  owner: string,
+): Steps<Representation> {
+  const state = throwIfFault(yield* resolveState(history, query));
+  memory.hold(state);
+  // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
+  const filtered = throwIfFault(yield* filterState(state, withoutDrift(query)));
+  const drift = query.drift && throwIfFault(yield* filterState(state, query));
+  if (drift && format.renderTopology) throw notInGraph();
+  const isCurrent = query.at === undefined && !query.around;
+  const info: RepresentationInfo = {
+    key: `${dialect.keyPrefix}topology ${format.name} ${query.fingerprint}`,
+    version: query.at === undefined ? versionOf(state, format, query) : state.revision,
+    currentVersion: isCurrent ? followVersion(view, format, query) : undefined,
+    revision: state.revision,
+    contentType: format.contentType,
+    tiny: !format.renderTopology,
+  };
+  const draw: Draw = (input) => drawings.draw(owner, input);
+  return {
+    info,
+    render: () => render(filtered, drift && countDrift(drift, query.drift ?? []), format, dialect, draw),
+  };
+}
+
+/** Of the topology `drift` counts and does not filter: the other counts and the graph are those without it. */
+const withoutDrift = (query: Query): Query =>
+  query.drift ? { ...query, filters: [], includesMissing: false } : query;
+
+const notInGraph = () =>
+  problemOf(badParameter("drift", "cannot be used with a graph format; it adds counts to the JSON."));
+
+interface Versioned {
+  readonly revision: number;
+  readonly versions: CollectionVersions;
+}
+
+/** The graph formats contain the revision itself, so they change with every revision. */
+function versionOf(
+  { revision, versions }: Versioned,
+  { renderTopology }: Format,
+  { around, drift }: Query,
+): number {
+  if (renderTopology) return revision;
+  const { devices, ports, links, hosts, graph, missing } = versions;
+  if (drift) return Math.max(devices, ports, links, hosts, graph, missing);
+  return around ? Math.max(devices, links, hosts, graph) : graph;
+}
+
+const followVersion = (view: View, format: Format, query: Query) => (): number =>
+  versionOf(view, format, query);
+
+function* render(
+  filtered: FilteredState,
+  drift: Steps<TopologyDrift> | undefined,
+  format: Format,
+  dialect: Dialect,
+  draw: Draw,
+): Steps<Content> {
+  const { state, neighbourhood } = filtered;
+  const { topology, graph } = neighbourhood
+    ? yield* countNeighbourhood(filtered)
+    : { topology: yield* topologyOf(state), graph: undefined };
+  if (format.renderTopology) return { chunks: yield* renderGraph(filtered, topology, format, draw) };
+  const shown = dialect.topology(topology, graph ?? (yield* state.linkGraph()));
+  return { chunks: JSON.stringify(drift ? { ...shown, drift: yield* drift } : shown) };
+}
+
+function* renderGraph(
+  filtered: FilteredState,
+  topology: Topology,
+  { renderTopology, inThread }: Format,
+  draw: Draw,
+): Steps<Arriving<Uint8Array>> {
+  const graph = graphOf(filtered, topology);
+  if (inThread) return yield* draw(drawingInput(filtered, graph));
+  return encodeChunks(renderTopology?.(graph) ?? []);
+}
+
+function* drawingInput(filtered: FilteredState, graph: TopologyGraph): Steps<DrawingInput> {
+  const { state, filters } = filtered;
+  const hostCounts = yield* countHosts(graph, yield* deviceIdsOf(graph));
+  return {
+    topology: graph.topology,
+    revision: graph.revision,
+    devices: mapPaced(
+      select(state, "devices", filters("devices")),
+      ({ id, text }) => `[${text},${hostCounts.get(id) ?? 0}]`,
+    ),
+    links: mapPaced(select(state, "links", filters("links")), ({ text }) => text),
+  };
+}
+
+function graphOf(filtered: FilteredState, topology: Topology): TopologyGraph {
+  const { state } = filtered;
+  return {
+    topology,
+    revision: state.revision,
+    devices: entitiesOf(filtered, "devices"),
+    links: entitiesOf(filtered, "links"),
+    hosts: entitiesOf(filtered, "hosts"),
+    link(id) {
+      const text = state.get("links", id);
+      return text === undefined ? undefined : parseStored("links", text);
+    },
+  };
+}
+
+/** Selected and parsed each time it is read. */
+const entitiesOf = <K extends Kind>({ state, filters }: FilteredState, kind: K): Paced<Entities[K]> => ({
+  [Symbol.iterator]: () =>
+    mapPaced(select(state, kind, filters(kind)), ({ text }) => parseStored(kind, text)),
+});
+
+/** The counts of a neighbourhood, and its graph. */
+function* countNeighbourhood(filtered: FilteredState): Steps<{ topology: Topology; graph: LinkGraph }> {
+  const devices = yield* collectPaced(
+    mapPaced(entitiesOf(filtered, "devices"), ({ id, available }) => [id, { available }] as const),
+  );
+  const links = yield* collectPaced(
+    mapPaced(entitiesOf(filtered, "links"), ({ id, src, dst, state, type }) => {
+      return [id, { src, dst, state, type }] as const;
+    }),
+  );
+  let hosts = 0;
+  for (const host of select(filtered.state, "hosts", filtered.filters("hosts"))) {
+    if (host) hosts++;
+    else yield;
+  }
+  const graph = yield* LinkGraph.empty.with({ devices, links });
+  const topology = {
+    time: yield* filtered.state.graphTime(),
+    devices: devices.length,
+    links: links.length,
+    clusters: yield* graph.clusterCount(),
+    hosts,
+  };
+  return { topology, graph };
+}

@@ -1,0 +1,164 @@
+/**
+ * The dialect of the alias `onos`: what ONOS 2.7 serves under /onos/v1, for programs whose JSON mappers reject unknown
+ * fields. docs/from-onos.md lists what is the same and what is not; test/onos compares it with ONOS's own REST code.
+ *
+ * An entity is converted as text: the fields that Gazetteer adds come after those of ONOS, so that they are cut off
+ * without parsing. Only an entity with an upper-case device id or a logical port is parsed. Each page is converted once
+ * and kept as long as the page itself. Pages exist only for collections that were read under the alias.
+ */
+import type { Entities } from "../../model/entity.ts";
+import type { Kind } from "../../model/ids.ts";
+import type { QueryParameter } from "../../query/parameter.ts";
+import { handlersOf, kindOf, type QueryTarget } from "../../query/parameters.ts";
+import type { EncodedPage } from "../../view/encoded-page.ts";
+import { JSON_TYPE } from "../response/media-types.ts";
+import { type Dialect, problemBody } from "./dialect.ts";
+import { missingOnosResource, WRITE_ADVICE } from "./missing-resources.ts";
+import { parseOnosStatusPath } from "./status.ts";
+
+/** In the order of the JSON. */
+// biome-ignore format: lists of words
+const FIELDS: Readonly<Record<Kind, readonly string[]>> = {
+  devices: [
+    "id", "type", "available", "role", "mfr", "hw", "sw", "serial", "driver", "chassisId", "lastUpdate",
+    "humanReadableLastUpdate", "annotations",
+  ],
+  ports: ["element", "port", "isEnabled", "type", "portSpeed", "annotations"],
+  links: ["src", "dst", "type", "state", "annotations"],
+  hosts: [
+    "id", "mac", "vlan", "innerVlan", "outerTpid", "configured", "suspended", "ipAddresses", "locations",
+    "auxLocations", "annotations",
+  ],
+};
+/** Before 1.14. The annotations are last in the JSON. */
+const OLD_HOST_FIELDS = FIELDS.hosts.toSpliced(-1, 0, "location");
+
+/** The first field that ONOS does not have. An annotation may have the same name; the last one in the text is the field. */
+const FIRST_OWN_FIELD: Readonly<Record<Kind, string>> = {
+  devices: ',"firstSeen":"',
+  ports: ',"firstSeen":"',
+  links: ',"id":"',
+  hosts: ',"firstSeen":"',
+};
+const HOST_LOCATION = /,"location":\{"elementId":"(?:[^"\\]|\\.)*","port":"[^"]*"\}/;
+
+/** Matches an entity that may have an upper-case device id or a port that ONOS spells in another way. */
+const NEEDS_SPELLING: Readonly<Record<Kind, RegExp>> = {
+  devices: /^\{"id":"[^"]*[A-Z]/,
+  ports: /^\{"element":"[^"]*[A-Z]|"port":"controller"/,
+  links: /"device":"[^"]*[A-Z]|"port":"[a-z]/,
+  hosts: /"elementId":"[^"]*[A-Z]|"port":"[a-z]/,
+};
+
+const deviceId = (id: string): string => id.toLowerCase();
+
+/** The end of a link, or a location. The end of a path may be a host: its id is in upper case, as in ONOS. */
+const spellPoint = (point: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(point).map(([name, value]) => {
+      if (name === "port") return [name, value.toUpperCase()];
+      return [name, name === "host" ? value : deviceId(value)];
+    }),
+  );
+
+const SPELL: { readonly [K in Kind]: (entity: Entities[K]) => Record<string, unknown> } = {
+  devices: (device) => ({ ...device, id: deviceId(device.id) }),
+  ports: (port) => ({
+    ...port,
+    element: deviceId(port.element),
+    // Port lists are where ONOS writes this one in lower case.
+    port: port.port === "local" ? port.port : port.port.toUpperCase(),
+  }),
+  links: (link) => ({ ...link, src: spellPoint(link.src), dst: spellPoint(link.dst) }),
+  hosts: (host) => ({
+    ...host,
+    locations: host.locations.map(spellPoint),
+    auxLocations: host.auxLocations?.map(spellPoint),
+    location: spellPoint(host.location),
+  }),
+};
+
+/** ONOS reads these only together with a device. */
+const NEEDS_DEVICE = ["port", "direction"];
+/** Ignored, as every parameter that ONOS does not know: they would show what ONOS does not. */
+const OWN_PARAMETERS = ["drift", "explain", "name"];
+
+function parameters(all: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[] {
+  if (all.length === 0) return all;
+  const handlers = handlersOf(target);
+  const isList = kindOf(target) !== undefined;
+  const byName = new Map<string, QueryParameter>();
+  for (const parameter of all) {
+    const { name } = parameter;
+    const exists =
+      (handlers.has(name) && !OWN_PARAMETERS.includes(name)) || (isList && name.startsWith("annotations."));
+    if (exists && !byName.has(name)) byName.set(name, parameter);
+  }
+  if (handlers.has("device") && !byName.has("device")) for (const name of NEEDS_DEVICE) byName.delete(name);
+  return [...byName.values()];
+}
+
+/** Decided before the path is looked at, so that they are the same under every prefix. */
+const COMMON_STATUSES = [401, 429, 431, 503];
+
+export interface OnosOptions {
+  /** Hosts have `location` too, as in ONOS before 1.14. */
+  readonly hostLocation: boolean;
+}
+
+export function createOnosDialect({ hostLocation }: OnosOptions): Dialect {
+  const fields = (kind: Kind) => (kind === "hosts" && hostLocation ? OLD_HOST_FIELDS : FIELDS[kind]);
+  const converted = new WeakMap<EncodedPage, EncodedPage>();
+
+  function entity(kind: Kind, json: string): string {
+    if (NEEDS_SPELLING[kind].test(json)) return spell(kind, json, fields(kind));
+    const end = json.lastIndexOf(FIRST_OWN_FIELD[kind]);
+    const own = end < 0 ? json : `${json.slice(0, end)}}`;
+    return kind === "hosts" && !hostLocation ? own.replace(HOST_LOCATION, "") : own;
+  }
+
+  /** Pauses after each page that was not converted before. */
+  function* pages(kind: Kind, all: readonly EncodedPage[]): Generator<EncodedPage | undefined, void, void> {
+    for (const page of all) {
+      let result = converted.get(page);
+      if (!result) {
+        result = page.mapValues((json) => entity(kind, json));
+        converted.set(page, result);
+        yield undefined;
+      }
+      yield result;
+    }
+  }
+
+  return {
+    keyPrefix: hostLocation ? "onos-location " : "onos ",
+    showsRevision: false,
+    showsDrift: false,
+    acceptsNames: false,
+    unknownPathHint: " See /docs/from-onos: the paths of ONOS, and what is here in their place.",
+    isStatusPath: (path) => parseOnosStatusPath(path) !== undefined,
+    missingResource: missingOnosResource,
+    writeAdvice: WRITE_ADVICE,
+    fields,
+    entity,
+    pages,
+    deviceId,
+    cost: (cost) => cost.toFixed(1),
+    topology: ({ time, clusters }, graph) => ({ time, ...graph.activeCounts(), clusters }),
+    parameters,
+    error: (problem, instance) =>
+      COMMON_STATUSES.includes(problem.status)
+        ? problemBody(problem, instance)
+        : {
+            contentType: JSON_TYPE,
+            body: JSON.stringify({ code: problem.status, message: problem.message }),
+          },
+  };
+}
+
+/** Parses and converts an entity. Annotations are free text and stay as they are. */
+function spell(kind: Kind, json: string, fields: readonly string[]): string {
+  const record: Record<string, unknown> = SPELL[kind](JSON.parse(json));
+  const kept = fields.filter((field) => record[field] !== undefined);
+  return JSON.stringify(Object.fromEntries(kept.map((field) => [field, record[field]])));
+}

@@ -1,0 +1,20 @@
+/** The path prefixes of the interface: `controller` and the configured aliases, each with its dialect. */
+import { type Dialect, PLAIN } from "./dialect.ts";
+import { createOnosDialect, type OnosOptions } from "./onos-dialect.ts";
+
+export type Prefixes = ReadonlyMap<string, Dialect>;
+
+/** Every alias but `onos` serves exactly what `controller` serves. */
+export const createPrefixes = (
+  aliases: readonly string[],
+  onos: OnosOptions = { hostLocation: false },
+): Prefixes =>
+  new Map(
+    ["controller", ...aliases].map((prefix) => [prefix, prefix === "onos" ? createOnosDialect(onos) : PLAIN]),
+  );
+
+/** The dialect of a path; outside the interface the plain one. */
+export function dialectOf(path: string, prefixes: Prefixes): Dialect {
+  const slash = path.indexOf("/", 1);
+  return prefixes.get(path.slice(1, slash < 0 ? path.length : slash)) ?? PLAIN;
+}

@@ -1,0 +1,69 @@
+/**
+ * The OpenAPI 3.1 document, generated from the schemas and the tables of formats, parameters and problems, so that it
+ * cannot differ from the code. `openapi.json` in the repository is its golden copy: every change of the interface is a
+ * visible change of that file.
+ */
+import { type Json, renderComponents } from "./components.ts";
+import { PARAMETER_SCHEMAS, READ_HEADERS, TAGS } from "./operations.ts";
+import { sharedParameters } from "./parameters.ts";
+import { HEADERS, headerRefs, PROBLEM_RESPONSES } from "./parts.ts";
+import { PATHS } from "./paths.ts";
+import { BODY_SCHEMAS } from "./schemas.ts";
+
+export interface OpenapiOptions {
+  readonly version: string;
+  /** The largest `limit` that this service accepts. */
+  readonly pageLimit: number;
+}
+
+const DESCRIPTION = `The read service over a network controller's view of the network. \
+The interface reference, at /docs and in docs/interface.md, explains it.
+
+Every path has three methods. \`GET\` is described here. \`HEAD\` has the parameters, statuses and headers of \`GET\`, \
+and no body. \`OPTIONS\` needs no credentials and is a 204 with \`Allow: GET, HEAD, OPTIONS\`, which is also the response \
+to a CORS preflight; on a path that does not exist it is a 404. Any other method is a 405 with \`Allow\`; any other path \
+a 404. Problems are \`application/problem+json\`.
+
+Parameters have defaults in their descriptions only: a parameter that is not needed is not sent.`;
+
+export function openapiDocument({ version, pageLimit }: OpenapiOptions): Json {
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Gazetteer",
+      version,
+      description: DESCRIPTION,
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [
+      {
+        url: "http://{host}:{port}",
+        description: "A service at its default port.",
+        variables: {
+          host: { default: "127.0.0.1", description: "The host that the service runs on." },
+          port: { default: "8181", description: "The port that it listens on." },
+        },
+      },
+      { url: "/", description: "The service that this document was read from." },
+    ],
+    security: [{ basic: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths: PATHS,
+    components: {
+      securitySchemes: { basic: { type: "http", scheme: "basic", description: "RFC 7617, in UTF-8." } },
+      headers: HEADERS,
+      parameters: sharedParameters(pageLimit),
+      responses: {
+        NotModified: {
+          description: "The representation still has an entity tag of If-None-Match.",
+          headers: headerRefs(READ_HEADERS),
+        },
+        ...PROBLEM_RESPONSES,
+      },
+      schemas: renderComponents([...BODY_SCHEMAS, ...PARAMETER_SCHEMAS]),
+    },
+  };
+}
+
+export const openapiText = (options: OpenapiOptions): string =>
+  `${JSON.stringify(openapiDocument(options), null, 2)}\n`;

@@ -1,0 +1,166 @@
+/**
+ * The parameters of the OpenAPI document, from the tables that the query parser uses. A parameter that means the same on
+ * every path is described once and referenced. No parameter has a `default`: some generated clients send defaults, and a
+ * value may need another parameter beside it.
+ */
+import type { Format } from "../../formats/formats.ts";
+import type { Kind } from "../../model/ids.ts";
+import { FIELD_NAMES, SCALAR_FIELDS, SORT_FIELDS } from "../../query/fields.ts";
+import { MAX_VALUES } from "../../query/parameter.ts";
+import { handlersOf, kindOf, PARAMETERS, type QueryTarget } from "../../query/parameters.ts";
+import { REVISION_PATTERN } from "../../query/revision.ts";
+import { MAX_HITS } from "../../query/search.ts";
+import { type Json, renderSchema, type Schema } from "./components.ts";
+
+/** The names of the types of one kind's parameters: `DeviceField`, `DeviceSort`, `DeviceFormat`. */
+const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
+  devices: "Device",
+  ports: "Port",
+  links: "Link",
+  hosts: "Host",
+  topology: "Topology",
+  entity: "Item",
+  item: "Item",
+  paths: "Path",
+  problems: "Problems",
+  search: "Item",
+};
+
+/** `min-revision` is `MinRevision`. */
+const capitalised = (name: string): string =>
+  name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
+/** The name of a component. Generators make a type of each, so it must not be the name of a schema, such as `Device`. */
+const componentName = (name: string): string => `${capitalised(name)}Parameter`;
+export const parameterRef = (name: string): Json => ({
+  $ref: `#/components/parameters/${componentName(name)}`,
+});
+
+const headerParameter = (name: string, description: string, pattern?: string): Json => ({
+  name,
+  in: "header",
+  description,
+  schema: { type: "string", ...(pattern !== undefined && { pattern }) },
+});
+const HEADER_PARAMETERS = {
+  IfNoneMatch: headerParameter("If-None-Match", "Entity tags that the client has, or *."),
+  AcceptEncoding: headerParameter("Accept-Encoding", "gzip, br, zstd, with q-values."),
+  MinRevisionHeader: headerParameter(
+    "Gazetteer-Min-Revision",
+    "Wait briefly until the view has that revision. Of this and `min-revision` the higher one counts.",
+    `^${REVISION_PATTERN}$`,
+  ),
+  LastEventId: headerParameter(
+    "Last-Event-ID",
+    "On a stream: the id of the last event, to resume from. Takes precedence over `since`. Where there is nothing to resume from, the stream starts with the event `reset` and a snapshot.",
+  ),
+} as const;
+export const headerParameterRefs = (...names: (keyof typeof HEADER_PARAMETERS)[]): Json[] =>
+  names.map(parameterRef);
+
+const listParameter = (items: Schema): Json => ({
+  schema: { type: "array", items: renderSchema(items), minItems: 1, maxItems: MAX_VALUES },
+  style: "form",
+  explode: false,
+});
+
+const singleParameter = (schema: Schema): Json => ({ schema: renderSchema(schema) });
+
+const queryParameter = (name: string, description: string, shape: Json): Json => ({
+  name,
+  in: "query",
+  description,
+  ...shape,
+});
+
+/** The enums of `format`, `fields` and `sort`, which differ from target to target. */
+function ownEnum(name: string, target: QueryTarget, formats: readonly Format[]): Json | undefined {
+  const kind = kindOf(target);
+  const $id = `${TYPE_NAMES[target]}${name === "fields" ? "Field" : capitalised(name)}`;
+  if (name === "format") return { $id, enum: formats.map((format) => format.name) };
+  if (kind && name === "fields") return { $id, enum: FIELD_NAMES[kind] };
+  return kind && name === "sort" ? { $id, enum: sortKeys(kind) } : undefined;
+}
+
+const sortKeys = (kind: Kind): string[] =>
+  [...SORT_FIELDS[kind], "annotations.name"].flatMap((field) => [field, `-${field}`]);
+
+/** Parameters that mean something else than those of lists. */
+const OWN_PARAMETERS: Partial<Record<QueryTarget, Readonly<Record<string, string>>>> = {
+  paths: { limit: "PathLimit" },
+  search: { q: "SearchText", limit: "SearchLimit" },
+};
+
+/** The parameters of a read, in the order of the table. */
+export function queryParameters(target: QueryTarget, formats: readonly Format[]): Json[] {
+  const kind = kindOf(target);
+  const all = Array.from(handlersOf(target).keys(), (name): Json => {
+    const rule = kind && SCALAR_FIELDS[kind].get(name);
+    if (rule) {
+      const description = `${name} equals one of these. Each must be ${rule.expects}.`;
+      return queryParameter(name, description, listParameter(rule.schema));
+    }
+    const schema = ownEnum(name, target, formats);
+    if (!schema) return parameterRef(OWN_PARAMETERS[target]?.[name] ?? name);
+    const shape = name === "format" ? singleParameter(schema) : listParameter(schema);
+    return queryParameter(name, PARAMETERS[name]?.description ?? "", shape);
+  });
+  return kind ? [...all, parameterRef("Annotation")] : all;
+}
+
+/** The schemas that parameters of a read use, where they have a name. */
+export function parameterSchemas(target: QueryTarget, formats: readonly Format[]): Schema[] {
+  return [...handlersOf(target).keys()].flatMap((name): Schema[] => {
+    const schema = ownEnum(name, target, formats) ?? PARAMETERS[name]?.schema;
+    return schema ? [schema] : [];
+  });
+}
+
+/** The parameters that are described once. `pageLimit` is the largest `limit` of this service. */
+export function sharedParameters(pageLimit: number): Json {
+  const shared: Record<string, Json> = {};
+  const add = (name: string, parameter: Json) => {
+    shared[componentName(name)] = parameter;
+  };
+  for (const [name, parameter] of Object.entries(HEADER_PARAMETERS)) add(name, parameter);
+  for (const [name, { description, schema = { type: "string" }, multiple }] of Object.entries(PARAMETERS)) {
+    if (["format", "fields", "sort"].includes(name)) continue;
+    const limited = name === "limit" ? { ...schema, maximum: pageLimit } : schema;
+    const shape = multiple ? listParameter(limited) : singleParameter(limited);
+    add(name, queryParameter(name, description, shape));
+  }
+  const pathLimit = "The maximum number of paths on a page, at most `limits.paths` of the configuration.";
+  add("PathLimit", queryParameter("limit", pathLimit, singleParameter({ type: "integer", minimum: 1 })));
+  const text = "What to search for: the beginning of one or more words, an address, or a CIDR block.";
+  const searchText = queryParameter("q", text, singleParameter({ type: "string", minLength: 1 }));
+  add("SearchText", { ...searchText, required: true });
+  const hits = "The maximum number of hits; 20 without it.";
+  const searchLimit = singleParameter({ type: "integer", minimum: 1, maximum: MAX_HITS });
+  add("SearchLimit", queryParameter("limit", hits, searchLimit));
+  const description = "An annotation equals one of these. Any key can follow the dot, not only `name`.";
+  add("Annotation", queryParameter("annotations.name", description, listParameter({ type: "string" })));
+  return shared;
+}
+
+const PATH_SCHEMAS: Readonly<Record<string, Json>> = {
+  n: { type: "integer", minimum: 0, maximum: 999_999_999 },
+  port: { type: "string", pattern: "^(\\d{1,10}|local|controller)$" },
+};
+const PATH_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  id: "The id, percent-encoded.",
+  mac: "The MAC address, in any usual notation.",
+  vlan: "The VLAN: None, Any or a tag; -1 is None.",
+  n: "The number of the cluster; clusters are numbered from 0.",
+  page: "The name of the page, without `.md`.",
+  metric: "The name of the metric, as `/map/settings.json` has it, percent-encoded.",
+  src: "The device (id, alias or name) or host (id) where the path begins, percent-encoded.",
+  dst: "The device (id, alias or name) or host (id) where the path ends, percent-encoded.",
+  device: "The device: its id, an alias or its name.",
+  port: "The port: a decimal number, local or controller.",
+};
+export const pathParameter = (name: string): Json => ({
+  name,
+  in: "path",
+  required: true,
+  description: PATH_DESCRIPTIONS[name] ?? "",
+  schema: PATH_SCHEMAS[name] ?? { type: "string", minLength: 1 },
+});

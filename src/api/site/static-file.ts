@@ -1,0 +1,54 @@
+/**
+ * A file that does not change while the service runs, with a strong entity tag and each content coding. The compressed
+ * forms are kept (few files times four encodings, so that they need no bound).
+ */
+import type { Response } from "../../http1/response.ts";
+import { type ContentEncoding, negotiateEncoding } from "../endpoints/negotiate.ts";
+import { compress } from "../response/content-encoding.ts";
+import { matchesEtag } from "../response/etag.ts";
+
+/** The headers of the request that a response depends on. */
+export interface RequestHeaders {
+  header(name: string): string | null;
+}
+
+/** On whose turn the files are compressed: they are the same for all users. */
+const OWNER = "files";
+
+export class StaticFile {
+  readonly #bytes: Uint8Array;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #hash: string;
+  readonly #bodies = new Map<ContentEncoding, Uint8Array | Promise<Uint8Array>>();
+
+  constructor(bytes: Uint8Array, mediaType: string, headers: Readonly<Record<string, string>> = {}) {
+    this.#bytes = bytes;
+    this.#headers = {
+      "Cache-Control": "private, no-cache",
+      "Content-Type": mediaType,
+      Vary: "Accept-Encoding",
+      ...headers,
+    };
+    this.#hash = Bun.hash(bytes).toString(36).padStart(13, "0");
+  }
+
+  async respond(request: RequestHeaders): Promise<Response> {
+    const encoding = negotiateEncoding(request.header("accept-encoding"));
+    const etag = `"${this.#hash}-${encoding}"`;
+    const headers = { ...this.#headers, ETag: etag };
+    const ifNoneMatch = request.header("if-none-match");
+    if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, etag)) return { status: 304, headers, body: null };
+    const encodingHeader = encoding === "identity" ? {} : { "Content-Encoding": encoding };
+    return { status: 200, headers: { ...headers, ...encodingHeader }, body: await this.#body(encoding) };
+  }
+
+  /** Several requests at once compress it once. */
+  #body(encoding: ContentEncoding): Uint8Array | Promise<Uint8Array> {
+    let body = this.#bodies.get(encoding);
+    if (!body) {
+      body = encoding === "identity" ? this.#bytes : compress(this.#bytes, encoding, OWNER);
+      this.#bodies.set(encoding, body);
+    }
+    return body;
+  }
+}

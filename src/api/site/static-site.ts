@@ -1,0 +1,67 @@
+/**
+ * Serves the files of the web page. They are loaded at the first request and kept for as long as the service runs.
+ *
+ * The content security policy allows scripts, styles and connections of this origin only, so that text from the network
+ * (a device's name) can never run as code.
+ */
+import type { Response } from "../../http1/response.ts";
+import { FRAME_ANCESTORS } from "../response/common-headers.ts";
+import { type RequestHeaders, StaticFile } from "./static-file.ts";
+
+export interface SiteFile {
+  /** `/`, or `/assets/NAME-HASH.EXT`. */
+  readonly path: string;
+  /** The media type. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface StaticSite {
+  has(path: string): Promise<boolean>;
+  /** Returns undefined when there is no such file. The caller has checked the credentials and the method. */
+  respond(path: string, request: RequestHeaders): Promise<Response | undefined>;
+}
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  FRAME_ANCESTORS,
+].join("; ");
+
+/** Of every HTML page of the service and what it loads. */
+export const PAGE_HEADERS = {
+  "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+  "Referrer-Policy": "no-referrer",
+} as const;
+
+export function createStaticSite(loadFiles: () => Promise<readonly SiteFile[]>): StaticSite {
+  let loading: Promise<ReadonlyMap<string, StaticFile>> | undefined;
+  const load = () => {
+    loading ??= loadFiles().then(
+      (files) =>
+        new Map(files.map(({ path, type, bytes }) => [path, new StaticFile(bytes, type, PAGE_HEADERS)])),
+      (error: unknown) => {
+        loading = undefined; // the next request tries again
+        throw error;
+      },
+    );
+    return loading;
+  };
+  return {
+    async has(path) {
+      return (await load()).has(path);
+    },
+    async respond(path, request) {
+      return (await load()).get(path)?.respond(request);
+    },
+  };
+}
