@@ -83,7 +83,7 @@ async function status(args: Arguments, context: Context): Promise<number> {
 
 async function overviewFromNats(args: Arguments, context: Context): Promise<ClusterOverview> {
   const config = await clusterConfig(args, context);
-  const { readOverview } = await import("../service/cluster-client.ts");
+  const { readOverview } = await import("../service/cluster/commands.ts");
   return orFailure(() => readOverview(config));
 }
 
@@ -95,7 +95,7 @@ async function overviewOfNode(args: Arguments, context: Context): Promise<Cluste
 
 async function apply(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);
-  const { applySettings, findChanges } = await import("../service/cluster-client.ts");
+  const { applySettings, findChanges } = await import("../service/cluster/commands.ts");
   const changes = await orFailure(() => findChanges(config));
   for (const { what, clustered, own } of changes) await context.out(`${what}: ${clustered} → ${own}\n`);
   if (changes.length === 0) await context.out("the cluster has these settings already\n");
@@ -108,7 +108,7 @@ async function apply(args: Arguments, context: Context): Promise<number> {
 async function forget(args: Arguments, context: Context): Promise<number> {
   const [, source = ""] = args.positionals;
   const config = await clusterConfig(args, context);
-  const { forgetSource } = await import("../service/cluster-client.ts");
+  const { forgetSource } = await import("../service/cluster/commands.ts");
   const revision = await orFailure(() => forgetSource(config, source));
   await context.out(`the source ${source} and its claims are removed at revision ${revision}\n`);
   return EXIT_STATUS.ok;
@@ -117,7 +117,7 @@ async function forget(args: Arguments, context: Context): Promise<number> {
 /** NATS, or the cluster, cannot do it now. */
 async function orFailure<T>(work: () => Promise<T>): Promise<T> {
   const { RequestError } = await import("../cluster/requests.ts");
-  const { EngineError } = await import("../nats/engine-error.ts");
+  const { EngineError } = await import("../cluster/nats/nats-error.ts");
   try {
     return await work();
   } catch (error) {
@@ -128,7 +128,7 @@ async function orFailure<T>(work: () => Promise<T>): Promise<T> {
 
 async function begin(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);
-  const { beginCluster } = await import("../service/cluster-client.ts");
+  const { beginCluster } = await import("../service/cluster/commands.ts");
   const log = await orFailure(() => beginCluster(config, args.has("discard")));
   await context.out(
     `the cluster ${config.cluster.name} has the empty log ${log}; nodes move copies of a former one away, and keep them\n`,
@@ -138,7 +138,7 @@ async function begin(args: Arguments, context: Context): Promise<number> {
 
 async function join(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);
-  const { joinCluster } = await import("../service/cluster-join.ts");
+  const { joinCluster } = await import("../service/cluster/join.ts");
   const { log, oldest, newest } = await joinCluster(config, args.has("discard"));
   await context.out(
     `the cluster ${config.cluster.name} has the log ${log}, revisions ${oldest} to ${newest}; start the service with cluster.servers\n`,
@@ -148,7 +148,7 @@ async function join(args: Arguments, context: Context): Promise<number> {
 
 async function leave(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);
-  const { leaveCluster } = await import("../service/cluster-leave.ts");
+  const { leaveCluster } = await import("../service/cluster/leave.ts");
   const { log, isNewLog, oldest, newest, users } = await leaveCluster(config);
   const id = isNewLog ? `the new id ${log}, because the cluster may go on` : `the id ${log} as before`;
   await context.out(

@@ -7,7 +7,7 @@ import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
-import type { Engine } from "../nats/engine.ts";
+import type { Engine } from "./nats/nats-client.ts";
 
 /** Between two checks that a watch has shown all that the bucket has. */
 const CHECK_MS = 4_000;

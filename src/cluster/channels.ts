@@ -12,7 +12,7 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { ByteChannel, ByteHandler } from "../lib/byte-channel.ts";
 import type { Clock } from "../lib/clock.ts";
-import { readSignedText, signatureOf, signText } from "../nats/signed.ts";
+import { readSignedText, signatureOf, signText } from "./nats/signed.ts";
 import { subjectToken } from "./subject-token.ts";
 import { type AcceptChannel, Trunk } from "./trunk.ts";
 

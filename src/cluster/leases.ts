@@ -15,7 +15,6 @@ import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { Engine } from "../nats/engine.ts";
 import {
   entryReader,
   isOtherRevision,
@@ -26,6 +25,7 @@ import {
   watchBucket,
 } from "./bucket.ts";
 import type { ClockCheck } from "./clock-check.ts";
+import type { Engine } from "./nats/nats-client.ts";
 import { type WatchedWrites, WriteOutages } from "./write-outages.ts";
 
 /** Of a bucket that is made now. A bucket with another TTL has another pace. */

@@ -5,9 +5,9 @@
 import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
 import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
-import type { Engine } from "../nats/engine.ts";
 import { entryReader, type OnMalformed, readBucket, TtlBucket } from "./bucket.ts";
 import type { ClockCheck } from "./clock-check.ts";
+import type { Engine } from "./nats/nats-client.ts";
 
 const WRITE_INTERVAL_MS = 2_000;
 /** Without a write for as long, a node is lost. */

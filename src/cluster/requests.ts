@@ -13,7 +13,7 @@ import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { IDENTITY_RULES, type MergeSettings, SOURCE_ROLES } from "../model/merge-settings.ts";
-import { readSignedText, signText } from "../nats/signed.ts";
+import { readSignedText, signText } from "./nats/signed.ts";
 import { subjectToken } from "./subject-token.ts";
 
 /** One node answers, not all. */

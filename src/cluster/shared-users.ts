@@ -17,9 +17,9 @@ import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { replaceFile } from "../lib/replace-file.ts";
-import type { Engine } from "../nats/engine.ts";
-import type { ClusterSecret } from "../nats/sealed.ts";
 import { isOtherRevision, type OnMalformed, TtlBucket, watchBucket } from "./bucket.ts";
+import type { Engine } from "./nats/nats-client.ts";
+import type { ClusterSecret } from "./nats/sealed.ts";
 
 const KEY = "users";
 /** Users stay until they are removed. */

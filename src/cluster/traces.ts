@@ -3,9 +3,9 @@
  * nodes may have copies of it. Only looks: a bucket that was made by looking would be a trace itself.
  */
 import { JetStreamApiError } from "@nats-io/jetstream";
-import type { Engine } from "../nats/engine.ts";
-import type { ClusterNames } from "../nats/names.ts";
 import { STREAM_NOT_FOUND } from "./bucket.ts";
+import type { ClusterNames } from "./nats/cluster-names.ts";
+import type { Engine } from "./nats/nats-client.ts";
 import { type NodeStatus, type NodesPlace, readNodes } from "./nodes.ts";
 
 interface FoundTraces {

@@ -8,7 +8,6 @@ import type { NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { ByteChannel, ByteHandler } from "../lib/byte-channel.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
-import { isSignatureOf, SIGNATURE_BYTES, signatureOf } from "../nats/signed.ts";
 import {
   decodeClose,
   decodeCredit,
@@ -18,6 +17,7 @@ import {
   FRAME,
   type Frame,
 } from "./frames.ts";
+import { isSignatureOf, SIGNATURE_BYTES, signatureOf } from "./nats/signed.ts";
 import { type FrameSender, TrunkChannel } from "./trunk-channel.ts";
 
 const PING_INTERVAL_MS = 500;

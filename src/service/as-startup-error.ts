@@ -1,9 +1,9 @@
 /** Converts errors whose messages are written for the operator, where they keep the service from starting. */
 import { UsersError } from "../api/auth/users-file.ts";
+import { EngineError } from "../cluster/nats/nats-error.ts";
 import { CertificateError } from "../lib/certificate-files.ts";
 import { StreamError } from "../log/jetstream/stream-error.ts";
 import { LogError } from "../log/log.ts";
-import { EngineError } from "../nats/engine-error.ts";
 import { StartupError } from "./startup-error.ts";
 
 export async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {

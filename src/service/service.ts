@@ -32,7 +32,9 @@ import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { logUnknownDevices } from "../view/unknown-devices.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
-import { clusterStatus } from "./cluster-status.ts";
+import { clusterStatus } from "./cluster/node-status.ts";
+import { shareUsers } from "./cluster/share-users.ts";
+import { createSourceCluster } from "./cluster/source-cluster.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { ConfiguredMap } from "./map-source.ts";
@@ -40,8 +42,6 @@ import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { ShareExchange } from "./share-exchange.ts";
-import { shareUsers } from "./shared-users.ts";
-import { createSourceCluster } from "./source-cluster.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
@@ -333,13 +333,13 @@ const problemWindowsOf = ({ problems: { lostLinkHours, movedHostMinutes } }: Con
 
 /** What only nodes of a cluster need, and with it the client of NATS, is not loaded elsewhere. */
 async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promise<void> {
-  const { runClusterNode } = await import("./cluster-node.ts");
+  const { runClusterNode } = await import("./cluster/run-node.ts");
   await runClusterNode({ ...parts, url }, signal);
 }
 
 async function overviewReader({ store: { cluster }, config }: Parts) {
   if (!cluster) return undefined;
-  const { createOverviewReader } = await import("./cluster-overview.ts");
+  const { createOverviewReader } = await import("./cluster/read-overview.ts");
   return createOverviewReader(cluster, config);
 }
 

@@ -27,8 +27,8 @@ import { removeStateFile } from "../sources/state-file.ts";
 import { createSupervisor, type Supervisor } from "../sources/supervise.ts";
 import { ClaimIngest } from "../view/claim-ingest.ts";
 import type { SourceFacts } from "../view/merge-rules.ts";
-import { ClusterSettings } from "./cluster-settings.ts";
-import { SourceLeases } from "./source-leases.ts";
+import { ClusterSettings } from "./cluster/cluster-settings.ts";
+import { SourceLeases } from "./cluster/source-leases.ts";
 import type { Store } from "./store.ts";
 import { Withdrawals } from "./withdrawals.ts";
 

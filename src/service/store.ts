@@ -20,8 +20,8 @@ import { History } from "../view/history.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import { repairLog, restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
-import type { Cluster } from "./cluster.ts";
-import { SnapshotPublisher } from "./snapshot-publisher.ts";
+import type { Cluster } from "./cluster/open-cluster.ts";
+import { SnapshotPublisher } from "./cluster/snapshot-publisher.ts";
 
 /** The value of `data` that writes nothing to disk. */
 const IN_MEMORY = ":memory:";
@@ -62,7 +62,7 @@ export async function openStore(
 ): Promise<Store> {
   const dataDir = dataDirOf(config);
   if (isClustered(config)) {
-    const { openCluster } = await import("./cluster.ts");
+    const { openCluster } = await import("./cluster/open-cluster.ts");
     const cluster = await openCluster(config, dataDir, clock, logger, signal);
     const store = openParts(
       config,

@@ -3,16 +3,17 @@
  * that ran its source then, by the takeovers before it; nothing that a source says went back; and what was shown of a revision
  * is what the log has.
  */
+
+import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { connectEngine } from "../../src/cluster/nats/nats-client.ts";
+import type { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { BatchAssembler } from "../../src/log/jetstream/batch-assembler.ts";
 import { openIdentity } from "../../src/log/jetstream/identity.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { readMessage, type StreamMessage, signatureIn } from "../../src/log/jetstream/messages.ts";
 import { firstPosition } from "../../src/log/jetstream/position.ts";
 import type { Batch, LogEntry } from "../../src/log/log.ts";
-import { connectEngine } from "../../src/nats/engine.ts";
-import { clusterNames } from "../../src/nats/names.ts";
-import type { ClusterSecret } from "../../src/nats/sealed.ts";
-import { readSecret } from "../../src/service/cluster.ts";
+import { readSecret } from "../../src/service/cluster/open-cluster.ts";
 import { type ChurnedSource, FIELDS, isChurned, SOURCES, sourceOf } from "./churn.ts";
 import { CLUSTER, type Lab } from "./lab.ts";
 import { SERVERS } from "./plan.ts";

@@ -5,6 +5,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
@@ -13,7 +14,6 @@ import { encodeBatch, encodeTakeover } from "../../src/log/jetstream/messages.ts
 import { encodePosition, type Position } from "../../src/log/jetstream/position.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { openRetryingLog } from "../../src/log/retrying-log.ts";
-import { ForeignMessages } from "../../src/nats/foreign-messages.ts";
 import { snapshotOf } from "../../src/view/view.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";

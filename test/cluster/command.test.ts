@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
-import { clusterNames } from "../../src/nats/names.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { runCommand } from "../support/service.ts";
 import { until } from "../support/until.ts";

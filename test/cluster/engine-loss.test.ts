@@ -1,8 +1,8 @@
 /** The loss of one of three engine servers moves no source: a lease outlasts the engine's own fail-over. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
-import { clusterNames } from "../../src/nats/names.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { runCommand } from "../support/service.ts";
 import { until } from "../support/until.ts";

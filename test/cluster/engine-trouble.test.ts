@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
 import { loadConfig } from "../../src/config/config.ts";
-import { beginCluster, readOverview } from "../../src/service/cluster-client.ts";
+import { beginCluster, readOverview } from "../../src/service/cluster/commands.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { runCommand } from "../support/service.ts";

@@ -1,9 +1,9 @@
 /** Sources under leases: each runs on one node, moves when its node is lost, and is written by one node at a time. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ClockCheck } from "../../src/cluster/clock-check.ts";
+import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { announceNode, clearFormerRun, readNodes } from "../../src/cluster/nodes.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
-import { clusterNames } from "../../src/nats/names.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";

@@ -1,16 +1,17 @@
 /** Nodes of a cluster without the service around them: log, view and committer, on real NATS servers. */
+
+import { type ClusterNames, clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
+import { type Engine, openEngine } from "../../src/cluster/nats/nats-client.ts";
+import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import type { JetStreamLog } from "../../src/log/jetstream/jetstream-log.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../../src/log/jetstream/open.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
-import { type Engine, openEngine } from "../../src/nats/engine.ts";
-import { ForeignMessages } from "../../src/nats/foreign-messages.ts";
-import { type ClusterNames, clusterNames } from "../../src/nats/names.ts";
-import { ClusterSecret } from "../../src/nats/sealed.ts";
-import { newestState, tracesOf } from "../../src/service/cluster.ts";
-import { SnapshotPublisher } from "../../src/service/snapshot-publisher.ts";
+import { newestState, tracesOf } from "../../src/service/cluster/open-cluster.ts";
+import { SnapshotPublisher } from "../../src/service/cluster/snapshot-publisher.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
 import { CLUSTER_SECRET, type NatsServers } from "../support/nats-servers.ts";

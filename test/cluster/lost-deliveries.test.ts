@@ -1,8 +1,8 @@
 /** Messages that were sent on a connection which then broke are read again, also when no other message follows. */
 import { expect, test } from "bun:test";
 import { TtlBucket, watchBucket } from "../../src/cluster/bucket.ts";
+import { connectEngine } from "../../src/cluster/nats/nats-client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { connectEngine } from "../../src/nats/engine.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";

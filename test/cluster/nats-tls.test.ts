@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { connectEngine, type EngineOptions } from "../../src/nats/engine.ts";
+import { connectEngine, type EngineOptions } from "../../src/cluster/nats/nats-client.ts";
 import { createCertificate, createCertificates } from "../support/certificates.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";

@@ -2,13 +2,13 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
+import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { connectEngine, type Engine } from "../../src/cluster/nats/nats-client.ts";
+import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { beginLog } from "../../src/log/jetstream/make-stream.ts";
 import type { SourceStatus } from "../../src/model/source-status.ts";
-import { connectEngine, type Engine } from "../../src/nats/engine.ts";
-import { clusterNames } from "../../src/nats/names.ts";
-import { ClusterSecret } from "../../src/nats/sealed.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { CLUSTER_SECRET, type NatsServers } from "../support/nats-servers.ts";
 import { type Service, startService } from "../support/service.ts";

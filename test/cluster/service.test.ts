@@ -1,10 +1,10 @@
 /** A whole service as a node: how it starts without NATS, and what it does when its stream is replaced. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { sendRequest } from "../../src/cluster/requests.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
-import { clusterNames } from "../../src/nats/names.ts";
-import { readSecret, requestsOf } from "../../src/service/cluster.ts";
+import { readSecret, requestsOf } from "../../src/service/cluster/open-cluster.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";

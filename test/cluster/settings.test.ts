@@ -1,10 +1,10 @@
 /** The settings of a cluster stand in its log, whatever the files of its nodes say; and what the command line can change. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { readNodes } from "../../src/cluster/nodes.ts";
 import { type ClusterRequest, sendRequest } from "../../src/cluster/requests.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { clusterNames } from "../../src/nats/names.ts";
-import { readSecret, requestsOf } from "../../src/service/cluster.ts";
+import { readSecret, requestsOf } from "../../src/service/cluster/open-cluster.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { deviceId, ServiceNode, shortenLeases, type TestCluster, testEngine } from "./service-nodes.ts";

@@ -1,7 +1,7 @@
 /** What a failure of JetStream means for the log of a cluster. */
 import { JetStreamApiError } from "@nats-io/jetstream";
+import type { Engine } from "../../cluster/nats/nats-client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
-import type { Engine } from "../../nats/engine.ts";
 import { StreamError } from "./stream-error.ts";
 
 const STREAM_NOT_FOUND = 10059;

@@ -1,5 +1,5 @@
 /** Whether the log of a cluster is of nodes with another secret: for commands that only read it, and nodes with a copy of it. */
-import type { ClusterSecret } from "../../nats/sealed.ts";
+import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { isSealedWith } from "./identity.ts";
 import type { LogStream } from "./log-stream.ts";
 import { readMessage } from "./messages.ts";

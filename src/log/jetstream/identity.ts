@@ -1,5 +1,5 @@
 /** The id and the signing key of a cluster's log. NATS has the key sealed. */
-import type { ClusterSecret } from "../../nats/sealed.ts";
+import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { LogError } from "../log.ts";
 import type { LogIdentity } from "../log-file.ts";
 

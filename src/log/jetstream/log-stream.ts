@@ -12,7 +12,7 @@ import {
   StorageType,
 } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
-import type { Engine } from "../../nats/engine.ts";
+import type { Engine } from "../../cluster/nats/nats-client.ts";
 import { asStreamError, checkConnected } from "./as-stream-error.ts";
 import type { EncodedMessage, StreamMessage } from "./messages.ts";
 import { StreamError } from "./stream-error.ts";

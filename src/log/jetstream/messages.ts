@@ -22,8 +22,8 @@
  * after its length.
  */
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
+import { isSignatureOf, signatureOf } from "../../cluster/nats/signed.ts";
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
-import { isSignatureOf, signatureOf } from "../../nats/signed.ts";
 import { compress, decodeEntries, encodeEntries, partsOf } from "../batch-codec.ts";
 import type { Batch, LogEntry } from "../log.ts";
 

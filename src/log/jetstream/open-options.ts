@@ -1,7 +1,8 @@
 /** What opening the log of a cluster needs. */
+
+import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import type { ClusterSecret } from "../../nats/sealed.ts";
 import type { Log, Snapshot } from "../log.ts";
 import type { LogStream } from "./log-stream.ts";
 import type { ClusterSnapshots } from "./snapshots.ts";

@@ -3,8 +3,9 @@
  * and an end. A page is signed for its snapshot and its place in it, so that nothing is read that no node has written, and
  * no page can be missing, repeated or of another snapshot.
  */
+
+import { isSignatureOf, SIGNATURE_BYTES, signatureOf } from "../../cluster/nats/signed.ts";
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
-import { isSignatureOf, SIGNATURE_BYTES, signatureOf } from "../../nats/signed.ts";
 import { compress } from "../batch-codec.ts";
 import type { CompressedPage } from "../embedded.ts";
 import { type Snapshot, STORE_KINDS } from "../log.ts";

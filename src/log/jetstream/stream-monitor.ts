@@ -4,10 +4,11 @@
  * connection to NATS is lost or there again. That nothing arrives, because messages were lost on the way or the server that
  * sends them is gone, is found by reading the stream's end while nothing does.
  */
+
+import type { Engine } from "../../cluster/nats/nats-client.ts";
 import { orAborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { within } from "../../lib/within.ts";
-import type { Engine } from "../../nats/engine.ts";
 import type { ChainCheck } from "./chain-check.ts";
 import { missingSnapshot } from "./load-copy.ts";
 import type { LogStream } from "./log-stream.ts";

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { natsCredentials } from "../../test/support/nats-credentials.ts";
-import { authenticatorOf } from "./engine.ts";
+import { natsCredentials } from "../../../test/support/nats-credentials.ts";
+import { authenticatorOf } from "./nats-client.ts";
 
 test("a credentials file is read again at each connection; one that is missing then is as before", () => {
   const folder = mkdtempSync(join(tmpdir(), "gazetteer-engine-"));

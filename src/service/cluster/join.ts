@@ -6,21 +6,24 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { whyGivenUp } from "../cluster/traces.ts";
-import type { Config } from "../config/schema.ts";
-import { systemClock } from "../lib/clock.ts";
-import { errorMessage } from "../lib/error-message.ts";
-import { silentLogger } from "../lib/logger.ts";
-import { sealKey } from "../log/jetstream/identity.ts";
-import { LogStream, type StreamInfo } from "../log/jetstream/log-stream.ts";
-import { encodeBase, readMessage } from "../log/jetstream/messages.ts";
-import { encodePosition, firstPosition } from "../log/jetstream/position.ts";
-import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
-import { changeIdentity, moveLog } from "../log/log-file.ts";
-import { openRetryingLog, type RetryingLog } from "../log/retrying-log.ts";
-import { connectEngine, type Engine } from "../nats/engine.ts";
-import { type ClusterNames, clusterNames } from "../nats/names.ts";
-import { asStartupError } from "./as-startup-error.ts";
+import { type ClusterNames, clusterNames } from "../../cluster/nats/cluster-names.ts";
+import { connectEngine, type Engine } from "../../cluster/nats/nats-client.ts";
+import { whyGivenUp } from "../../cluster/traces.ts";
+import type { Config } from "../../config/schema.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import { silentLogger } from "../../lib/logger.ts";
+import { sealKey } from "../../log/jetstream/identity.ts";
+import { LogStream, type StreamInfo } from "../../log/jetstream/log-stream.ts";
+import { encodeBase, readMessage } from "../../log/jetstream/messages.ts";
+import { encodePosition, firstPosition } from "../../log/jetstream/position.ts";
+import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
+import { changeIdentity, moveLog } from "../../log/log-file.ts";
+import { openRetryingLog, type RetryingLog } from "../../log/retrying-log.ts";
+import { asStartupError } from "../as-startup-error.ts";
+import { StartupError } from "../startup-error.ts";
+import { dataDirOf, LOG_FILE } from "../store.ts";
+import { JOIN, publishAt, publishBatches } from "./join-messages.ts";
 import {
   copyFile,
   engineOptions,
@@ -29,10 +32,7 @@ import {
   readSecret,
   snapshotsOptions,
   tracesOf,
-} from "./cluster.ts";
-import { JOIN, publishAt, publishBatches } from "./join-messages.ts";
-import { StartupError } from "./startup-error.ts";
-import { dataDirOf, LOG_FILE } from "./store.ts";
+} from "./open-cluster.ts";
 
 export interface Joined {
   readonly log: string;

@@ -5,9 +5,9 @@
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorMessage } from "../lib/error-message.ts";
-import type { Logger } from "../lib/logger.ts";
-import { replaceFile } from "../lib/replace-file.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { replaceFile } from "../../lib/replace-file.ts";
 
 export const newRun = (nodeName: string): string => `${nodeName}.${randomBytes(4).toString("hex")}`;
 

@@ -3,13 +3,13 @@
  * published again: its id lets NATS recognise it, for longer than all attempts take.
  */
 import { randomUUID } from "node:crypto";
-import { systemClock } from "../lib/clock.ts";
-import { withoutPauses } from "../lib/steps.ts";
-import type { LogStream } from "../log/jetstream/log-stream.ts";
-import { type EncodedMessage, encodeBatch, messageId } from "../log/jetstream/messages.ts";
-import type { Link } from "../log/jetstream/position.ts";
-import { StreamError } from "../log/jetstream/stream-error.ts";
-import type { RetryingLog } from "../log/retrying-log.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { withoutPauses } from "../../lib/steps.ts";
+import type { LogStream } from "../../log/jetstream/log-stream.ts";
+import { type EncodedMessage, encodeBatch, messageId } from "../../log/jetstream/messages.ts";
+import type { Link } from "../../log/jetstream/position.ts";
+import { StreamError } from "../../log/jetstream/stream-error.ts";
+import type { RetryingLog } from "../../log/retrying-log.ts";
 
 /** Messages on their way to the stream. */
 const MAX_IN_FLIGHT = 64;

@@ -3,12 +3,12 @@
  * does. Merging again what is merged already changes nothing, so it does no harm when the first one is only slow. A lease keeps
  * several nodes from doing it at once.
  */
-import type { Leases } from "../cluster/leases.ts";
-import type { Clock } from "../lib/clock.ts";
-import { errorMessage } from "../lib/error-message.ts";
-import type { Logger } from "../lib/logger.ts";
-import { within } from "../lib/within.ts";
-import type { Committer } from "../view/committer.ts";
+import type { Leases } from "../../cluster/leases.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { within } from "../../lib/within.ts";
+import type { Committer } from "../../view/committer.ts";
 
 /** No source has this name. */
 const LEASE = " merge";

@@ -1,8 +1,8 @@
 /** What the sources of a node have of its cluster: keys, takeovers, and channels to the node that runs a source. */
-import { Channels } from "../cluster/channels.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { SourceCluster } from "../sources/source.ts";
-import type { Cluster } from "./cluster.ts";
+import { Channels } from "../../cluster/channels.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { SourceCluster } from "../../sources/source.ts";
+import type { Cluster } from "./open-cluster.ts";
 
 export function createSourceCluster(
   { engine, names, log, secret, node, foreign }: Cluster,

@@ -3,11 +3,11 @@
  * of the history. A node adds the sources that they lack, after the others. Everything else is changed by
  * `gazetteer cluster apply` only; a node whose file differs says so.
  */
-import type { Logger } from "../lib/logger.ts";
-import { sameJson } from "../lib/same-json.ts";
-import type { MergeSettings } from "../model/merge-settings.ts";
-import type { Committer } from "../view/committer.ts";
-import { MergeRules } from "../view/merge-rules.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { sameJson } from "../../lib/same-json.ts";
+import type { MergeSettings } from "../../model/merge-settings.ts";
+import type { Committer } from "../../view/committer.ts";
+import { MergeRules } from "../../view/merge-rules.ts";
 
 export class ClusterSettings {
   readonly #committer: Committer;

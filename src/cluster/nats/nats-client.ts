@@ -13,10 +13,10 @@ import {
   type NodeConnectionOptions,
   UserAuthenticationExpiredError,
 } from "@nats-io/transport-node";
-import type { Clock } from "../lib/clock.ts";
-import { errorMessage } from "../lib/error-message.ts";
-import { parseNatsUrl } from "../lib/nats-url.ts";
-import { EngineError } from "./engine-error.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import { parseNatsUrl } from "../../lib/nats-url.ts";
+import { EngineError } from "./nats-error.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 250;

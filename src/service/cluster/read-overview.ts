@@ -2,20 +2,20 @@
  * Reads what people see of a cluster from NATS: for the command line, and for the page. Each part is read by itself, because
  * some parts can be read while others cannot: each has servers of its own. Nothing is made in NATS.
  */
-import type { OnMalformed } from "../cluster/bucket.ts";
-import { readLeases } from "../cluster/leases.ts";
-import { readNodes } from "../cluster/nodes.ts";
-import type { Config } from "../config/schema.ts";
-import type { Clock } from "../lib/clock.ts";
-import { asStreamError, checkConnected } from "../log/jetstream/as-stream-error.ts";
-import { LogStream, type StreamInfo } from "../log/jetstream/log-stream.ts";
-import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
-import { type ClusterOverview, OVERVIEW_PARTS, type OverviewPart } from "../model/cluster-overview.ts";
-import type { Engine } from "../nats/engine.ts";
-import { ForeignMessages } from "../nats/foreign-messages.ts";
-import { clusterNames } from "../nats/names.ts";
-import type { ClusterSecret } from "../nats/sealed.ts";
-import { type Cluster, snapshotsOptions } from "./cluster.ts";
+import type { OnMalformed } from "../../cluster/bucket.ts";
+import { readLeases } from "../../cluster/leases.ts";
+import { clusterNames } from "../../cluster/nats/cluster-names.ts";
+import { ForeignMessages } from "../../cluster/nats/foreign-messages.ts";
+import type { Engine } from "../../cluster/nats/nats-client.ts";
+import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
+import { readNodes } from "../../cluster/nodes.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { asStreamError, checkConnected } from "../../log/jetstream/as-stream-error.ts";
+import { LogStream, type StreamInfo } from "../../log/jetstream/log-stream.ts";
+import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
+import { type ClusterOverview, OVERVIEW_PARTS, type OverviewPart } from "../../model/cluster-overview.ts";
+import { type Cluster, snapshotsOptions } from "./open-cluster.ts";
 
 /** For all who look within this time, NATS is read once. */
 const MAX_AGE_MS = 1_000;

@@ -1,12 +1,12 @@
 /** Joins the users of a node with those of its cluster, where the configuration says so. */
 import { join } from "node:path";
-import type { ReloadableUsers } from "../api/auth/users.ts";
-import type { SharedUsers } from "../cluster/shared-users.ts";
-import type { Config } from "../config/schema.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/logger.ts";
-import type { Cluster } from "./cluster.ts";
-import { dataDirOf } from "./store.ts";
+import type { ReloadableUsers } from "../../api/auth/users.ts";
+import type { SharedUsers } from "../../cluster/shared-users.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { dataDirOf } from "../store.ts";
+import type { Cluster } from "./open-cluster.ts";
 
 /** Within the data folder: the last known users of the cluster. */
 export const usersFile = (name: string): string => `cluster-${name}.users`;
@@ -21,7 +21,7 @@ export async function shareUsers(
 ): Promise<SharedUsers | undefined> {
   const { shareUsers: isShared, name, replicas } = config.cluster;
   if (!cluster || !isShared) return undefined;
-  const { SharedUsers } = await import("../cluster/shared-users.ts");
+  const { SharedUsers } = await import("../../cluster/shared-users.ts");
   const dataDir = dataDirOf(config);
   const shared = new SharedUsers({
     engine: cluster.engine,

@@ -2,27 +2,27 @@
  * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
  * of the command line, and does what another node can no longer do. On a single node, nothing.
  */
-import { announceNode, type NodeStatus, type NodesPlace, readNodes } from "../cluster/nodes.ts";
+import { announceNode, type NodeStatus, type NodesPlace, readNodes } from "../../cluster/nodes.ts";
 import {
   answerRequests,
   type ClusterAnswer,
   type ClusterRequest,
   RequestError,
-} from "../cluster/requests.ts";
-import type { Config } from "../config/schema.ts";
-import { aborted } from "../lib/aborted.ts";
-import type { Clock } from "../lib/clock.ts";
-import { errorMessage } from "../lib/error-message.ts";
-import type { Logger } from "../lib/logger.ts";
-import { VERSION } from "../lib/version.ts";
-import { within } from "../lib/within.ts";
-import { MergeRules } from "../view/merge-rules.ts";
-import { nodesOf, requestsOf } from "./cluster.ts";
+} from "../../cluster/requests.ts";
+import type { Config } from "../../config/schema.ts";
+import { aborted } from "../../lib/aborted.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { VERSION } from "../../lib/version.ts";
+import { within } from "../../lib/within.ts";
+import { MergeRules } from "../../view/merge-rules.ts";
+import type { SourceSet } from "../source-set.ts";
+import type { Store } from "../store.ts";
 import { withKeptSources } from "./cluster-settings.ts";
+import { nodesOf, requestsOf } from "./open-cluster.ts";
 import { markOrphanedSources } from "./orphaned-sources.ts";
 import { sourceToGiveUp } from "./source-leases.ts";
-import type { SourceSet } from "./source-set.ts";
-import type { Store } from "./store.ts";
 import { finishMerges } from "./unfinished-merges.ts";
 
 /** A lease that nobody has is to be had at once. */

@@ -2,14 +2,14 @@
  * Which sources this node of a cluster may run: those whose lease it has, once it has taken them over in the log. The log
  * then refuses whatever the node before it still writes. A node that runs more sources than others gives some up.
  */
-import type { Lease, Leases } from "../cluster/leases.ts";
-import type { SeenNode } from "../cluster/nodes.ts";
-import { aborted } from "../lib/aborted.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { Logger } from "../lib/logger.ts";
-import type { JetStreamLog } from "../log/jetstream/jetstream-log.ts";
-import { LogError } from "../log/log.ts";
-import type { RunPermit } from "../sources/supervise.ts";
+import type { Lease, Leases } from "../../cluster/leases.ts";
+import type { SeenNode } from "../../cluster/nodes.ts";
+import { aborted } from "../../lib/aborted.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../lib/logger.ts";
+import type { JetStreamLog } from "../../log/jetstream/jetstream-log.ts";
+import { LogError } from "../../log/log.ts";
+import type { RunPermit } from "../../sources/supervise.ts";
 
 /** Nodes that wait for a lease have it long before. */
 const LEFT_TO_OTHERS_MS = 5_000;

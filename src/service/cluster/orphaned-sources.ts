@@ -2,13 +2,13 @@
  * Sources of a cluster that no node runs any more, because the only ones that have them configured are gone: one of the other
  * nodes marks their claims as stale, as a failing source's are. A node that has such a source takes it over again at any time.
  */
-import type { Clock } from "../lib/clock.ts";
-import { errorMessage } from "../lib/error-message.ts";
-import type { Logger } from "../lib/logger.ts";
-import { within } from "../lib/within.ts";
-import type { Committer } from "../view/committer.ts";
-import type { Cluster } from "./cluster.ts";
-import type { SourceSet } from "./source-set.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { within } from "../../lib/within.ts";
+import type { Committer } from "../../view/committer.ts";
+import type { SourceSet } from "../source-set.ts";
+import type { Cluster } from "./open-cluster.ts";
 
 export interface OrphanedSourcesParts {
   readonly cluster: Pick<Cluster, "leases" | "log">;

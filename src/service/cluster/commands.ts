@@ -2,27 +2,31 @@
  * What the command line does with a cluster, over NATS, whether or not a node runs on this machine. Rejects with
  * `EngineError` when NATS cannot be reached, and with `RequestError` when the cluster cannot do it.
  */
+
+import { clusterNames } from "../../cluster/nats/cluster-names.ts";
+import { connectEngine, type Engine } from "../../cluster/nats/nats-client.ts";
 import {
   type ClusterAnswer,
   type ClusterRequest,
   otherSecret,
   RequestError,
   sendRequest,
-} from "../cluster/requests.ts";
-import { whyGivenUp } from "../cluster/traces.ts";
-import { renderFault } from "../config/faults.ts";
-import type { Config } from "../config/schema.ts";
-import { systemClock } from "../lib/clock.ts";
-import { silentLogger } from "../lib/logger.ts";
-import { hasOtherSecret } from "../log/jetstream/check-secret.ts";
-import { LogStream } from "../log/jetstream/log-stream.ts";
-import { beginLog } from "../log/jetstream/make-stream.ts";
-import { ClusterSnapshots } from "../log/jetstream/snapshots.ts";
-import { type StreamCondition, StreamError } from "../log/jetstream/stream-error.ts";
-import type { ClusterOverview } from "../model/cluster-overview.ts";
-import type { MergeSettings } from "../model/merge-settings.ts";
-import { connectEngine, type Engine } from "../nats/engine.ts";
-import { clusterNames } from "../nats/names.ts";
+} from "../../cluster/requests.ts";
+import { whyGivenUp } from "../../cluster/traces.ts";
+import { renderFault } from "../../config/faults.ts";
+import type { Config } from "../../config/schema.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../lib/logger.ts";
+import { hasOtherSecret } from "../../log/jetstream/check-secret.ts";
+import { LogStream } from "../../log/jetstream/log-stream.ts";
+import { beginLog } from "../../log/jetstream/make-stream.ts";
+import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
+import { type StreamCondition, StreamError } from "../../log/jetstream/stream-error.ts";
+import type { ClusterOverview } from "../../model/cluster-overview.ts";
+import type { MergeSettings } from "../../model/merge-settings.ts";
+import { createEntries, mergeSettingsOf } from "../source-set.ts";
+import { StartupError } from "../startup-error.ts";
+import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
 import {
   engineOptions,
   forgetFormerNodes,
@@ -31,11 +35,8 @@ import {
   requestsOf,
   snapshotsOptions,
   tracesOf,
-} from "./cluster.ts";
-import { readClusterOverview } from "./cluster-overview.ts";
-import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
-import { createEntries, mergeSettingsOf } from "./source-set.ts";
-import { StartupError } from "./startup-error.ts";
+} from "./open-cluster.ts";
+import { readClusterOverview } from "./read-overview.ts";
 
 /** What cannot be read is in `errors`. */
 export async function readOverview(config: Config): Promise<ClusterOverview> {

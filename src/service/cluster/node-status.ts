@@ -1,8 +1,8 @@
 /** What the interface shows of this node's cluster, read when it is shown. */
-import type { ClusterStatus } from "../api/cluster-status.ts";
-import type { Config } from "../config/schema.ts";
-import { STREAM_CONDITIONS } from "../log/jetstream/stream-error.ts";
-import type { Cluster } from "./cluster.ts";
+import type { ClusterStatus } from "../../api/cluster-status.ts";
+import type { Config } from "../../config/schema.ts";
+import { STREAM_CONDITIONS } from "../../log/jetstream/stream-error.ts";
+import type { Cluster } from "./open-cluster.ts";
 
 export function clusterStatus({ log, node, foreign, clockCheck }: Cluster, config: Config): ClusterStatus {
   const { name, maxStaleSeconds } = config.cluster;

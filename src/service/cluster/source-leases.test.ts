@@ -1,7 +1,7 @@
 /** Which sources a node may run: when its log can take nothing more, and when another node runs fewer. */
 import { expect, test } from "bun:test";
-import { ManualClock } from "../lib/clock.ts";
-import { silentLogger } from "../lib/logger.ts";
+import { ManualClock } from "../../lib/clock.ts";
+import { silentLogger } from "../../lib/logger.ts";
 import { SourceLeases, sourceToGiveUp } from "./source-leases.ts";
 
 test("a node that can write nothing more gives its source up, and takes no lease again", async () => {

@@ -6,15 +6,15 @@
  * The stream keeps what comes after the snapshot before the newest, and at least the messages between two snapshots: a node
  * that was away for less reads on from its copy. Only a stream that is full is purged up to the newest.
  */
-import type { Clock } from "../lib/clock.ts";
-import { errorMessage } from "../lib/error-message.ts";
-import type { Logger } from "../lib/logger.ts";
-import { sealKey } from "../log/jetstream/identity.ts";
-import type { StreamInfo } from "../log/jetstream/log-stream.ts";
-import type { StoredSnapshot } from "../log/jetstream/snapshots.ts";
-import type { Committer } from "../view/committer.ts";
-import { snapshotOf } from "../view/view.ts";
-import type { Cluster } from "./cluster.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { errorMessage } from "../../lib/error-message.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { sealKey } from "../../log/jetstream/identity.ts";
+import type { StreamInfo } from "../../log/jetstream/log-stream.ts";
+import type { StoredSnapshot } from "../../log/jetstream/snapshots.ts";
+import type { Committer } from "../../view/committer.ts";
+import { snapshotOf } from "../../view/view.ts";
+import type { Cluster } from "./open-cluster.ts";
 
 export interface SnapshotPublisherOptions {
   readonly intervalMs?: number;
