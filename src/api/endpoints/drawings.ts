@@ -7,13 +7,14 @@
  */
 import { SvgThread, type SvgThreadOptions } from "../../formats/svg-thread.ts";
 import { FairSemaphore } from "../../lib/fair-semaphore.ts";
+import { Quota } from "../../lib/quota.ts";
 import { type Arriving, type Paced, type Steps, waitFor } from "../../lib/steps.ts";
 import type { Topology } from "../../model/entity.ts";
 import { Problem } from "../response/problem.ts";
 
 /** Drawings of one user that wait or are under way. */
 const MAX_DRAWINGS_PER_USER = 16;
-/** Of documents that a user has not read yet. Above that, no further one is drawn for this user. */
+/** Bytes of documents that a user has not read yet. Above that, no further one is drawn for this user. */
 const MAX_UNREAD_BYTES_PER_USER = 32 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = "5";
 
@@ -30,13 +31,14 @@ export interface DrawingInput {
 export class Drawings implements Disposable {
   readonly #thread: SvgThread;
   readonly #turns = new FairSemaphore(1);
-  readonly #underWay = new Map<string, number>();
+  /** Drawings that wait or are under way, by user. */
+  readonly #underWay = new Quota({ perKey: MAX_DRAWINGS_PER_USER, total: Number.POSITIVE_INFINITY });
 
   constructor(options?: SvgThreadOptions) {
     this.#thread = new SvgThread(options);
   }
 
-  /** So far. */
+  /** Number of threads started since the process started. */
   get threadsStarted(): number {
     return this.#thread.started;
   }
@@ -46,15 +48,12 @@ export class Drawings implements Disposable {
    * turn, in the user's own time.
    */
   *draw(owner: string, input: Steps<DrawingInput>): Steps<Arriving<Uint8Array>> {
-    const count = this.#underWay.get(owner) ?? 0;
-    if (count >= MAX_DRAWINGS_PER_USER) throw tooMany("Too many drawings wait for this user");
-    this.#underWay.set(owner, count + 1);
+    if (this.#underWay.exceededBy(owner)) throw tooMany("Too many drawings wait for this user");
+    this.#underWay.add(owner);
     try {
       return yield* this.#drawInTurn(owner, yield* input);
     } finally {
-      const left = (this.#underWay.get(owner) ?? 1) - 1;
-      if (left > 0) this.#underWay.set(owner, left);
-      else this.#underWay.delete(owner);
+      this.#underWay.remove(owner);
     }
   }
 

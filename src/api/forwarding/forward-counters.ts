@@ -1,7 +1,8 @@
 /** What is forwarded now, and what was: for the limits, for `/metrics`, and to log a failure once. */
+import { Quota, type QuotaLimits } from "../../lib/quota.ts";
 
 export interface ForwardMetrics {
-  /** Forwarded at the moment. */
+  /** Number of requests that are being forwarded. */
   readonly open: number;
   /** Responses by source and status. 502 stands for a controller that did not respond or refused the credentials. */
   responses(): readonly { readonly source: string; readonly status: number; readonly count: number }[];
@@ -9,30 +10,18 @@ export interface ForwardMetrics {
 }
 
 export class ForwardCounters implements ForwardMetrics {
-  #open = 0;
-  readonly #openByUser = new Map<string, number>();
+  /** The requests that are being forwarded, by user. */
+  readonly requests: Quota;
   readonly #responses = new Map<string, Map<number, number>>();
   readonly #bytes = new Map<string, number>();
   readonly #failing = new Set<string>();
 
+  constructor(limits: QuotaLimits) {
+    this.requests = new Quota(limits);
+  }
+
   get open(): number {
-    return this.#open;
-  }
-
-  openOf(user: string): number {
-    return this.#openByUser.get(user) ?? 0;
-  }
-
-  begin(user: string): void {
-    this.#open++;
-    this.#openByUser.set(user, this.openOf(user) + 1);
-  }
-
-  end(user: string): void {
-    this.#open--;
-    const open = this.openOf(user) - 1;
-    if (open > 0) this.#openByUser.set(user, open);
-    else this.#openByUser.delete(user);
+    return this.requests.total;
   }
 
   count(source: string, status: number): void {

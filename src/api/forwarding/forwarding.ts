@@ -58,13 +58,22 @@ export type Forward = (request: Request, connection: ConnectionInfo, user: strin
 type Received = Extract<ForwardResult, { ok: true }>;
 
 export class Forwarding {
-  readonly counters = new ForwardCounters();
+  readonly counters: ForwardCounters;
   readonly #options: ForwardingOptions;
   readonly #forwarder: Forwarder;
   readonly #memory: MemoryBudget;
 
   constructor(options: ForwardingOptions, forwarder: Forwarder, memory: MemoryBudget) {
     this.#options = options;
+    const { limits } = options;
+    this.counters = new ForwardCounters({
+      get perKey() {
+        return limits.forwardsPerUser;
+      },
+      get total() {
+        return limits.forwards;
+      },
+    });
     this.#forwarder = forwarder;
     this.#memory = memory;
   }
@@ -121,11 +130,12 @@ export class Forwarding {
 
   #requireRoom(user: string): void {
     const { limits } = this.#options;
-    if (this.counters.openOf(user) >= limits.forwardsPerUser) {
+    const exceeded = this.counters.requests.exceededBy(user);
+    if (exceeded === "key") {
       const detail = `At most ${limits.forwardsPerUser} requests of a user are forwarded at the same time; wait for one to end.`;
       throw new Problem("too-many-forwards", detail, { "Retry-After": "1" });
     }
-    if (this.counters.open < limits.forwards) return;
+    if (!exceeded) return;
     throw new Problem("overloaded", "Too many requests are being forwarded; try again in a moment.", {
       "Retry-After": "2",
     });
@@ -142,11 +152,11 @@ export class Forwarding {
       this.#reportFailure(source, `a response took longer than ${MAX_DURATION_MS / 1000} s`);
       abort.abort();
     });
-    this.counters.begin(user);
+    this.counters.requests.add(user);
     const end = () => {
       connection.gone.listener = undefined;
       abort.abort();
-      this.counters.end(user);
+      this.counters.requests.remove(user);
     };
     return { signal, end };
   }

@@ -9,6 +9,7 @@
 import type { ByteHandler } from "../../lib/byte-channel.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { Quota } from "../../lib/quota.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
 import { pausing, type Steps } from "../../lib/steps.ts";
 import { Forwarding } from "./bridge/forwarding.ts";
@@ -38,7 +39,6 @@ import { baseFlows, deleteOwnFlows } from "./flows.ts";
 import { type HostEnvironment, HostTracker } from "./hosts/host-tracker.ts";
 import type { OpenflowSettings } from "./options.ts";
 import type { PortRef } from "./port-ref.ts";
-import { Quota } from "./quota.ts";
 import { type ClusterFacts, Mastership } from "./session/mastership.ts";
 import { Session, type SessionContext, type SessionEvents } from "./session/session.ts";
 import { SessionLimiter } from "./session/session-limiter.ts";
@@ -49,7 +49,7 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MAX_MESSAGES_PER_SECOND = 20_000;
 const MESSAGE_BURST = 4000;
 /** Received and not handled. */
-const HELD_BYTES = { perAddress: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+const HELD_BYTES = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 /** The owner of the ticks on the scheduler. */
 const OWNER = "tick";
 const PORTS_PER_STEP = 32;
@@ -103,7 +103,7 @@ export class OpenflowController
       clock,
       scheduler: this.#scheduler,
       messageRate: { burst: MESSAGE_BURST, refillMs: 1000 / MAX_MESSAGES_PER_SECOND },
-      heldPorts: new Quota({ perAddress: settings.maxPortsPerAddress, total: settings.maxPorts }),
+      heldPorts: new Quota({ perKey: settings.maxPortsPerAddress, total: settings.maxPorts }),
       heldBytes: new Quota(HELD_BYTES),
     };
     this.#mastership = new Mastership(cluster?.generation, settings);

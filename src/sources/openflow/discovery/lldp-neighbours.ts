@@ -3,13 +3,14 @@
  * links. Any host can send LLDP, so texts and the number of neighbours are limited, and a neighbour is removed when its
  * time to live ends or its port goes down.
  */
+
+import { Quota } from "../../../lib/quota.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import { chassisDeviceId, portNumberOfName } from "../../../model/derived-ids.ts";
 import { portId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import type { Lldp } from "../codec/lldp.ts";
 import { type PortRef, portKey, portText } from "../port-ref.ts";
-import { Quota } from "../quota.ts";
 
 const MAX_NEIGHBOURS_PER_PORT = 4;
 const MAX_NEIGHBOURS = 10_000;
@@ -33,7 +34,7 @@ export class LldpNeighbours {
   readonly #neighbours = new Map<string, Neighbour>();
   readonly #byPort = new Map<string, Set<Neighbour>>();
   readonly #byDevice = new Map<string, Set<Neighbour>>();
-  readonly #quota = new Quota({ perAddress: MAX_NEIGHBOURS_PER_SWITCH, total: MAX_NEIGHBOURS });
+  readonly #quota = new Quota({ perKey: MAX_NEIGHBOURS_PER_SWITCH, total: MAX_NEIGHBOURS });
 
   constructor(claims: ClaimBuffer) {
     this.#claims = claims;

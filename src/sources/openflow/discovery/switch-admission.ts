@@ -6,8 +6,8 @@
  * Known switches are never displaced. Listed ones are not limited: the list is their limit.
  */
 
+import { Quota, type QuotaScope } from "../../../lib/quota.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { Quota, type QuotaScope } from "../quota.ts";
 import { AllowList } from "../session/allow-list.ts";
 import type { Session } from "../session/session.ts";
 import type { Switch } from "./switch.ts";
@@ -19,8 +19,8 @@ export class SwitchAdmission {
 
   constructor(settings: OpenflowSettings) {
     this.allowList = new AllowList(settings);
-    this.devices = new Quota({ perAddress: settings.maxDevicesPerAddress, total: settings.maxDevices });
-    this.ports = new Quota({ perAddress: settings.maxPortsPerAddress, total: settings.maxPorts });
+    this.devices = new Quota({ perKey: settings.maxDevicesPerAddress, total: settings.maxDevices });
+    this.ports = new Quota({ perKey: settings.maxPortsPerAddress, total: settings.maxPorts });
   }
 
   /** Why the session is not accepted, whatever room there is. */
@@ -55,8 +55,8 @@ export class SwitchAdmission {
     const most = (sw: Switch) => this.devices.of(sw.address);
     for (const sw of switches) {
       if (sw.isKnown || sw.isRemoving || sw.id === deviceId) continue;
-      if (scope === "address" && sw.address !== address) continue;
-      const isFairer = scope === "source" && most(sw) > this.devices.of(address) + 1;
+      if (scope === "key" && sw.address !== address) continue;
+      const isFairer = scope === "total" && most(sw) > this.devices.of(address) + 1;
       if (sw.session && !isKnown && !isFairer) continue;
       if (!best || goesFirst(sw, best, most)) best = sw;
     }

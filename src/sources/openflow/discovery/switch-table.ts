@@ -250,7 +250,7 @@ export class SwitchTable {
       if (!scope) return undefined;
       const isKnown = known?.isKnown === true;
       const displaced = this.#admission.findDisplaceable(this.all(), scope, session, isKnown);
-      if (!displaced) return `too many switches or ports of this ${scope}`;
+      if (!displaced) return `too many switches or ports of this ${scope === "key" ? "address" : "source"}`;
       this.#events.count("devices_displaced_total");
       const { session: displacedSession } = displaced;
       displaced.session = undefined;

@@ -2,8 +2,9 @@
  * Decides what it means when a host or an address appears a second time. The first owner is probed. If it replies, both
  * use the same identity: a conflict. If it does not reply in time, the identity has moved.
  */
+
+import { Quota } from "../../../lib/quota.ts";
 import type { Steps } from "../../../lib/steps.ts";
-import { Quota } from "../quota.ts";
 
 export interface DuplicateCheck {
   /** The device whose announcement is checked. */
@@ -23,7 +24,7 @@ const MAX_CHECKS_PER_DEVICE = 500;
 
 export class DuplicateDetection {
   readonly #checks = new Map<string, DuplicateCheck>();
-  readonly #quota = new Quota({ perAddress: MAX_CHECKS_PER_DEVICE, total: MAX_CHECKS });
+  readonly #quota = new Quota({ perKey: MAX_CHECKS_PER_DEVICE, total: MAX_CHECKS });
 
   /** Returns false when a check with the same key is running, or when too many are. */
   start(key: string, check: DuplicateCheck): boolean {

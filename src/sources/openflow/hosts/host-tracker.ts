@@ -11,6 +11,7 @@
  * Hosts are limited per peer address and in total, and a new host or a move needs the change budget of its switch.
  */
 import ipaddr from "ipaddr.js";
+import { Quota } from "../../../lib/quota.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import { type Announcement, writeArpProbe, writeNeighbourSolicitation } from "../codec/announcement.ts";
@@ -19,7 +20,6 @@ import { macBytes } from "../codec/wire.ts";
 import { PROBE_SOURCE_MAC } from "../flows.ts";
 import type { OpenflowSettings } from "../options.ts";
 import { type PortRef, portKey } from "../port-ref.ts";
-import { Quota } from "../quota.ts";
 import { DuplicateDetection } from "./duplicate-detection.ts";
 import { firstActivity, type HostLocation, LearnedHost, recordActivity } from "./learned-host.ts";
 import { RecentHosts } from "./recent-hosts.ts";
@@ -64,7 +64,7 @@ export class HostTracker {
     this.#claims = claims;
     this.#environment = environment;
     this.#settings = settings;
-    this.#quota = new Quota({ perAddress: settings.maxHostsPerAddress, total: settings.maxHosts });
+    this.#quota = new Quota({ perKey: settings.maxHostsPerAddress, total: settings.maxHosts });
   }
 
   get size(): number {

@@ -1,7 +1,7 @@
 /** What the source has to send and switches do not accept: limited for each peer address and in total. */
-import { Quota } from "../quota.ts";
+import { Quota } from "../../../lib/quota.ts";
 
-const LIMITS = { perAddress: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+const LIMITS = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 
 /** Of all connections. */
 export const createBacklogQuota = (): Quota => new Quota(LIMITS);

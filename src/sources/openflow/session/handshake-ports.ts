@@ -1,6 +1,7 @@
 /** The ports that a session has received in its handshake, until its switch has them. */
+
+import type { Quota } from "../../../lib/quota.ts";
 import type { PortDescription } from "../codec/port.ts";
-import type { Quota } from "../quota.ts";
 
 export class HandshakePorts extends Map<number, PortDescription> {
   readonly #address: string;

@@ -6,10 +6,10 @@
  * The bytes that sessions hold are limited per peer address and in total. A session that would exceed the limit is closed.
  */
 import { errorMessage } from "../../../lib/error-message.ts";
+import type { Quota } from "../../../lib/quota.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import type { MessageFramer } from "../codec/framing.ts";
-import type { Quota } from "../quota.ts";
 import type { Channel } from "./transport.ts";
 
 const FULL_BYTES = 64 * 1024;

@@ -5,7 +5,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { ByteChannel, ByteHandler } from "../../../lib/byte-channel.ts";
-import type { Quota } from "../quota.ts";
+import type { Quota } from "../../../lib/quota.ts";
 import type { PeerCertificate } from "./allow-list.ts";
 import { BacklogAccount, createBacklogQuota } from "./backlog.ts";
 import type { Channel } from "./transport.ts";

@@ -12,6 +12,7 @@
 import type { ByteHandler } from "../../../lib/byte-channel.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Logger } from "../../../lib/logger.ts";
+import type { Quota } from "../../../lib/quota.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import { TokenBucket, type TokenBucketOptions } from "../../../lib/token-bucket.ts";
@@ -32,7 +33,6 @@ import type { PortDescription } from "../codec/port.ts";
 import { WireError } from "../codec/wire.ts";
 import type { Counter } from "../counters.ts";
 import type { PortChange } from "../discovery/port-damping.ts";
-import type { Quota } from "../quota.ts";
 import { HANDSHAKE_REQUESTS, type HandshakeReply, HELLO, RENEWAL_REQUESTS } from "./handshake.ts";
 import { HandshakePorts } from "./handshake-ports.ts";
 import { Inbox, type InboxOwner } from "./inbox.ts";
