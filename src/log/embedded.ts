@@ -72,8 +72,6 @@ export const openEmbeddedLog = (path: string, options: EmbeddedLogOptions = {}):
 export class EmbeddedLog implements Log {
   readonly id: string;
   readonly signingKey: Uint8Array;
-  /** Whether an older version wrote the values. Call `completeConversion` once they are converted. */
-  readonly needsConversion: boolean;
   readonly #file: LogFile;
   readonly #db: Database;
   readonly #writer: Writer;
@@ -81,11 +79,10 @@ export class EmbeddedLog implements Log {
   #nextPageId: number;
 
   constructor(file: LogFile, path: string, { worker }: EmbeddedLogOptions) {
-    const { db, id, signingKey, needsConversion } = file;
+    const { db, id, signingKey } = file;
     this.#file = file;
     this.id = id;
     this.signingKey = signingKey;
-    this.needsConversion = needsConversion;
     this.#db = db;
     this.#stats = file.stats;
     this.#nextPageId = file.lastPageId + 1;
@@ -99,10 +96,6 @@ export class EmbeddedLog implements Log {
     } else {
       this.#writer = new WriterThread({ path, stats: file.stats, onStats, ...(worker && { worker }) });
     }
-  }
-
-  completeConversion(): Promise<void> {
-    return this.#write({ op: "completeConversion" });
   }
 
   append(batch: Batch): Promise<void> {
@@ -177,13 +170,12 @@ export class EmbeddedLog implements Log {
     if (!row) return undefined;
     const pageIds: Record<StoreKind, number[]> = JSON.parse(row.pages);
     const records = (kind: StoreKind): PageRecord[] =>
-      (pageIds[kind] ?? []).map((storedId) => ({ storedId, encode: () => this.#readPage(storedId) }));
+      pageIds[kind].map((storedId) => ({ storedId, encode: () => this.#readPage(storedId) }));
     return {
       revision: row.revision,
       time: row.time,
       graphTime: row.graph_time,
-      // An earlier version stored fewer kinds.
-      versions: { ...forStoreKinds(() => 0), ...JSON.parse(row.marks) },
+      versions: JSON.parse(row.marks),
       pages: forStoreKinds(records),
     };
   }

@@ -13,11 +13,8 @@ import { dirname } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
 import { LogError, type LogStats } from "./log.ts";
 
-/** Format 1 identified entities by the exact text of their ids; `src/view/convert.ts` converts it. */
+/** A log of another format is refused. */
 const FORMAT = "3";
-/** Has fewer kinds of collections, and is otherwise the same. */
-const FORMAT_BEFORE_MERGING = "2";
-const CONVERTIBLE_FORMAT = "1";
 const FILE_PRAGMAS = ["auto_vacuum = INCREMENTAL", "journal_mode = WAL"];
 const CONNECTION_PRAGMAS = [
   "synchronous = NORMAL",
@@ -40,14 +37,13 @@ CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY AUTOINCREMENT, bytes INT
 CREATE TABLE IF NOT EXISTS snapshot (
   revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, graph_time INTEGER NOT NULL, marks TEXT NOT NULL, pages TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS running_total (revision INTEGER PRIMARY KEY, changes INTEGER NOT NULL);
+INSERT INTO running_total SELECT 0, 0 WHERE NOT EXISTS (SELECT 1 FROM running_total);
 `;
 
 export interface LogFile {
   readonly db: Database;
   readonly id: string;
   readonly signingKey: Uint8Array;
-  /** Written by an older version, in a format that can be converted. */
-  readonly needsConversion: boolean;
   readonly stats: LogStats;
   readonly position: string | undefined;
   /** The highest id of a page so far, also of deleted ones. */
@@ -76,11 +72,6 @@ function readPosition(db: Database): string | undefined {
   return row === null ? undefined : Buffer.from(row.value).toString();
 }
 
-/** Marks the log as one of the current format. */
-export function completeConversion(db: Database): void {
-  db.query("UPDATE meta SET value = ? WHERE name = 'format'").run(Buffer.from(FORMAT));
-}
-
 /** Opens or creates the log at `path`, a file or `:memory:`. The connection is for reads, unless it is in memory. */
 export function openLogFile(path: string, { identity }: LogFileOptions = {}): LogFile {
   let lock: Database | undefined;
@@ -96,20 +87,18 @@ export function openLogFile(path: string, { identity }: LogFileOptions = {}): Lo
     for (const pragma of [...FILE_PRAGMAS, ...CONNECTION_PRAGMAS, READ_CACHE]) db.run(`PRAGMA ${pragma}`);
     db.run(TABLES);
     const format = new TextDecoder().decode(readOrCreateMeta(db, "format", () => Buffer.from(FORMAT)));
-    if (format === FORMAT_BEFORE_MERGING) completeConversion(db);
-    else if (format !== FORMAT && format !== CONVERTIBLE_FORMAT) {
+    if (format !== FORMAT)
       throw new LogError(
-        "newer-format",
-        `${path} was written by a newer version; run that one or give another --data`,
+        "other-format",
+        `${path} has format ${format} of another version, and this one reads format ${FORMAT}; ` +
+          "move the file away to begin with an empty log, or give another folder with --data",
       );
-    }
     // "epoch" and "secret" are the stored names of the id and the signing key.
     const newId = () => (identity ? Buffer.from(identity.id, "base64url") : randomBytes(6));
     const id = Buffer.from(readOrCreateMeta(db, "epoch", newId)).toString("base64url");
     if (identity && id !== identity.id)
       throw new LogError("other-log", `${path} is a copy of the log ${id}, not of ${identity.id}`);
     const signingKey = readOrCreateMeta(db, "secret", () => identity?.signingKey ?? randomBytes(32));
-    completeRunningTotal(db);
     if (path !== IN_MEMORY) db.run("PRAGMA query_only = ON");
     const stats = readStats(db);
     const lastPageId = queryNumber(db, "SELECT seq AS n FROM sqlite_sequence WHERE name = 'page'");
@@ -117,7 +106,6 @@ export function openLogFile(path: string, { identity }: LogFileOptions = {}): Lo
       db,
       id,
       signingKey,
-      needsConversion: format === CONVERTIBLE_FORMAT,
       stats,
       position: readPosition(db),
       lastPageId,
@@ -213,26 +201,6 @@ function asLogError(path: string, error: unknown): LogError {
     ? "move the file away, or give another folder with --data"
     : "make the folder writable for this user, or give another with --data";
   return new LogError("unreadable", `cannot open the log ${path}: ${reason}; ${fix}`, { cause: error });
-}
-
-/** Counts the changes of all batches again when the last writer of the file was an older version, which did not. */
-function completeRunningTotal(db: Database): void {
-  const newest = queryNumber(db, "SELECT max(revision) AS n FROM batch");
-  const { oldest } = readExtent(db);
-  const isEmpty = queryNumber(db, "SELECT count(*) AS n FROM (SELECT 1 FROM running_total LIMIT 1)") === 0;
-  if (
-    !isEmpty &&
-    queryNumber(db, "SELECT max(revision) AS n FROM running_total") === Math.max(newest, oldest)
-  )
-    return;
-  db.transaction(() => {
-    db.run("DELETE FROM running_total");
-    db.query("INSERT INTO running_total (revision, changes) VALUES (?, 0)").run(oldest);
-    db.query(
-      `INSERT INTO running_total (revision, changes)
-       SELECT revision, sum(sum(changes)) OVER (ORDER BY revision) FROM batch WHERE revision > ? GROUP BY revision`,
-    ).run(oldest);
-  })();
 }
 
 /** Creates the value when the log does not have it yet. */

@@ -166,7 +166,7 @@ export class LogError extends Error {
   readonly code:
     | "unreadable"
     | "in-use"
-    | "newer-format"
+    | "other-format"
     | "other-log"
     | "write-failed"
     | "overtaken"

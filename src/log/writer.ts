@@ -9,7 +9,7 @@ import type { Database } from "bun:sqlite";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { compress } from "./batch-codec.ts";
 import type { LogStats } from "./log.ts";
-import { completeConversion, readExtent, readStats, storePosition } from "./log-file.ts";
+import { readExtent, readStats, storePosition } from "./log-file.ts";
 
 const ROWS_PER_SLICE = 200;
 const TOTALS_PER_SLICE = 10_000;
@@ -52,8 +52,7 @@ export type WriteRequest =
   | { readonly op: "storePages"; readonly block: PageBlock }
   | { readonly op: "storeSnapshot"; readonly row: SnapshotRow; readonly position?: string }
   | { readonly op: "dropSnapshot"; readonly revision: number }
-  | { readonly op: "prune"; readonly keepSince: number; readonly maxBytes: number }
-  | { readonly op: "completeConversion" };
+  | { readonly op: "prune"; readonly keepSince: number; readonly maxBytes: number };
 
 export class LogWriter {
   readonly #db: Database;
@@ -82,8 +81,6 @@ export class LogWriter {
         return this.#dropSnapshot(request.revision);
       case "prune":
         return this.#prune(request.keepSince, request.maxBytes);
-      case "completeConversion":
-        return completeConversion(this.#db);
     }
   }
 

@@ -195,12 +195,6 @@ export function canonicalClaim(kind: Kind, record: unknown): ClaimResult<Kind> {
   return result.ok ? result : { ...result, fault: { ...result.fault, record: recordName(kind, record) } };
 }
 
-/** The same for a claim of the log, where it may be of an earlier version, which had no limit for the whole claim. */
-export function canonicalStoredClaim<K extends Kind>(kind: K, claim: unknown): ClaimResult<K>;
-export function canonicalStoredClaim(kind: Kind, claim: unknown): ClaimResult<Kind> {
-  return convert(kind, claim);
-}
-
 /** An escaped control character has the most bytes in JSON. */
 const MAX_BYTES_PER_CHARACTER = 6;
 

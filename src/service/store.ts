@@ -15,7 +15,6 @@ import { openRetryingLog } from "../log/retrying-log.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { Committer } from "../view/committer.ts";
 import { Compactor } from "../view/compactor.ts";
-import { convertView } from "../view/convert.ts";
 import { History } from "../view/history.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import { repairLog, restoreView } from "../view/restore.ts";
@@ -79,13 +78,7 @@ export async function openStore(
   }
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE);
   const log = openRetryingLog(path, { clock, logger });
-  const view = await restore(log, logger);
-  if (log.needsConversion) {
-    const entities = await convertView(view, log, new MergeRules(settings), clock.now());
-    await log.completeConversion();
-    logger.info("log converted to the current format", { entities });
-  }
-  return openParts(config, log, view, settings, clock, logger);
+  return openParts(config, log, await restore(log, logger), settings, clock, logger);
 }
 
 async function restore(log: Log, logger: Logger): Promise<View> {

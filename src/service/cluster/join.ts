@@ -56,8 +56,6 @@ export async function joinCluster(config: Config, discards: boolean): Promise<Jo
     const local = openRetryingLog(path, { clock: systemClock, logger: silentLogger });
     let engine: Engine | undefined;
     try {
-      if (local.needsConversion)
-        throw new StartupError("log", `${path} is of an older version; start the service on it once, alone`);
       engine = await connectEngine(engineOptions(config, nameOfMachine()));
       const { oldest, newest } = local.stats();
       const position = await publishLog(config, discards, local, engine);
