@@ -3,6 +3,7 @@
  * connected and leave out INDIRECT links, a part is what a person calls connected.
  */
 import type { Steps } from "../../lib/steps.ts";
+import { UnionFind } from "../../lib/union-find.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
 import type { LocatedHosts } from "./located-hosts.ts";
 
@@ -23,21 +24,11 @@ interface PartSize {
 
 export function* findParts(graph: LinkGraph, hosts: LocatedHosts): Steps<Parts> {
   const { devices } = graph;
-  const parent = new Int32Array(devices.length);
-  for (let i = 0; i < parent.length; i++) parent[i] = i;
-  const find = (device: number): number => {
-    let root = device;
-    for (let up = parent[root] ?? root; up !== root; up = parent[root] ?? root) {
-      parent[root] = parent[up] ?? up;
-      root = up;
-    }
-    return root;
-  };
+  const sets = new UnionFind<number>();
   let left = LINKS_PER_STEP;
   for (const [number, device] of devices.entries()) {
     if (!device?.available) continue;
-    for (const { active, to } of device.out)
-      if (active && devices[to]?.available) parent[find(number)] = find(to);
+    for (const { active, to } of device.out) if (active && devices[to]?.available) sets.union(number, to);
     left -= 1 + device.out.length;
     if (left > 0) continue;
     left = LINKS_PER_STEP;
@@ -46,7 +37,7 @@ export function* findParts(graph: LinkGraph, hosts: LocatedHosts): Steps<Parts> 
   const sizes = new Map<number, PartSize>();
   for (const [number, device] of devices.entries()) {
     if (!device?.available) continue;
-    const root = find(number);
+    const root = sets.find(number);
     const size = sizes.get(root);
     if (!size) sizes.set(root, { hosts: hosts.at(device.id), devices: 1, lowestId: device.id });
     else {
@@ -61,7 +52,7 @@ export function* findParts(graph: LinkGraph, hosts: LocatedHosts): Steps<Parts> 
   for (const { devices: ids, count } of hosts.groups) {
     const numbers = ids.map((id) => graph.numberOf(id)).filter((number) => number !== undefined);
     // A host that is in two parts counts in both.
-    for (const root of new Set(numbers.map(find))) {
+    for (const root of new Set(numbers.map((number) => sets.find(number)))) {
       const size = sizes.get(root);
       if (size) size.hosts += count;
     }
@@ -69,7 +60,7 @@ export function* findParts(graph: LinkGraph, hosts: LocatedHosts): Steps<Parts> 
     left = LINKS_PER_STEP;
     yield;
   }
-  return { partOf: find, largest: largestOf(sizes) };
+  return { partOf: (device) => sets.find(device), largest: largestOf(sizes) };
 }
 
 function largestOf(sizes: ReadonlyMap<number, PartSize>): number | undefined {

@@ -5,6 +5,7 @@
  * A record that is supported by several of one network is an aggregate of different things: an abstract node over a
  * whole site, a port over the members of a link aggregate. It is a thing of its own and joins none of them.
  */
+import { UnionFind } from "../../lib/union-find.ts";
 import { appendTo } from "./topology-records.ts";
 
 export interface Layered {
@@ -19,8 +20,8 @@ export interface Layered {
 export function joinLayers<T extends Layered>(records: readonly T[]): T[][] {
   const supporting = new Map(records.map((record) => [record.key, withoutAggregates(record)]));
   const levels = levelsOf(supporting);
-  const sets = new DisjointSets();
-  for (const [key, below] of supporting) for (const other of below) sets.join(key, other);
+  const sets = new UnionFind<string>();
+  for (const [key, below] of supporting) for (const other of below) sets.union(key, other);
   const groups = new Map<string, T[]>();
   for (const record of records) {
     appendTo(groups, sets.find(record.key), record);
@@ -62,26 +63,4 @@ function levelsOf(supporting: ReadonlyMap<string, readonly string[]>): Map<strin
     layer = [...next].filter((key) => !levels.has(key));
   }
   return levels;
-}
-
-/** Union-find over keys. A key that was never joined is a set of its own. */
-class DisjointSets {
-  readonly #parents = new Map<string, string>();
-
-  find(key: string): string {
-    let root = key;
-    for (let next = this.#parents.get(root); next !== undefined; next = this.#parents.get(root)) root = next;
-    // Shortens the way for the next search.
-    for (let at = key; at !== root; ) {
-      const next = this.#parents.get(at) ?? root;
-      this.#parents.set(at, root);
-      at = next;
-    }
-    return root;
-  }
-
-  join(a: string, b: string): void {
-    const [rootA, rootB] = [this.find(a), this.find(b)];
-    if (rootA !== rootB) this.#parents.set(rootA, rootB);
-  }
 }

@@ -6,6 +6,7 @@
  * end cannot be changed: an open one is chosen before all others, a closed one is never chosen.
  */
 import { pausing, type Steps, sortInSteps } from "../../../lib/steps.ts";
+import { UnionFind } from "../../../lib/union-find.ts";
 
 const EDGES_PER_STEP = 128;
 
@@ -38,7 +39,7 @@ export function* spanningForest(edges: readonly GraphEdge[]): Steps<Forest> {
     candidates,
     (x, y) => x.rank - y.rank || x.hops - y.hops || (x.edge.id < y.edge.id ? -1 : 1),
   );
-  const components = new UnionFind();
+  const components = new UnionFind<string>();
   const chosen = new Set<string>();
   for (const candidate of pausing(sorted, EDGES_PER_STEP)) {
     if (!candidate) yield;
@@ -86,27 +87,4 @@ function* hopsFromRoots(
     }
   }
   return { hops, rootOf };
-}
-
-class UnionFind {
-  readonly #parent = new Map<string, string>();
-
-  #root(node: string): string {
-    let root = node;
-    for (let up = this.#parent.get(root); up !== undefined; up = this.#parent.get(root)) root = up;
-    for (let at = node; at !== root; ) {
-      const up = this.#parent.get(at) ?? root;
-      this.#parent.set(at, root);
-      at = up;
-    }
-    return root;
-  }
-
-  /** Returns false when both were in one set already. */
-  union(a: string, b: string): boolean {
-    const [rootA, rootB] = [this.#root(a), this.#root(b)];
-    if (rootA === rootB) return false;
-    this.#parent.set(rootA, rootB);
-    return true;
-  }
 }
