@@ -9,7 +9,6 @@ import type { ClusterView } from "./cluster-status.ts";
 import type { Forwarder } from "./forwarding/forwarder.ts";
 import type { Relay } from "./forwarding/relay.ts";
 import type { ServerLimits } from "./limits/server-limits.ts";
-import type { Shares } from "./limits/shares.ts";
 import type { AccessLog } from "./metrics/access-log.ts";
 import type { OnosOptions } from "./onos/onos-dialect.ts";
 
@@ -25,8 +24,6 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   readonly limits: ServerLimits;
   readonly authenticator: Authenticator;
   readonly users: Users;
-  /** Of the limits of a service with several processes. */
-  readonly shares?: Shares;
   /** In a reader process: forwards requests that it cannot serve to the main process. */
   readonly relay?: Relay;
   /** In the main process: the controllers that requests are forwarded to. */

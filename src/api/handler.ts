@@ -39,7 +39,6 @@ import { createReaderRelay, isForMainProcess, type RelayRequest } from "./forwar
 import type { RequestHandlerOptions } from "./handler-options.ts";
 import { Admission } from "./limits/admission.ts";
 import { LoadShedder } from "./limits/load-shedder.ts";
-import { createOwnShares, ShareExhausted, type Shares } from "./limits/shares.ts";
 import { type ProcessCounters, RequestCounters } from "./metrics/process-counters.ts";
 import { type RecordedResponse, type RequestOrigins, RequestRecorder } from "./metrics/request-recorder.ts";
 import { UsageRecorder, userUsages } from "./metrics/usage-counters.ts";
@@ -98,7 +97,6 @@ export class RequestHandler implements Handler {
   readonly #relay: RelayRequest | undefined;
   readonly #forwarding: Forwarding | undefined;
   readonly #prefixes: Prefixes;
-  readonly shares: Shares;
   #isStopping = false;
 
   constructor(options: RequestHandlerOptions, connections = new ConnectionCounters()) {
@@ -110,8 +108,7 @@ export class RequestHandler implements Handler {
     this.#logins = new Logins(options, new AuditLog(options.logger, options.clock));
     this.#credentials = new RequestCredentials(options, this.#logins);
     this.#connections = connections;
-    this.shares = options.shares ?? createOwnShares(limits, options.clock);
-    this.#streams = new SseHub(context.history, context.scheduler, limits, this.shares, HEARTBEAT_MS);
+    this.#streams = new SseHub(context.history, context.scheduler, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
       problemWindows: options.problemWindows,
@@ -137,7 +134,7 @@ export class RequestHandler implements Handler {
     };
     this.#recorder = new RequestRecorder(this.#usage, options.accessLog, requestOrigins, options.clock);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
-    this.#admission = new Admission(limits, this.shares);
+    this.#admission = new Admission(limits, options.clock);
     this.#relay = createReaderRelay(options.relay, this.#logins, this.#problems);
     this.#public = new PublicEndpoints({
       auxiliary: this.#auxiliary,
@@ -246,7 +243,6 @@ export class RequestHandler implements Handler {
   /** Call it after a change of the limits: cached responses were made with the old ones. */
   onLimitsChanged(): void {
     this.#responseCache.clear();
-    this.shares.giveBackUnused();
   }
 
   /** CORS and rate limit headers differ between requests for the same target, so such responses cannot be cached. */
@@ -312,8 +308,6 @@ export class RequestHandler implements Handler {
       this.#logins.requireRole(request, connection, credential, path);
       served.rateLimitHeaders = this.#admission.admit(request, connection, credential.user, this.#overloaded);
     } catch (error) {
-      if (error instanceof ShareExhausted)
-        return this.shares.retry(error, () => this.#serveUser(request, connection, path, credential));
       return this.#respondToFailure(served, error);
     }
     return this.#serveAdmitted(served);
@@ -379,7 +373,6 @@ export class RequestHandler implements Handler {
     const { user } = served.credential;
     const relay = this.#relay;
     if (error instanceof Cancelled) return NOT_SENT;
-    if (error instanceof ShareExhausted) return this.shares.retry(error, () => this.#serveAdmitted(served));
     if (relay && isForMainProcess(error, path))
       return relay(request, connection, { user, headers, waitsForOthers: true });
     const dialect = dialectOf(path, this.#prefixes);

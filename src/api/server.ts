@@ -81,7 +81,6 @@ export function openServer(options: ServerOptions): Server {
       });
   };
   const listener = new HttpListener(handler, connectionLimits, clock, { counters, onDescriptors });
-  handler.shares.countInFlight = () => listener.inFlight;
   const tls = options.tls && { identity: options.tls, counts: handler.tlsHandshakes };
   const bound = listener.listen({ hostname: host, port, reusePort: sharedPort }, tls);
   if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath });

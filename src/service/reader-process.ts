@@ -14,7 +14,6 @@ import type { User } from "../api/auth/users.ts";
 import type { ClusterView } from "../api/cluster-status.ts";
 import { Drawings } from "../api/endpoints/drawings.ts";
 import { createRelay } from "../api/forwarding/relay.ts";
-import { Shares } from "../api/limits/shares.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { type Client, createClient, idOf } from "../client/client.ts";
 import type { WatchSnapshot } from "../client/types.ts";
@@ -37,8 +36,6 @@ import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
 
 const REPORT_INTERVAL_MS = 1000;
-/** Units of a limit in one request to the writer. */
-const MAX_SHARE_BATCH = 256;
 
 export interface ReaderOptions {
   /** The pipe from the writer. */
@@ -69,10 +66,9 @@ export async function runReader({ input, write, signal, onWriterGone }: ReaderOp
   const settings = createReaderSettings(start.settings);
   const tls = start.tls && new LiveTlsIdentity(start.tls);
   const send: Send = (message) => write(jsonLine(message));
-  const shares = createReaderShares(send);
   const cluster = start.cluster && { staleSince: start.cluster.staleSince };
-  const controlled = { users, settings, tls, cluster, shares };
-  receiveMessages(messages, { ...controlled, stop }, send).then(onInputEnd, onInputEnd);
+  const controlled = { users, settings, tls, cluster };
+  receiveMessages(messages, { ...controlled, stop }).then(onInputEnd, onInputEnd);
   await serveReplica(start, controlled, AbortSignal.any([signal, stop.signal]), send);
 }
 
@@ -112,29 +108,12 @@ function createReaderSettings(values: SettingsValues): ReaderSettings {
   };
 }
 
-/** The shares of this process, which it gets from the writer. A writer that is gone ends this process. */
-function createReaderShares(send: Send): Shares {
-  const post = (message: ReaderMessage) => void send(message).catch(() => {});
-  return new Shares(
-    {
-      maxBatch: MAX_SHARE_BATCH,
-      request(shareRequest) {
-        post({ shareRequest });
-        return undefined;
-      },
-      giveBack: (shareReturn) => post({ shareReturn }),
-    },
-    systemClock,
-  );
-}
-
 interface Controlled {
   readonly users: PushedUsers;
   readonly settings: ReaderSettings;
   readonly tls: LiveTlsIdentity | undefined;
   /** On a node of a cluster. */
   readonly cluster: PushedClusterView | undefined;
-  readonly shares: Shares;
   readonly stop: AbortController;
 }
 
@@ -146,8 +125,7 @@ interface PushedClusterView extends ClusterView {
 /** Applies messages until the writer closes the pipe. */
 async function receiveMessages(
   messages: AsyncGenerator<unknown>,
-  { users, settings, tls, cluster, shares, stop }: Controlled,
-  send: Send,
+  { users, settings, tls, cluster, stop }: Controlled,
 ): Promise<void> {
   for await (const line of messages) {
     const message = parseWriterMessage(line);
@@ -157,18 +135,13 @@ async function receiveMessages(
     if (message.pageOpen) settings.onPageOpen();
     if (message.tls) tls?.replace(message.tls);
     if (message.cluster && cluster) cluster.staleSince = message.cluster.staleSince;
-    if (message.shareGrant) shares.grant(message.shareGrant);
-    if (message.shareRecall) {
-      const { kind, key } = message.shareRecall;
-      await send({ shareReturn: shares.recall(kind, key) });
-    }
     if (message.stop) stop.abort();
   }
 }
 
 async function serveReplica(
   start: ReaderStart,
-  { users, settings, tls, cluster, shares }: Omit<Controlled, "stop">,
+  { users, settings, tls, cluster }: Omit<Controlled, "stop">,
   signal: AbortSignal,
   send: Send,
 ): Promise<void> {
@@ -199,7 +172,7 @@ async function serveReplica(
     await Promise.race([synced, following, stopped]);
     if (signal.aborted) return;
     const server = openServer({
-      ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, shares, checkRemotely }),
+      ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, checkRemotely }),
       port,
       sharedPort: true,
       context: { view: replica.view, history: replica.history, log, scheduler, drawings: new Drawings() },
@@ -217,8 +190,7 @@ async function serveReplica(
     };
     try {
       await send({ listening: true });
-      const reports = [reportCounters(server, send, signal), shares.runReports(signal)];
-      await Promise.race([following, stopped, ...reports]);
+      await Promise.race([following, stopped, reportCounters(server, send, signal)]);
     } finally {
       await server.stop(DRAIN_TIMEOUT_MS);
       await send({ counters: server.counters() });

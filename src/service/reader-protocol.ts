@@ -6,7 +6,6 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { ROLES } from "../api/auth/users-file.ts";
-import { LIMIT_KINDS } from "../api/limits/limit-pools.ts";
 import { UsageCounters } from "../api/metrics/usage-counters.ts";
 import { Configuration, type Immutable } from "../config/schema.ts";
 import { SettingsSchema } from "./live-settings.ts";
@@ -57,7 +56,6 @@ const ReaderStart = Type.Object({
 export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
 const count = Type.Integer({ minimum: 0 });
-const ShareUnits = Type.Object({ kind: Type.Enum([...LIMIT_KINDS]), key: Type.String(), count });
 
 /** The first message has `start` and `users`. */
 const WriterMessage = Type.Object({
@@ -74,20 +72,12 @@ const WriterMessage = Type.Object({
   tls: Type.Optional(ReaderTls),
   /** Whenever the log of the cluster can no longer be followed, or can be again. */
   cluster: Type.Optional(ReaderCluster),
-  /** Answers `shareRequest`. */
-  shareGrant: Type.Optional(Type.Object({ ...ShareUnits.properties, left: count })),
-  /** Asks for what the reader does not use of a limit; answered by `shareReturn`. */
-  shareRecall: Type.Optional(ShareUnits),
   stop: Type.Optional(Type.Boolean()),
 });
 export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;
 
 const ReaderMessage = Type.Object({
   listening: Type.Optional(Type.Boolean()),
-  /** The reader needs more than its share of a limit (`share-exchange.ts`). */
-  shareRequest: Type.Optional(ShareUnits),
-  /** What it does not use. */
-  shareReturn: Type.Optional(Type.Object({ ...ShareUnits.properties, settled: count })),
   /** Since the start of the reader. */
   counters: Type.Optional(
     Type.Object({

@@ -29,7 +29,6 @@ import type { LiveSettings } from "./live-settings.ts";
 import { readerCommandLine } from "./reader-command.ts";
 import { parseReaderMessage, type ReaderStart, type WriterMessage } from "./reader-protocol.ts";
 import { DRAIN_TIMEOUT_MS } from "./server-options.ts";
-import type { ShareExchange, ShareReader } from "./share-exchange.ts";
 import { StartupError } from "./startup-error.ts";
 
 /** A reader gets its settings from the main process. Others may be credentials and secrets of sources. */
@@ -54,7 +53,6 @@ export interface ReadersOptions {
   readonly log: Log;
   /** Of the log of a cluster. */
   readonly health: StreamHealth | undefined;
-  readonly exchange: ShareExchange;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -213,18 +211,10 @@ export class Readers implements ReaderMetrics, Disposable {
     const onAbort = () => void this.#stop(child);
     signal.addEventListener("abort", onAbort, { once: true });
     this.#children.add(child);
-    const { exchange } = this.#options;
-    const shareReader: ShareReader = {
-      sendGrant: (shareGrant) => send(child, { shareGrant }),
-      sendRecall: (shareRecall) => send(child, { shareRecall }),
-    };
-    exchange.add(shareReader);
     let listening = false;
     try {
       for await (const line of jsonLines(child.stdout)) {
         const message = parseReaderMessage(line);
-        if (message.shareReturn) exchange.onReturned(shareReader, message.shareReturn);
-        if (message.shareRequest) void exchange.onRequest(shareReader, message.shareRequest);
         if (message.counters) this.#counters.set(child, message.counters);
         if (!message.listening || listening) continue;
         listening = true;
@@ -236,7 +226,6 @@ export class Readers implements ReaderMetrics, Disposable {
     } finally {
       signal.removeEventListener("abort", onAbort);
       this.#children.delete(child);
-      exchange.remove(shareReader);
       const lastCounters = this.#counters.get(child) ?? ZERO_COUNTERS;
       this.#endedCounters = addCounters(this.#endedCounters, endedCounters(lastCounters));
       this.#counters.delete(child);

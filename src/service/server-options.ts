@@ -2,7 +2,6 @@
 
 import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
-import type { Shares } from "../api/limits/shares.ts";
 import { AccessLog } from "../api/metrics/access-log.ts";
 import type { ServerOptions } from "../api/server.ts";
 import type { Config } from "../config/schema.ts";
@@ -25,7 +24,6 @@ export interface SharedServerInput {
   readonly tls: LiveTlsIdentity | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly shares: Shares;
   /** The Authorization header of the service's own processes. */
   readonly internalAuthorization?: string | undefined;
   /** In a reader process. */
@@ -44,13 +42,12 @@ type SharedOption =
   | "version"
   | "authenticator"
   | "users"
-  | "shares"
   | "tls"
   | "clock"
   | "logger";
 
 export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
-  const { config, settings, users, tls, clock, logger, shares, internalAuthorization, checkRemotely } = input;
+  const { config, settings, users, tls, clock, logger, internalAuthorization, checkRemotely } = input;
   const { host, aliases, onos, cors, trustedProxies, hosts, accessLog } = config;
   const { limits } = settings;
   const throttle: ThrottleOptions = {
@@ -89,7 +86,6 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
       checkRemotely,
     }),
     users,
-    shares,
     tls,
     clock,
     logger,

@@ -41,7 +41,6 @@ import { ConfiguredMap } from "./map-source.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
-import { ShareExchange } from "./share-exchange.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
 import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
@@ -94,7 +93,6 @@ interface Parts {
   readonly context: SourceContext;
   readonly readers: Readers;
   readonly tls: TlsFiles | undefined;
-  readonly exchange: ShareExchange;
   readonly forwarder: ControllerForwarder;
   readonly map: ConfiguredMap;
 }
@@ -156,12 +154,10 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
     : serviceOptions;
   const sharedUsers = await shareUsers(users, store.cluster, config, clock, logger);
   sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
-  const exchange = new ShareExchange(settings.limits, clock);
   const forwarder = new ControllerForwarder(config.sources, clock);
   const map = new ConfiguredMap(config, { ...store, clock, logger });
   try {
     using readers = openReaders({
-      exchange,
       config,
       settings,
       users,
@@ -190,7 +186,6 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
         context,
         readers,
         tls,
-        exchange,
         forwarder,
         map,
       },
@@ -296,7 +291,6 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       ...sharedServerOptions({
         ...parts,
         tls: tls?.identity,
-        shares: parts.exchange.shares,
         internalAuthorization: readers.internalAuthorization,
       }),
       port,

@@ -1,6 +1,5 @@
 /** Event streams of one user do not delay another: they are rendered in steps, once for all streams at the same position. */
 import { expect, test } from "bun:test";
-import { createOwnShares } from "../../src/api/limits/shares.ts";
 import { PLAIN } from "../../src/api/onos/dialect.ts";
 import { throwIfFault } from "../../src/api/response/query-problem.ts";
 import { createChangeCursor } from "../../src/api/stream/change-cursor.ts";
@@ -116,8 +115,7 @@ test("streams around the same device share the neighbourhood and its comparison"
 test("a change wakes at most 256 streams in one turn of the event loop", async () => {
   await using h = await openHarness();
   const limits = { streamsPerUser: 10_000, connections: 10_000, requestsPerSecond: 0 };
-  const shares = createOwnShares(limits, h.clock);
-  const hub = new SseHub(h.history, h.scheduler, limits, shares, 15_000);
+  const hub = new SseHub(h.history, h.scheduler, limits, 15_000);
   const { view, history } = h;
   const context = { view, history, dialect: PLAIN, memory: uncountedMemory() };
   const query = throwIfFault(parseQuery([], "devices", { pageLimit: 1, acceptsNames: true }));

@@ -1,39 +1,80 @@
-/** The limits that a request with valid credentials must pass before it is looked at. */
+/** The limits that a request with valid credentials must pass before it is looked at. They hold for one process. */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { TokenBuckets } from "../../lib/token-bucket.ts";
 import { targetTooLong } from "../read-request.ts";
-import type { Problem } from "../response/problem.ts";
-import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
+import { Problem } from "../response/problem.ts";
 import type { ServerLimits } from "./server-limits.ts";
-import type { Shares } from "./shares.ts";
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
+const MAX_TRACKED_USERS = 10_000;
+
+type AdmissionLimits = Pick<ServerLimits, "connections" | "urlBytes" | "requestsPerSecond">;
 
 export class Admission {
-  readonly #limits: ServerLimits;
-  readonly #shares: Shares;
+  readonly #limits: AdmissionLimits;
   readonly #rateLimiter: RateLimiter;
 
-  constructor(limits: ServerLimits, shares: Shares) {
+  constructor(limits: AdmissionLimits, clock: Pick<Clock, "monotonic">) {
     this.#limits = limits;
-    this.#shares = shares;
-    this.#rateLimiter = createRateLimiter(limits, shares);
+    this.#rateLimiter = new RateLimiter(limits, clock);
   }
 
   /**
-   * Returns the headers that say how many requests are left. Throws a `Problem` when a limit is reached, or
-   * `ShareExhausted`. A request that a reader process has forwarded was admitted there.
+   * Returns the headers that say how many requests are left. Throws a `Problem` when a limit is reached. A request that a
+   * reader process has relayed was admitted there.
    */
   admit(
-    request: Request,
-    connection: ConnectionInfo,
+    request: Pick<Request, "target">,
+    connection: Pick<ConnectionInfo, "inFlight" | "isOwnProcess">,
     user: string,
     overloaded: () => Problem,
   ): Readonly<Record<string, string>> {
-    const isForwarded = connection.isOwnProcess;
-    if (!isForwarded && !this.#shares.admitsInFlight(connection.inFlight)) throw overloaded();
-    const { urlBytes } = this.#limits;
+    const { urlBytes, connections } = this.#limits;
+    const isRelayed = connection.isOwnProcess;
+    if (!isRelayed && connection.inFlight >= connections) throw overloaded();
     if (request.target.length > urlBytes) throw targetTooLong(request.target, urlBytes);
-    return isForwarded ? NO_HEADERS : this.#rateLimiter.consume(user);
+    return isRelayed ? NO_HEADERS : this.#rateLimiter.take(user);
+  }
+}
+
+/**
+ * Limits requests per second and user with a token bucket that holds the requests of one second. Every response carries
+ * the `RateLimit` headers, so that a client can slow down before it is rejected.
+ */
+export class RateLimiter {
+  readonly #limits: Pick<ServerLimits, "requestsPerSecond">;
+  readonly #buckets: TokenBuckets;
+
+  /** `requestsPerSecond` 0 means no limit. The value may change while the limiter is in use. */
+  constructor(limits: Pick<ServerLimits, "requestsPerSecond">, clock: Pick<Clock, "monotonic">) {
+    this.#limits = limits;
+    this.#buckets = new TokenBuckets(clock, {
+      get burst() {
+        return limits.requestsPerSecond;
+      },
+      get refillMs() {
+        return 1000 / limits.requestsPerSecond;
+      },
+      maxKeys: MAX_TRACKED_USERS,
+    });
+  }
+
+  /** Returns the headers for the response. Throws a `Problem` when the user has no requests left. */
+  take(user: string): Readonly<Record<string, string>> {
+    const { requestsPerSecond } = this.#limits;
+    if (requestsPerSecond === 0) return NO_HEADERS;
+    const isAllowed = this.#buckets.take(user) === 0;
+    const headers = {
+      RateLimit: `"user";r=${this.#buckets.available(user)};t=1`,
+      "RateLimit-Policy": `"user";q=${requestsPerSecond};w=1`,
+    };
+    if (isAllowed) return headers;
+    throw new Problem(
+      "too-many-requests",
+      `This user may make ${requestsPerSecond} requests a second; wait a second.`,
+      { ...headers, "Retry-After": "1" },
+    );
   }
 }

@@ -8,10 +8,10 @@
 
 import type { BodySource } from "../../http1/body-source.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { Quota } from "../../lib/quota.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
-import type { Shares } from "../limits/shares.ts";
 import { Problem } from "../response/problem.ts";
 import { EventStream, type EventStreamOptions } from "./event-stream.ts";
 import { SharedChunks } from "./shared-chunks.ts";
@@ -24,7 +24,7 @@ export interface StreamLimits {
 
 const SHUTDOWN_RETRY_MS = 2_000;
 const CREDENTIALS_RETRY_MS = 10_000;
-/** Of one turn of the event loop: a write to a socket takes about 8 µs, and copying a megabyte 0.5 ms. */
+/** Streams and bytes that one turn of the event loop handles: a write to a socket takes about 8 µs, and copying a megabyte 0.5 ms. */
 const STREAMS_PER_TURN = 256;
 const BYTES_PER_TURN = 2 * 1024 * 1024;
 
@@ -33,26 +33,25 @@ export class SseHub {
   readonly chunks = new SharedChunks();
   readonly #scheduler: Scheduler;
   readonly #limits: StreamLimits;
-  readonly #shares: Shares;
+  readonly #quota: Quota;
   readonly #heartbeatMs: number;
   readonly #streams = new Set<EventStream>();
   #openedTotal = 0;
   #overflowedTotal = 0;
   #isStopping = false;
-  /** To be woken, in this order. */
+  /** The streams that are to be woken, in this order. */
   #due = new Set<EventStream>();
   #isTurnScheduled = false;
 
-  constructor(
-    history: History,
-    scheduler: Scheduler,
-    limits: StreamLimits,
-    shares: Shares,
-    heartbeatMs: number,
-  ) {
+  constructor(history: History, scheduler: Scheduler, limits: StreamLimits, heartbeatMs: number) {
     this.#scheduler = scheduler;
     this.#limits = limits;
-    this.#shares = shares;
+    this.#quota = new Quota({
+      get perKey() {
+        return limits.streamsPerUser;
+      },
+      total: Number.POSITIVE_INFINITY,
+    });
     this.#heartbeatMs = heartbeatMs;
     history.subscribe(() => this.wakeAll());
   }
@@ -101,13 +100,13 @@ export class SseHub {
     return this.#overflowedTotal;
   }
 
-  /** Throws a problem when the user may not open another stream, or `ShareExhausted`. */
+  /** Throws a problem when the user may not open another stream. */
   requireRoom(user: string): void {
     if (this.#isStopping)
       throw new Problem("stopping", "The service is stopping; try again in a moment.", {
         "Retry-After": "2",
       });
-    if (user === INTERNAL_USER || this.#shares.admitsStream(user)) return;
+    if (user === INTERNAL_USER || !this.#quota.exceededBy(user)) return;
     throw new Problem(
       "too-many-streams",
       `This user has ${this.#limits.streamsPerUser} open streams, which is the maximum; close one first.`,
@@ -119,7 +118,7 @@ export class SseHub {
   openStream(options: Omit<EventStreamOptions, "scheduler" | "onPause" | "onEnd">): BodySource {
     const { user } = options;
     this.requireRoom(user);
-    this.#shares.countStream(user, 1);
+    this.#quota.add(user);
     this.#openedTotal++;
     const stream = new EventStream({
       ...options,
@@ -139,7 +138,7 @@ export class SseHub {
   readonly #onEnd = (stream: EventStream, overflow: boolean): void => {
     if (!this.#streams.delete(stream)) return;
     if (overflow) this.#overflowedTotal++;
-    this.#shares.countStream(stream.user, -1);
+    this.#quota.remove(stream.user);
     if (this.#streams.size === 0) this.chunks.clear();
   };
 
