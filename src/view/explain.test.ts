@@ -136,6 +136,17 @@ describe("why a field has its value", () => {
     expect(new Set(CASES.map(([, , , , gives]) => gives[2]))).toEqual(new Set(Object.values(WHY)));
   });
 
+  test.each(Object.entries(BASES))("every field of %s is explained", (kind, base) => {
+    const claims: StoredClaims = [
+      ["a", base({})],
+      ["b", base({})],
+    ];
+    const { fields } = explained(kind as Kind, claims);
+    const value = merged(kind as Kind, claims, rulesOf()) ?? {};
+    const names = Object.keys(value).filter((name) => name !== "annotations");
+    expect(Object.keys(fields).filter((name) => !name.includes("."))).toEqual(names);
+  });
+
   test("a field with a source has the value that this source claims", () => {
     const texts = [undefined, "", "x", "y"];
     for (const hw of texts) {

@@ -1,18 +1,21 @@
 /**
  * Explains an entity: the claims of all sources in order of precedence, and for each field of the merged value which of
- * them gave it and why. Pure. It computes no value: the value is the one that the state has, and the order of the claims
- * is that of the merge (`merge-rules.ts`, `merge.ts`), by the rules of the state's time.
+ * them gave it and why. Pure. The value is the one that the state has. The reasons are those that the merge records
+ * (`provenance.ts`) when it merges the stored claims once more, by the rules of the state's time.
  */
 import { type Entities, entityId } from "../model/entity.ts";
-import { type Explanation, NOT_SHOWN } from "../model/explanation.ts";
+import { type ExplainedField, type Explanation, NOT_SHOWN, WHY, type Why } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
 import { observedSources } from "../model/merge-settings.ts";
-import { explainFields } from "./explain-fields.ts";
+import { formerIdsOf } from "./former-ids.ts";
 import { sharedIdentities } from "./identity/shared-identity.ts";
 import { claimsKey, missingKey, type StoredClaims } from "./indexes.ts";
+import { mergeClaims } from "./merge.ts";
 import { MergeRules } from "./merge-rules.ts";
 import type { RevisionState } from "./network-state.ts";
+import { type Origin, Provenance } from "./provenance.ts";
 import { claimedId, recoverClaim } from "./recover.ts";
+import { leaderOf, type SourcedClaim } from "./touched-entity.ts";
 import { parseStored } from "./view.ts";
 
 /** `id` in any spelling, also with aliases of devices. Returns undefined for an entity that nothing claims. */
@@ -52,7 +55,7 @@ const recoverClaims = (kind: Kind, value: Entities[Kind] | undefined): StoredCla
 
 export interface ExplainInput {
   readonly kind: Kind;
-  /** Of an entity that is not shown; a value has its own. */
+  /** The id of an entity that is not shown; a value has its own. */
   readonly id: string;
   readonly claims: StoredClaims;
   readonly rules: MergeRules;
@@ -97,7 +100,68 @@ export function explain({ kind, id, claims, rules: known, value, missing }: Expl
         claim: { ...claim },
       };
     }),
-    fields: value ? explainFields(kind, value, observed, rules) : {},
+    fields: value ? explainFields(kind, value, observed, formerIdsOf(value, ordered, claims), rules) : {},
     ...(drift && { drift }),
   };
+}
+
+/** `claims` are those of the observed sources in order of precedence, at least one. */
+function explainFields(
+  kind: Kind,
+  value: Entities[Kind],
+  claims: readonly SourcedClaim<Kind>[],
+  formerIds: readonly string[],
+  rules: MergeRules,
+): Record<string, ExplainedField> {
+  const leader = leaderOf(claims, rules);
+  if (!leader) return {};
+  const merged = claims.map(({ claim }) => claim);
+  const aliases = "aliases" in value ? value.aliases : undefined;
+  const provenance = new Provenance(kind, merged);
+  const { firstSeen, lastChanged, sources, revision } = value;
+  const { annotations = {} } =
+    mergeClaims(
+      kind,
+      merged,
+      {
+        now: 0,
+        before: value,
+        tracking: { firstSeen, lastChanged, sources, revision },
+        leader,
+        formerIds,
+        isOtherDevice: (alias) => !aliases?.includes(alias),
+        // What depends on the rest of the network decides about no other field.
+        shownPort: (device, port) => ({ device, port }),
+        flagsOf: () => ({ hasReverse: false, conflict: undefined }),
+      },
+      provenance,
+    ) ?? {};
+  const explained: [name: string, field: ExplainedField][] = [];
+  const explainAs = (name: string, content: unknown, { claim, why, claimants }: Origin) => {
+    const source = claims[claim ?? -1]?.source ?? null;
+    explained.push([name, { value: content, source, why: why ?? whyFirst(claims, claimants ?? [], rules) }]);
+  };
+  for (const [name, content] of Object.entries(value)) {
+    const origin = provenance.originOf(name);
+    if (origin) explainAs(name, content, origin);
+  }
+  for (const [key, text] of Object.entries<string>(value.annotations ?? {})) {
+    // Conflicts are described in an annotation. Some annotations of a device are empty where nothing claims them.
+    const isMerged = Object.hasOwn(annotations, key) && annotations[key] === text;
+    const origin = isMerged ? provenance.originOf(`annotations.${key}`) : { why: WHY.network };
+    explainAs(`annotations.${key}`, text, origin ?? { why: WHY.defaultValue });
+  }
+  return Object.fromEntries(explained);
+}
+
+/** Why the first of the claims that have a field goes before the others. */
+function whyFirst(
+  claims: readonly SourcedClaim<Kind>[],
+  claimants: readonly number[],
+  rules: MergeRules,
+): Why {
+  const [first = 0, ...others] = claimants;
+  const rankOf = (claim: number) => rules.rankOf(claims[claim]?.source ?? "");
+  if (others.some((other) => rankOf(other) < rankOf(first))) return WHY.live;
+  return first === 0 ? WHY.first : WHY.firstThatClaims;
 }

@@ -1,7 +1,8 @@
 /**
  * Merges the claims of several sources about one entity into one value, field by field: the first source in the
  * configured order that claims a field wins, and defaults fill the rest. Pure functions: everything else that a value
- * depends on is in the `MergeContext`. `recover.ts` is the inverse.
+ * depends on is in the `MergeContext`. A merge records the origins of the fields where it is given a `Provenance`.
+ * `recover.ts` is the inverse.
  */
 import {
   type ClaimTypes,
@@ -15,9 +16,11 @@ import {
 } from "../model/claim.ts";
 import { isRealIdentity } from "../model/derived-ids.ts";
 import type { Annotations, Device, Entities, Host, HostLocation, Link } from "../model/entity.ts";
+import { WHY } from "../model/explanation.ts";
 import { type ConnectPoint, deviceKey, hostId, type Kind, linkId, portId } from "../model/ids.ts";
 import { aliasesIn } from "./former-ids.ts";
 import type { StoredTypes } from "./indexes.ts";
+import type { MergedBy, Provenance } from "./provenance.ts";
 
 /** The fields that the view adds to every entity. */
 export type Tracking = Pick<Device, "firstSeen" | "lastChanged" | "sources" | "revision">;
@@ -58,14 +61,16 @@ export interface MergeContext<K extends Kind> {
 function mergeDevice(
   allClaims: readonly DeviceClaim[],
   context: MergeContext<"devices">,
+  provenance: Provenance<"devices"> | undefined,
 ): StoredTypes["devices"] {
-  const claims = effectiveClaims(allClaims);
-  const first = firstClaimed(claims);
+  const claims = effectiveClaims(allClaims, provenance);
+  const first = firstClaimed(claims, provenance);
   const available = first("available") ?? true;
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
   const lastUpdate = first("lastUpdate") ?? unchanged ?? String(context.now);
   const { id } = context.leader;
-  const aliases = mergeAliases(id, claims, context);
+  provenance?.id("id", context.leader);
+  const aliases = mergeAliases(id, claims, context, provenance);
   const { conflict } = context.flagsOf({ id });
   return {
     id,
@@ -84,7 +89,7 @@ function mergeDevice(
       managementAddress: "",
       channelId: "",
       protocol: "",
-      ...mergeAnnotations(claims, conflict),
+      ...mergeAnnotations(claims, provenance, conflict),
     }),
     ...context.tracking,
     ...(aliases && { aliases }),
@@ -97,18 +102,25 @@ const isUnanswered = ({ available, annotations }: DeviceClaim): boolean =>
 const isSeen = (claim: DeviceClaim): boolean => claim.available !== false;
 
 /** The claims without the statements that claims of other sources outweigh, in the same order. */
-export const effectiveClaims = (claims: readonly DeviceClaim[]): readonly DeviceClaim[] =>
-  claims.length < 2 ? claims : preferReal(preferAnswering(claims), "serial", "chassisId");
+const effectiveClaims = (
+  claims: readonly DeviceClaim[],
+  provenance: Provenance<"devices"> | undefined,
+): readonly DeviceClaim[] =>
+  claims.length < 2
+    ? claims
+    : preferReal(preferAnswering(claims, provenance), provenance, "serial", "chassisId");
 
 /** A placeholder such as the serial number `None` of Open vSwitch must not hide what another source knows. */
 function preferReal(
   claims: readonly DeviceClaim[],
+  provenance: Provenance<"devices"> | undefined,
   ...fields: readonly ("serial" | "chassisId")[]
 ): readonly DeviceClaim[] {
   return fields.reduce((rest, field) => {
     const isPlaceholder = ({ [field]: text }: DeviceClaim) => text !== undefined && !isRealIdentity(text);
     const isReal = ({ [field]: text }: DeviceClaim) => text !== undefined && isRealIdentity(text);
     if (!rest.some(isPlaceholder) || !rest.some(isReal)) return rest;
+    provenance?.outweighed(field, WHY.real);
     return rest.map((claim) => {
       if (!isPlaceholder(claim)) return claim;
       const { [field]: _, ...others } = claim;
@@ -121,8 +133,13 @@ function preferReal(
  * That a device does not answer one source says nothing while another one, whatever its place in the order, sees it: then the
  * claim loses this statement.
  */
-function preferAnswering(claims: readonly DeviceClaim[]): readonly DeviceClaim[] {
+function preferAnswering(
+  claims: readonly DeviceClaim[],
+  provenance: Provenance<"devices"> | undefined,
+): readonly DeviceClaim[] {
   if (claims.length < 2 || !claims.some(isUnanswered) || !claims.some(isSeen)) return claims;
+  provenance?.outweighed("available", WHY.answering);
+  provenance?.outweighed(`annotations.${UNANSWERED_SINCE}`, WHY.answering);
   return claims.map((claim) => {
     if (!isUnanswered(claim)) return claim;
     const { available: _, annotations, ...rest } = claim;
@@ -134,11 +151,13 @@ function preferAnswering(claims: readonly DeviceClaim[]): readonly DeviceClaim[]
 function mergePort(
   claims: readonly PortClaim[],
   context: MergeContext<"ports">,
+  provenance: Provenance<"ports"> | undefined,
 ): StoredTypes["ports"] | undefined {
   const shown = context.shownPort(context.leader.element, String(context.leader.port));
   if (!shown) return undefined;
-  const first = firstClaimed(claims);
-  const annotations = mergeAnnotations(claims);
+  const first = firstClaimed(claims, provenance);
+  provenance?.id("port", context.leader);
+  const annotations = mergeAnnotations(claims, provenance);
   return {
     element: shown.device,
     port: shown.port,
@@ -153,16 +172,20 @@ function mergePort(
 function mergeLink(
   claims: readonly LinkClaim[],
   context: MergeContext<"links">,
+  provenance: Provenance<"links"> | undefined,
 ): StoredTypes["links"] | undefined {
   const src = toLinkEnd(context.leader.src, context);
   const dst = toLinkEnd(context.leader.dst, context);
   if (!src || !dst) return undefined;
-  const first = firstClaimed(claims);
+  const first = firstClaimed(claims, provenance);
   const id = linkId(src, dst);
   const type = first("type") ?? "DIRECT";
   const state = first("state") ?? "ACTIVE";
   const { hasReverse, conflict } = context.flagsOf({ id, src, dst, type, state });
-  const annotations = mergeAnnotations(claims, conflict);
+  const annotations = mergeAnnotations(claims, provenance, conflict);
+  // One verified claim is enough; unauthenticated claims beside it do not change that.
+  const verifier = claims.findIndex((claim) => claim.verified ?? true);
+  provenance?.verified("verified", verifier);
   return {
     src,
     dst,
@@ -171,8 +194,7 @@ function mergeLink(
     ...(annotations && { annotations }),
     id,
     bidirectional: hasReverse,
-    // One verified claim is enough; unauthenticated claims beside it do not change that.
-    verified: claims.some((claim) => claim.verified ?? true),
+    verified: verifier >= 0,
     ...context.tracking,
   };
 }
@@ -180,18 +202,22 @@ function mergeLink(
 function mergeHost(
   claims: readonly HostClaim[],
   context: MergeContext<"hosts">,
+  provenance: Provenance<"hosts"> | undefined,
 ): StoredTypes["hosts"] | undefined {
   const locations = toHostLocations(mergeLocations(claims), context);
   const [location] = locations;
   if (!location) return undefined;
-  const first = firstClaimed(claims);
+  const first = firstClaimed(claims, provenance);
   const auxLocations = toHostLocations(first("auxLocations") ?? [], context);
   const mac = claims[0]?.mac ?? "";
   const vlan = String(claims[0]?.vlan ?? "None");
   const id = hostId(mac, vlan);
+  provenance?.identifies("mac", "vlan");
+  provenance?.union("locations");
+  provenance?.union("ipAddresses");
   const ipAddresses = claims.length === 1 ? (claims[0]?.ipAddresses ?? []) : mergeAddresses(claims);
   const { conflict } = context.flagsOf({ id, ipAddresses });
-  const annotations = mergeAnnotations(claims, conflict);
+  const annotations = mergeAnnotations(claims, provenance, conflict);
   return {
     id,
     mac,
@@ -212,6 +238,7 @@ function mergeHost(
 type Merge<K extends Kind> = (
   claims: readonly ClaimTypes[K][],
   context: MergeContext<K>,
+  provenance: Provenance<K> | undefined,
 ) => StoredTypes[K] | undefined;
 const MERGE: { [K in Kind]: Merge<K> } = {
   devices: mergeDevice,
@@ -225,8 +252,9 @@ export function mergeClaims<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
   context: MergeContext<K>,
+  provenance?: Provenance<K>,
 ): StoredTypes[K] | undefined {
-  return MERGE[kind](claims, context);
+  return MERGE[kind](claims, context, provenance);
 }
 
 /** The locations of all claims, each once. */
@@ -268,9 +296,12 @@ function mergeAliases(
   id: string,
   claims: readonly DeviceClaim[],
   { formerIds, isOtherDevice }: MergeContext<"devices">,
+  provenance: Provenance<"devices"> | undefined,
 ): string[] | undefined {
   const isSingle = claims.length < 2 && formerIds.length === 0;
-  if (isSingle && !claims[0]?.aliases?.some(isOtherDevice)) return claims[0]?.aliases;
+  const isOfOneClaim = isSingle && !claims[0]?.aliases?.some(isOtherDevice);
+  provenance?.aliases("aliases", isOfOneClaim);
+  if (isOfOneClaim) return claims[0]?.aliases;
   const aliases = [...aliasesIn(claims), ...formerIds];
   return canonicalAliases(
     id,
@@ -287,21 +318,31 @@ function toLinkEnd(
   return shown && { port: shown.port, device: shown.device };
 }
 
+type FirstFields<K extends Kind> = MergedBy<K, "first" | "firstOrTracked">;
+
 /** Returns a function that gives a field of the first claim that has it. */
-function firstClaimed<C extends object>(
-  claims: readonly C[],
-): <F extends keyof C>(field: F) => C[F] | undefined {
+function firstClaimed<K extends Kind>(
+  claims: readonly ClaimTypes[K][],
+  provenance: Provenance<K> | undefined,
+): <F extends FirstFields<K>>(field: F) => ClaimTypes[K][F] | undefined {
   return (field) => {
-    for (const claim of claims) if (claim[field] !== undefined) return claim[field];
+    for (const claim of claims) {
+      if (claim[field] === undefined) continue;
+      provenance?.first(field, claims.indexOf(claim), claim[field]);
+      return claim[field];
+    }
+    provenance?.first(field, -1, undefined);
     return undefined;
   };
 }
 
-function mergeAnnotations(
+function mergeAnnotations<K extends Kind>(
   claims: readonly { annotations?: Annotations }[],
+  provenance: Provenance<K> | undefined,
   conflict?: string,
 ): Annotations | undefined {
   const annotated = claims.filter((claim) => claim.annotations && Object.keys(claim.annotations).length > 0);
+  if (provenance) recordAnnotations(claims, provenance);
   if (annotated.length === 0 && conflict === undefined) return undefined;
   if (annotated.length === 1 && conflict === undefined) return annotated[0]?.annotations;
   // Spread, because an assignment to the key __proto__ would set the prototype.
@@ -310,6 +351,18 @@ function mergeAnnotations(
   if (conflict !== undefined)
     merged.conflict = merged.conflict ? `${merged.conflict}; ${conflict}` : conflict;
   return sortKeys(merged);
+}
+
+function recordAnnotations<K extends Kind>(
+  claims: readonly { annotations?: Annotations }[],
+  provenance: Provenance<K>,
+): void {
+  const keys = new Set(claims.flatMap(({ annotations }) => Object.keys(annotations ?? {})));
+  for (const key of keys) {
+    const hasKey = ({ annotations }: { annotations?: Annotations }) =>
+      annotations !== undefined && Object.hasOwn(annotations, key);
+    provenance.annotation(key, claims.findIndex(hasKey));
+  }
 }
 
 const sortKeys = (annotations: Annotations): Annotations =>
