@@ -7,9 +7,11 @@ import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { errorMessage } from "../lib/error-message.ts";
+import { adviseGoneKey, dropIgnoredKeys } from "../lib/gone-keys.ts";
 import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults, type KeyPath } from "../lib/schema-faults.ts";
 import type { FilePosition, Origin, PositionSource } from "./faults.ts";
+import { GONE_KEYS } from "./gone-keys.ts";
 import { CONFIG_KEYS, type ConfigKey } from "./keys.ts";
 import { Configuration } from "./schema.ts";
 import { type CheckedLayer, checkLayer, createSetting, type Setting, withPathsFrom } from "./settings.ts";
@@ -52,21 +54,30 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
     position: (path, atKey = false) => positionAt(offsetOf(document, path, atKey)),
   };
   const originAt = (path: KeyPath): Origin => ({ kind: "file", file: source, path });
-  let values: unknown;
+  let written: unknown;
   try {
-    values = document.toJS() ?? {};
+    written = document.toJS() ?? {};
   } catch (error) {
     return {
       ...NO_FILE,
       faults: [{ origin: originAt([]), path: [], message: withoutSource(errorMessage(error)) }],
     };
   }
+  const origin = originAt([]);
+  const { value: values, dropped } = dropIgnoredKeys(written, GONE_KEYS);
   // The faults of the whole document include unknown keys; those of the layer are among them.
-  const faults = findSchemaFaults(Configuration, values).map((fault) => ({ ...fault, origin: originAt([]) }));
+  const faults = findSchemaFaults(Configuration, values).map((fault) => ({
+    ...adviseGoneKey(fault, GONE_KEYS),
+    origin,
+  }));
   const settings = CONFIG_KEYS.flatMap((key) => readSetting(key, values, originAt) ?? []);
   const { layer } = checkLayer(settings);
   const folder = dirname(file);
-  return { layer: new Map([...layer].map(([key, one]) => [key, withPathsFrom(folder, one)])), faults };
+  return {
+    layer: new Map([...layer].map(([key, one]) => [key, withPathsFrom(folder, one)])),
+    faults,
+    ignored: dropped.map((fault) => ({ ...fault, origin })),
+  };
 }
 
 /** The library quotes the text at fault after a colon. The position says where it is, and it may be a password. */

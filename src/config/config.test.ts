@@ -9,6 +9,7 @@ import { type ConfigInput, loadConfig } from "./config.ts";
 import { parseConfigFile } from "./config-file.ts";
 import { renderFault } from "./faults.ts";
 import type { FlagReader } from "./flags.ts";
+import { GONE_KEYS } from "./gone-keys.ts";
 import { type Config, Configuration } from "./schema.ts";
 import { renderSettings } from "./show.ts";
 
@@ -40,6 +41,26 @@ function faultsOf(input: ConfigInput): string[] {
   const loaded = loadConfig(input);
   return loaded.ok ? [] : loaded.faults.map(renderFault);
 }
+
+describe("keys that are gone", () => {
+  /** A document that has the key; entries of lists have nothing else. */
+  function documentWith([first = "", ...rest]: readonly string[], schema: Type.TSchema): object {
+    const property = Type.IsObject(schema) ? schema.properties[first] : undefined;
+    if (first === "sources") return { sources: [{ type: rest[0], [rest[1] ?? ""]: 1 }] };
+    if (!property || rest.length === 0) return { [first]: 1 };
+    if (Type.IsArray(property)) return { [first]: [documentWith(rest, property.items)] };
+    return { [first]: documentWith(rest, property) };
+  }
+
+  test.each(GONE_KEYS.map((row) => [row.key, row] as const))("%s", (key, { advice, ignored }) => {
+    const text = JSON.stringify(documentWith(key.split("."), Configuration));
+    const loaded = loadConfig({ file: writeConfig(text) });
+    const faults = loaded.ok ? [] : loaded.faults.map(renderFault);
+    const named = ignored ? loaded.warnings : faults;
+    expect(named.filter((line) => line.endsWith(`: is gone; ${advice}`))).toHaveLength(1);
+    if (ignored) expect(faults.filter((line) => line.includes("unknown key"))).toEqual([]);
+  });
+});
 
 describe("a configuration file", () => {
   test("an empty file, or one with comments only, has all defaults", () => {

@@ -13,7 +13,7 @@ import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { checkCluster } from "./cluster.ts";
 import { NO_FILE, readConfigFile } from "./config-file.ts";
 import { type Environment, readEnvironment, unknownVariables } from "./environment.ts";
-import type { ConfigFault } from "./faults.ts";
+import { type ConfigFault, renderFault } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
 import { checkForwarding } from "./forwarding.ts";
 import { checkMap } from "./map.ts";
@@ -48,7 +48,11 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
   const fromFlags = readFlags(flags);
   const layers = [fromFlags.layer, fromEnvironment.layer, fromFile.layer];
   const settings = effectiveSettings(layers, nameSources(fromFlags.added, layers));
-  const warnings = unknownVariables(environment, referencedVariables(settings));
+  const ignored = [fromFile, fromEnvironment].flatMap((checked) => checked.ignored ?? []);
+  const warnings = [
+    ...ignored.map(renderFault),
+    ...unknownVariables(environment, referencedVariables(settings)),
+  ];
   const faults = [
     ...fromFile.faults,
     ...fromEnvironment.faults,

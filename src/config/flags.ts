@@ -2,9 +2,11 @@
  * The flags of `serve` and `check` as a layer. A flag with the name of a key, and `--set KEY=VALUE` for every key that is
  * not a list, replace the value; `--alias`, `--demo`, `--openflow` and `--file` add to the lists.
  */
+import { goneKeyMessage } from "../lib/gone-keys.ts";
 import { nearest } from "../lib/nearest.ts";
 import { parseDemoSpec } from "../sources/demo/options.ts";
 import type { ConfigFault, Origin } from "./faults.ts";
+import { GONE_KEYS } from "./gone-keys.ts";
 import { CONFIG_KEYS, type ConfigKey, findKey, parseValue } from "./keys.ts";
 import {
   type AddedItem,
@@ -78,6 +80,8 @@ function findScalarKey(name: string): ConfigKey | { readonly message: string } {
   const key = findKey(name);
   if (key && !key.isList) return key;
   if (key) return { message: `is a list; set it in the file or with ${key.variable}` };
+  const gone = goneKeyMessage(name, GONE_KEYS);
+  if (gone !== undefined) return { message: gone };
   const names = CONFIG_KEYS.filter(({ isList }) => !isList).map((candidate) => candidate.name);
   const near = nearest(name, names);
   return {

@@ -34,12 +34,16 @@ function keysOf(schema: Type.TObject, parents: readonly string[]): ConfigKey[] {
         path,
         schema: property,
         isList: Type.IsArray(property),
-        variable: ENVIRONMENT_PREFIX + path.map(upperSnakeCase).join("_"),
+        variable: variableOf(path),
         defaultValue: schemaOption(property, "default"),
       },
     ];
   });
 }
+
+/** The name of the environment variable of a key. */
+export const variableOf = (path: readonly string[]): string =>
+  ENVIRONMENT_PREFIX + path.map(upperSnakeCase).join("_");
 
 const upperSnakeCase = (name: string): string => name.replace(/[A-Z]/g, "_$&").toUpperCase();
 

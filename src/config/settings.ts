@@ -5,11 +5,13 @@
  */
 
 import Type from "typebox";
+import { adviseGoneKey } from "../lib/gone-keys.ts";
 import { isRecord } from "../lib/is-record.ts";
 import { sameJson } from "../lib/same-json.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { resolvePaths } from "../lib/schema-values.ts";
 import type { ConfigFault, Origin } from "./faults.ts";
+import { GONE_KEYS } from "./gone-keys.ts";
 import { CONFIG_KEYS, type ConfigKey, itemSchemaOf } from "./keys.ts";
 
 export interface Setting {
@@ -35,6 +37,8 @@ export interface AddedItem {
 export interface CheckedLayer {
   readonly layer: Layer;
   readonly faults: readonly ConfigFault[];
+  /** Keys that are gone and were ignored. */
+  readonly ignored?: readonly ConfigFault[];
 }
 
 export const DEFAULT_ORIGIN: Origin = { kind: "default" };
@@ -64,11 +68,12 @@ export function checkLayer(settings: readonly Setting[]): CheckedLayer {
   const layer = new Map<ConfigKey, Setting>();
   const faults: ConfigFault[] = [];
   for (const setting of settings) {
-    const found = findSchemaFaults(setting.key.schema, setting.value);
-    faults.push(...found.map((fault) => ({ ...fault, origin: setting.origin })));
+    const { key, value, origin } = setting;
+    const found = findSchemaFaults(key.schema, value);
+    faults.push(...found.map((fault) => ({ ...adviseGoneKey(fault, GONE_KEYS, key.path), origin })));
     const valid =
       found.length === 0 ? setting : withoutItems(setting, new Set(found.map(({ path }) => path[0])));
-    if (valid) layer.set(setting.key, valid);
+    if (valid) layer.set(key, valid);
   }
   return { layer, faults };
 }

@@ -3,6 +3,8 @@
  * it checks the options and opens nothing, so the same function serves to check a configuration.
  */
 import { quote } from "../lib/error-text.ts";
+import { adviseGoneKey } from "../lib/gone-keys.ts";
+import { isRecord } from "../lib/is-record.ts";
 import { nearest } from "../lib/nearest.ts";
 import { type Claims, referencedDevices } from "../model/claim.ts";
 import { deviceKey } from "../model/ids.ts";
@@ -11,6 +13,7 @@ import { createSource, createSources, type RegisteredSource, SOURCE_KINDS } from
 import { checkSecretFiles } from "../sources/secret-check.ts";
 import type { SourceContext } from "../sources/source.ts";
 import type { ConfigFault } from "./faults.ts";
+import { GONE_KEYS } from "./gone-keys.ts";
 import type { Config } from "./schema.ts";
 import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
 
@@ -35,10 +38,14 @@ export function createConfiguredSources(
 export function checkSources(settings: readonly Setting[], context: SourceContext): ConfigFault[] {
   const setting = settings.find(({ key }) => key.name === "sources");
   if (!setting || !Array.isArray(setting.value)) return [];
-  const created = createSources(setting.value, context);
+  const entries: readonly unknown[] = setting.value;
+  const created = createSources(entries, context);
   if (created.ok) return [];
-  return created.faults.map(({ index, path, ...fault }) => {
+  return created.faults.map(({ index, ...found }) => {
     const origin = setting.itemOrigins[index] ?? DEFAULT_ORIGIN;
+    const entry = entries[index];
+    const kind = isRecord(entry) ? String(entry.type) : "";
+    const { path, ...fault } = adviseGoneKey(found, GONE_KEYS, ["sources", kind]);
     // A variable holds the whole list, a flag one entry; the position in a file is that of the entry.
     return { ...fault, origin, path: origin.kind === "environment" ? [index, ...path] : path };
   });

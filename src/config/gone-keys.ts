@@ -1,0 +1,9 @@
+/**
+ * Keys of the configuration that earlier versions had, with what to do. `gazetteer check` and `serve` name them at their
+ * position in the file. A configuration with one of them is refused, unless the row says `ignored`: then it is a warning.
+ * An option of a source has the kind of the source in its key, such as `sources.openflow.settleMs`.
+ */
+import type { GoneKey } from "../lib/gone-keys.ts";
+
+/** A row is `{ key: "limits.example", advice: "remove it: …" }`; the advice follows "is gone; ". */
+export const GONE_KEYS: readonly GoneKey[] = [];
