@@ -6,6 +6,7 @@
 
 import { Drawings } from "../src/api/endpoints/drawings.ts";
 import { listRepresentation } from "../src/api/endpoints/list.ts";
+import { PARAMETER_SETS } from "../src/api/endpoints/parameter-sets.ts";
 import { parseQueryString } from "../src/api/endpoints/query-string.ts";
 import type { ReadContext } from "../src/api/endpoints/read-context.ts";
 import { PLAIN } from "../src/api/onos/dialect.ts";
@@ -143,7 +144,7 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
   const run = () => {
     const text = query(n++ * 7919, size);
     const parsed = throwIfFault(
-      parseQuery(parseQueryString(text), kind, { pageLimit: 10_000, acceptsNames: true }),
+      parseQuery(parseQueryString(text), PARAMETER_SETS[kind], { pageLimit: 10_000, acceptsNames: true }),
     );
     const target = `/controller/v1/${list}?${text}`;
     const read = listRepresentation(

@@ -1,26 +1,57 @@
 import { describe, expect, test } from "bun:test";
 import { QueryFault, type QueryFaultCode } from "./fault.ts";
 import { createParameter } from "./parameter.ts";
-import type { QueryTarget } from "./parameters.ts";
+import { type ParameterName, parameterSet } from "./parameters.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { Query } from "./query.ts";
 
-function parse(target: QueryTarget, ...pairs: [name: string, value: string][]): Query | QueryFault {
+const PAGE: readonly ParameterName[] = [
+  "q",
+  "conflict",
+  "drift",
+  "around",
+  "hops",
+  "fields",
+  "sort",
+  "limit",
+  "cursor",
+];
+const HISTORY: readonly ParameterName[] = ["format", "at", "since", "fold", "diff"];
+const SETS = {
+  devices: parameterSet([...PAGE, ...HISTORY], "devices"),
+  ports: parameterSet([...PAGE, ...HISTORY], "ports"),
+  links: parameterSet([...PAGE, ...HISTORY, "device", "port", "direction"], "links"),
+  hosts: parameterSet([...PAGE, ...HISTORY, "ip", "device", "port", "count"], "hosts"),
+  topology: parameterSet(["hops", "around", "incident", ...HISTORY]),
+  entity: parameterSet(["explain", "format", "at"]),
+  item: parameterSet(["format", "at"]),
+  problems: parameterSet(["severity"], "problems"),
+} as const;
+type Read = keyof typeof SETS;
+
+test("a set has the fields of its kind, then its parameters in the order of the table", () => {
+  const names = [...parameterSet(["at", "limit", "q"], "devices").byName.keys()];
+  expect(names).toContain("mfr");
+  expect(names.slice(-3)).toEqual(["q", "limit", "at"]);
+  expect([...parameterSet(["at", "limit"]).byName.keys()]).toEqual(["limit", "at"]);
+});
+
+function parse(target: Read, ...pairs: [name: string, value: string][]): Query | QueryFault {
   const parameters = pairs.map(([name, value]) => {
     const parameter = createParameter(name, value);
     if (parameter instanceof QueryFault) throw new Error(parameter.detail);
     return parameter;
   });
-  return parseQuery(parameters, target, { pageLimit: 100, acceptsNames: true });
+  return parseQuery(parameters, SETS[target], { pageLimit: 100, acceptsNames: true });
 }
 
-function parseGood(target: QueryTarget, ...pairs: [name: string, value: string][]): Query {
+function parseGood(target: Read, ...pairs: [name: string, value: string][]): Query {
   const query = parse(target, ...pairs);
   if (query instanceof QueryFault) throw new Error(query.detail);
   return query;
 }
 
-const FAULTS: [target: QueryTarget, pairs: [string, string][], parameter: string, code: QueryFaultCode][] = [
+const FAULTS: [target: Read, pairs: [string, string][], parameter: string, code: QueryFaultCode][] = [
   ["devices", [["typ", "SWITCH"]], "typ", "bad-parameter"],
   ["devices", [["limit", "101"]], "limit", "bad-parameter"],
   ["devices", [["cursor", ""]], "cursor", "bad-cursor"],
@@ -55,7 +86,7 @@ test.each(FAULTS)("%s %j: the fault names %s", (target, pairs, parameter, code) 
   expect(parse(target, ...pairs)).toMatchObject({ parameter, code, detail: expect.any(String) });
 });
 
-test.each<[target: QueryTarget, name: string, value: string]>([
+test.each<[target: Read, name: string, value: string]>([
   ["links", "hops", "1"],
   ["topology", "hops", "1"],
   ["links", "direction", "all"],
@@ -74,7 +105,7 @@ test("a comma separates values unless a backslash is before it", () => {
   expect(createParameter("mfr", "a,b\\,c")).toEqual({ name: "mfr", value: "a,b\\,c", values: ["a", "b,c"] });
 });
 
-test.each<[target: QueryTarget, given: [string, string][], same: [string, string][]]>([
+test.each<[target: Read, given: [string, string][], same: [string, string][]]>([
   ["devices", [["available", "True"]], [["available", "true"]]],
   ["devices", [["type", "switch,Fiber_Switch,SWITCH"]], [["type", "SWITCH,FIBER_SWITCH"]]],
   ["ports", [["type", "COPPER"]], [["type", "copper"]]],

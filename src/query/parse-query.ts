@@ -11,7 +11,7 @@ import { ANNOTATION_PREFIX } from "./fields.ts";
 import { annotationFilter, type Filter } from "./filter.ts";
 import { joinParameters, type QueryParameter } from "./parameter.ts";
 import { needsOther, parseAround, parseLocationFilter } from "./parameter-values.ts";
-import { handlersOf, kindOf, type QueryTarget } from "./parameters.ts";
+import type { ParameterSet } from "./parameters.ts";
 import { type Query, QueryBuilder } from "./query.ts";
 import { MIN_REVISION } from "./revision.ts";
 
@@ -26,33 +26,32 @@ const EMPTY_QUERY_WITHOUT_NAMES: Query = new QueryBuilder([], 0, false);
 
 export function parseQuery(
   parameters: readonly QueryParameter[],
-  target: QueryTarget,
+  set: ParameterSet,
   { pageLimit, acceptsNames }: QueryOptions,
 ): Query | QueryFault {
   if (parameters.length === 0) return acceptsNames ? EMPTY_QUERY : EMPTY_QUERY_WITHOUT_NAMES;
-  const canonical = canonicalParameters(parameters, target);
+  const canonical = canonicalParameters(parameters, set);
   if (canonical instanceof QueryFault) return canonical;
   const query = new QueryBuilder(canonical, pageLimit, acceptsNames);
-  const fault = addParameters(query, target) ?? addCombined(query, target) ?? findConflict(query);
+  const fault = addParameters(query, set) ?? addCombined(query, set) ?? findConflict(query);
   if (fault) return fault;
   query.fingerprint = fingerprintOf(parameters);
   return query;
 }
 
 /**
- * Each list once, with the values of all its repetitions, and booleans and enumerated values as the handlers spell them.
+ * Each list once, with the values of all its repetitions, and booleans and enumerated values as the table spells them.
  * Generated clients repeat a parameter for each value; those in Python send `True`.
  */
 function canonicalParameters(
   parameters: readonly QueryParameter[],
-  target: QueryTarget,
+  set: ParameterSet,
 ): readonly QueryParameter[] | QueryFault {
-  const handlers = handlersOf(target);
   const canonical: QueryParameter[] = [];
   for (const given of parameters) {
-    const handler = handlers.get(given.name);
-    const parameter = handler?.spellings ? respell(given, handler.spellings) : given;
-    const isList = handler ? handler.isList : given.name.startsWith(ANNOTATION_PREFIX);
+    const known = set.byName.get(given.name);
+    const parameter = known?.spellings ? respell(given, known.spellings) : given;
+    const isList = known ? known.isList : given.name.startsWith(ANNOTATION_PREFIX);
     const earlier = isList ? canonical.findIndex(({ name }) => name === given.name) : -1;
     const former = canonical[earlier];
     const joined = former ? joinParameters(former, parameter) : parameter;
@@ -71,13 +70,12 @@ function respell(parameter: QueryParameter, spellings: ReadonlyMap<string, strin
 }
 
 /** Adds each parameter that has a meaning of its own. */
-function addParameters(query: QueryBuilder, target: QueryTarget): QueryFault | undefined {
-  const handlers = handlersOf(target);
+function addParameters(query: QueryBuilder, set: ParameterSet): QueryFault | undefined {
   for (const parameter of query.parameters) {
     if (query.find(parameter.name) !== parameter)
       return badParameter(parameter.name, "is given twice; it has one value, give it once.");
-    const handler = handlers.get(parameter.name);
-    const fault = handler ? handler.add(query, parameter) : addAnnotation(query, target, parameter);
+    const known = set.byName.get(parameter.name);
+    const fault = known ? known.add(query, parameter) : addAnnotation(query, set, parameter);
     if (fault) return fault;
   }
   return undefined;
@@ -86,23 +84,23 @@ function addParameters(query: QueryBuilder, target: QueryTarget): QueryFault | u
 /** A parameter that is not in the table can only be an annotation. */
 function addAnnotation(
   query: QueryBuilder,
-  target: QueryTarget,
+  set: ParameterSet,
   { name, values }: QueryParameter,
 ): QueryFault | undefined {
-  const hasAnnotations = kindOf(target) !== undefined;
+  const hasAnnotations = set.kind !== undefined;
   if (hasAnnotations && name.startsWith(ANNOTATION_PREFIX) && name.length > ANNOTATION_PREFIX.length) {
     query.filters.push(annotationFilter(name.slice(ANNOTATION_PREFIX.length), values));
     return undefined;
   }
-  const names = [...handlersOf(target).keys()];
+  const names = [...set.byName.keys()];
   const all = hasAnnotations ? [...names, `${ANNOTATION_PREFIX}KEY`] : names;
   const allowed = `${didYouMean(name, names)}There are: ${all.join(", ")}.`;
   return badParameter(name, `does not exist here; ${allowed}`);
 }
 
 /** Adds the parameters that have a meaning only together with others. */
-function addCombined(query: QueryBuilder, target: QueryTarget): QueryFault | undefined {
-  const kind = kindOf(target);
+function addCombined(query: QueryBuilder, set: ParameterSet): QueryFault | undefined {
+  const { kind } = set;
   const filter: Filter | QueryFault | undefined = kind && parseLocationFilter(kind, query);
   if (filter instanceof QueryFault) return filter;
   if (filter) query.filters.push(filter);

@@ -10,7 +10,6 @@ import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import { isSteps, type ResultOrSteps, type Steps, stepsOf } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import { badParameter } from "../../query/fault.ts";
-import type { QueryTarget } from "../../query/parameters.ts";
 import { parseQuery } from "../../query/parse-query.ts";
 import { Problems } from "../../query/problems/problems.ts";
 import type { ProblemWindows } from "../../query/problems/recent-changes.ts";
@@ -45,6 +44,7 @@ import {
   PROBLEMS_NEGOTIATOR,
   SEARCH_NEGOTIATOR,
 } from "./negotiate.ts";
+import { PARAMETER_SETS, type ReadTarget } from "./parameter-sets.ts";
 import { pathExplanationRepresentation } from "./path-explanation.ts";
 import { pathsRepresentation } from "./paths.ts";
 import { problemsRepresentation } from "./problems.ts";
@@ -141,11 +141,11 @@ export class Router {
     const { view, history, log, scheduler, drawings } = this.#options.context;
     // Field by field: a spread takes longer than the look-up of an entity.
     const context: RequestContext = { view, history, log, scheduler, drawings, problems, dialect, memory };
-    const queryTarget = queryTargetOf(route);
-    const parameters = dialect.parameters(parseQueryString(request.queryText), queryTarget);
+    const set = PARAMETER_SETS[readTargetOf(route)];
+    const parameters = dialect.parameters(parseQueryString(request.queryText), set);
     const pageLimit = maxLimitOf(route, limits);
     const { acceptsNames } = dialect;
-    const query = throwIfFault(parseQuery(parameters, queryTarget, { pageLimit, acceptsNames }));
+    const query = throwIfFault(parseQuery(parameters, set, { pageLimit, acceptsNames }));
     requireRevision(context, query, request);
     if (route.read === "item" && !query.explain) {
       negotiateEntity(query, request.accept);
@@ -353,7 +353,7 @@ function maxLimitOf({ read }: Route, { paths, pageLimit }: RouterOptions["limits
   return read === "paths" ? paths : pageLimit;
 }
 
-function queryTargetOf(route: Route): QueryTarget {
+function readTargetOf(route: Route): ReadTarget {
   if (route.read === "list") return route.kind;
   if (route.read === "item") return "entity";
   const { read } = route;

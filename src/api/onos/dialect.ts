@@ -8,7 +8,7 @@ import type { Paced } from "../../lib/steps.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { QueryParameter } from "../../query/parameter.ts";
-import type { QueryTarget } from "../../query/parameters.ts";
+import type { ParameterSet } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
 import type { Problem, UnknownResourceProblem } from "../response/problem.ts";
@@ -46,7 +46,7 @@ export interface Dialect {
   /** `graph` is what `topology` counts. */
   topology(topology: Topology, graph: LinkGraph): Partial<Topology>;
   /** The parameters that have a meaning. */
-  parameters(parameters: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[];
+  parameters(parameters: readonly QueryParameter[], set: ParameterSet): readonly QueryParameter[];
   error(problem: Problem, instance: string): ErrorBody;
 }
 

@@ -9,7 +9,7 @@
 import type { Entities } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { QueryParameter } from "../../query/parameter.ts";
-import { handlersOf, kindOf, type QueryTarget } from "../../query/parameters.ts";
+import type { ParameterSet } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
 import { type Dialect, problemBody } from "./dialect.ts";
@@ -83,18 +83,19 @@ const NEEDS_DEVICE = ["port", "direction"];
 /** Ignored, as every parameter that ONOS does not know: they would show what ONOS does not. */
 const OWN_PARAMETERS = ["drift", "explain", "name"];
 
-function parameters(all: readonly QueryParameter[], target: QueryTarget): readonly QueryParameter[] {
+function parameters(
+  all: readonly QueryParameter[],
+  { kind, byName: existing }: ParameterSet,
+): readonly QueryParameter[] {
   if (all.length === 0) return all;
-  const handlers = handlersOf(target);
-  const isList = kindOf(target) !== undefined;
   const byName = new Map<string, QueryParameter>();
   for (const parameter of all) {
     const { name } = parameter;
     const exists =
-      (handlers.has(name) && !OWN_PARAMETERS.includes(name)) || (isList && name.startsWith("annotations."));
+      (existing.has(name) && !OWN_PARAMETERS.includes(name)) || (kind && name.startsWith("annotations."));
     if (exists && !byName.has(name)) byName.set(name, parameter);
   }
-  if (handlers.has("device") && !byName.has("device")) for (const name of NEEDS_DEVICE) byName.delete(name);
+  if (existing.has("device") && !byName.has("device")) for (const name of NEEDS_DEVICE) byName.delete(name);
   return [...byName.values()];
 }
 

@@ -7,13 +7,14 @@ import type { Format } from "../../formats/formats.ts";
 import type { Kind } from "../../model/ids.ts";
 import { FIELD_NAMES, SCALAR_FIELDS, SORT_FIELDS } from "../../query/fields.ts";
 import { MAX_VALUES } from "../../query/parameter.ts";
-import { handlersOf, kindOf, PARAMETERS, type QueryTarget } from "../../query/parameters.ts";
+import { PARAMETERS, type ParameterRow } from "../../query/parameters.ts";
 import { REVISION_PATTERN } from "../../query/revision.ts";
 import { MAX_HITS } from "../../query/search.ts";
+import { PARAMETER_SETS, type ReadTarget } from "../endpoints/parameter-sets.ts";
 import { type Json, renderSchema, type Schema } from "./components.ts";
 
 /** The names of the types of one kind's parameters: `DeviceField`, `DeviceSort`, `DeviceFormat`. */
-const TYPE_NAMES: Readonly<Record<QueryTarget, string>> = {
+const TYPE_NAMES: Readonly<Record<ReadTarget, string>> = {
   devices: "Device",
   ports: "Port",
   links: "Link",
@@ -73,8 +74,8 @@ const queryParameter = (name: string, description: string, shape: Json): Json =>
 });
 
 /** The enums of `format`, `fields` and `sort`, which differ from target to target. */
-function ownEnum(name: string, target: QueryTarget, formats: readonly Format[]): Json | undefined {
-  const kind = kindOf(target);
+function ownEnum(name: string, target: ReadTarget, formats: readonly Format[]): Json | undefined {
+  const { kind } = PARAMETER_SETS[target];
   const $id = `${TYPE_NAMES[target]}${name === "fields" ? "Field" : capitalised(name)}`;
   if (name === "format") return { $id, enum: formats.map((format) => format.name) };
   if (kind && name === "fields") return { $id, enum: FIELD_NAMES[kind] };
@@ -85,15 +86,15 @@ const sortKeys = (kind: Kind): string[] =>
   [...SORT_FIELDS[kind], "annotations.name"].flatMap((field) => [field, `-${field}`]);
 
 /** Parameters that mean something else than those of lists. */
-const OWN_PARAMETERS: Partial<Record<QueryTarget, Readonly<Record<string, string>>>> = {
+const OWN_PARAMETERS: Partial<Record<ReadTarget, Readonly<Record<string, string>>>> = {
   paths: { limit: "PathLimit" },
   search: { q: "SearchText", limit: "SearchLimit" },
 };
 
 /** The parameters of a read, in the order of the table. */
-export function queryParameters(target: QueryTarget, formats: readonly Format[]): Json[] {
-  const kind = kindOf(target);
-  const all = Array.from(handlersOf(target).keys(), (name): Json => {
+export function queryParameters(target: ReadTarget, formats: readonly Format[]): Json[] {
+  const { kind } = PARAMETER_SETS[target];
+  const all = Array.from(PARAMETER_SETS[target].byName, ([name, { row }]): Json => {
     const rule = kind && SCALAR_FIELDS[kind].get(name);
     if (rule) {
       const description = `${name} equals one of these. Each must be ${rule.expects}.`;
@@ -102,15 +103,15 @@ export function queryParameters(target: QueryTarget, formats: readonly Format[])
     const schema = ownEnum(name, target, formats);
     if (!schema) return parameterRef(OWN_PARAMETERS[target]?.[name] ?? name);
     const shape = name === "format" ? singleParameter(schema) : listParameter(schema);
-    return queryParameter(name, PARAMETERS[name]?.description ?? "", shape);
+    return queryParameter(name, row?.description ?? "", shape);
   });
   return kind ? [...all, parameterRef("Annotation")] : all;
 }
 
 /** The schemas that parameters of a read use, where they have a name. */
-export function parameterSchemas(target: QueryTarget, formats: readonly Format[]): Schema[] {
-  return [...handlersOf(target).keys()].flatMap((name): Schema[] => {
-    const schema = ownEnum(name, target, formats) ?? PARAMETERS[name]?.schema;
+export function parameterSchemas(target: ReadTarget, formats: readonly Format[]): Schema[] {
+  return [...PARAMETER_SETS[target].byName].flatMap(([name, { row }]): Schema[] => {
+    const schema = ownEnum(name, target, formats) ?? row?.schema;
     return schema ? [schema] : [];
   });
 }
@@ -122,7 +123,9 @@ export function sharedParameters(pageLimit: number): Json {
     shared[componentName(name)] = parameter;
   };
   for (const [name, parameter] of Object.entries(HEADER_PARAMETERS)) add(name, parameter);
-  for (const [name, { description, schema = { type: "string" }, multiple }] of Object.entries(PARAMETERS)) {
+  for (const [name, { description, schema = { type: "string" }, multiple }] of Object.entries<ParameterRow>(
+    PARAMETERS,
+  )) {
     if (["format", "fields", "sort"].includes(name)) continue;
     const limited = name === "limit" ? { ...schema, maximum: pageLimit } : schema;
     const shape = multiple ? listParameter(limited) : singleParameter(limited);
