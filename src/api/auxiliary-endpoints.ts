@@ -54,8 +54,6 @@ export interface AuxiliaryEndpointsOptions {
   readonly site: StaticSite | undefined;
   /** In the main process. */
   readonly map?: MapSource | undefined;
-  /** In the main process: called when a page is opened in any process, and from time to time while it is. */
-  readonly onPageOpen?: (() => void) | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
   /** When the server's certificate expires, in epoch milliseconds. */
   readonly tlsExpiresAt?: (() => number) | undefined;
@@ -110,7 +108,7 @@ export class AuxiliaryEndpoints {
     forwarding: { readonly counters: ForwardMetrics } | undefined,
   ) {
     this.#options = options;
-    this.#map = new MapEndpoints(options.map, options.onPageOpen);
+    this.#map = new MapEndpoints(options.map);
     this.#counters = counters;
     this.#problems = problems;
     this.#forwards = forwarding?.counters;

@@ -4,7 +4,6 @@ import { ConnectionCounters, type ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { DescriptorState } from "../lib/descriptor-monitor.ts";
-import { SearchIndexer } from "../view/search-indexer.ts";
 import { RequestHandler } from "./handler.ts";
 import type { RequestHandlerOptions } from "./handler-options.ts";
 import type { ProcessCounters } from "./metrics/process-counters.ts";
@@ -26,8 +25,6 @@ export interface Server {
   counters(): ProcessCounters;
   /** To be called when values of `limits` were changed. */
   onLimitsChanged(): void;
-  /** To be called when a page was opened in another process, and from time to time while it is: its searches may be served here. */
-  onPageOpen(): void;
   /** The file was renamed by a rotation. */
   reopenAccessLog(): void;
   /** Closes event streams at once, and all connections when their requests are done or after `drainMs`. */
@@ -43,13 +40,8 @@ const MAX_IDLE_CONNECTIONS = 1_000;
 export function openServer(options: ServerOptions): Server {
   const { host, port, sharedPort = false, unixSocketPath, limits, clock, logger } = options;
   const counters = new ConnectionCounters();
-  const search = new SearchIndexer(options.context.history, options.context.scheduler, clock, logger);
-  const onPageOpen = () => {
-    search.onPageOpen();
-    options.onPageOpen?.();
-  };
   const address = () => ({ host, port: bound.port });
-  const handler = new RequestHandler({ ...options, address, onPageOpen }, counters);
+  const handler = new RequestHandler({ ...options, address }, counters);
   const connectionLimits: ConnectionLimits = {
     get maxUrlBytes() {
       return limits.urlBytes;
@@ -85,17 +77,12 @@ export function openServer(options: ServerOptions): Server {
   const bound = listener.listen({ hostname: host, port, reusePort: sharedPort }, tls);
   if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath });
   const abort = new AbortController();
-  const background = Promise.all([
-    handler.run(abort.signal),
-    listener.runTimeouts(abort.signal),
-    search.run(abort.signal),
-  ]);
+  const background = Promise.all([handler.run(abort.signal), listener.runTimeouts(abort.signal)]);
   return {
     hostname: bound.hostname,
     port: bound.port,
     counters: () => handler.counters(),
     onLimitsChanged: () => handler.onLimitsChanged(),
-    onPageOpen: () => search.onPageOpen(),
     reopenAccessLog: () => options.accessLog?.reopen(),
     async stop(drainMs) {
       handler.stop();

@@ -91,7 +91,6 @@ interface ReaderSettings {
   update(values: SettingsValues): void;
   onUpdate: () => void;
   onReopenAccessLog: () => void;
-  onPageOpen: () => void;
 }
 
 function createReaderSettings(values: SettingsValues): ReaderSettings {
@@ -100,7 +99,6 @@ function createReaderSettings(values: SettingsValues): ReaderSettings {
     live,
     onUpdate: () => {},
     onReopenAccessLog: () => {},
-    onPageOpen: () => {},
     update(next) {
       updateSettings(live, next);
       this.onUpdate();
@@ -132,7 +130,6 @@ async function receiveMessages(
     if (message.users) users.replace(message.users);
     if (message.settings) settings.update(message.settings);
     if (message.reopenAccessLog) settings.onReopenAccessLog();
-    if (message.pageOpen) settings.onPageOpen();
     if (message.tls) tls?.replace(message.tls);
     if (message.cluster && cluster) cluster.staleSince = message.cluster.staleSince;
     if (message.stop) stop.abort();
@@ -182,7 +179,6 @@ async function serveReplica(
       rejectedRecords: () => ({}),
       site: undefined,
     });
-    settings.onPageOpen = () => server.onPageOpen();
     settings.onReopenAccessLog = () => server.reopenAccessLog();
     settings.onUpdate = () => {
       replica.history.maxRingBytes = live.limits.streamBufferBytes;

@@ -64,8 +64,6 @@ const WriterMessage = Type.Object({
   users: Type.Optional(Type.Array(ReaderUser)),
   /** After each reload of the configuration. */
   settings: Type.Optional(SettingsSchema),
-  /** When a page is opened, and every minute while it is: searches may follow. */
-  pageOpen: Type.Optional(Type.Boolean()),
   /** After SIGHUP: the access log may have been renamed. */
   reopenAccessLog: Type.Optional(Type.Boolean()),
   /** Whenever the certificate changes. */

@@ -167,11 +167,6 @@ export class Readers implements ReaderMetrics, Disposable {
     for (const child of this.#children) send(child, { settings: this.#options.settings });
   }
 
-  /** A page is open, and any process may get its searches. Readers that start later learn it when it reads its settings again. */
-  sendPageOpen(): void {
-    for (const child of this.#children) send(child, { pageOpen: true });
-  }
-
   reopenAccessLogs(): void {
     for (const child of this.#children) send(child, { reopenAccessLog: true });
   }

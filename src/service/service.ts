@@ -298,7 +298,6 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       unixSocketPath: readers.socket,
       readers,
       problemWindows: problemWindowsOf(config),
-      onPageOpen: () => readers.sendPageOpen(),
       context: { ...store, drawings: new Drawings() },
       sources: () => sources.status(),
       rejectedRecords: () => sources.rejectedRecords(),

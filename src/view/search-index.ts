@@ -1,6 +1,6 @@
 /**
  * The index of the search: for each page of devices or hosts, the beginnings of all words of what its entities are called,
- * in order. A page never changes, so that its index is built once, by a search or in the background (`search-indexer.ts`),
+ * in order. A page never changes, so that its index is built once, by the first search that reads it,
  * and serves every state that shares the page. A commit costs nothing here: it only makes pages that have no index yet.
  *
  * One index for a whole collection would be found with one look-up, but had to be changed with every commit, and a word

@@ -18,22 +18,16 @@ export const isMapPath = (path: string): boolean => path === SETTINGS_PATH || pa
 
 export class MapEndpoints {
   readonly #source: MapSource | undefined;
-  readonly #onOpen: () => void;
   /** By the bytes that they serve, for as long as those are served. */
   readonly #files = new WeakMap<Uint8Array, StaticFile>();
 
-  /** `onOpen` is called when a page is opened. */
-  constructor(source: MapSource | undefined, onOpen: () => void = () => {}) {
+  constructor(source: MapSource | undefined) {
     this.#source = source;
-    this.#onOpen = onOpen;
   }
 
   /** Throws a `Problem` for a metric that does not exist or cannot be read. */
   async respond(request: RequestHeaders, path: string): Promise<Response> {
-    if (path === SETTINGS_PATH) {
-      this.#onOpen();
-      return this.#file(this.#source?.settings ?? NO_SETTINGS).respond(request);
-    }
+    if (path === SETTINGS_PATH) return this.#file(this.#source?.settings ?? NO_SETTINGS).respond(request);
     const name = decodeName(path.slice(METRICS_PREFIX.length));
     const outcome: MetricOutcome | undefined = await this.#source?.metric(name);
     if (!outcome)

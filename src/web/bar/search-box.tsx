@@ -6,7 +6,13 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { formatCount } from "../data/entity-names.ts";
-import { createSearcher, describeHit, type SearchHit, type SearchState } from "../data/entity-search.ts";
+import {
+  createSearcher,
+  describeHit,
+  prepareSearch,
+  type SearchHit,
+  type SearchState,
+} from "../data/entity-search.ts";
 import { useStore } from "../data/page-store.ts";
 import { type EntityRef, isSameEntity } from "../data/view-state.ts";
 import { Icon } from "../elements/icon.tsx";
@@ -96,7 +102,8 @@ export function SearchBox() {
         onFocus={() => {
           // What was found before, and why nothing was, may no longer be true.
           searcher.search("", undefined);
-          searcher.search(text.peek(), at.peek());
+          if (text.peek() === "") prepareSearch(store.client);
+          else searcher.search(text.peek(), at.peek());
           focused.value = true;
         }}
         onBlur={() => {
