@@ -76,20 +76,6 @@ async function hoverCentre(page: Page): Promise<void> {
   await page.locator(".hover-card").waitFor();
 }
 
-async function switchCoastlineOn(page: Page): Promise<void> {
-  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
-  await press("Arrange");
-  await page.getByRole("heading", { name: "Background" }).click();
-  await page.getByLabel("Coastline").check();
-  await press("Stop arranging");
-  await press("Zoom out");
-  // Land in the upper right corner of the lowest layer.
-  await page.waitForFunction(() => {
-    const canvas = document.querySelector<HTMLCanvasElement>(".map > canvas");
-    return canvas && (canvas.getContext("2d")?.getImageData(canvas.width - 5, 5, 1, 1).data[3] ?? 0) > 0;
-  });
-}
-
 try {
   while (Number((await get("/controller/v1/topology")).headers.get("gazetteer-revision")) < REVISION) {
     await Bun.sleep(200);
@@ -103,7 +89,6 @@ try {
   await shoot("map", WIDE, `/?selected=${core}&${at}`, shown(".panel table.ports"));
   const spine = (await device("lon1-spine1")).slice("devices:".length);
   await shoot("cables", LIGHT, `/?camera=0,0,260,${spine}&${at}`, hoverCentre);
-  await shoot("coastline", LIGHT, `/?${at}`, switchCoastlineOn);
   await shoot("path", WIDE, `/?path=${leaf}&path=${far}&${at}`, shown(".panel .way li"));
   await shoot("changes", LIGHT, "/?changes=1&span=15min", shown(".changes li"));
   await shoot("phone", PHONE, `/?selected=${core}&${at}`, shown(".panel table.ports"));

@@ -4,6 +4,7 @@
  * An option of a source has the kind of the source in its key, such as `sources.openflow.settleMs`.
  */
 import type { GoneKey } from "../lib/gone-keys.ts";
+import { GONE_VIEW_KEYS } from "../model/map-view.ts";
 
 /** A row is `{ key: "limits.example", advice: "remove it: …" }`; the advice follows "is gone; ". */
-export const GONE_KEYS: readonly GoneKey[] = [];
+export const GONE_KEYS: readonly GoneKey[] = [...GONE_VIEW_KEYS];

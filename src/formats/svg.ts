@@ -78,7 +78,7 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   yield* renderHeader(drawing, page);
   const origin = { x: (page.width - (right - left)) / 2 - left, y: HEADER_HEIGHT + MARGIN - top };
   yield `<g transform="translate(${formatPoint(origin)})">\n`;
-  if (arranged) yield* renderArranged(arranged, widen({ left, top, right, bottom }, MARGIN));
+  if (arranged) yield* renderArranged(arranged);
   yield* renderCables(routed, boxSize);
   yield* renderDevices(boxes, positions, boxSize);
   yield "</g>\n";
@@ -111,19 +111,12 @@ function clusterGraph(
   };
 }
 
-const widen = ({ left, top, right, bottom }: Area, margin: number): Area => ({
-  left: left - margin,
-  top: top - margin,
-  right: right + margin,
-  bottom: bottom + margin,
-});
-
 /** Of boxes, lines, and what is arranged below them. */
 function boundingBox(
   routed: readonly RoutedCable[],
   boxes: readonly Point[],
   size: Size,
-  { groups, picture }: Pick<Arranged, "groups" | "picture"> = { groups: [] },
+  { groups }: Pick<Arranged, "groups"> = { groups: [] },
 ): Area {
   const box = { left: 0, top: 0, right: 0, bottom: 0 };
   let isFirst = true;
@@ -136,7 +129,7 @@ function boundingBox(
   };
   for (const centre of boxes) include(centre, size.width / 2, size.height / 2);
   for (const { line } of routed) for (const point of line) include(point, 0, 0);
-  for (const { left, top, right, bottom } of picture ? [...groups, picture] : groups) {
+  for (const { left, top, right, bottom } of groups) {
     include({ x: left, y: top }, 0, 0);
     include({ x: right, y: bottom }, 0, 0);
   }

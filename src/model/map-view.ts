@@ -1,14 +1,14 @@
 /**
- * A saved view of the map: the state of the page, and where it puts devices, boxes and a background. The page prints this
+ * A saved view of the map: the state of the page, and where it puts devices and boxes. The page prints this
  * format for the section `views` of the configuration, and the configuration is checked against it, so both use this file.
  * Positions are in map units: x to the right, y downwards, a device box about one unit of the layout wide.
  */
 import Type from "typebox";
+import type { GoneKey } from "../lib/gone-keys.ts";
 
 const MAX_COORDINATE = 1_000_000;
 const coordinate = (description: string) =>
   Type.Number({ minimum: -MAX_COORDINATE, maximum: MAX_COORDINATE, description });
-const extent = (description: string) => Type.Number({ minimum: 1, maximum: MAX_COORDINATE, description });
 const strict = { additionalProperties: false } as const;
 
 /** A name that people read and choose from: no control characters and no marks that reorder text. */
@@ -22,14 +22,14 @@ export const ShownName = Type.String({
 const Pin = Type.Object(
   {
     device: Type.String({ minLength: 1, maxLength: 1024, title: "the id of a device" }),
-    x: coordinate("Of its centre."),
-    y: coordinate("Of its centre."),
+    x: coordinate("x of its centre."),
+    y: coordinate("y of its centre."),
   },
   { ...strict, $id: "MapPin", description: "A device that stays where it was put." },
 );
 export type Pin = Type.Static<typeof Pin>;
 
-/** Either of the two says what is in it; a box with neither stands where its place says. */
+/** One of `annotation` and `devices` says what is in it. */
 const GroupBox = Type.Object(
   {
     name: ShownName,
@@ -47,46 +47,17 @@ const GroupBox = Type.Object(
         description: "A box around these devices.",
       }),
     ),
-    x: Type.Optional(coordinate("Of the left edge, for a box drawn by hand.")),
-    y: Type.Optional(coordinate("Of the upper edge.")),
-    width: Type.Optional(extent("Of the box.")),
-    height: Type.Optional(extent("Of the box.")),
   },
   { ...strict, $id: "MapGroup", description: "A box with a name behind devices." },
 );
 export type GroupBox = Type.Static<typeof GroupBox>;
 
-const Background = Type.Object(
-  {
-    picture: Type.Optional(
-      Type.String({
-        maxLength: 512 * 1024,
-        pattern: "^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$",
-        title: "a data: address of a PNG, JPEG or WebP picture, at most 512 kB",
-        description: "A picture; the page may load pictures from no other address.",
-      }),
-    ),
-    x: Type.Optional(coordinate("Of the left edge of the picture.")),
-    y: Type.Optional(coordinate("Of its upper edge.")),
-    width: Type.Optional(extent("Of the picture.")),
-    height: Type.Optional(extent("Of the picture.")),
-    coastline: Type.Optional(
-      Type.Boolean({
-        description: "Coasts, bent to where the map has the sites whose devices have latitude and longitude.",
-      }),
-    ),
-  },
-  { ...strict, $id: "MapBackground", description: "What is drawn below everything." },
-);
-export type Background = Type.Static<typeof Background>;
-
 export const Arrangement = Type.Object(
   {
     pins: Type.Optional(Type.Array(Pin, { maxItems: 10_000 })),
     groups: Type.Optional(Type.Array(GroupBox, { maxItems: 500 })),
-    background: Type.Optional(Background),
   },
-  { ...strict, $id: "MapArrangement", description: "Where the view puts devices, boxes and a background." },
+  { ...strict, $id: "MapArrangement", description: "Where the view puts devices and boxes." },
 );
 export type Arrangement = Type.Static<typeof Arrangement>;
 
@@ -115,33 +86,25 @@ export function findViewFaults({ arrangement }: MapView): { path: (string | numb
     pinned.add(device);
   }
   for (const [index, group] of (arrangement?.groups ?? []).entries()) {
-    const ways = [group.annotation, group.devices, group.x].filter((way) => way !== undefined).length;
-    const message =
-      ways !== 1
-        ? "must have one of annotation, devices, or x with y, width and height"
-        : group.x !== undefined && !placeOf(group)
-          ? "needs y, width and height with x"
-          : undefined;
-    if (message !== undefined) faults.push({ path: ["arrangement", "groups", index], message });
+    if ((group.annotation === undefined) === (group.devices === undefined))
+      faults.push({
+        path: ["arrangement", "groups", index],
+        message: "must have one of annotation, devices",
+      });
   }
-  const background = arrangement?.background;
-  if (background?.picture !== undefined && !placeOf(background))
-    faults.push({
-      path: ["arrangement", "background"],
-      message: "needs x, y, width and height for its picture",
-    });
   return faults;
 }
 
-export interface Place {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Undefined when one of the four is missing. */
-export function placeOf({ x, y, width, height }: Partial<Place>): Place | undefined {
-  if (x === undefined || y === undefined || width === undefined || height === undefined) return undefined;
-  return { x, y, width, height };
-}
+/** What earlier versions could draw. Configured and stored views that have it are shown without. */
+export const GONE_VIEW_KEYS: readonly GoneKey[] = [
+  {
+    key: "views.arrangement.background",
+    advice: "remove it: the map draws no picture and no coastline",
+    ignored: "key",
+  },
+  {
+    key: "views.arrangement.groups.x",
+    advice: "remove the box, or give it an annotation or devices instead of a place",
+    ignored: "entry",
+  },
+];

@@ -10,7 +10,6 @@ import { startSync } from "./data/sync.ts";
 import { EmptyState } from "./elements/empty-state.tsx";
 import { Notices } from "./elements/notices.tsx";
 import type { NetworkMap } from "./map/map.ts";
-import type { MapAssets } from "./map/map-content.ts";
 import { MapView } from "./map/map-view.tsx";
 import { Panel } from "./panel/panel.tsx";
 import { ProblemAnnouncer } from "./problems/announcer.tsx";
@@ -19,13 +18,14 @@ import { WallBar } from "./problems/wall.tsx";
 import { Table } from "./table/table.tsx";
 import { Timeline } from "./timeline/timeline.tsx";
 
-export function startApp(root: HTMLElement, assets: MapAssets): void {
+/** `workerUrl` is the address of the layout worker. */
+export function startApp(root: HTMLElement, workerUrl: string): void {
   const store = createStore(createClient({ url: location.origin }));
   startSync(store);
-  render(<App store={store} assets={assets} />, root);
+  render(<App store={store} workerUrl={workerUrl} />, root);
 }
 
-function App({ store, assets }: { readonly store: Store; readonly assets: MapAssets }) {
+function App({ store, workerUrl }: { readonly store: Store; readonly workerUrl: string }) {
   const map = useRef<NetworkMap>(null);
   const wall = useComputed(() => store.state.value.wall);
   return (
@@ -36,7 +36,7 @@ function App({ store, assets }: { readonly store: Store; readonly assets: MapAss
       {wall.value ? <WallBar /> : <Bar map={map} />}
       <Problems />
       <main id="main" class="main" tabIndex={-1} aria-busy={store.isMomentLoading.value}>
-        <MapView assets={assets} map={map} />
+        <MapView workerUrl={workerUrl} map={map} />
         <Table />
         <Chips />
         <EmptyState />

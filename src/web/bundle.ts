@@ -1,6 +1,5 @@
 /**
- * Bundles the page from its sources: script, layout worker, style and icon, and the land of the coastline. It runs in the server and in
- * scripts/build-web.ts, never in the browser, and imports nothing of the page. File names contain a hash of the content.
+ * Bundles the page from its sources: script, layout worker, style and icon. It runs in the server, never in the browser, and imports nothing of the page. File names contain a hash of the content.
  */
 import { join } from "node:path";
 
@@ -17,26 +16,24 @@ const MEDIA_TYPES = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
-  json: "application/json",
 } as const;
 type Extension = keyof typeof MEDIA_TYPES;
 
 export async function bundlePage(): Promise<BundledFile[]> {
-  const [app, worker, style, icon, land] = await Promise.all([
+  const [app, worker, style, icon] = await Promise.all([
     bundleEntry("main.ts", "app", "js"),
     bundleEntry("layout/worker.ts", "worker", "js"),
     bundleEntry("style/style.css", "style", "css"),
     readAsset(join(SOURCES, "icon.svg"), "icon", "svg"),
-    readAsset(Bun.resolveSync("world-atlas/land-110m.json", SOURCES), "land", "json"),
   ]);
   const template = await Bun.file(join(SOURCES, "page.html")).text();
-  const assets = { app, worker, style, icon, land };
+  const assets = { app, worker, style, icon };
   const html = template.replaceAll(
-    /\{\{(app|worker|style|icon|land)\}\}/g,
+    /\{\{(app|worker|style|icon)\}\}/g,
     (_, name: keyof typeof assets) => assets[name].path,
   );
   const index = { path: "/", type: "text/html; charset=utf-8", bytes: Buffer.from(html) };
-  return [index, app, worker, style, icon, land];
+  return [index, app, worker, style, icon];
 }
 
 async function bundleEntry(entry: string, name: string, extension: "js" | "css"): Promise<BundledFile> {

@@ -1,11 +1,11 @@
 /**
  * The problems on the page: the list, the number in the title and in the bar, the way to a problem on the map, what is
- * acknowledged, the sound, and the past.
+ * acknowledged, and the past.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { audit } from "./audit.ts";
-import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
+import { eventually, openTab, waitForUrlPart } from "./browser.ts";
 import { changedPixelShare, screenshotMap } from "./map-pixels.ts";
 import { MARKUP_NAME } from "./network-file.ts";
 import {
@@ -26,46 +26,16 @@ beforeAll(async () => {
 });
 afterAll(() => tree?.remove());
 
-/** Replaces Web Audio, and counts the tones. */
-async function countTones({ page }: BrowserTab): Promise<() => Promise<number>> {
-  await page.addInitScript(() => {
-    const node = () => ({
-      frequency: { value: 0 },
-      gain: { setValueAtTime: () => {}, exponentialRampToValueAtTime: () => {} },
-      connect: (to: unknown) => to,
-      start: () => {
-        document.documentElement.dataset.tones = String(
-          Number(document.documentElement.dataset.tones ?? 0) + 1,
-        );
-      },
-      stop: () => {},
-    });
-    Object.assign(window, {
-      AudioContext: class {
-        currentTime = 0;
-        destination = {};
-        createOscillator = node;
-        createGain = node;
-        resume = async () => {};
-      },
-    });
-  });
-  return () => page.evaluate(() => Number(document.documentElement.dataset.tones ?? 0));
-}
-
 test.skipIf(!hasChromium)(
-  "problems are counted in the title and the bar, listed worst first, announced, and critical ones sound",
+  "problems are counted in the title and the bar, listed worst first, and announced",
   async () => {
     const tab = await openTab(tree.service);
     const { page } = tab;
-    const tones = await countTones(tab);
     await tab.goto("/");
     await page.getByRole("button", { name: "Problems 0 not acknowledged" }).click();
     await waitForUrlPart(tab, "problems=1");
     await listOf(tab).getByText("No problems.").waitFor();
     const plainTitle = await page.title();
-    await listOf(tab).getByRole("button", { name: "Sound on new critical problems" }).click();
-    await eventually("the sound as an example", async () => expect(await tones()).toBe(2));
     // The device has no devices behind it, and cuts off itself with its host.
     await tree.cause({ down: ["w2"] }, [W2_DOWN]);
     await titleIs(tab, "(1) Gazetteer");
@@ -90,16 +60,10 @@ test.skipIf(!hasChromium)(
     await eventually("an announcement", async () =>
       expect(await page.locator('[data-announces="problems"]').textContent()).toContain("new problem"),
     );
-    expect(await tones()).toBe(6);
     expect(await audit(tab)).toEqual([]);
-    // The sound is remembered, and waits for a click or key.
     await tab.goto("/?problems=1");
-    await listOf(tab).getByText("Sound starts with the first click or key").waitFor();
-    await page.keyboard.press("Shift");
-    await listOf(tab).getByText("Sound starts with the first click or key").waitFor({ state: "detached" });
     await tree.cause({}, []);
     await titleIs(tab, plainTitle);
-    expect(await tones()).toBe(0);
     expect(tab.errors).toEqual([]);
     await tab.close();
   },

@@ -1,4 +1,4 @@
-/** The box beside the map in which the user arranges it: pins, undo, group boxes and the background. */
+/** The box beside the map in which the user arranges it: pins, undo, and group boxes. */
 import type { RefObject } from "preact";
 import { deviceNameById, formatCount } from "../data/entity-names.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
@@ -6,7 +6,6 @@ import { Button } from "../elements/button.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { selectedDevice, togglePin, undo } from "./arrange-keys.ts";
 import { pinOf, unpinAll } from "./arrangement.ts";
-import { BackgroundSection } from "./background-section.tsx";
 import { GroupSection } from "./group-section.tsx";
 
 export function ArrangeButton() {
@@ -35,8 +34,7 @@ export function ArrangeBox({ map }: { readonly map: RefObject<NetworkMap | null>
         pins or unpins it, U undoes.
       </p>
       <PinButtons map={map} />
-      <GroupSection map={map} />
-      <BackgroundSection map={map} />
+      <GroupSection />
     </section>
   );
 }

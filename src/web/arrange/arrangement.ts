@@ -1,6 +1,5 @@
 /** Changes of an arrangement, each a new value. Coordinates are those of the format: y downwards. */
-import type { Arrangement, Background, GroupBox, Place } from "../../model/map-view.ts";
-import type { Bounds } from "../map/bounds.ts";
+import type { Arrangement, GroupBox } from "../../model/map-view.ts";
 
 interface Point {
   readonly x: number;
@@ -34,30 +33,6 @@ export const replaceGroup = (
     ...arrangement,
     groups: (arrangement.groups ?? []).flatMap((group) => (group === old ? (next ?? []) : group)),
   });
-
-/** Of bounds on the map, which have y upwards. */
-export const placeAt = ({ left, right, bottom, top }: Bounds): Place => ({
-  x: rounded(left),
-  y: rounded(-top),
-  width: rounded(right - left),
-  height: rounded(top - bottom),
-});
-
-/** Without a picture the coastline stays, and without a coastline the picture. */
-export function setPicture(arrangement: Arrangement, picture: Background | undefined): Arrangement {
-  return setBackground(arrangement, {
-    ...picture,
-    ...(arrangement.background?.coastline && { coastline: true }),
-  });
-}
-
-export function setCoastline(arrangement: Arrangement, isOn: boolean): Arrangement {
-  const { coastline: _, ...picture } = arrangement.background ?? {};
-  return setBackground(arrangement, { ...picture, ...(isOn && { coastline: true }) });
-}
-
-const setBackground = ({ background: _, ...rest }: Arrangement, background: Background): Arrangement =>
-  Object.keys(background).length > 0 ? { ...rest, background } : rest;
 
 /** Without lists that are empty, so that an arrangement of nothing has no keys. */
 function compact({ pins = [], groups = [], ...rest }: Arrangement): Arrangement {

@@ -8,7 +8,6 @@ import type { Arrangement, MapView } from "../../model/map-view.ts";
 import type { Navigation } from "../data/navigation.ts";
 import { throttle } from "../data/throttle.ts";
 import type { PinnedPositions } from "../map/layout-session.ts";
-import { type BoxEditing, createBoxEditing } from "./box-editing.ts";
 import { ARRANGEMENT_KEY, keepArrangement, readArrangement } from "./kept.ts";
 import { createSavedViews, type SavedViews } from "./saved-views.ts";
 
@@ -33,9 +32,6 @@ export interface Arranging {
   readonly canUndo: ReadonlySignal<boolean>;
   /** The browser did not keep the last change. */
   readonly isLost: ReadonlySignal<boolean>;
-  /** What the map says about its coastline. */
-  readonly coastlineNote: Signal<string | undefined>;
-  readonly boxes: BoxEditing;
   readonly views: SavedViews;
   /** The view of a link that was opened. */
   readonly linked: Signal<MapView | undefined>;
@@ -118,8 +114,6 @@ export function createArranging(
     isDraft: computed(() => opened.value !== undefined && current.value.before.length > 0),
     canUndo: computed(() => current.value.before.length > 0),
     isLost,
-    coastlineNote: signal(undefined),
-    boxes: createBoxEditing(isOn, key),
     views,
     linked,
     change(next, step) {

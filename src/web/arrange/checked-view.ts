@@ -3,14 +3,16 @@
  * format of the configuration. What is damaged or hostile is a fault in words, never a view.
  */
 import Value from "typebox/value";
+import { dropIgnoredKeys } from "../../lib/gone-keys.ts";
 import { findSchemaFaults, formatPath } from "../../lib/schema-faults.ts";
-import { type Arrangement, findViewFaults, MapView } from "../../model/map-view.ts";
+import { type Arrangement, findViewFaults, GONE_VIEW_KEYS, MapView } from "../../model/map-view.ts";
 
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly message: string };
 
-export function checkView(value: unknown): Checked<MapView> {
+export function checkView(stored: unknown): Checked<MapView> {
+  const { value } = dropIgnoredKeys(stored, GONE_VIEW_KEYS, ["views"]);
   if (!Value.Check(MapView, value)) return fail(findSchemaFaults(MapView, value)[0]);
   const [fault] = findViewFaults(value);
   return fault ? fail(fault) : { ok: true, value };

@@ -1,25 +1,26 @@
-/** One group box of the arrangement in its list: what it is around, and the fields in which it is changed. */
-import { useSignal } from "@preact/signals";
-import { useEffect, useId, useRef } from "preact/hooks";
-import { type GroupBox, placeOf } from "../../model/map-view.ts";
+/** One group box of the arrangement in its list: what it is around, and the field for its name. */
+import { type Signal, useSignal } from "@preact/signals";
+import { useId } from "preact/hooks";
+import type { GroupBox } from "../../model/map-view.ts";
 import { deviceNameById, formatCount } from "../data/entity-names.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { Button } from "../elements/button.tsx";
 import { selectedDevice } from "./arrange-keys.ts";
 import { replaceGroup } from "./arrangement.ts";
 import { checkArrangement } from "./checked-view.ts";
-import { PlaceFields } from "./place-fields.tsx";
 
-interface GroupProps {
+interface GroupRowProps {
   readonly group: GroupBox;
-  /** Its place in the list. */
-  readonly index: number;
+  /** Names the group of an arrangement. */
+  readonly id: string;
+  /** The id of the group whose name is edited. */
+  readonly edited: Signal<string | undefined>;
 }
 
-export function GroupRow({ group, index }: GroupProps) {
+export function GroupRow({ group, id, edited }: GroupRowProps) {
   const store = useStore();
   const { arranging } = store;
-  const { edited } = arranging.boxes;
+  const isEdited = edited.value === id;
   const network = useNetwork();
   const replace = (next: GroupBox | undefined) =>
     arranging.change(replaceGroup(arranging.shown.peek(), group, next));
@@ -28,12 +29,11 @@ export function GroupRow({ group, index }: GroupProps) {
   const others = devices?.filter((id) => id !== device) ?? [];
   const isIn = device !== undefined && devices?.includes(device);
   const name = device !== undefined && network ? deviceNameById(network, device) : "";
-  const isEdited = edited.value?.index === index;
   const toggleFields = () => {
-    edited.value = isEdited ? undefined : { index, takesFocus: false };
+    edited.value = isEdited ? undefined : id;
   };
   const remove = () => {
-    // The boxes after it get other places in the list.
+    // The groups after it get other ids.
     edited.value = undefined;
     replace(undefined);
   };
@@ -50,50 +50,34 @@ export function GroupRow({ group, index }: GroupProps) {
       )}
       <Button label={`Edit the box ${group.name}`} icon="edit" pressed={isEdited} onClick={toggleFields} />
       <Button label={`Delete the box ${group.name}`} icon="close" onClick={remove} />
-      {isEdited && <GroupFields group={group} index={index} />}
+      {isEdited && <GroupFields group={group} />}
     </li>
   );
 }
 
 function contentText({ annotation, devices }: GroupBox): string {
-  if (annotation !== undefined) return `by ${annotation}`;
-  return devices ? formatCount(devices.length, "device") : "by place";
+  return annotation === undefined ? formatCount(devices?.length ?? 0, "device") : `by ${annotation}`;
 }
 
-function GroupFields({ group, index }: GroupProps) {
+function GroupFields({ group }: { readonly group: GroupBox }) {
   const { arranging } = useStore();
   const id = useId();
-  const input = useRef<HTMLInputElement>(null);
   const fault = useSignal("");
-  const place = placeOf(group);
-  useEffect(() => {
-    if (!arranging.boxes.edited.peek()?.takesFocus) return;
-    input.current?.focus();
-    input.current?.select();
-  }, []);
-  const set = (next: GroupBox, step: string) => {
-    const checked = checkArrangement(replaceGroup(arranging.shown.peek(), group, next));
+  const rename = (name: string) => {
+    const checked = checkArrangement(replaceGroup(arranging.shown.peek(), group, { ...group, name }));
     fault.value = checked.ok ? "" : checked.message;
-    if (checked.ok) arranging.change(checked.value, `box ${index} ${step}`);
+    if (checked.ok) arranging.change(checked.value);
   };
   return (
     <div class="entry-fields stack">
       <label for={id}>Name</label>
       <input
         id={id}
-        ref={input}
         type="text"
         maxLength={100}
         value={group.name}
-        onChange={({ currentTarget }) => set({ ...group, name: currentTarget.value.trim() }, "name")}
+        onChange={({ currentTarget }) => rename(currentTarget.value.trim())}
       />
-      {place && (
-        <PlaceFields
-          label={`Place of ${group.name}`}
-          place={place}
-          set={(next, step) => set({ ...group, ...next }, step)}
-        />
-      )}
       {fault.value !== "" && (
         <p class="error-text" role="alert">
           {fault.value}

@@ -1,20 +1,19 @@
 /**
- * The group boxes of the arrangement, and the ways to add one: for each value of an annotation, around devices that the user
- * chooses, or at a place that is drawn on the map.
+ * The group boxes of the arrangement, and the ways to add one: for each value of an annotation, or around devices that the
+ * user chooses.
  */
 import { useSignal } from "@preact/signals";
-import type { RefObject } from "preact";
 import { useId } from "preact/hooks";
 import { deviceNameById, formatCount } from "../data/entity-names.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
-import type { NetworkMap } from "../map/map.ts";
-import { addBox } from "./add-box.ts";
 import { selectedDevice } from "./arrange-keys.ts";
 import { ArrangeSection } from "./arrange-section.tsx";
-import { DrawBoxButtons } from "./draw-box-buttons.tsx";
+import { addGroup } from "./arrangement.ts";
+import { checkArrangement } from "./checked-view.ts";
 import { GroupRow } from "./group-row.tsx";
 
+const DEFAULT_NAME = "Group";
 const PINNED = "pinned";
 const SELECTED = "selected";
 const ANNOTATION = "annotation ";
@@ -22,18 +21,20 @@ const ANNOTATION = "annotation ";
 const MAX_EXAMINED = 2000;
 const NO_GROUPS = ["name", "managementAddress", "latitude", "longitude", "x", "y", "channelId", "conflict"];
 
-export function GroupSection({ map }: { readonly map: RefObject<NetworkMap | null> }) {
+export function GroupSection() {
   const store = useStore();
   const groups = store.arranging.shown.value.groups ?? [];
+  const arrangementKey = store.arranging.key.value;
+  const edited = useSignal<string | undefined>(undefined);
   return (
     <ArrangeSection title="Group boxes" isUsed={groups.length > 0}>
       <ul class="entries">
-        {groups.map((group, i) => (
-          <GroupRow key={i} group={group} index={i} />
-        ))}
+        {groups.map((group, i) => {
+          const id = `${i} ${arrangementKey}`;
+          return <GroupRow key={id} id={id} group={group} edited={edited} />;
+        })}
       </ul>
       <NewGroup />
-      <DrawBoxButtons map={map} />
     </ArrangeSection>
   );
 }
@@ -43,7 +44,7 @@ function NewGroup() {
   const { arranging } = store;
   const network = useNetwork();
   const [titleId, kindId] = [useId(), useId()];
-  const { title } = arranging.boxes;
+  const title = useSignal("");
   const kind = useSignal("");
   const fault = useSignal("");
   const device = selectedDevice(store);
@@ -58,7 +59,13 @@ function NewGroup() {
   const add = () => {
     const annotation = chosen.startsWith(ANNOTATION) ? chosen.slice(ANNOTATION.length) : undefined;
     const members = chosen === PINNED ? pins.map((pin) => pin.device) : device === undefined ? [] : [device];
-    fault.value = addBox(arranging, annotation !== undefined ? { annotation } : { devices: members });
+    const content = annotation === undefined ? { devices: members } : { annotation };
+    const name = title.peek().trim() || (annotation ?? DEFAULT_NAME);
+    const checked = checkArrangement(addGroup(arranging.shown.peek(), { name, ...content }));
+    fault.value = checked.ok ? "" : checked.message;
+    if (!checked.ok) return;
+    arranging.change(checked.value);
+    title.value = "";
   };
   return (
     <form

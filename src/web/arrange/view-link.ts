@@ -1,7 +1,6 @@
 /**
  * A view as the fragment of an address: JSON, compressed, in the characters of base64url. A fragment is never sent to the
- * service. What arrives this way may be from anybody: it is bounded before and after decompression, and checked. A link
- * carries no picture: a small one could be made to need any amount of memory.
+ * service. What arrives this way may be from anybody: it is bounded before and after decompression, and checked.
  */
 import type { MapView } from "../../model/map-view.ts";
 import { VIEW_FRAGMENT } from "../data/navigation.ts";
@@ -13,12 +12,7 @@ export const MAX_LINK = 32 * 1024;
 const MAX_JSON = 1024 * 1024;
 
 export async function encodeViewLink(view: MapView): Promise<Checked<string>> {
-  const { background, ...others } = view.arrangement ?? {};
-  const rest = { ...others, ...(background?.coastline && { background: { coastline: true } }) };
-  const json = JSON.stringify(
-    Object.keys(rest).length > 0 ? { ...view, arrangement: rest } : { name: view.name, state: view.state },
-  );
-  const stream = new Blob([json]).stream().pipeThrough(new CompressionStream("deflate-raw"));
+  const stream = new Blob([JSON.stringify(view)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
   const fragment = VIEW_FRAGMENT + toBase64Url(new Uint8Array(await new Response(stream).arrayBuffer()));
   if (fragment.length <= MAX_LINK) return { ok: true, value: fragment };
   const size = Math.ceil(fragment.length / 1024);
@@ -32,10 +26,7 @@ export async function decodeViewLink(fragment: string): Promise<Checked<MapView>
   if (fragment.length > MAX_LINK) return { ok: false, message: `it has more than ${MAX_LINK / 1024} kB` };
   const json = await inflate(fragment.slice(VIEW_FRAGMENT.length));
   if (json === undefined) return { ok: false, message: "it is damaged" };
-  const checked = checkView(json);
-  if (checked.ok && checked.value.arrangement?.background?.picture !== undefined)
-    return { ok: false, message: "a link cannot have a background picture" };
-  return checked;
+  return checkView(json);
 }
 
 /** Undefined if it is not compressed JSON, or too much of it. */

@@ -3,15 +3,14 @@ import type { MapView } from "../../model/map-view.ts";
 
 export function printView({ name, state, arrangement = {} }: MapView): string {
   const lines = ["views:", `  - name: ${JSON.stringify(name)}`, `    state: ${JSON.stringify(state)}`];
-  const { pins = [], groups = [], background } = arrangement;
-  if (pins.length + groups.length > 0 || background) lines.push("    arrangement:");
+  const { pins = [], groups = [] } = arrangement;
+  if (pins.length + groups.length > 0) lines.push("    arrangement:");
   const list = (key: string, items: readonly object[]) => {
     if (items.length === 0) return;
     lines.push(`      ${key}:`, ...items.map((item) => `        - ${flow(item)}`));
   };
   list("pins", pins);
   list("groups", groups);
-  if (background) lines.push(`      background: ${flow(background)}`);
   return `${lines.join("\n")}\n`;
 }
 

@@ -113,11 +113,9 @@ function CurrentView() {
   const name = store.arranging.opened.value?.view.name ?? "";
   const nameOrDefault = name || "My view";
   const share = async () => {
-    const view = currentView(store, nameOrDefault);
-    const link = await encodeViewLink(view);
+    const link = await encodeViewLink(currentView(store, nameOrDefault));
     if (!link.ok) return store.notify(link.message);
-    const what = view.arrangement?.background ? "the link, without the picture" : "the link";
-    return copyText(store, `${location.origin}/${link.value}`, what);
+    return copyText(store, `${location.origin}/${link.value}`, "the link");
   };
   return (
     <section>

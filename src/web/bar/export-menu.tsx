@@ -79,7 +79,7 @@ async function drawMap(store: Store, map: NetworkMap | null): Promise<Blob | und
       topology: await response.json(),
       revision: Number(response.headers.get("gazetteer-revision")),
     };
-    return await map.exportSvg(network, store.arranging.shown.peek().background, facts);
+    return await map.exportSvg(network, facts);
   } catch (error) {
     store.notify(`The network cannot be drawn: ${String(error)}`);
     return undefined;

@@ -17,8 +17,6 @@ const PATHS = {
   pause: "M5 3v10M11 3v10",
   previous: "M12 3 6 8l6 5ZM4 3v10",
   next: "M4 3l6 5-6 5ZM12 3v10",
-  soundOn: "M2 6h3l4-3v10l-4-3H2zM11.5 5.5a4 4 0 0 1 0 5M13 3a7 7 0 0 1 0 10",
-  soundOff: "M2 6h3l4-3v10l-4-3H2zM11.5 6l3 4M14.5 6l-3 4",
   wall: "M1.5 3h13v8h-13zM8 11v2.5M5 13.5h6",
   pin: "M6 2h4l-.6 4.2L12 9H4l2.6-2.8ZM8 9v5",
   bookmark: "M4 2h8v12l-4-3.4L4 14Z",

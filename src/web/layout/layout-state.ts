@@ -4,7 +4,6 @@
  */
 import type { ClusterNode } from "../../layout/cluster-assignment.ts";
 import { pairKey, pairOf, Router } from "../../layout/link-router.ts";
-import { type LocatedSite, locatedSites } from "../coastline/located-sites.ts";
 import { type LayoutPosition, type Placement, placeDevices } from "./incremental-layout.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./messages.ts";
@@ -83,11 +82,6 @@ export class LayoutState {
     for (const [key, [a, b]] of this.#lost)
       if (!lost.has(key) && !this.#pairs.has(key)) this.#router.disconnect(a, b);
     this.#lost = lost;
-  }
-
-  /** The sites with a place on the earth, where the layout has them without pins. */
-  sites(): LocatedSite[] {
-    return locatedSites(this.#nodes.values(), this.#placement.positions);
   }
 
   #useSaved(): void {

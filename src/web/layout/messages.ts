@@ -5,7 +5,6 @@
 
 import type { Drawing } from "../../formats/svg.ts";
 import type { ClusterNode } from "../../layout/cluster-assignment.ts";
-import type { CoastlineResult } from "../coastline/coastline.ts";
 
 export interface NumberedNode {
   readonly number: number;
@@ -60,14 +59,4 @@ export interface DrawingRequest {
 
 export interface DrawingResponse {
   readonly svg: string;
-}
-
-/** Switches the coastline on and off. While it is on, each layout that moves sites is followed by a response. */
-export interface CoastlineRequest {
-  /** The address of the land; empty is off. */
-  readonly landUrl: string;
-}
-
-export interface CoastlineResponse {
-  readonly coastline: CoastlineResult;
 }

@@ -1,10 +1,7 @@
-/** The layout worker: computes positions, routes and the coastline outside the main thread, so that they do not block the page. */
+/** The layout worker: computes positions and routes outside the main thread, so that they do not block the page. */
 import { drawNetwork } from "../../formats/svg.ts";
-import { CoastlineMaker } from "../coastline/coastline.ts";
 import { LayoutState } from "./layout-state.ts";
 import type {
-  CoastlineRequest,
-  CoastlineResponse,
   DrawingRequest,
   DrawingResponse,
   LayoutRequest,
@@ -15,30 +12,14 @@ import type {
 
 /** Positions are saved when they have not changed for this long. */
 const SAVE_PAUSE_MS = 1000;
-/** After the land could not be loaded. */
-const COASTLINE_RETRY_MS = 3000;
 
 let state = new LayoutState();
-const coastline = new CoastlineMaker();
 let isKept = true;
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 
-type Request = LayoutRequest | LayoutStart | DrawingRequest | CoastlineRequest;
-
-async function updateCoastline(): Promise<void> {
-  const result = await coastline.update(() => state.sites());
-  if (!result) return;
-  postMessage({ coastline: result } satisfies CoastlineResponse);
-  // Of no effect when the sites are the reason.
-  if ("fault" in result) setTimeout(() => void updateCoastline(), COASTLINE_RETRY_MS);
-}
+type Request = LayoutRequest | LayoutStart | DrawingRequest;
 
 addEventListener("message", ({ data }: MessageEvent<Request>) => {
-  if ("landUrl" in data) {
-    coastline.setUrl(data.landUrl);
-    void updateCoastline();
-    return;
-  }
   if ("drawing" in data) {
     postMessage({ svg: [...drawNetwork(data.drawing)].join("") } satisfies DrawingResponse);
     return;
@@ -60,7 +41,6 @@ addEventListener("message", ({ data }: MessageEvent<Request>) => {
     if (devices.length > 0) hasMoved = true;
     postMessage(response satisfies LayoutResponse, { transfer: buffers });
   }
-  void updateCoastline();
   if (!hasMoved || !isKept) return;
   clearTimeout(saveTimer);
   saveTimer = setTimeout(() => postMessage({ saved: state.save() } satisfies SavedLayout), SAVE_PAUSE_MS);

@@ -91,14 +91,6 @@ export class MapCamera {
     };
   }
 
-  /** What is seen of the map, without what is covered. */
-  seen(): Bounds {
-    const { toMap } = this.projection();
-    const { left, top, right, bottom } = this.#space.largest;
-    const [first, last] = [toMap({ x: left, y: top }), toMap({ x: right, y: bottom })];
-    return { left: first.x, right: last.x, bottom: last.y, top: first.y };
-  }
-
   /** Zooms so that what is at the pixel stays there. */
   zoomAt(
     factor: number,

@@ -9,8 +9,6 @@ import type { Projection } from "./projection.ts";
 /** The space around the devices of a cluster, in map units. */
 const PADDING = { x: 44, top: 44, bottom: 46 } as const;
 const NAME_GAP_PX = 7;
-/** Of a rectangle that is above a picture, which must stay visible. */
-const ALPHA_ABOVE_PICTURE = 0.3;
 /** A narrower rectangle has no name. */
 const MIN_NAMED_WIDTH_PX = 70;
 
@@ -19,7 +17,6 @@ export function drawClusterBackgrounds(
   clusters: readonly Cluster[],
   projection: Projection,
   palette: Palette,
-  isAbovePicture: boolean,
 ): void {
   const { width, height } = projection;
   if (clusters.length < 2) return;
@@ -36,9 +33,7 @@ export function drawClusterBackgrounds(
     if (right < 0 || left > width || bottom < 0 || top > height) continue;
     context.beginPath();
     context.roundRect(left, top, right - left, bottom - top, Math.min(14, (right - left) / 8));
-    context.globalAlpha = isAbovePicture ? ALPHA_ABOVE_PICTURE : 1;
     context.fill();
-    context.globalAlpha = 1;
     context.stroke();
   }
   const fontSize = Math.min(15, Math.max(10, projection.spacingPx * 0.17));

@@ -1,10 +1,7 @@
-/** The map as a drawing for a report: devices, boxes and the background where the user has arranged them, and lost links. */
+/** The map as a drawing for a report: devices and boxes where the user has arranged them, and lost links. */
 
 import type { Drawing } from "../../formats/svg.ts";
-import type { Point } from "../../layout/adjacency.ts";
 import type { Topology } from "../../model/entity.ts";
-import { type Background, placeOf } from "../../model/map-view.ts";
-import type { Coastline } from "../coastline/coastline.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { GroupShape } from "./group-boxes.ts";
@@ -23,13 +20,11 @@ interface ArrangedMap {
   readonly devices: ReadonlyMap<string, DeviceItem>;
   readonly lost: Iterable<LostItem>;
   readonly groups: readonly GroupShape[];
-  readonly background: Background | undefined;
-  readonly coastline: Coastline | undefined;
 }
 
 /** Of the devices that are drawn. The map has y upwards, a drawing downwards. */
 export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingFacts): Drawing {
-  const { network, groups, background, coastline } = map;
+  const { network, groups } = map;
   const items = [...map.devices.values()].filter(({ device }) => network.devices.has(device.id));
   const ids = new Set(items.map(({ device }) => device.id));
   return {
@@ -53,25 +48,6 @@ export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingF
         top: -top,
         bottom: -bottom,
       })),
-      picture: pictureOf(background),
-      coastline: coastline && [...ringsOf(coastline)],
     },
   };
-}
-
-function* ringsOf({ points, offsets }: Coastline): Generator<Point[]> {
-  for (let ring = 0; ring + 1 < offsets.length; ring++) {
-    const line: Point[] = [];
-    for (let i = offsets[ring] ?? 0; i < (offsets[ring + 1] ?? 0); i += 2)
-      line.push({ x: points[i] ?? 0, y: -(points[i + 1] ?? 0) });
-    yield line;
-  }
-}
-
-function pictureOf(background: Background = {}) {
-  const { picture: href } = background;
-  const place = placeOf(background);
-  if (href === undefined || !place) return undefined;
-  const { x, y, width, height } = place;
-  return { href, left: x, top: y, right: x + width, bottom: y + height };
 }

@@ -51,12 +51,3 @@ describe("what is fitted", () => {
     });
   });
 });
-
-test("the largest free part is beside what covers the map", () => {
-  expect(new FreeSpace(PHONE, [TOOLS, SUMMARY]).largest).toEqual({
-    left: 0,
-    top: 0,
-    right: 332,
-    bottom: 530,
-  });
-});

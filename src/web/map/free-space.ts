@@ -43,12 +43,6 @@ export class FreeSpace {
     return { left: 0, top: 0, right: this.width, bottom: this.height };
   }
 
-  /** The largest free area. */
-  get largest(): PixelArea {
-    const [first = this.whole, ...others] = this.#areas;
-    return others.reduce((best, area) => (sizeOf(area) > sizeOf(best) ? area : best), first);
-  }
-
   /** The largest scale for something of a size in map units, at most `maxScale`. */
   fit(size: Size, maxScale: number): Fit {
     const fitIn = (area: PixelArea): Fit => ({

@@ -1,8 +1,8 @@
 /**
  * The boxes with a title that a user or a view of the configuration puts behind devices: around the devices of each value of
- * an annotation, around listed devices, or at a place.
+ * an annotation, or around listed devices.
  */
-import { type GroupBox, placeOf } from "../../model/map-view.ts";
+import type { GroupBox } from "../../model/map-view.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { type Bounds, boundsOf } from "./bounds.ts";
 import { truncateText } from "./cluster-background.ts";
@@ -29,19 +29,14 @@ export function* groupShapes(
   positions: Positions,
 ): Generator<void, readonly GroupShape[]> {
   const shapes: GroupShape[] = [];
-  for (const group of groups) {
+  for (const { name, annotation, devices = [] } of groups) {
     yield;
-    const { name, annotation, devices } = group;
-    const place = placeOf(group);
     if (annotation !== undefined) {
       const members = yield* membersByValue(annotation, network, positions);
       for (const [title, points] of members) shapes.push(around(title, points));
-    } else if (devices) {
+    } else {
       const points = devices.flatMap((id) => (network.devices.has(id) ? (positions.get(id) ?? []) : []));
       if (points.length > 0) shapes.push(around(name, points));
-    } else if (place) {
-      const { x, y, width, height } = place;
-      shapes.push({ title: name, left: x, right: x + width, top: -y, bottom: -y - height });
     }
   }
   // A smaller box may be within a larger one.
@@ -106,20 +101,4 @@ export function drawGroupBoxes(
     context.fillStyle = palette.text;
     context.fillText(truncateText(context, shape.title, right - left - 14), left + 7, top + 6);
   }
-}
-
-/** The box that the user draws, before it has a title. */
-export function drawBoxPreview(
-  context: CanvasRenderingContext2D,
-  { left, right, top, bottom }: Bounds,
-  projection: Projection,
-  palette: Palette,
-): void {
-  const { scale } = projection;
-  context.save();
-  context.setLineDash([6, 4]);
-  context.lineWidth = 1.5;
-  context.strokeStyle = palette.accent;
-  context.strokeRect(projection.x(left), projection.y(top), (right - left) * scale, (top - bottom) * scale);
-  context.restore();
 }

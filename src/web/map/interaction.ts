@@ -1,7 +1,5 @@
-/** What the pointer does on the map: it finds what is under it and reports clicks, hovering, and what drags move or draw. */
+/** What the pointer does on the map: it finds what is under it and reports clicks, hovering, and drags of devices. */
 import type { EntityRef } from "../data/view-state.ts";
-import type { Bounds } from "./bounds.ts";
-import { BoxDrag } from "./box-drag.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapCamera } from "./camera.ts";
 import { lineAt, nodeAt } from "./hit-test.ts";
@@ -30,8 +28,6 @@ export interface InteractionHandlers {
   onHover(hovered: Hovered | undefined): void;
   /** The device is dragged to the point, in map units; `ended` with the last one. Absent: drags move the map. */
   onDeviceDrag?: ((device: string, point: MapPoint, ended: boolean) => void) | undefined;
-  /** A drag has drawn a box, y upwards. */
-  onBoxDrawn(bounds: Bounds): void;
 }
 
 interface MapParts {
@@ -53,7 +49,6 @@ export class MapInteraction {
   readonly #camera: MapCamera;
   readonly #handlers: InteractionHandlers;
   readonly #map: MapParts;
-  readonly #boxDrag: BoxDrag;
   #hovered: Hit | undefined;
   /** Hovering is evaluated once a frame, for the last of its events. */
   #hoverPoint: MapPoint | undefined;
@@ -64,10 +59,6 @@ export class MapInteraction {
     this.#camera = camera;
     this.#handlers = handlers;
     this.#map = map;
-    this.#boxDrag = new BoxDrag(camera, {
-      onPreview: () => map.requestFrame(),
-      onDrawn: (bounds) => handlers.onBoxDrawn(bounds),
-    });
     listenToPointers(canvas, {
       onHover: (point) => {
         this.#hoverPoint = point;
@@ -88,17 +79,6 @@ export class MapInteraction {
   /** Its label is drawn at every zoom. */
   get hoveredNode(): string | undefined {
     return this.#hovered?.node;
-  }
-
-  /** The box that is being drawn. */
-  get preview(): Bounds | undefined {
-    return this.#boxDrag.preview;
-  }
-
-  /** Whether drags draw a box. */
-  setDrawing(isOn: boolean): void {
-    this.#boxDrag.setOn(isOn);
-    this.#canvas.classList.toggle("drawing", isOn);
   }
 
   #nodeAt(point: MapPoint): string | undefined {
@@ -149,7 +129,6 @@ export class MapInteraction {
   }
 
   #startDrag(point: MapPoint): DragHandlers | undefined {
-    if (this.#boxDrag.isOn) return this.#boxDrag.start(point);
     const { onDeviceDrag } = this.#handlers;
     const node = onDeviceDrag && !this.#map.showsClusters() ? this.#nodeAt(point) : undefined;
     if (!onDeviceDrag || node === undefined || isHostNode(node)) return undefined;

@@ -3,7 +3,6 @@
  * new one after a pause; the positions stay, and the browser keeps them for the next visit too.
  */
 import type { Drawing } from "../../formats/svg.ts";
-import type { CoastlineResult } from "../coastline/coastline.ts";
 import type { MapPosition } from "./clusters.ts";
 import { type Layout, type LayoutInput, type LayoutSession, startLayoutSession } from "./layout-session.ts";
 
@@ -23,8 +22,6 @@ export interface LayoutClient {
   isPartial: LayoutSession["isPartial"];
   /** Draws an SVG document outside the main thread. Rejects when the worker fails. */
   draw(drawing: Drawing): Promise<string>;
-  /** Switches the coastline on, with the address of the land, or off with an empty one. */
-  setLand: LayoutSession["setLand"];
 }
 
 interface LayoutHandlers {
@@ -32,17 +29,13 @@ interface LayoutHandlers {
   onLayout(): void;
   /** Why the worker has failed; undefined when another one works. */
   onFault(reason: string | undefined): void;
-  /** The coastline for the positions, or why there is none. */
-  onCoastline(coastline: CoastlineResult): void;
 }
 
 /** A worker that fails at once, as one whose script cannot be loaded, must not occupy the page. */
 const RESTART_MS = 3000;
 
-export function createLayoutClient(workerUrl: string, handlers: LayoutHandlers): LayoutClient {
-  const { onLayout, onFault } = handlers;
+export function createLayoutClient(workerUrl: string, { onLayout, onFault }: LayoutHandlers): LayoutClient {
   const layout: Layout = { positions: new Map(), routes: new Map() };
-  let landUrl = "";
   let newest: LayoutInput | undefined;
   const start = () =>
     startLayoutSession(workerUrl, layout, {
@@ -50,7 +43,6 @@ export function createLayoutClient(workerUrl: string, handlers: LayoutHandlers):
         onFault(undefined);
         onLayout();
       },
-      onCoastline: handlers.onCoastline,
       onFailed(reason) {
         onFault(`the layout failed: ${reason}`);
         setTimeout(restart, RESTART_MS);
@@ -59,7 +51,6 @@ export function createLayoutClient(workerUrl: string, handlers: LayoutHandlers):
   let session = start();
   const restart = () => {
     session = start();
-    if (landUrl !== "") session.setLand(landUrl);
     if (newest) session.update(newest);
   };
   return {
@@ -71,9 +62,5 @@ export function createLayoutClient(workerUrl: string, handlers: LayoutHandlers):
     isUpToDate: () => session.isUpToDate(),
     isPartial: () => session.isPartial(),
     draw: (drawing) => session.draw(drawing),
-    setLand(url) {
-      landUrl = url;
-      session.setLand(url);
-    },
   };
 }

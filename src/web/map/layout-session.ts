@@ -7,11 +7,8 @@
  * own, as if the page had been opened with it.
  */
 import type { Drawing } from "../../formats/svg.ts";
-import type { CoastlineResult } from "../coastline/coastline.ts";
 import type { Network } from "../data/loaded-network.ts";
 import type {
-  CoastlineRequest,
-  CoastlineResponse,
   DrawingRequest,
   DrawingResponse,
   LayoutRequest,
@@ -47,8 +44,6 @@ export interface LayoutSessionHandlers {
   /** The layout has changed. */
   onLayout(): void;
   onFailed(reason: string): void;
-  /** The coastline for the sites of the layout, or why there is none. */
-  onCoastline(coastline: CoastlineResult): void;
 }
 
 export interface LayoutSession {
@@ -58,8 +53,6 @@ export interface LayoutSession {
   isPartial(): boolean;
   /** Rejects when the worker fails. */
   draw(drawing: Drawing): Promise<string>;
-  /** The address of the land; empty is without a coastline. */
-  setLand(landUrl: string): void;
 }
 
 const NONE_PINNED: PinnedPositions = new Map();
@@ -70,7 +63,7 @@ const STEP = 200;
 export function startLayoutSession(
   workerUrl: string,
   { positions, routes }: Layout,
-  { onLayout, onFailed, onCoastline }: LayoutSessionHandlers,
+  { onLayout, onFailed }: LayoutSessionHandlers,
 ): LayoutSession {
   const worker = new Worker(workerUrl, { type: "module" });
   let diff = new NetworkDiff();
@@ -146,14 +139,10 @@ export function startLayoutSession(
   // A script that cannot be loaded gives an event without a message.
   worker.addEventListener("error", ({ message }) => fail(message || "its script cannot be loaded"));
   worker.addEventListener("messageerror", () => fail("its answer cannot be read"));
-  type Answer = LayoutResponse | SavedLayout | DrawingResponse | CoastlineResponse;
+  type Answer = LayoutResponse | SavedLayout | DrawingResponse;
   worker.addEventListener("message", ({ data }: MessageEvent<Answer>) => {
     if ("svg" in data) {
       drawings.shift()?.resolve(data.svg);
-      return;
-    }
-    if ("coastline" in data) {
-      onCoastline(data.coastline);
       return;
     }
     if ("saved" in data) {
@@ -198,10 +187,7 @@ export function startLayoutSession(
     worker.postMessage({ drawing } satisfies DrawingRequest);
     return answer.promise;
   };
-  const setLand = (landUrl: string) => {
-    if (!hasFailed) worker.postMessage({ landUrl } satisfies CoastlineRequest);
-  };
-  return { update, draw, setLand, isUpToDate: () => !isBusy && !hasFailed, isPartial: () => isPartial };
+  return { update, draw, isUpToDate: () => !isBusy && !hasFailed, isPartial: () => isPartial };
 }
 
 const NO_CHANGE = { added: [], removed: [], connected: [], disconnected: [] } as const;

@@ -23,20 +23,10 @@ export interface MapContent {
   readonly groups: readonly GroupBox[];
 }
 
-/** The addresses of what the map loads itself. */
-export interface MapAssets {
-  /** The script of the layout worker. */
-  readonly worker: string;
-  /** The land of the coastline, which is loaded when it is used. */
-  readonly land: string;
-}
-
 export interface MapHandlers extends InteractionHandlers {
   onCameraMoved(): void;
   /** The devices of the content have positions, and the camera its place. */
   onUpdated(): void;
-  /** What there is to know about the coastline; undefined for nothing. */
-  onCoastline(note: string | undefined): void;
   /** A frame was drawn. */
   onDrawn(): void;
   /** Why the map is not drawn, or not as the network is now; undefined when it is again. */

@@ -1,28 +1,16 @@
 /** Draws one frame of the map: the background, the graph, and the texts above it. */
-import type { Coastline } from "../coastline/coastline.ts";
-import type { Bounds } from "./bounds.ts";
 import { drawClusterBackgrounds } from "./cluster-background.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
 import type { DeviceScene } from "./device-scene.ts";
 import type { GlRenderer } from "./gl-renderer.ts";
-import { drawBoxPreview, drawGroupBoxes, type GroupShape } from "./group-boxes.ts";
+import { drawGroupBoxes, type GroupShape } from "./group-boxes.ts";
 import { drawLabels, type Label } from "./label-draw.ts";
 import type { PinnedPositions } from "./layout-session.ts";
 import { drawLineLabels } from "./line-labels.ts";
-import { drawCoastline } from "./map-coastline.ts";
 import { drawPinMarks } from "./pin-marks.ts";
 import type { PortFacts } from "./port-facts.ts";
 import type { Projection } from "./projection.ts";
 import type { SceneInput } from "./scene-input.ts";
-
-/** A picture below the clusters, in map units. */
-export interface MapPicture {
-  readonly image: CanvasImageSource;
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-}
 
 export interface Frame {
   readonly projection: Projection;
@@ -33,12 +21,8 @@ export interface Frame {
   readonly labels: readonly Label[];
   readonly hovered: string | undefined;
   readonly ports: PortFacts;
-  readonly picture: MapPicture | undefined;
-  readonly coastline: Coastline | undefined;
   readonly groups: readonly GroupShape[];
   readonly pinned: PinnedPositions | undefined;
-  /** The box that is being drawn. */
-  readonly preview: Bounds | undefined;
 }
 
 interface FrameLayers {
@@ -57,12 +41,9 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   const { palette, overlay, network } = input;
   const background = contextOf(layers.background, projection, BACKGROUND_CONTEXT);
   background.clearRect(0, 0, projection.width, projection.height);
-  if (frame.coastline) drawCoastline(background, frame.coastline, projection, palette);
-  if (frame.picture) drawPicture(background, frame.picture, projection);
   // A cluster has a card while one of its devices is visible.
   const visible = showsClusters ? [] : [...clusters.cards.values()].map(({ cluster }) => cluster);
-  const isAbovePicture = frame.picture !== undefined || frame.coastline !== undefined;
-  drawClusterBackgrounds(background, visible, projection, palette, isAbovePicture);
+  drawClusterBackgrounds(background, visible, projection, palette);
   drawGroupBoxes(background, frame.groups, projection, palette);
   const instances = renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
   const context = contextOf(layers.labels, projection);
@@ -70,7 +51,6 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
     hoveredNodeId: frame.hovered,
     hostCount: (node) => network.hostCount(node),
   });
-  if (frame.preview) drawBoxPreview(context, frame.preview, projection, palette);
   if (showsClusters) return { instances, lineTexts: 0 };
   drawPinMarks(context, frame.pinned?.keys() ?? [], devices.devices, projection, palette);
   const lineTexts = drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
@@ -78,12 +58,6 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
     port: (device, port) => frame.ports.get(device, port),
   });
   return { instances, lineTexts };
-}
-
-function drawPicture(context: CanvasRenderingContext2D, picture: MapPicture, projection: Projection): void {
-  const { image, left, top, width, height } = picture;
-  const { scale } = projection;
-  context.drawImage(image, projection.x(left), projection.y(top), width * scale, height * scale);
 }
 
 /** Drawn by the processor: a few large areas, for which a renderer of graphics in software takes three times as long. */

@@ -2,12 +2,10 @@
  * Keeps the map equal to the state of the page: what it shows, where its camera is, and the camera in the address. The
  * map itself is imperative; Preact never renders inside it.
  */
-import { effect, type Signal } from "@preact/signals";
+import type { Signal } from "@preact/signals";
 import type { Arrangement, GroupBox } from "../../model/map-view.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { addBoxAt } from "../arrange/add-box.ts";
 import { dragHandler } from "../arrange/arrange-keys.ts";
-import { PictureLoader } from "../arrange/picture.ts";
 import type { DriftList } from "../data/drift-list.ts";
 import type { Network } from "../data/loaded-network.ts";
 import type { Comparison } from "../data/network-history.ts";
@@ -22,7 +20,7 @@ import type { Hovered } from "./interaction.ts";
 import { layerMarks } from "./layer-marks.ts";
 import type { PinnedPositions } from "./layout-session.ts";
 import { NetworkMap } from "./map.ts";
-import type { MapAssets, MapLayers } from "./map-content.ts";
+import type { MapLayers } from "./map-content.ts";
 import { type LostCable, lostCables, problemMarks } from "./problem-marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
@@ -51,7 +49,7 @@ export interface MapInput {
 }
 
 interface MapSyncOptions {
-  readonly assets: MapAssets;
+  readonly workerUrl: string;
   readonly hovered: Signal<Hovered | undefined>;
   readonly onDrawn: () => void;
 }
@@ -65,7 +63,6 @@ interface Lost {
 export class MapSync {
   readonly map: NetworkMap;
   readonly #store: Store;
-  readonly #picture = new PictureLoader((picture) => this.map.setPicture(picture));
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
   #highlightsKey = "";
@@ -81,10 +78,10 @@ export class MapSync {
   #fittedKey: string | undefined;
   #selectionKey: string | undefined;
 
-  constructor(store: Store, layers: MapLayers, { assets, hovered, onDrawn }: MapSyncOptions) {
+  constructor(store: Store, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
     const onDeviceDrag = dragHandler(store.arranging);
-    this.map = new NetworkMap(layers, store.client, assets, {
+    this.map = new NetworkMap(layers, store.client, workerUrl, {
       onPick: (target) => {
         if (target?.lost) goToProblem(store, target.lost.problem);
         else store.pick(target?.bundle ? this.#nextOfBundle(target.bundle) : target?.ref);
@@ -93,7 +90,6 @@ export class MapSync {
       get onDeviceDrag() {
         return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
       },
-      onBoxDrawn: (bounds) => addBoxAt(store, bounds),
       onHover: (next) => {
         hovered.value = next;
       },
@@ -107,15 +103,11 @@ export class MapSync {
         this.#bringIntoView();
         this.map.loadPortsInView();
       },
-      onCoastline: (note) => {
-        store.arranging.coastlineNote.value = note;
-      },
       onDrawn,
       onFault: (reason) => {
         store.mapFault.value = reason;
       },
     });
-    effect(() => this.map.setDrawing(store.arranging.boxes.isDrawing.value));
   }
 
   /** Called after each rendering, when the container of the map has its size. */
@@ -145,8 +137,6 @@ export class MapSync {
       previous?.problemVisits !== input.problemVisits ||
       previous?.problemIsLoading !== input.problemIsLoading;
     const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
-    this.#picture.show(arrangement.background);
-    this.map.setCoastline(arrangement.background?.coastline === true);
     if (previous?.network?.isPartial && previous.network !== network) this.#afterLayout = "restore";
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";

@@ -16,7 +16,6 @@ import { HoverCard } from "./hover-card.tsx";
 import type { Hovered } from "./interaction.ts";
 import { Legend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
-import type { MapAssets } from "./map-content.ts";
 import { handleMapKey, type KeyActions, ZOOM_IN, ZOOM_OUT } from "./map-keys.ts";
 import { isMapShown, MapSync } from "./map-sync.ts";
 import { OverlayLegend } from "./overlay-legend.tsx";
@@ -27,12 +26,13 @@ const ARRANGE_NAME =
   "Network map. Arrow keys move the selected device, P pins or unpins it, U undoes. Plus and minus zoom.";
 
 interface MapViewProps {
-  readonly assets: MapAssets;
+  /** The address of the layout worker. */
+  readonly workerUrl: string;
   /** Set to the map, for exports. */
   readonly map: RefObject<NetworkMap | null>;
 }
 
-export function MapView({ assets, map }: MapViewProps) {
+export function MapView({ workerUrl, map }: MapViewProps) {
   const store = useStore();
   const input = {
     state: store.state.value,
@@ -69,7 +69,7 @@ export function MapView({ assets, map }: MapViewProps) {
       if (!drawn.peek()) performance.mark("map-drawn");
       drawn.value = true;
     };
-    sync.current = new MapSync(store, layers, { assets, hovered, onDrawn });
+    sync.current = new MapSync(store, layers, { workerUrl, hovered, onDrawn });
     map.current = sync.current.map;
   }, []);
   useLayoutEffect(() => sync.current?.update(input));

@@ -9,12 +9,11 @@
  */
 import type { Client } from "../../client/client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
-import type { Background } from "../../model/map-view.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { devicesOf } from "../data/shown-path.ts";
 import { throttle } from "../data/throttle.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
-import { type Bounds, boundsOf, cornersOf, widened } from "./bounds.ts";
+import { boundsOf, cornersOf, widened } from "./bounds.ts";
 import { type Bundle, pairKey } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera } from "./camera.ts";
 import { restoreCamera, saveCamera } from "./camera-anchor.ts";
@@ -29,9 +28,8 @@ import { MapInteraction } from "./interaction.ts";
 import type { Label } from "./label-draw.ts";
 import { clusterLabels, DeviceLabels } from "./label-select.ts";
 import { createLayoutClient } from "./layout-client.ts";
-import { MapCoastline } from "./map-coastline.ts";
-import type { MapAssets, MapContent, MapHandlers, MapLayers } from "./map-content.ts";
-import { drawFrame, type MapPicture } from "./map-drawing.ts";
+import type { MapContent, MapHandlers, MapLayers } from "./map-content.ts";
+import { drawFrame } from "./map-drawing.ts";
 import { nextDevice } from "./next-device.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
@@ -51,7 +49,6 @@ export class NetworkMap {
   readonly ports: PortFacts;
   readonly #layers: MapLayers;
   readonly #handlers: MapHandlers;
-  readonly #coastline: MapCoastline;
   readonly #layout: ReturnType<typeof createLayoutClient>;
   readonly #camera = new MapCamera(() => this.#onCameraMoved());
   readonly #devices = new DeviceScene();
@@ -67,7 +64,6 @@ export class NetworkMap {
   #content: MapContent | undefined;
   #input: SceneInput | undefined;
   #clusterLabels: readonly Label[] = [];
-  #picture: MapPicture | undefined;
   #groups: readonly GroupShape[] = [];
   /** The camera of the address, until the device that it refers to has a position, or the camera moves. */
   #requestedCamera: Camera | undefined;
@@ -78,18 +74,12 @@ export class NetworkMap {
   readonly #interaction: MapInteraction;
   #frame = 0;
 
-  constructor(layers: MapLayers, client: Pick<Client, "ports">, assets: MapAssets, handlers: MapHandlers) {
+  constructor(layers: MapLayers, client: Pick<Client, "ports">, workerUrl: string, handlers: MapHandlers) {
     this.#layers = layers;
     this.#handlers = handlers;
-    this.#layout = createLayoutClient(assets.worker, {
+    this.#layout = createLayoutClient(workerUrl, {
       onLayout: () => this.#update.request(),
       onFault: (reason) => this.#setFault("layout", reason),
-      onCoastline: (result) => this.#coastline.receive(result),
-    });
-    this.#coastline = new MapCoastline(assets.land, {
-      setLand: (landUrl) => this.#layout.setLand(landUrl),
-      onChanged: () => this.#requestFrame(),
-      onNote: handlers.onCoastline,
     });
     this.ports = new PortFacts(client, (device) => this.#onPortsLoaded(device));
     this.#interaction = new MapInteraction(layers.graph, this.#camera, handlers, {
@@ -157,23 +147,7 @@ export class NetworkMap {
   fitAll(): void {
     if (!this.#isPlaced) return;
     this.#measure();
-    this.#camera.animateTo(this.#camera.fitted(this.extent()));
-  }
-
-  /** Of all devices that are drawn, y upwards. */
-  extent(): Bounds {
-    return widened(boundsOf([...this.#devices.devices.values()].map(({ position }) => position)));
-  }
-
-  /** Of what is seen beside the tools, y upwards. */
-  seen(): Bounds {
-    this.#measure();
-    return this.#camera.seen();
-  }
-
-  /** Whether drags draw a box. */
-  setDrawing(isOn: boolean): void {
-    this.#interaction.setDrawing(isOn);
+    this.#camera.animateTo(this.#fitted([...this.#devices.devices.values()].map(({ position }) => position)));
   }
 
   zoom(factor: number): void {
@@ -219,17 +193,6 @@ export class NetworkMap {
     return this.#isPlaced ? saveCamera(this.#camera.position, this.#devices.devices.values()) : undefined;
   }
 
-  /** Below the backgrounds of clusters. */
-  setPicture(picture: MapPicture | undefined): void {
-    this.#picture = picture;
-    this.#requestFrame();
-  }
-
-  /** Below the picture. The land is loaded when it is first switched on. */
-  setCoastline(isOn: boolean): void {
-    this.#coastline.show(isOn);
-  }
-
   async exportPng(): Promise<Blob> {
     // A WebGL canvas can be read only in the same task in which it was drawn.
     this.#draw();
@@ -238,10 +201,10 @@ export class NetworkMap {
   }
 
   /** What is drawn of the network, as the user has arranged it, with lost links. */
-  async exportSvg(network: Network, background: Background | undefined, facts: DrawingFacts): Promise<Blob> {
+  async exportSvg(network: Network, facts: DrawingFacts): Promise<Blob> {
     const { devices, lost } = this.#devices;
-    const shown = { network, devices, lost: lost.items.values(), groups: this.#groups, background };
-    const drawing = createDrawing({ ...shown, coastline: this.#coastline.lines }, facts);
+    const shown = { network, devices, lost: lost.items.values(), groups: this.#groups };
+    const drawing = createDrawing(shown, facts);
     return new Blob([await this.#layout.draw(drawing)], { type: "image/svg+xml" });
   }
 
@@ -360,11 +323,8 @@ export class NetworkMap {
       labels: this.#labels,
       hovered: this.#interaction.hoveredNode,
       ports: this.ports,
-      picture: this.#picture,
-      coastline: this.#coastline.lines,
       groups: this.#groups,
       pinned: this.#content?.pinned,
-      preview: this.#interaction.preview,
     });
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";

@@ -45,7 +45,7 @@ test("the formula is that of WCAG", () => {
 
 describe.each(Object.entries(PALETTES))("the map, %s", (_scheme, palette) => {
   const colours: Colours = { ...palette };
-  const grounds = ["background", "land", "clusterFill"];
+  const grounds = ["background", "clusterFill"];
 
   test("text and states", () => {
     const states = ["node", "host", "down", "warning", "accent", "added", "missing", "unplanned", "differs"];

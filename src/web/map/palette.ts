@@ -4,9 +4,6 @@
  */
 export interface Palette {
   readonly background: string;
-  /** Of the coastline, which is below everything and quieter than all of it. */
-  readonly land: string;
-  readonly coast: string;
   readonly clusterFill: string;
   readonly clusterBorder: string;
   readonly clusterText: string;
@@ -36,8 +33,6 @@ export interface Palette {
 
 const DARK_PALETTE: Palette = {
   background: "#0e1319",
-  land: "#121b20",
-  coast: "#384853",
   clusterFill: "#141b23",
   clusterBorder: "#222c38",
   clusterText: "#8494a7",
@@ -65,8 +60,6 @@ const DARK_PALETTE: Palette = {
 
 const LIGHT_PALETTE: Palette = {
   background: "#f4f6f8",
-  land: "#fcfcf8",
-  coast: "#a9b7c1",
   clusterFill: "#ffffff",
   clusterBorder: "#dce3ea",
   clusterText: "#5b6b7c",

@@ -1,5 +1,5 @@
 /**
- * What a change of the list means to the reader: the number in the title of the page, the sound, and one sentence for
+ * What a change of the list means to the reader: the number in the title of the page, and one sentence for
  * screen readers. Problems of the first list are not new, nor are acknowledged ones, nor what follows from another problem: it
  * is new when that one is gone and it stays.
  */
@@ -16,7 +16,7 @@ const ANNOUNCE_INTERVAL_MS = 3000;
 const MAX_TEXT = 160;
 
 export function watchNewProblems({ problems }: Store, announcement: Signal<string>): void {
-  const { live, open, acknowledged, sound } = problems;
+  const { live, open, acknowledged } = problems;
   const plainTitle = document.title;
   effect(() => {
     const { count } = open.value;
@@ -40,7 +40,6 @@ export function watchNewProblems({ problems }: Store, announcement: Signal<strin
         ? newOccurrences(before, known).filter((problem) => !acknowledged.has(problem))
         : [];
       if (added.length === 0) return;
-      if (added.some(({ severity }) => severity === "critical")) sound.play();
       unannounced = [...unannounced, ...added];
       announce();
     });

@@ -7,7 +7,6 @@ import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import type { ViewState } from "../data/view-state.ts";
 import { type Acknowledged, createAcknowledged, MAX_ACKNOWLEDGED } from "./acknowledged.ts";
-import { type AlarmSound, createAlarmSound } from "./alarm-sound.ts";
 import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
 
 export interface ProblemList {
@@ -54,7 +53,6 @@ export interface ProblemStore {
   readonly room: ReadonlySignal<number>;
   /** What calls for attention now and is not acknowledged. */
   readonly open: ReadonlySignal<ProblemSummary>;
-  readonly sound: AlarmSound;
 }
 
 const LOADING: ProblemList = { problems: [], state: "loading" };
@@ -112,7 +110,6 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
       return counts.reduce((room, { all, waiting }) => room - (all - waiting), MAX_ACKNOWLEDGED);
     }),
     open: computed(() => summarize(liveSections.value)),
-    sound: createAlarmSound(),
   };
 }
 

@@ -15,7 +15,6 @@ import { groupProblems, type KindGroup, MORE_OF_KIND, type SeverityGroup } from 
 import { ProblemItem } from "./problem-item.tsx";
 import { isRead, type ProblemList } from "./problem-store.ts";
 import { KIND_SIGNS, ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
-import { SoundButton } from "./sound-button.tsx";
 import { enterWall } from "./wall.tsx";
 
 export function Problems() {
@@ -29,7 +28,6 @@ export function Problems() {
           <PanelHeading title="Problems">
             {!wall && (
               <>
-                <SoundButton />
                 <Button label="Wall mode" icon="wall" onClick={() => enterWall(store)} />
                 <Button
                   label="Close problems"

@@ -11,7 +11,6 @@ import { DEFAULT_STATE } from "../data/view-state.ts";
 import { Button } from "../elements/button.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
-import { SoundButton } from "./sound-button.tsx";
 
 const CLOCK_INTERVAL_MS = 1000;
 /** Nobody is to act on a notice. */
@@ -78,7 +77,6 @@ export function WallBar() {
         ))}
       </ul>
       <WallClock />
-      <SoundButton />
       {!isFull.value && <Button label="Full screen" icon="fit" onClick={requestFullScreen} />}
       <Button label="Leave wall mode" icon="close" onClick={() => go({ wall: false })} />
     </header>
