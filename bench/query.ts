@@ -120,7 +120,14 @@ async function networkOf({ devices, hosts }: typeof SMALL): Promise<ReadContext>
     links: ring(devices),
     hosts: hostClaims(hosts, devices),
   });
-  return { view, history, log, scheduler: new Scheduler(), drawings: new Drawings() };
+  return {
+    view,
+    history,
+    log,
+    scheduler: new Scheduler(),
+    problems: new Problems(history, systemClock),
+    drawings: new Drawings(),
+  };
 }
 
 function* ring(devices: number) {
@@ -139,7 +146,6 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
   const kind: Kind = list;
   const [json] = formatsOf(list);
   if (!json) throw new Error(`no ${list}`);
-  const problems = new Problems(context.history, systemClock);
   let n = 0;
   const run = () => {
     const text = query(n++ * 7919, size);
@@ -148,7 +154,7 @@ function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof S
     );
     const target = `/controller/v1/${list}?${text}`;
     const read = listRepresentation(
-      { ...context, problems, dialect: PLAIN, memory: uncountedMemory() },
+      { ...context, dialect: PLAIN, memory: uncountedMemory() },
       kind,
       parsed,
       json,

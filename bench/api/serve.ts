@@ -18,6 +18,7 @@ import { renderFault } from "../../src/config/faults.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
+import { Problems } from "../../src/query/problems/problems.ts";
 import { openStore } from "../../src/service/store.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { deviceClaim, deviceClaims, hostClaim, hostClaims } from "./network.ts";
@@ -54,7 +55,7 @@ const server = openServer({
   hosts: [],
   limits: { ...config.limits, streamsPerUser: 100_000 },
   version: "bench",
-  context: { ...store, drawings: new Drawings() },
+  context: { ...store, problems: new Problems(store.history, systemClock), drawings: new Drawings() },
   authenticator: createAuthenticator({ users, clock: systemClock }),
   users,
   sources: () => [],

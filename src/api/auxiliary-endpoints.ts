@@ -11,7 +11,6 @@ import type { CancelSignal } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { SourceReport } from "../model/source-status.ts";
-import type { Problems } from "../query/problems/problems.ts";
 import { topologyOf } from "../view/view.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import { isMapPath, MapEndpoints } from "./endpoints/map.ts";
@@ -94,7 +93,6 @@ const unknownPath = (path: string): UnknownPathProblem =>
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
   readonly #counters: () => ProcessCounters;
-  readonly #problems: Problems;
   readonly #forwards: ForwardMetrics | undefined;
   readonly #docs = createStaticSite(loadDocs);
   readonly #map: MapEndpoints;
@@ -103,14 +101,12 @@ export class AuxiliaryEndpoints {
 
   constructor(
     options: AuxiliaryEndpointsOptions,
-    problems: Problems,
     counters: () => ProcessCounters,
     forwarding: { readonly counters: ForwardMetrics } | undefined,
   ) {
     this.#options = options;
     this.#map = new MapEndpoints(options.map);
     this.#counters = counters;
-    this.#problems = problems;
     this.#forwards = forwarding?.counters;
   }
 
@@ -221,7 +217,6 @@ export class AuxiliaryEndpoints {
     const { clusterStatus: cluster, clock, map } = this.#options;
     return yield* metricsResponse({
       context,
-      problems: this.#problems,
       version,
       counters: this.#counters(),
       sources: sources(),

@@ -1,7 +1,6 @@
 /** What the request handler of a process is built from. */
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
-import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
 import type { AuxiliaryEndpointsOptions } from "./auxiliary-endpoints.ts";
@@ -31,8 +30,6 @@ export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
   /** On a node of a cluster. */
   readonly cluster?: ClusterView | undefined;
   readonly accessLog?: AccessLog | undefined;
-  /** How long links that are gone and hosts that moved are listed as problems. */
-  readonly problemWindows?: ProblemWindows | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }

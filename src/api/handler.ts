@@ -111,7 +111,6 @@ export class RequestHandler implements Handler {
     this.#streams = new SseHub(context.history, context.scheduler, limits, HEARTBEAT_MS);
     this.#router = new Router({
       context,
-      problemWindows: options.problemWindows,
       streams: this.#streams,
       renderer: new BodyRenderer({ logId, signingKey, serviceVersion: version, isClustered }),
       limits,
@@ -122,8 +121,7 @@ export class RequestHandler implements Handler {
     this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
     this.#prefixes = createPrefixes(options.aliases, options.onos);
     this.#forwarding = createForwarding(options, this.#memory);
-    const { problems } = this.#router;
-    this.#auxiliary = new AuxiliaryEndpoints(options, problems, () => this.counters(), this.#forwarding);
+    this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters(), this.#forwarding);
     this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
@@ -175,7 +173,7 @@ export class RequestHandler implements Handler {
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
   stop(): void {
     this.#isStopping = true;
-    this.#router.problems.stop();
+    this.#options.context.problems.stop();
     this.#streams.closeAll();
   }
 

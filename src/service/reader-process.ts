@@ -23,6 +23,7 @@ import { systemClock } from "../lib/clock.ts";
 import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import { createLogger } from "../lib/logger.ts";
 import { Scheduler } from "../lib/scheduler.ts";
+import { Problems } from "../query/problems/problems.ts";
 import { missingKey } from "../view/indexes.ts";
 import { createReplicaLog, Replica, type ReplicatedKind } from "../view/replica.ts";
 import {
@@ -172,7 +173,14 @@ async function serveReplica(
       ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, checkRemotely }),
       port,
       sharedPort: true,
-      context: { view: replica.view, history: replica.history, log, scheduler, drawings: new Drawings() },
+      context: {
+        view: replica.view,
+        history: replica.history,
+        log,
+        scheduler,
+        problems: new Problems(replica.history, clock),
+        drawings: new Drawings(),
+      },
       relay: createRelay(socket, replica.history, clock, internalAuthorization(password)),
       cluster,
       sources: () => [],

@@ -27,6 +27,7 @@ import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
+import { Problems } from "../query/problems/problems.ts";
 import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { logUnknownDevices } from "../view/unknown-devices.ts";
@@ -297,8 +298,11 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       sharedPort: readers.processes > 1,
       unixSocketPath: readers.socket,
       readers,
-      problemWindows: problemWindowsOf(config),
-      context: { ...store, drawings: new Drawings() },
+      context: {
+        ...store,
+        problems: new Problems(store.history, parts.clock, problemWindowsOf(config)),
+        drawings: new Drawings(),
+      },
       sources: () => sources.status(),
       rejectedRecords: () => sources.rejectedRecords(),
       configReload,

@@ -22,6 +22,7 @@ import type { Log, LogEntry } from "../../src/log/log.ts";
 import type { ClaimChange, Claims } from "../../src/model/claim.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import type { SourceReport } from "../../src/model/source-status.ts";
+import { Problems } from "../../src/query/problems/problems.ts";
 import type { ProblemWindows } from "../../src/query/problems/recent-changes.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
@@ -150,7 +151,14 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     hosts: options.hosts ?? [],
     limits: { ...LIMITS, ...options.limits },
     version: VERSION,
-    context: { view, history, log, scheduler, drawings: options.drawings ?? new Drawings() },
+    context: {
+      view,
+      history,
+      log,
+      scheduler,
+      problems: new Problems(history, clock, options.problemWindows),
+      drawings: options.drawings ?? new Drawings(),
+    },
     authenticator,
     users,
     sources: options.sources ?? (() => []),
@@ -158,7 +166,6 @@ export async function openHarness(options: HarnessOptions = {}): Promise<Harness
     site: options.site,
     map: options.map,
     tls: options.tls,
-    problemWindows: options.problemWindows,
     cluster: options.cluster,
     clusterStatus: options.cluster,
     clock,

@@ -12,6 +12,8 @@ export interface ReadContext {
   readonly view: View;
   readonly history: History;
   readonly log: Log;
+  /** The problems of the network, which are no HTTP problems. */
+  readonly problems: Problems;
   /** Everything that grows with the network runs on it. */
   readonly scheduler: Scheduler;
   /** What cannot be drawn in steps is drawn there. */
@@ -20,7 +22,6 @@ export interface ReadContext {
 
 /** The same for one request, which is answered in the dialect of its path. */
 export interface RequestContext extends ReadContext {
-  readonly problems: Problems;
   /** Counts what the response keeps in memory: captured states, and what grows with the network. */
   readonly memory: MemoryAccount;
   readonly dialect: Dialect;

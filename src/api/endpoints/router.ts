@@ -11,8 +11,6 @@ import { isSteps, type ResultOrSteps, type Steps, stepsOf } from "../../lib/step
 import type { Kind } from "../../model/ids.ts";
 import { badParameter } from "../../query/fault.ts";
 import { parseQuery } from "../../query/parse-query.ts";
-import { Problems } from "../../query/problems/problems.ts";
-import type { ProblemWindows } from "../../query/problems/recent-changes.ts";
 import type { Query } from "../../query/query.ts";
 import { parseEventId, parseMinRevision, type ResetReason, resolveSince } from "../../query/revision.ts";
 import { MAX_HITS } from "../../query/search.ts";
@@ -60,8 +58,6 @@ export interface RouterOptions {
   readonly context: ReadContext;
   readonly streams: SseHub;
   readonly renderer: BodyRenderer;
-  /** How long links that are gone and hosts that moved are listed as problems. */
-  readonly problemWindows?: ProblemWindows | undefined;
   readonly limits: Pick<ServerLimits, "pageLimit" | "paths">;
   /** Whether other nodes write to the log: then a revision that is not here may exist. */
   readonly isClustered: boolean;
@@ -77,15 +73,12 @@ export interface ReadOutcome {
 type CollectionRoute = Extract<Route, { read: "list" | "topology" }>;
 
 export class Router {
-  /** Of the network. */
-  readonly problems: Problems;
   readonly #options: RouterOptions;
 
   constructor(options: RouterOptions) {
-    const { context, clock, problemWindows, streams } = options;
+    const { context, streams } = options;
     this.#options = options;
-    this.problems = new Problems(context.history, clock, problemWindows);
-    this.problems.onList(() => streams.wakeAll());
+    context.problems.onList(() => streams.wakeAll());
   }
 
   /**
@@ -135,10 +128,9 @@ export class Router {
   }
 
   #readNow(route: Route, request: ReadRequest, memory: MemoryAccount): ResultOrSteps<ReadOutcome> {
-    const { problems } = this;
     const { limits } = this.#options;
     const { dialect } = request;
-    const { view, history, log, scheduler, drawings } = this.#options.context;
+    const { view, history, log, scheduler, problems, drawings } = this.#options.context;
     // Field by field: a spread takes longer than the look-up of an entity.
     const context: RequestContext = { view, history, log, scheduler, drawings, problems, dialect, memory };
     const set = PARAMETER_SETS[readTargetOf(route)];

@@ -6,7 +6,6 @@ import { DRIFT_STATES } from "../../model/entity.ts";
 import { KINDS } from "../../model/ids.ts";
 import type { SourceReport } from "../../model/source-status.ts";
 import { indexedDrift } from "../../query/drift-counts.ts";
-import type { Problems } from "../../query/problems/problems.ts";
 import { countBySeverity } from "../../query/problems/select-problems.ts";
 import type { ClusterStatus } from "../cluster-status.ts";
 import type { ReadContext } from "../endpoints/read-context.ts";
@@ -19,7 +18,6 @@ import { usageFamilies } from "./usage-metrics.ts";
 
 export interface MetricsInput {
   readonly context: ReadContext;
-  readonly problems: Problems;
   /** Of this process. */
   readonly counters: ProcessCounters;
   readonly sources: readonly SourceReport[];
@@ -62,7 +60,7 @@ const HEADERS = {
 export function* metricsResponse(input: MetricsInput): Steps<Response> {
   const graph = yield* input.context.view.capture().linkGraph();
   const clusters = yield* graph.clusterCount();
-  const problems = yield* countBySeverity(yield* input.problems.newest());
+  const problems = yield* countBySeverity(yield* input.context.problems.newest());
   const families = [
     ...networkFamilies(input, clusters),
     gauge(
