@@ -8,11 +8,11 @@ import { isLoopback } from "../lib/loopback.ts";
 import { type NatsUrl, parseNatsUrl } from "../lib/nats-url.ts";
 import { readSecretFile } from "../sources/secret.ts";
 import { isReadableByOthers } from "../sources/secret-check.ts";
+import { isSet } from "./cross-checks.ts";
 import type { ConfigFault } from "./faults.ts";
 import type { Config } from "./schema.ts";
 import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
 import type { SourceContents } from "./sources.ts";
-import { isSet } from "./transport.ts";
 
 /** A shorter one could be guessed by whoever reads what is sealed with it. */
 const MIN_SECRET_CHARACTERS = 16;

@@ -12,6 +12,7 @@ import { silentLogger } from "../lib/logger.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { checkCluster } from "./cluster.ts";
 import { NO_FILE, readConfigFile } from "./config-file.ts";
+import { checkTransport } from "./cross-checks.ts";
 import { type Environment, readEnvironment, unknownVariables } from "./environment.ts";
 import { type ConfigFault, renderFault } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
@@ -20,7 +21,6 @@ import { checkMap } from "./map.ts";
 import { type Config, Configuration } from "./schema.ts";
 import { type AddedItem, effectiveSettings, type Layer, nestSettings, type Setting } from "./settings.ts";
 import { checkSources, referencedVariables } from "./sources.ts";
-import { checkTransport } from "./transport.ts";
 
 export interface ConfigInput {
   /** The path of the configuration file. */

@@ -16,7 +16,7 @@ import {
   type Note,
   type Position,
   textOf,
-} from "./graph.ts";
+} from "./import-graph.ts";
 import { assignNodeIds } from "./node-ids.ts";
 import { type SplitProperties, splitProperties } from "./properties.ts";
 

@@ -5,16 +5,16 @@
 import { isRecord } from "../lib/is-record.ts";
 import { KINDS } from "../model/ids.ts";
 import { type Language, languageOf, linesOf, parse } from "../sources/file/document.ts";
-import { decodeText } from "../sources/file/parse-network.ts";
+import { decodeText } from "../sources/file/network-file.ts";
 import { readBytes } from "../sources/file/read-network.ts";
 import { formatPath } from "../sources/file/records.ts";
-import { parseContainerlab } from "./containerlab.ts";
-import type { GraphResult, Position } from "./graph.ts";
 import { type ClaimsResult, claimsOfGraph, type ImportedClaims } from "./graph-claims.ts";
-import { parseGraphml } from "./graphml.ts";
-import { parseNetJson } from "./netjson.ts";
+import type { GraphResult, Position } from "./import-graph.ts";
 import { documentOf, type NetworkDocument } from "./network-document.ts";
-import { isRfc8345, parseRfc8345 } from "./rfc8345.ts";
+import { parseContainerlab } from "./parse-containerlab.ts";
+import { parseGraphml } from "./parse-graphml.ts";
+import { parseNetJson } from "./parse-netjson.ts";
+import { isRfc8345, parseRfc8345 } from "./parse-rfc8345.ts";
 
 export const IMPORT_FORMATS = ["netjson", "graphml", "rfc8345", "containerlab"] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];

@@ -1,5 +1,5 @@
 /** The speed of a link as the Internet Topology Zoo writes it: in bit/s, or a number and a unit. */
-import type { Properties } from "./graph.ts";
+import type { Properties } from "./import-graph.ts";
 
 const BITS_PER_UNIT: Readonly<Record<string, number>> = { K: 1e3, M: 1e6, G: 1e9, T: 1e12 };
 

@@ -4,7 +4,7 @@
  */
 import { CLAIM_LIMITS, canonicalClaim } from "../model/claim.ts";
 import { deviceKey } from "../model/ids.ts";
-import type { GraphNode, Note } from "./graph.ts";
+import type { GraphNode, Note } from "./import-graph.ts";
 
 /** Room for a number at the end. */
 const MAX_CHANGED_LENGTH = CLAIM_LIMITS.id - 16;

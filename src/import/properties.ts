@@ -6,7 +6,7 @@
 import { CLAIM_LIMITS, CLAIM_SCHEMAS, canonicalClaim } from "../model/claim.ts";
 import { ENTITY_SCHEMAS } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
-import { type Properties, textOf } from "./graph.ts";
+import { type Properties, textOf } from "./import-graph.ts";
 
 export interface SplitProperties {
   readonly fields: Record<string, unknown>;

@@ -7,7 +7,6 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
-import { CommonOptions, commonOptionsOf, withoutCommonOptions } from "./common-options.ts";
 import { createControllerSource } from "./controller/controller.ts";
 import { ControllerOptions } from "./controller/options.ts";
 import { createDemoSource } from "./demo/demo.ts";
@@ -23,6 +22,7 @@ import { RestconfOptions } from "./restconf/options.ts";
 import { findSecretFaults } from "./secret-check.ts";
 import { findSnmpFaults, SnmpOptions } from "./snmp/options.ts";
 import type { Source, SourceContext } from "./source.ts";
+import { CommonOptions, commonOptionsOf, withoutCommonOptions } from "./source-options.ts";
 import type { ConfiguredSource } from "./supervise.ts";
 import { createThreadedSource } from "./thread/threaded-source.ts";
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import Type from "typebox";
 import { Configuration } from "../../src/config/schema.ts";
 import { describeSchema } from "../../src/lib/schema-faults.ts";
-import { CommonOptions } from "../../src/sources/common-options.ts";
+import { CommonOptions } from "../../src/sources/source-options.ts";
 
 const PAGE = join(import.meta.dir, "..", "..", "docs", "operations.md");
 

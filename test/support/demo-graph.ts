@@ -1,5 +1,5 @@
 /** The network of the demo source as a topology graph, without a service, for tests of the formats. */
-import { createDemoNetwork } from "../../src/sources/demo/network.ts";
+import { createDemoNetwork } from "../../src/sources/demo/demo-network.ts";
 import { device, graph, host, type ListedGraph, link } from "./sample-network.ts";
 
 export function demoGraph(devices = 50, hosts = 300): ListedGraph {

@@ -3,7 +3,7 @@
  * degrees and shapes of those in the Internet Topology Zoo. All are deterministic.
  */
 import type { ClusterGraph, ClusterNode } from "../../src/layout/cluster-assignment.ts";
-import { createPlan } from "../../src/sources/demo/plan.ts";
+import { createPlan } from "../../src/sources/demo/network-plan.ts";
 import { campus, type ListedGraph, listCables } from "./sample-network.ts";
 
 export type NumberedEdge = readonly [a: number, b: number];

@@ -4,9 +4,9 @@
  * of all events. The number of failures at a time is limited, which also limits the memory.
  */
 import type { ClaimChange } from "../../model/claim.ts";
-import type { DemoNetwork } from "./network.ts";
-import type { AttachmentPoint } from "./plan.ts";
-import { createRandom, type Random } from "./random.ts";
+import type { DemoNetwork } from "./demo-network.ts";
+import type { AttachmentPoint } from "./network-plan.ts";
+import { createRandom, type Random } from "./seeded-random.ts";
 
 const FLAP_SECONDS = { min: 5, max: 30 };
 const REBOOT_SECONDS = { min: 40, max: 120 };

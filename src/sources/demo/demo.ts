@@ -7,7 +7,7 @@ import { createPoll } from "../../lib/poll.ts";
 import type { ClaimChange } from "../../model/claim.ts";
 import type { Source, SourceContext } from "../source.ts";
 import { Churn } from "./churn.ts";
-import { createDemoNetwork } from "./network.ts";
+import { createDemoNetwork } from "./demo-network.ts";
 import { DEMO_DEFAULTS, type DemoOptions } from "./options.ts";
 
 /** At higher rates several events form one batch, which costs the sink less than many small ones. */

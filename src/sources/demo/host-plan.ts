@@ -6,8 +6,8 @@
  * addresses of its home device when it moves. The lower half of an IPv4 subnet holds the first leases, the upper half the
  * second ones. A host whose address changes switches between the two, so no two hosts ever share an address.
  */
-import type { AttachmentPoint, Plan } from "./plan.ts";
-import { hash32 } from "./random.ts";
+import type { AttachmentPoint, Plan } from "./network-plan.ts";
+import { hash32 } from "./seeded-random.ts";
 
 /** A type of host, with the vendor prefixes of its MACs. */
 interface HostType {

@@ -2,8 +2,8 @@
 import type { DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { type Layer, type Model, portRange, SPECS } from "./equipment.ts";
 import type { HostIdentity } from "./host-plan.ts";
-import type { AttachmentPoint, Cable, Plan, PlannedDevice } from "./plan.ts";
-import { hash32 } from "./random.ts";
+import type { AttachmentPoint, Cable, Plan, PlannedDevice } from "./network-plan.ts";
+import { hash32 } from "./seeded-random.ts";
 
 export interface DemoInventory {
   device(device: number, up: boolean): DeviceClaim;

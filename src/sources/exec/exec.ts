@@ -4,7 +4,7 @@
  * A program that fails, takes too long or prints too much, and a document with a fault, change nothing: the last valid
  * document stays claimed, and the fault is reported.
  */
-import { parseNetwork } from "../file/parse-network.ts";
+import { parseNetwork } from "../file/network-file.ts";
 import { runPoll } from "../poll-loop.ts";
 import { checkOf, type Source, type SourceContext } from "../source.ts";
 import {

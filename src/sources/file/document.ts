@@ -2,7 +2,7 @@
  * Parses a JSON or YAML text, and finds the lines of values in it. Fast parsers without positions read the text. Slower
  * ones with positions run only once the text has a fault.
  */
-import { type FieldPath, findJsonFault, findJsonLines, lineAt } from "./json-location.ts";
+import { type FieldPath, findJsonFault, findJsonLines, lineAt } from "./text-location.ts";
 import { findYamlFault, findYamlLines } from "./yaml-location.ts";
 
 export type Language = "JSON" | "YAML";

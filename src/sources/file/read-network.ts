@@ -1,7 +1,7 @@
 /** Reads one network file. Each fault is one line of text: `file:line: field: message`. */
 import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { faulty, type Network, parseNetwork } from "./parse-network.ts";
+import { faulty, type Network, parseNetwork } from "./network-file.ts";
 
 export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 

@@ -17,7 +17,7 @@ import {
 import { ENTITY_SCHEMAS, TRACKING_FIELDS } from "../../model/entity.ts";
 import { deviceKey, idKey, KINDS, type Kind, linkId } from "../../model/ids.ts";
 import { suggestion } from "../option-fault.ts";
-import type { FieldPath } from "./json-location.ts";
+import type { FieldPath } from "./text-location.ts";
 
 export interface RecordFault {
   readonly path: FieldPath;

@@ -4,7 +4,7 @@
  * and only the group with the fault, or the item with the value, is read by the slow one.
  */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { type FieldPath, lineAt } from "./json-location.ts";
+import { type FieldPath, lineAt } from "./text-location.ts";
 
 export interface YamlFault {
   readonly line: number;

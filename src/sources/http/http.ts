@@ -7,7 +7,7 @@
  */
 import Type from "typebox";
 import type { Language } from "../file/document.ts";
-import { parseNetwork } from "../file/parse-network.ts";
+import { parseNetwork } from "../file/network-file.ts";
 import { runPoll } from "../poll-loop.ts";
 import { intervalSeconds } from "../poll-options.ts";
 import { checkOf, type Source, type SourceContext } from "../source.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../../../test/support/folder.ts";
 import { ManualClock } from "../../../lib/clock.ts";
 import { createLogger } from "../../../lib/logger.ts";
-import type { Engine } from "../protocol/engine.ts";
+import type { Engine } from "../protocol/usm-engine.ts";
 import type { Agent } from "./agent.ts";
 import { EngineFile } from "./engine-file.ts";
 

@@ -7,7 +7,7 @@ import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { SourceContext } from "../../source.ts";
 import { StateFile } from "../../state-file.ts";
-import { type Engine, EngineSchema } from "../protocol/engine.ts";
+import { type Engine, EngineSchema } from "../protocol/usm-engine.ts";
 import type { Agent } from "./agent.ts";
 
 const WRITE_INTERVAL_MS = 5 * 60_000;

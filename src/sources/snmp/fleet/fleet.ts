@@ -11,7 +11,7 @@ import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Counters } from "../protocol/counters.ts";
 import type { Credentials } from "../protocol/credentials.ts";
-import { FAILURE_COUNTERS, type Failure, fail } from "../protocol/failure.ts";
+import { FAILURE_COUNTERS, type Failure, fail } from "../protocol/outcomes.ts";
 import type { AgentData } from "../tables/agent-data.ts";
 import type { AgentReport } from "../tables/agent-report.ts";
 import { Agent, type AgentOptions } from "./agent.ts";

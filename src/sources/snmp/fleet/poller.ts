@@ -13,9 +13,9 @@ import type { Clock } from "../../../lib/clock.ts";
 import { createPoll } from "../../../lib/poll.ts";
 import type { Sink } from "../../source.ts";
 import { joinAgents } from "../join/join-agents.ts";
-import { PreviousClaims } from "../join/previous-claims.ts";
 import type { Agent } from "./agent.ts";
 import type { Fleet } from "./fleet.ts";
+import { PreviousClaims } from "./previous-claims.ts";
 
 export interface PollerOptions {
   readonly fleet: Fleet;

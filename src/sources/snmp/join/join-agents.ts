@@ -14,7 +14,7 @@ import {
 import { assignPortNumbers } from "../../../model/derived-ids.ts";
 import { deviceKey, portId } from "../../../model/ids.ts";
 import type { AgentInterface, PolledAgent, RecordFault } from "../tables/agent-report.ts";
-import { isAggregate } from "../tables/map-interfaces.ts";
+import { isAggregate } from "../tables/interfaces.ts";
 import { identifyDevices, type PolledDevice } from "./identify-devices.ts";
 import { joinHosts } from "./join-hosts.ts";
 import { joinLinks, type Observation, observe, remotePortName } from "./join-links.ts";

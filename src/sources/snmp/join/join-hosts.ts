@@ -10,7 +10,7 @@
 import type { HostClaim } from "../../../model/claim.ts";
 import type { AddressEntry, ForwardingEntry } from "../tables/agent-report.ts";
 import { forwardsForOthers } from "../tables/capabilities.ts";
-import { IFTYPE_ETHERNET } from "../tables/map-interfaces.ts";
+import { IFTYPE_ETHERNET } from "../tables/interfaces.ts";
 import type { PolledDevice } from "./identify-devices.ts";
 import type { Observation } from "./join-links.ts";
 

@@ -1,7 +1,7 @@
 /** The type of a port. IF-MIB does not know the medium of an Ethernet port: its name and speed give it away. */
 import type { PortClaim } from "../../../model/claim.ts";
 import type { AgentInterface } from "../tables/agent-report.ts";
-import { isAggregate } from "../tables/map-interfaces.ts";
+import { isAggregate } from "../tables/interfaces.ts";
 
 /** ifTypes: other, loopback, prop. virtual, prop. multiplexor, tunnel, VLANs, MPLS, bridge, and the like. */
 const IFTYPE_VIRTUAL = new Set([1, 24, 53, 54, 131, 135, 136, 150, 166, 209]);

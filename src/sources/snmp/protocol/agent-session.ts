@@ -10,9 +10,9 @@ import type { SnmpValue } from "../tables/agent-data.ts";
 import { AgentSocket, type Peer } from "./agent-socket.ts";
 import type { Counters } from "./counters.ts";
 import type { Credentials } from "./credentials.ts";
-import { type Engine, engineOf, setEngine } from "./engine.ts";
-import { type Failure, fail } from "./failure.ts";
+import { type Failure, fail } from "./outcomes.ts";
 import type { Pacer } from "./pacer.ts";
+import { type Engine, engineOf, setEngine } from "./usm-engine.ts";
 
 /** One value of a reply. Without a value: the agent has nothing more here. */
 export interface Varbind {

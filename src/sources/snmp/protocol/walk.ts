@@ -6,7 +6,7 @@
 import type { Clock } from "../../../lib/clock.ts";
 import type { SnmpValue } from "../tables/agent-data.ts";
 import type { AgentSession, Varbind } from "./agent-session.ts";
-import { type Failure, fail } from "./failure.ts";
+import { type Failure, fail } from "./outcomes.ts";
 
 export interface WalkLimits {
   readonly maxVarbinds: number;

@@ -5,11 +5,11 @@
 import type { AgentData } from "./agent-data.ts";
 import type { AgentReport } from "./agent-report.ts";
 import { InterfaceFinder } from "./find-interface.ts";
+import { mapInterfaces } from "./interfaces.ts";
 import { mapAddressTable } from "./map-addresses.ts";
 import { mapCdp } from "./map-cdp.ts";
 import { mapForwarding } from "./map-forwarding.ts";
-import { mapInterfaces } from "./map-interfaces.ts";
-import { mapLldp } from "./map-lldp.ts";
+import { mapLldp } from "./map-neighbours.ts";
 import { mapDevice, mapIdentity } from "./map-system.ts";
 import { mergeNeighbours } from "./merge-neighbours.ts";
 

@@ -4,8 +4,8 @@ import type { AgentData } from "./agent-data.ts";
 import type { AgentIdentity, AgentInterface, AgentReport } from "./agent-report.ts";
 import { type Capability, lldpCapabilities, typeOfCapabilities } from "./capabilities.ts";
 import { enterpriseName } from "./enterprises.ts";
+import { IFTYPE_ETHERNET } from "./interfaces.ts";
 import { localChassis } from "./lldp-identity.ts";
-import { IFTYPE_ETHERNET } from "./map-interfaces.ts";
 import {
   column,
   firstBits,

@@ -4,7 +4,7 @@
  */
 import { isRecord } from "../lib/is-record.ts";
 import { canonicalIp } from "../model/address.ts";
-import { type GraphEdge, type GraphNode, type GraphResult, type Note, textOf } from "./graph.ts";
+import { type GraphEdge, type GraphNode, type GraphResult, type Note, textOf } from "./import-graph.ts";
 
 /** The protocol that this service gives its own exports. */
 const OWN_PROTOCOL = "gazetteer";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import snmp from "net-snmp";
 import { ManualClock } from "../../../lib/clock.ts";
-import { type Engine, engineOf, setEngine } from "./engine.ts";
+import { type Engine, engineOf, setEngine } from "./usm-engine.ts";
 
 const openSession = () =>
   snmp.createV3Session("127.0.0.1", { name: "ann", level: snmp.SecurityLevel.noAuthNoPriv }, {});

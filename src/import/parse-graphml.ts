@@ -7,7 +7,7 @@
  * there for any other XML that this project reads.
  */
 import { SaxesParser, type SaxesTagPlain } from "saxes";
-import type { GraphEdge, GraphNode, GraphResult, ImportFault, Note } from "./graph.ts";
+import type { GraphEdge, GraphNode, GraphResult, ImportFault, Note } from "./import-graph.ts";
 import { linkSpeedMbps } from "./link-speed.ts";
 
 const CHUNK_CHARS = 64 * 1024;

@@ -13,7 +13,7 @@ import {
   type JsonObject,
   type Note,
   textOf,
-} from "./graph.ts";
+} from "./import-graph.ts";
 
 type DeviceType = (typeof DEVICE_TYPES)[number];
 

@@ -4,7 +4,7 @@ import { ipKeyRange } from "../../model/address.ts";
 import { type ClaimChange, type Claims, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
 import { KINDS, type Kind, portId } from "../../model/ids.ts";
 import { Churn } from "./churn.ts";
-import { createDemoNetwork } from "./network.ts";
+import { createDemoNetwork } from "./demo-network.ts";
 
 /** The claims by id, in canonical form. */
 type ClaimStore = { readonly [K in Kind]: Map<string, ClaimTypes[K]> };

@@ -2,7 +2,7 @@
  * What the formats that are graphs have in common: nodes, edges, and what is known about them by name. The parsers
  * produce it, `graph-claims.ts` makes claims of it. No parser has to know ports, ids or links.
  */
-import type { FieldPath } from "../sources/file/json-location.ts";
+import type { FieldPath } from "../sources/file/text-location.ts";
 
 /** Where something is in the file: a line, or a path in a JSON or YAML document, whose line is found when it is shown. */
 export type Position = number | FieldPath;

@@ -11,8 +11,8 @@ import { hostId } from "../../model/ids.ts";
 import { portCount } from "./equipment.ts";
 import { createHostPlan, type HostPlan } from "./host-plan.ts";
 import { createInventory, type DemoInventory } from "./inventory.ts";
+import { type AttachmentPoint, createPlan, type Plan } from "./network-plan.ts";
 import type { DemoOptions } from "./options.ts";
-import { type AttachmentPoint, createPlan, type Plan } from "./plan.ts";
 
 export function createDemoNetwork({
   devices,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type FieldPath, findJsonFault, findJsonLines } from "./json-location.ts";
+import { type FieldPath, findJsonFault, findJsonLines } from "./text-location.ts";
 
 const findJsonLine = (text: string, path: FieldPath) => findJsonLines(text, [path])[0];
 

@@ -9,8 +9,8 @@ import { mapTopology } from "../sources/restconf/map-topology.ts";
 import { IETF_NETWORK, NETWORK_TOPOLOGY, parseNetworks } from "../sources/restconf/parse-networks.ts";
 import type { TopologyRecords } from "../sources/restconf/topology-records.ts";
 import { member } from "../sources/restconf/yang-json.ts";
-import type { JsonObject, Note } from "./graph.ts";
 import type { ClaimsResult, ImportedClaims } from "./graph-claims.ts";
+import type { JsonObject, Note } from "./import-graph.ts";
 
 const DIALECTS = [IETF_NETWORK, NETWORK_TOPOLOGY];
 
