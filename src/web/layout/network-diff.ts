@@ -1,6 +1,6 @@
 /**
  * Finds what a network has that the layout worker does not know yet: devices and pairs of linked devices that were added
- * or removed. Works in steps, because a network may have tens of thousands of links. Devices keep their numbers when they
+ * or removed. It yields after every entity, because a network may have tens of thousands of links. Devices keep their numbers when they
  * are removed.
  */
 import { deviceNode } from "../../layout/device-node.ts";
@@ -8,8 +8,6 @@ import { pairKey, pairOf } from "../../layout/link-router.ts";
 import type { Network } from "../data/loaded-network.ts";
 import type { LayoutRequest, NumberedNode } from "./messages.ts";
 
-/** The number of devices or cables between two pauses. */
-const STEP = 200;
 /** The number of devices in one message: copying a device takes about a microsecond. */
 const MAX_DEVICES_PER_PART = 1000;
 
@@ -31,7 +29,7 @@ export class NetworkDiff {
   }
 
   /** Calls `send` with the parts of the difference; not at all when there is none. */
-  *update(network: Network, send: (part: Omit<LayoutRequest, "isLast">) => void): Generator<undefined> {
+  *update(network: Network, send: (part: Omit<LayoutRequest, "isLast">) => void): Generator<void> {
     const removed: number[] = [];
     const connected: number[] = [];
     const disconnected: number[] = [];
@@ -42,9 +40,8 @@ export class NetworkDiff {
     yield;
     yield* this.#addDevices(network, (added) => send({ ...NO_CHANGE, added }));
     const pairs = new Set<number>();
-    let step = 0;
     for (const { from, to } of network.cables.values()) {
-      if (++step % STEP === 0) yield;
+      yield;
       const [a, b] = [this.#numbers.get(from.device), this.#numbers.get(to.device)];
       if (a === undefined || b === undefined || a === b) continue;
       if (!this.#devices.has(a) || !this.#devices.has(b)) continue;
@@ -58,11 +55,10 @@ export class NetworkDiff {
       send({ ...NO_CHANGE, removed, connected, disconnected });
   }
 
-  *#addDevices(network: Network, send: (added: NumberedNode[]) => void): Generator<undefined> {
+  *#addDevices(network: Network, send: (added: NumberedNode[]) => void): Generator<void> {
     let added: NumberedNode[] = [];
-    let step = 0;
     for (const device of network.devices.values()) {
-      if (++step % STEP === 0) yield;
+      yield;
       const number = this.#numberFor(device.id);
       if (this.#devices.has(number)) continue;
       this.#devices.add(number);
@@ -70,7 +66,6 @@ export class NetworkDiff {
       if (added.length < MAX_DEVICES_PER_PART) continue;
       send(added);
       added = [];
-      yield;
     }
     if (added.length > 0) send(added);
   }

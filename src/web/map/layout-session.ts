@@ -8,6 +8,7 @@
  */
 import type { Drawing } from "../../formats/svg.ts";
 import type { Network } from "../data/loaded-network.ts";
+import { runInSlices } from "../data/slices.ts";
 import type {
   DrawingRequest,
   DrawingResponse,
@@ -17,7 +18,6 @@ import type {
   SavedLayout,
 } from "../layout/messages.ts";
 import { NetworkDiff } from "../layout/network-diff.ts";
-import { runInSlices } from "../layout/slices.ts";
 import { pairKey } from "./bundles.ts";
 import type { MapPosition } from "./clusters.ts";
 import { readLayout, writeLayout } from "./layout-storage.ts";
@@ -57,8 +57,6 @@ export interface LayoutSession {
 
 const NONE_PINNED: PinnedPositions = new Map();
 const NONE_LOST: readonly DevicePair[] = [];
-/** The number of entries between two pauses. */
-const STEP = 200;
 
 export function startLayoutSession(
   workerUrl: string,
@@ -104,7 +102,7 @@ export function startLayoutSession(
       yield* numberPairs(lost, diff, numbered);
       if (lost !== before) yield* dropRoutes(before, lost, diff, routes);
     };
-    runInSlices(steps(), () => {
+    void runInSlices(steps()).then(() => {
       // A device of theirs that has appeared has a number now.
       const sendsPinned = pinned !== sentPinned || (pinned.size > 0 && !isEmpty);
       const sendsLost = lost !== sentLost || (lost.length > 0 && !isEmpty);
@@ -159,10 +157,10 @@ export function startLayoutSession(
       for (let i = 0; i * 2 < data.pairs.length; i++) {
         const key = pairKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
         routes.set(key, data.points.subarray(data.offsets[i], data.offsets[i + 1]));
-        if (i % STEP === 0) yield;
+        yield;
       }
     };
-    runInSlices(apply(), () => {
+    void runInSlices(apply()).then(() => {
       if (hasFailed) return;
       isPartial = sentVersion?.[0].isPartial ?? true;
       onLayout();

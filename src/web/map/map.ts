@@ -11,6 +11,7 @@ import type { Client } from "../../client/client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { devicesOf } from "../data/shown-path.ts";
+import { SlicedWork } from "../data/slices.ts";
 import { throttle } from "../data/throttle.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
 import { boundsOf, cornersOf, widened } from "./bounds.ts";
@@ -35,7 +36,6 @@ import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
 import type { CameraPosition, MapPoint } from "./projection.ts";
 import type { SceneInput } from "./scene-input.ts";
-import { SlicedWork } from "./sliced-work.ts";
 
 /** With fewer pixels between devices, clusters are drawn instead. */
 const MIN_DEVICE_SPACING_PX = 8;
