@@ -93,8 +93,6 @@ export const internalAuthorization = (password: string): string =>
 const MAX_CACHED_CREDENTIALS = 10_000;
 /** Pairs, and addresses, with failures. With the default rates there are never as many: hashing is slower. */
 const MAX_FAILING_KEYS = 20_000;
-/** Each failure of an address is remembered for a minute, one after the other. */
-const RECENT_FAILURES: FailureRate = { burst: Number.POSITIVE_INFINITY, refillMs: 60_000 };
 
 const INTERNAL_CREDENTIAL: Credential = {
   outcome: "ok",
@@ -114,7 +112,6 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     clock,
     pairs: new FailureBuckets(clock, throttle.pair, MAX_FAILING_KEYS),
     addresses: new FailureBuckets(clock, throttle.address, MAX_FAILING_KEYS),
-    recent: new FailureBuckets(clock, RECENT_FAILURES, MAX_FAILING_KEYS),
     maxRunning: options.maxConcurrentChecks ?? 2,
     maxWaiting: options.maxWaiting ?? 1024,
     maxWaitingPerPair: options.maxWaitingPerPair ?? 8,

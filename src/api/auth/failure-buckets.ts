@@ -2,8 +2,9 @@
  * Failed logins: how many a key has (`FailureBuckets`), and which pairs of address and user had one in the last minute
  * (`FailedPairs`).
  *
- * `FailureBuckets` counts failed logins per key. A key may fail `burst` times at once, and each failure is forgotten after `refillMs`, one
- * after the other. A key without failures is not stored.
+ * `FailureBuckets` counts failed logins per key. A key may fail `burst` times at once, and each failure is forgotten after
+ * `refillMs`, one after the other. That is sooner than many addresses come round again, so a key also has its recent
+ * failures, each of which is remembered for a minute. They decide an order only. A key without failures is not stored.
  *
  * When `maxKeys` keys have failures, none is dropped for a new one: otherwise a client with many addresses could erase the
  * failures of all keys, its own included. Keys that find no room share a counter with their neighbours in the network.
@@ -21,9 +22,12 @@ export interface FailureRate {
 
 interface Bucket {
   failures: number;
+  recent: number;
   updatedAt: number;
 }
 
+/** How long each recent failure is remembered, one after the other. */
+const RECENT_FAILURE_MS = 60_000;
 const SWEEP_INTERVAL_MS = 1000;
 const SHARED_BUCKETS = 1024;
 
@@ -41,31 +45,45 @@ export class FailureBuckets {
     this.#maxKeys = maxKeys;
   }
 
-  /** Failures that are not forgotten yet. */
-  failures(key: string): number {
+  /** Failures of the last minutes. */
+  recentFailures(key: string): number {
     const bucket = this.#find(key);
-    return bucket ? this.#forget(bucket) : 0;
+    return bucket ? this.#forget(bucket).recent : 0;
   }
 
   /** Milliseconds until another failure is allowed; 0 when it is now. */
   waitMs(key: string): number {
     const { burst, refillMs } = this.#rate;
     // Rounded first: sums of fractions may exceed a whole number by a tiny part.
-    const waitMs = Math.round((this.failures(key) + 1 - burst) * refillMs * 1000) / 1000;
+    const waitMs = Math.round((this.#failures(key) + 1 - burst) * refillMs * 1000) / 1000;
     return Math.max(0, Math.ceil(waitMs));
+  }
+
+  /** How many failures are allowed now. */
+  allowed(key: string): number {
+    return Math.max(0, Math.floor(this.#rate.burst - this.#failures(key)));
   }
 
   add(key: string): void {
     const bucket = this.#find(key) ?? this.#create(key);
-    bucket.failures = this.#forget(bucket) + 1;
+    this.#forget(bucket);
+    bucket.failures++;
+    bucket.recent++;
   }
 
   /** Takes an `add` back. */
   remove(key: string): void {
     const bucket = this.#find(key);
     if (!bucket) return;
-    bucket.failures = Math.max(0, this.#forget(bucket) - 1);
-    if (bucket.failures === 0) this.#buckets.delete(key);
+    this.#forget(bucket);
+    bucket.failures = Math.max(0, bucket.failures - 1);
+    bucket.recent = Math.max(0, bucket.recent - 1);
+    if (bucket.failures === 0 && bucket.recent === 0) this.#buckets.delete(key);
+  }
+
+  #failures(key: string): number {
+    const bucket = this.#find(key);
+    return bucket ? this.#forget(bucket).failures : 0;
   }
 
   #find(key: string): Bucket | undefined {
@@ -73,26 +91,29 @@ export class FailureBuckets {
   }
 
   #create(key: string): Bucket {
-    const bucket: Bucket = { failures: 0, updatedAt: this.#clock.monotonic() };
+    const bucket: Bucket = { failures: 0, recent: 0, updatedAt: this.#clock.monotonic() };
     if (this.#hasRoom()) this.#buckets.set(key, bucket);
     else this.#shared.set(sharedIndex(key), bucket);
     return bucket;
   }
 
-  #forget(bucket: Bucket): number {
+  #forget(bucket: Bucket): Bucket {
     const now = this.#clock.monotonic();
-    bucket.failures = Math.max(0, bucket.failures - (now - bucket.updatedAt) / this.#rate.refillMs);
+    const passedMs = now - bucket.updatedAt;
+    bucket.failures = Math.max(0, bucket.failures - passedMs / this.#rate.refillMs);
+    bucket.recent = Math.max(0, bucket.recent - passedMs / RECENT_FAILURE_MS);
     bucket.updatedAt = now;
-    return bucket.failures;
+    return bucket;
   }
 
-  /** Drops the keys whose failures are forgotten, when there is no room otherwise. */
+  /** Drops the keys that are not throttled, when there is no room otherwise; their recent failures are lost. */
   #hasRoom(): boolean {
     if (this.#buckets.size < this.#maxKeys) return true;
     const now = this.#clock.monotonic();
     if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return false;
     this.#sweptAt = now;
-    for (const [key, bucket] of this.#buckets) if (this.#forget(bucket) === 0) this.#buckets.delete(key);
+    for (const [key, bucket] of this.#buckets)
+      if (this.#forget(bucket).failures === 0) this.#buckets.delete(key);
     return this.#buckets.size < this.#maxKeys;
   }
 }
