@@ -21,7 +21,7 @@ if (values.seed !== undefined && !/^\d{1,9}$/.test(values.seed))
 
 await installPeers();
 const child = Bun.spawn(
-  [process.execPath, "test", "--isolate", "--timeout=180000", "./test/chaos/chaos.test.ts"],
+  [process.execPath, "test", "--isolate", "--timeout=180000", "./test/peers/chaos/chaos.test.ts"],
   {
     cwd: join(import.meta.dir, ".."),
     env: {

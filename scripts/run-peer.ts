@@ -7,8 +7,8 @@ import { installPeers } from "./peers.ts";
 
 const root = join(import.meta.dir, "..");
 const RUNS: Readonly<Record<string, string>> = {
-  generators: "test/openapi/generators/generators.peer.ts",
-  opendaylight: "test/sources/restconf/opendaylight.peer.ts",
+  generators: "test/peers/generators/generators.test.ts",
+  opendaylight: "test/peers/opendaylight/opendaylight.test.ts",
 };
 
 const [name = ""] = process.argv.slice(2);

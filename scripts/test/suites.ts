@@ -20,9 +20,9 @@ interface Placement {
 
 /** The packages of Debian. Any other name is that of a script that installs something. */
 export const DEBIAN = "debian";
-const ONOS = "test/onos/prepare.ts";
-const SNMPSIM = "test/sources/snmp/prepare.ts";
-const NEWER_NATS = "test/nats/prepare.ts";
+const ONOS = "test/peers/onos/prepare.ts";
+const SNMPSIM = "test/peers/snmp/prepare.ts";
+const NEWER_NATS = "test/peers/nats/prepare.ts";
 const OPENAPI_TOOLS = "test/openapi/prepare.ts";
 
 /**
@@ -44,7 +44,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN, SNMPSIM],
     reason: "mostly waits for LLDP and for polls; free ports; network namespaces of its own",
   },
-  "test/chaos": {
+  "test/peers": {
     load: 40,
     peers: [DEBIAN, NEWER_NATS],
     reason: "mostly waits for disturbances to end; free ports; temporary folders; asserts content, not time",
@@ -62,11 +62,6 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN],
     reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
   },
-  "test/nats": {
-    load: 40,
-    peers: [DEBIAN, NEWER_NATS],
-    reason: "mostly waits for elections; free ports; temporary folders; waits for conditions",
-  },
   "test/sources/controller": {
     load: 50,
     peers: [ONOS],
@@ -74,7 +69,6 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   },
   "test/map": { load: 50, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
   "test/api": { load: 70, peers: [DEBIAN], reason: "manual clocks; free ports; waits for conditions" },
-  "test/soak": { load: 70, reason: "free ports; a temporary folder; bounds that count, not time" },
   "test/client": {
     load: 70,
     peers: [DEBIAN],

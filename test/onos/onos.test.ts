@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SHARED_MARK } from "../../scripts/test/shared.ts";
+import { missingForOnos } from "../peers/onos/onos-install.ts";
+import { startOnos } from "../peers/onos/onos-peer.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { printSkip } from "../support/needs.ts";
 import { served } from "../support/served.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { NETWORK } from "./network.ts";
-import { missingForOnos } from "./onos-install.ts";
-import { startOnos } from "./onos-peer.ts";
 import { type ComparedResponse, nameOf, REQUESTS, readAll } from "./requests.ts";
 
 const RECORDING = join(import.meta.dir, "fixtures/recording.json");

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceStatus } from "../../../src/model/source-status.ts";
-import { freePort } from "../../onos/onos-peer.ts";
+import { freePort } from "../../peers/onos/onos-peer.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { type Service, startService } from "../../support/service.ts";
 
