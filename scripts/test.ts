@@ -1,7 +1,8 @@
 /**
- * `npm test`: types, lint and every test. A word selects one suite by its name (`npm test -- test/api`) or test files by
+ * `npm test`: types, lint and the tests of src/ and test/; `npm run test:peers`: those of test/peers/. A word selects one suite by its name (`npm test -- test/api`) or test files by
  * a part of their path (`npm test -- view lint`). The last line is always `N passed, N failed`; the type check and the
  * lint count as one test each.
+ *   --peers        the suites of `npm run test:peers`
  *   --list         prints the suites, and which run side by side
  *   --repeat N     runs the selection N times, to find tests that fail only sometimes; the last line sums all runs
  *   --jobs N       runs suites side by side for N processors, one by one with 1; the number of processors when absent
@@ -16,13 +17,16 @@ import type { SuiteResult } from "./test/run-suite.ts";
 import { formatDuration, runSuites } from "./test/run-suites.ts";
 import { SHARED_MARK } from "./test/shared.ts";
 import { findSuites, PLACEMENTS, type Suite, selectSuites } from "./test/suites.ts";
+import { storeTimes } from "./test/times.ts";
 
 const root = join(import.meta.dir, "..");
-const SLOWEST = 5;
+const SLOWEST_SUITES = 5;
+const SLOWEST_TESTS = 10;
 
 const { values: options, positionals: words } = parseArgs({
   args: process.argv.slice(2),
   options: {
+    peers: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
     repeat: { type: "string", default: "1" },
     jobs: { type: "string", default: String(availableParallelism()) },
@@ -39,23 +43,30 @@ function countFrom1(name: "repeat" | "jobs"): number {
 }
 
 function printSuites(suites: readonly Suite[]): void {
-  for (const { name, load } of suites) {
-    const how = load === undefined ? "alone" : "side by side";
+  for (const { name, load, isOnRequest } of suites) {
+    const how = isOnRequest ? "on request" : load === undefined ? "alone" : "side by side";
     console.log(`${name.padEnd(28)}${how.padEnd(15)}${PLACEMENTS[name]?.reason ?? "not in the table"}`);
   }
 }
 
 function printSummary(results: readonly SuiteResult[]): void {
   console.log();
-  const slowest = results.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, SLOWEST);
-  const times = slowest.map(({ name, elapsedMs }) => `${name} ${formatDuration(elapsedMs)}`);
-  console.log(`slowest suites: ${times.join(", ")}`);
+  const suiteTimes = slowest(results, SLOWEST_SUITES).map(
+    ({ name, elapsedMs }) => `${name} ${formatDuration(elapsedMs)}`,
+  );
+  console.log(`slowest suites: ${suiteTimes.join(", ")}`);
+  const tests = results.flatMap(({ tests }) => tests);
+  for (const { name, elapsedMs } of slowest(tests, SLOWEST_TESTS))
+    console.log(`slow: ${(elapsedMs / 1000).toFixed(1).padStart(5)} s  ${name}`);
   const skipped = results.flatMap((result) => result.skipped);
   if (skipped.length > 0) console.log(`SKIPPED: ${skipped.length} did not run; see the SKIP lines above`);
   for (const name of skipped.filter((name) => name.includes(SHARED_MARK))) console.log(`skipped: ${name}`);
   for (const reason of results.flatMap(({ output }) => failureReasons(output))) console.log(`\n${reason}`);
   for (const failure of results.flatMap(({ failures }) => failures)) console.log(`failed: ${failure}`);
 }
+
+const slowest = <T extends { readonly elapsedMs: number }>(all: readonly T[], count: number): T[] =>
+  all.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, count);
 
 const sum = (results: readonly SuiteResult[]) => ({
   passed: results.reduce((total, { passed }) => total + passed, 0),
@@ -69,9 +80,10 @@ async function main(folder: string): Promise<number> {
     countFrom1("jobs"),
     Number(options.heartbeat) * 1000,
   ];
-  const suites = selectSuites(findSuites(root), words);
+  const every = findSuites(root, options.peers ? "peers" : "test");
+  const suites = selectSuites(every, words);
   if (options.list) {
-    printSuites(suites);
+    printSuites(words.length === 0 ? every : suites);
     return 0;
   }
   // Network tools live in the sbin folders, which are not on every user's path.
@@ -90,6 +102,13 @@ async function main(folder: string): Promise<number> {
     const beganMs = performance.now();
     const results = await runSuites(suites, context, { jobs, heartbeatMs });
     all.push(...results);
+    // A part of a suite says nothing about the time of the whole.
+    const whole = new Set(every.filter((suite) => suites.includes(suite)).map(({ name }) => name));
+    if (!stop.signal.aborted)
+      storeTimes(
+        root,
+        results.filter(({ name }) => whole.has(name)),
+      );
     printSummary(results);
     const { passed, failed } = sum(results);
     const duration = formatDuration(performance.now() - beganMs);
@@ -98,7 +117,7 @@ async function main(folder: string): Promise<number> {
   const { passed, failed } = sum(all);
   if (suites.length === 0) {
     console.log(`no test matches ${words.join(" ")}; the suites are:`);
-    printSuites(findSuites(root));
+    printSuites(every);
   }
   console.log(`${passed} passed, ${suites.length === 0 ? 1 : failed} failed`);
   if (stoppedBy > 0) return 128 + stoppedBy;

@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { parseReport } from "./report.ts";
+import { parseReport, type TimedTest } from "./report.ts";
 import { hasSharedFolder, SHARED_MARK } from "./shared.ts";
 import type { Suite } from "./suites.ts";
 
@@ -15,6 +15,8 @@ export interface SuiteResult {
   readonly failures: readonly string[];
   /** Tests that did not run and are no failure. */
   readonly skipped: readonly string[];
+  /** Empty for a check. */
+  readonly tests: readonly TimedTest[];
   readonly elapsedMs: number;
   /** Processor time of the suite and of the processes that it started and waited for. */
   readonly cpuMs: number;
@@ -51,7 +53,7 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
   const ok = (await child.exited) === 0;
   if (output !== undefined) closeSync(output);
   const counts = suite.check
-    ? { passed: ok ? 1 : 0, failures: ok ? [] : [suite.name], skipped: [] }
+    ? { passed: ok ? 1 : 0, failures: ok ? [] : [suite.name], skipped: [], tests: [] }
     : countTests(suite, takeText(report), ok, context.strict);
   const end = child.signalCode ? `${suite.name}: ended by ${child.signalCode}\n` : "";
   return {
@@ -83,16 +85,17 @@ function countTests(
   xml: string,
   ok: boolean,
   strict: boolean,
-): Pick<SuiteResult, "passed" | "failures" | "skipped"> {
-  if (xml === "") return { passed: 0, failures: [`${suite.name}: ended without a report`], skipped: [] };
-  const { passed, failures, skipped, files } = parseReport(xml);
+): Pick<SuiteResult, "passed" | "failures" | "skipped" | "tests"> {
+  if (xml === "")
+    return { passed: 0, failures: [`${suite.name}: ended without a report`], skipped: [], tests: [] };
+  const { passed, failures, skipped, tests, files } = parseReport(xml);
   const notLoaded = ok ? [] : suite.files.filter((path) => !files.has(path));
   const failed = [...failures, ...notLoaded.map((path) => `${path}: did not run`)];
   // An error outside of all tests, such as one in a hook, is an exit status only.
   if (!ok && failed.length === 0) failed.push(`${suite.name}: an error outside of its tests`);
   const isAllowed = (name: string) => !strict || (name.includes(SHARED_MARK) && !hasSharedFolder());
   const rejected = skipped.filter((name) => !isAllowed(name)).map((name) => `${name}: skipped, and CI=true`);
-  return { passed, failures: [...failed, ...rejected], skipped: skipped.filter(isAllowed) };
+  return { passed, failures: [...failed, ...rejected], skipped: skipped.filter(isAllowed), tests };
 }
 
 /** Reads a file and deletes it, so that the next run cannot read it again. */

@@ -1,7 +1,8 @@
 /**
  * The suites of `npm test`: the type check, the lint, all unit tests, and one suite for each entry of test/ and of
- * test/sources/. The table says which of them run at the same time. A suite that is not in the table runs alone, which is
- * always safe.
+ * test/sources/. Those of `npm run test:peers` are the folders of test/peers/: what takes minutes, or needs programs that
+ * are packages of neither npm nor Debian. The table says which suites run at the same time. A suite that is not in the
+ * table runs alone, which is always safe.
  */
 import { join } from "node:path";
 
@@ -15,6 +16,8 @@ interface Placement {
   readonly workers?: number;
   /** What it needs beyond the packages of npm (`preparations.ts`). */
   readonly peers?: readonly string[];
+  /** Runs only when a word on the command line selects it. */
+  readonly isOnRequest?: true;
   readonly reason: string;
 }
 
@@ -32,8 +35,13 @@ const OPENAPI_TOOLS = "test/openapi/prepare.ts";
  */
 export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   types: { load: 100, reason: "only reads files" },
+  "test/cluster": {
+    load: 60,
+    workers: 3,
+    peers: [DEBIAN],
+    reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
+  },
   src: { load: 100, reason: "manual clocks; temporary folders" },
-  lint: { load: 100, reason: "only reads files" },
   "test/sources/contract": {
     load: 30,
     peers: [DEBIAN],
@@ -41,13 +49,8 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   },
   "test/sources/snmp": {
     load: 40,
-    peers: [DEBIAN, SNMPSIM],
+    peers: [DEBIAN],
     reason: "mostly waits for LLDP and for polls; free ports; network namespaces of its own",
-  },
-  "test/peers": {
-    load: 40,
-    peers: [DEBIAN, NEWER_NATS],
-    reason: "mostly waits for disturbances to end; free ports; temporary folders; asserts content, not time",
   },
   "test/service": {
     load: 50,
@@ -57,16 +60,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
   "test/cli": { load: 70, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
   "test/sources/merging": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
-  "test/cluster": {
-    load: 30,
-    peers: [DEBIAN],
-    reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
-  },
-  "test/sources/controller": {
-    load: 50,
-    peers: [ONOS],
-    reason: "free ports; temporary folders; waits for conditions",
-  },
+  "test/sources/controller": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
   "test/map": { load: 50, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
   "test/api": { load: 70, peers: [DEBIAN], reason: "manual clocks; free ports; waits for conditions" },
   "test/client": {
@@ -74,12 +68,13 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN],
     reason: "manual clocks; free ports; builds into a new folder of dist/",
   },
+  lint: { load: 100, reason: "only reads files" },
   "test/openapi": {
     load: 70,
     peers: [OPENAPI_TOOLS],
     reason: "reads openapi.json; a service on a free port",
   },
-  "test/onos": { load: 100, peers: [ONOS], reason: "free ports; temporary folders; waits for conditions" },
+  "test/onos": { load: 100, reason: "free ports; temporary folders; waits for conditions" },
   "test/http1": { load: 100, peers: [DEBIAN], reason: "manual clocks; free ports" },
   "test/sources/restconf": { load: 50, reason: "free ports; waits for conditions" },
   "test/formats": { load: 100, peers: [DEBIAN], reason: "pure renderers; files with random names" },
@@ -91,6 +86,43 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     reason: "OpenFlow timers on the real clock; one Open vSwitch a machine",
   },
   "test/web": { workers: 2, peers: [DEBIAN], reason: "browsers that need both processors to draw in time" },
+
+  "test/peers/soak": { load: 70, reason: "free ports; a temporary folder; bounds that count, not time" },
+  "test/peers/chaos": {
+    load: 40,
+    peers: [DEBIAN, NEWER_NATS],
+    reason: "mostly waits for disturbances to end; free ports; temporary folders; asserts content, not time",
+  },
+  "test/peers/cluster": {
+    load: 40,
+    peers: [DEBIAN],
+    reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
+  },
+  "test/peers/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
+  "test/peers/snmp": {
+    load: 60,
+    peers: [DEBIAN, SNMPSIM],
+    reason: "mostly waits for the simulator; free ports; temporary folders",
+  },
+  "test/peers/nats": {
+    load: 40,
+    peers: [DEBIAN, NEWER_NATS],
+    reason: "mostly waits for elections; free ports; temporary folders; waits for conditions",
+  },
+  "test/peers/onos": {
+    load: 70,
+    peers: [ONOS],
+    reason: "free ports; temporary folders; waits for conditions",
+  },
+  "test/peers/generators": {
+    isOnRequest: true,
+    reason: "compiles for minutes; Go, Java, Python, Rust and their registries",
+  },
+  "test/peers/opendaylight": {
+    peers: [DEBIAN],
+    isOnRequest: true,
+    reason: "minutes and 800 MB; Maven; one Open vSwitch a machine",
+  },
 };
 
 export interface Suite {
@@ -99,43 +131,55 @@ export interface Suite {
   readonly load?: number;
   readonly workers?: number;
   readonly peers: readonly string[];
+  readonly isOnRequest?: true;
   /** A program whose exit status is the result, in place of test files. It counts as one test. */
   readonly check?: readonly string[];
   /** Test files, as paths from the root. */
   readonly files: readonly string[];
 }
 
-export function findSuites(root: string): Suite[] {
+/** Which command runs a suite: `npm test`, or `npm run test:peers`. */
+export type SuiteList = "test" | "peers";
+
+const PEERS_FOLDER = "test/peers/";
+
+export function findSuites(root: string, list: SuiteList): Suite[] {
   const bin = (name: string) => join(root, "node_modules/.bin", name);
   const paths = [...new Bun.Glob("{src,test}/**/*.test.ts").scanSync(root)]
     .filter((path) => !path.includes("/node_modules/"))
+    .filter((path) => path.startsWith(PEERS_FOLDER) === (list === "peers"))
     .sort();
-  const groups = Map.groupBy(paths, suiteOf);
-  const suites: Suite[] = [
+  const checks: Suite[] = [
     { ...placed("types"), check: [bin("tsc"), "--noEmit", "-p", "."], files: [] },
     { ...placed("lint"), check: [bin("biome"), "check", "--error-on-warnings"], files: [] },
-    ...[...groups].map(([name, files]) => ({ ...placed(name), files })),
+  ];
+  const suites: Suite[] = [
+    ...(list === "test" ? checks : []),
+    ...[...Map.groupBy(paths, suiteOf)].map(([name, files]) => ({ ...placed(name), files })),
   ];
   const names = Object.keys(PLACEMENTS);
   const rank = ({ name }: Suite) => (names.includes(name) ? names.indexOf(name) : names.length);
   return suites.sort((a, b) => rank(a) - rank(b));
 }
 
-/** Every kind of source has a suite of its own, because most of them can run beside others. */
+/** The innermost folder of the table. Every kind of source has a suite of its own: most of them can run beside others. */
 function suiteOf(path: string): string {
+  const inTable = Object.keys(PLACEMENTS).filter((name) => path === name || path.startsWith(`${name}/`));
+  const innermost = inTable.toSorted((a, b) => b.length - a.length).at(0);
+  if (innermost !== undefined) return innermost;
   const [area = "", entry = "", kind = ""] = path.split("/");
   if (area === "src") return area;
-  return entry === "sources" ? `${area}/${entry}/${kind}` : `${area}/${entry}`;
+  return entry === "sources" || entry === "peers" ? `${area}/${entry}/${kind}` : `${area}/${entry}`;
 }
 
-function placed(name: string): Pick<Suite, "name" | "load" | "workers" | "peers"> {
-  const { load, workers, peers = [] } = PLACEMENTS[name] ?? {};
-  return { name, peers, ...(load !== undefined && { load }), ...(workers !== undefined && { workers }) };
+function placed(name: string): Omit<Suite, "check" | "files"> {
+  const { reason: _, peers = [], ...placement } = PLACEMENTS[name] ?? { reason: "" };
+  return { name, peers, ...placement };
 }
 
 /** A word that is the name of a suite selects that suite. Any other word selects the test files whose path has it. */
 export function selectSuites(suites: readonly Suite[], words: readonly string[]): Suite[] {
-  if (words.length === 0) return [...suites];
+  if (words.length === 0) return suites.filter(({ isOnRequest }) => !isOnRequest);
   const names = new Set(suites.map(({ name }) => name));
   const parts = words.filter((word) => !names.has(word));
   const matches = (text: string) => parts.some((part) => text.includes(part));

@@ -4,9 +4,9 @@
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
+import { freePort } from "../support/free-port.ts";
 import { needs } from "../support/needs.ts";
 import { until } from "../support/until.ts";
 import { LINKS, startMapService } from "./map-network.ts";
@@ -43,15 +43,6 @@ function startExporter() {
   });
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  return address.port;
-}
-
 /** `instance` is what snmp_exporter's usual relabelling makes of the target: the address of the device. */
 async function startPrometheus(exporterPort: number, passwordHash?: string): Promise<string> {
   const folder = temporaryFolder();
@@ -66,7 +57,7 @@ scrape_configs:
   );
   const web = join(folder, "web.yml");
   writeFileSync(web, passwordHash === undefined ? "{}\n" : `basic_auth_users: { ann: "${passwordHash}" }\n`);
-  const port = await freePort();
+  const port = freePort();
   const child = Bun.spawn(
     [
       "prometheus",

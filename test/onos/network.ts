@@ -152,3 +152,5 @@ export const NETWORK = {
     host("00:00:00:00:00:08", "Any", [`${E}/2`]),
   ],
 } as const;
+
+export const ONOS_CREDENTIALS = "onos:rocks";

@@ -1,16 +1,11 @@
 /**
- * The alias `onos` against ONOS 2.7's own REST application, request by request, on the same network. Where ONOS cannot
- * run, fixtures/recording.json holds its responses. UPDATE_RECORDING=1 writes that file from the running ONOS; without it the
- * running ONOS must answer as recorded, so that the recording cannot become old.
+ * The alias `onos` against the responses of ONOS 2.7's own REST application, request by request, on the same network. They are
+ * in fixtures/recording.json; test/peers/onos/recording.test.ts compares that file with ONOS itself.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SHARED_MARK } from "../../scripts/test/shared.ts";
-import { missingForOnos } from "../peers/onos/onos-install.ts";
-import { startOnos } from "../peers/onos/onos-peer.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { printSkip } from "../support/needs.ts";
 import { served } from "../support/served.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -18,10 +13,6 @@ import { NETWORK } from "./network.ts";
 import { type ComparedResponse, nameOf, REQUESTS, readAll } from "./requests.ts";
 
 const RECORDING = join(import.meta.dir, "fixtures/recording.json");
-const START_TIMEOUT_MS = 360_000;
-
-const missing = missingForOnos();
-if (missing) printSkip(`ONOS itself does not run, its recorded responses are used: ${missing}`);
 
 let service: Service;
 let ours: Record<string, ComparedResponse>;
@@ -33,33 +24,9 @@ beforeAll(async () => {
   service = await startService({ args: ["--data", ":memory:", "--file", file, "--alias", "onos"] });
   await until(async () => (await service.fetch("/readyz")).status === 200, { what: "the file was read" });
   ours = await readAll((path, init) => served(() => service.fetch(`/onos/v1/${path}`, init)));
-  if (process.env.UPDATE_RECORDING === "1") await record();
   recorded = await Bun.file(RECORDING).json();
-}, START_TIMEOUT_MS);
-afterAll(() => service?.stop());
-
-async function readOnos(): Promise<Record<string, ComparedResponse>> {
-  await using onos = await startOnos();
-  return await readAll(onos.fetchPath);
-}
-
-/** One request a line, so that a change is easy to see. */
-async function record(): Promise<void> {
-  const lines = Object.entries(await readOnos()).map(
-    ([name, response]) => `${JSON.stringify(name)}: ${JSON.stringify(response)}`,
-  );
-  writeFileSync(RECORDING, `{\n${lines.join(",\n")}\n}\n`);
-}
-
-describe(`ONOS itself ${SHARED_MARK}`, () => {
-  test.skipIf(missing !== undefined)(
-    "answers as recorded",
-    async () => {
-      expect(JSON.parse(JSON.stringify(await readOnos()))).toEqual(recorded);
-    },
-    START_TIMEOUT_MS,
-  );
 });
+afterAll(() => service?.stop());
 
 describe("the same status and JSON as ONOS", () => {
   test.each(REQUESTS.map(nameOf))("%s", (name) => {

@@ -89,6 +89,33 @@ test("all passed: the last line has the counts, the exit status is 0, and progre
   expect(progress.at(-1)).toContain("test/web");
   const slowest = lines.find((line) => line.startsWith("slowest suites: "));
   expect(slowest?.split(", ")).toHaveLength(5);
+  expect(lines.filter((line) => /^slow: +\d+\.\d s {2}\S+\.test\.ts: passes$/.test(line))).toHaveLength(6);
+});
+
+test("the file of times has the suites that ran whole, and keeps those of earlier runs", async () => {
+  const { folder, run } = makeClone({
+    "src/a/a.test.ts": PASSES,
+    "test/api/b.test.ts": PASSES,
+    "test/api/c.test.ts": PASSES,
+  });
+  const times = () => JSON.parse(readFileSync(join(folder, "test-times.json"), "utf8"));
+  await run(["src", "c.test"]);
+  const src = { elapsedSeconds: expect.any(Number), cpuSeconds: expect.any(Number) };
+  expect(times()).toEqual({ src });
+  await run(["test/api"]);
+  expect(Object.keys(times()).toSorted()).toEqual(["src", "test/api"]);
+});
+
+test("--peers runs the folders of test/peers and nothing else; what is on request runs when it is named", async () => {
+  const { run } = makeClone({
+    "src/a/a.test.ts": FAILS,
+    "test/peers/chaos/b.test.ts": PASSES,
+    "test/peers/generators/c.test.ts": FAILS,
+  });
+  const peers = await run(["--peers"]);
+  expect([peers.status, peers.lastLine]).toEqual([0, "1 passed, 0 failed"]);
+  expect((await run(["--peers", "generators"])).lastLine).toBe("0 passed, 1 failed");
+  expect((await run(["types", "test/peers"])).lastLine).toBe("1 passed, 0 failed");
 });
 
 test("failures are listed at the end, with their blocks, and files that do not load", async () => {
@@ -223,15 +250,15 @@ test("suites that mostly wait are more than there are processors", async () => {
 test("a suite starts when what it needs is installed; others run meanwhile", async () => {
   const { folder, run } = makeClone({
     // The installation ends only while another suite runs, which has created the file before it writes the first line.
-    "test/onos/prepare.ts": `import { appendFileSync, existsSync, readFileSync } from "node:fs";
+    "test/peers/onos/prepare.ts": `import { appendFileSync, existsSync, readFileSync } from "node:fs";
       while (!existsSync("journal") || !readFileSync("journal", "utf8").includes("\\n")) await Bun.sleep(5);
       appendFileSync("journal", "installed\\n");\n`,
-    "test/onos/a.test.ts": records("onos"),
-    "test/sources/http/b.test.ts": records("http"),
+    "test/peers/onos/a.test.ts": records("onos"),
+    "test/peers/soak/b.test.ts": records("soak"),
   });
-  expect((await run(["--jobs", "2", "test/"])).lastLine).toBe("2 passed, 0 failed");
+  expect((await run(["--peers", "--jobs", "2", "test/"])).lastLine).toBe("2 passed, 0 failed");
   const lines = readFileSync(join(folder, "journal"), "utf8").split("\n");
-  expect(lines[0]).toBe("http begins");
+  expect(lines[0]).toBe("soak begins");
   expect(lines.indexOf("onos begins")).toBeGreaterThan(lines.indexOf("installed"));
 });
 
@@ -298,7 +325,7 @@ test("the table names suites and scripts that exist", () => {
 test("a suite that starts a program of Debian waits for its installation", () => {
   const programs = Object.values(PEERS).flatMap(([probe, name]) => (probe === "which" ? [name] : []));
   const starts = new RegExp(`(\\bspawn(Sync)?\\(\\[|\\brun\\(|\\bneeds\\()\\s*"(${programs.join("|")})"`);
-  const starting = findSuites(root).filter(({ files }) =>
+  const starting = [...findSuites(root, "test"), ...findSuites(root, "peers")].filter(({ files }) =>
     files.some((path) => starts.test(readFileSync(join(root, path), "utf8"))),
   );
   expect(starting.length).toBeGreaterThan(3);

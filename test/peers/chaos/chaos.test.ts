@@ -1,6 +1,6 @@
 /**
  * Nodes and engine servers are killed, paused and cut off at random, under changes and readers: at the end all views are equal
- * and nothing that was shown is lost. Two minutes in `npm test`; `npm run chaos -- --minutes N --seed S` sets both; with
+ * and nothing that was shown is lost. Two minutes in `npm run test:peers`; `npm run chaos -- --minutes N --seed S` sets both; with
  * `--routes` the ways between engine servers are disturbed too.
  *
  * Runs with a current nats-server. NATS_SERVER names another one: of a release that is known to lose messages in such a run

@@ -1,5 +1,5 @@
 /**
- * `npm run peers -- generators`: clients that generators make from openapi.json with their defaults. Each is compiled, and a
+ * `npm run test:peers -- generators`: clients that generators make from openapi.json with their defaults. Each is compiled, and a
  * program that uses it reads lists, an item, a filtered list and paths of a running service, whose every object has a field
  * that the document does not state, as a later version may have. Needs Go, a JDK with Maven,
  * Python and Rust, and their package registries; compiling takes minutes, so `npm test` has the client for TypeScript only.
@@ -18,6 +18,7 @@ const GENERATOR = "7.25.0";
 const GENERATOR_SHA256 = "41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae";
 const GENERATOR_URL = `https://repo1.maven.org/maven2/org/openapitools/openapi-generator-cli/${GENERATOR}/openapi-generator-cli-${GENERATOR}.jar`;
 const OAPI_CODEGEN = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2";
+const COMPILE_TIMEOUT_MS = 10 * 60_000;
 const PATH = `${process.env.PATH}:/usr/local/go/bin:${join(homedir(), ".cargo/bin")}`;
 
 interface Generator {
@@ -161,17 +162,21 @@ function serveLaterVersion() {
 }
 
 for (const [name, generator] of Object.entries(GENERATORS)) {
-  test(name, async () => {
-    const missing = generator.programs.filter((program) => Bun.which(program, { PATH }) === null);
-    expect(missing).toEqual([]);
-    const folder = temporaryFolder();
-    await generator.generate(folder);
-    await generator.compile(folder);
-    const [user = "", password = ""] = service.credentials.split(":");
-    const text = await run(folder, ...generator.read, `http://127.0.0.1:${later.port}`, user, password);
-    expect(JSON.parse(text)).toEqual(await expected());
-    console.log(`${name}: generated, compiled, has read lists, an item, a filtered list and paths`);
-  });
+  test(
+    name,
+    async () => {
+      const missing = generator.programs.filter((program) => Bun.which(program, { PATH }) === null);
+      expect(missing).toEqual([]);
+      const folder = temporaryFolder();
+      await generator.generate(folder);
+      await generator.compile(folder);
+      const [user = "", password = ""] = service.credentials.split(":");
+      const text = await run(folder, ...generator.read, `http://127.0.0.1:${later.port}`, user, password);
+      expect(JSON.parse(text)).toEqual(await expected());
+      console.log(`${name}: generated, compiled, has read lists, an item, a filtered list and paths`);
+    },
+    COMPILE_TIMEOUT_MS,
+  );
 }
 
 interface Body {

@@ -1,20 +1,16 @@
-/** The disk below a running service: full, readable for others, damaged. The whole process on real files. */
+/** The disk below a running service: full, damaged, with times of a wrong clock. The whole process on real files. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { chmodSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildNetwork } from "../../sources/openflow/topologies.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { freePort } from "../../support/free-port.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { canMount, fillDisk, mountSmallDisk } from "../../support/small-disk.ts";
 import { until } from "../../support/until.ts";
 
 const API = "/controller/v1";
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
-}
 
 const readiness = async (service: Service) => (await service.fetch("/readyz")).json();
 const portsOf = async (service: Service, device: string): Promise<string> =>
@@ -97,32 +93,6 @@ test.skipIf(!canMount)(
     second.disconnect();
   },
 );
-
-test("everything in the data folder is readable for its owner only, also files of an earlier version", async () => {
-  const data = join(temporaryFolder(), "data");
-  const modes = () =>
-    Object.fromEntries(readdirSync(data).map((name) => [name, statSync(join(data, name)).mode & 0o777]));
-  const umask = process.umask(0);
-  try {
-    for (const round of ["new", "again"]) {
-      const service = await startService({
-        args: ["--data", data, "--demo", "devices=4"],
-        credentials: null,
-      });
-      const found = modes();
-      expect([round, Object.keys(found).sort()]).toEqual([
-        round,
-        ["first-password", "log.sqlite", "log.sqlite-lock", "log.sqlite-shm", "log.sqlite-wal", "users"],
-      ]);
-      expect([...new Set(Object.values(found))]).toEqual([0o600]);
-      expect(statSync(data).mode & 0o777).toBe(0o700);
-      await service.kill();
-      for (const name of Object.keys(found)) if (name.startsWith("log")) chmodSync(join(data, name), 0o644);
-    }
-  } finally {
-    process.umask(umask);
-  }
-});
 
 const NETWORK = (devices: number) =>
   JSON.stringify({ devices: Array.from({ length: devices }, (_, i) => ({ id: `of:${i + 1}` })) });

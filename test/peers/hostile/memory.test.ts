@@ -92,23 +92,6 @@ describe("a user whose responses are not read", () => {
     });
   });
 
-  test("counts for the process: another user with a response outstanding is refused, one without is not", async () => {
-    await withTwoUsers({ limits: { responseBytes: MB / 4 } }, async (h) => {
-      await h.replace({ devices: DEVICES });
-      const slow = new SlowReaders(h);
-      slow.open(6);
-      await until(() => slow.served > 0, { what: "a response of ann" });
-      const ofBob = slowRequest(h.port, slowQuery(0), BOB);
-      await ofBob.started;
-      expect((await h.fetch(slowQuery(1), as(BOB))).status).toBe(503);
-      expect(JSON.parse((await ofBob.finish()).toString()).devices).toHaveLength(DEVICES.length);
-      await until(async () => (await h.fetch("devices?available=true", as(BOB))).status === 200, {
-        what: "the response of bob to be over",
-      });
-      slow.abort();
-    });
-  });
-
   test.each([
     ["the body that all readers of its version share", 1200],
     ["the pages, where they are too many for one body,", 1800],

@@ -10,7 +10,7 @@ const FILES = [
   "./test/cluster/snapshots.test.ts",
   "./test/cluster/sample.test.ts",
 ];
-/** As that of `npm test`, for each of them. */
+/** As that of the runner, for each of them. */
 const TEST_TIMEOUT_MS = 180_000;
 
 const server = await newerServer();

@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ONOS_CREDENTIALS } from "../../onos/network.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { printSkip } from "../../support/needs.ts";
 import { type Service, startService } from "../../support/service.ts";
 import { missingForOnos } from "./onos-install.ts";
-import { ONOS_CREDENTIALS, type OnosPeer, startOnos } from "./onos-peer.ts";
+import { type OnosPeer, startOnos } from "./onos-peer.ts";
 
 const START_TIMEOUT_MS = 360_000;
 const missing = missingForOnos();

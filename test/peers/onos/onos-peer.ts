@@ -1,15 +1,15 @@
 /** Runs ONOS on the test network. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { NETWORK } from "../../onos/network.ts";
+import { NETWORK, ONOS_CREDENTIALS } from "../../onos/network.ts";
 import type { Fetch } from "../../onos/requests.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { freePort } from "../../support/free-port.ts";
 import { lockProcesses } from "../../support/process-lock.ts";
 import { SERVE } from "./onos-install.ts";
 
 const START_TIMEOUT_MS = 300_000;
 
-export const ONOS_CREDENTIALS = "onos:rocks";
 const AUTHORIZATION = `Basic ${btoa(ONOS_CREDENTIALS)}`;
 
 export interface OnosPeer extends AsyncDisposable {
@@ -58,14 +58,6 @@ export async function startOnos({
       }),
     [Symbol.asyncDispose]: stop,
   };
-}
-
-/** ONOS cannot choose a port by itself. */
-export function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
 }
 
 async function waitForLine(output: ReadableStream<Uint8Array>, start: string): Promise<void> {

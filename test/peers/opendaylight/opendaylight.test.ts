@@ -1,6 +1,6 @@
 /**
- * `npm run peers -- opendaylight`: the service against a real OpenDaylight with Open vSwitch switches under Mininet. It
- * takes minutes and 800 MB, so `npm test` does not run it. Prints what was seen and after how long.
+ * `npm run test:peers -- opendaylight`: the service against a real OpenDaylight with Open vSwitch switches under Mininet. It
+ * takes minutes and 800 MB, so it runs only when it is named. Prints what was seen and after how long.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";

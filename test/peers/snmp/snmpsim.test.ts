@@ -9,6 +9,7 @@ import type { V3Options } from "../../../src/sources/snmp/options.ts";
 import { OID } from "../../../src/sources/snmp/tables/mib.ts";
 import { RunningSource } from "../../sources/snmp/running-source.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { freePort } from "../../support/free-port.ts";
 import { describeWithShared } from "../../support/shared.ts";
 import { hasSnmpsim, Simulator, type SimulatorUser } from "./snmpsim.ts";
 
@@ -19,13 +20,6 @@ const FLEET_SIZE = 100;
 const canRun = hasSnmpsim();
 /** The simulator is slow: it is one Python process. A request that is sent again is more work for it. */
 const PATIENT = { timeoutSeconds: 20, retries: 3, intervalSeconds: 30 };
-
-function freePort(): number {
-  const socket = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = socket;
-  socket.stop(true);
-  return port;
-}
 
 function dataFolder(): { readonly folder: string; readonly data: string } {
   const folder = temporaryFolder();

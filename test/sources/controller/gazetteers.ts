@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceStatus } from "../../../src/model/source-status.ts";
-import { freePort } from "../../peers/onos/onos-peer.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { freePort } from "../../support/free-port.ts";
 import { type Service, startService } from "../../support/service.ts";
 
 export const CREDENTIALS = "reader:secret";

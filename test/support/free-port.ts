@@ -1,0 +1,7 @@
+/** A port that nobody listens on, for programs that cannot choose one by themselves. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const { port } = listener;
+  listener.stop(true);
+  return port;
+}
