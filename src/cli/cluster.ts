@@ -12,7 +12,7 @@ import { escapeControlCharacters } from "./table.ts";
 /** Returns the exit status, or throws a CommandFailure. */
 type Action = (args: Arguments, context: Context) => Promise<number>;
 
-const ACTIONS: Readonly<Record<string, Action>> = { status, apply, forget, begin, join, leave };
+const ACTIONS: Readonly<Record<string, Action>> = { status, apply, forget, begin };
 
 /** The cluster as one of its nodes shows it. */
 const NODE_FLAGS: readonly Flag[] = SERVICE_FLAGS.map((flag) => ({
@@ -25,12 +25,12 @@ const NODE_FLAGS: readonly Flag[] = SERVICE_FLAGS.map((flag) => ({
 
 export const clusterCommand: Command = {
   name: "cluster",
-  operands: "status|apply|forget|begin|join|leave [SOURCE] [FLAGS]",
-  summary: "Show a cluster, change its settings, begin its log, or take a single node into it or out of it.",
+  operands: "status|apply|forget|begin [SOURCE] [FLAGS]",
+  summary: "Show a cluster, change its settings, or begin its log.",
   flags: [
     { ...OUTPUT_FLAG, help: "Of status: text or json. Default text" },
     { name: "dry-run", help: "With apply: only show what would change." },
-    { name: "discard", help: "With begin and join: also where nodes show a former log, which is given up." },
+    { name: "discard", help: "With begin: also where nodes show a former log, which is given up." },
     ...NODE_FLAGS,
     ...CONFIG_FLAGS,
   ],
@@ -43,19 +43,15 @@ export const clusterCommand: Command = {
   forget  Remove a SOURCE that no node has configured any more, with its claims.
   begin   Make the stream with an empty log, where the former one is gone and no node has a copy. Refuses where the stream has
           messages and, without --discard, where a node shows a revision.
-  join    Make the log of a single node the log of a new cluster: revisions, history and cursors stay valid.
-  leave   Make this node's copy of the cluster's log the log of a single node. Where the cluster still exists, the log
-          gets a new id: clients begin again. Shared users stay.
 
-For join and leave the service must not be running on the data folder. The configuration is that of gazetteer serve.
+The configuration is that of gazetteer serve. A single node becomes the first node of a new cluster when it is started with the
+section cluster, and a node goes on alone when it is started without it.
 
 ${CONFIG_NOTE}
 
   gazetteer cluster status --config /etc/gazetteer.yaml
   gazetteer cluster status --url https://10.0.0.1:8181
-  gazetteer cluster apply --dry-run --config /etc/gazetteer.yaml
-  gazetteer cluster join --config /etc/gazetteer.yaml
-  gazetteer cluster leave --config /etc/gazetteer.yaml`,
+  gazetteer cluster apply --dry-run --config /etc/gazetteer.yaml`,
   async run(args, context) {
     const [name = "", ...extra] = args.positionals;
     const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
@@ -133,33 +129,6 @@ async function begin(args: Arguments, context: Context): Promise<number> {
   await context.out(
     `the cluster ${config.cluster.name} has the empty log ${log}; nodes move copies of a former one away, and keep them\n`,
   );
-  return EXIT_STATUS.ok;
-}
-
-async function join(args: Arguments, context: Context): Promise<number> {
-  const config = await clusterConfig(args, context);
-  const { joinCluster } = await import("../service/cluster/join.ts");
-  const { log, oldest, newest } = await joinCluster(config, args.has("discard"));
-  await context.out(
-    `the cluster ${config.cluster.name} has the log ${log}, revisions ${oldest} to ${newest}; start the service with cluster.servers\n`,
-  );
-  return EXIT_STATUS.ok;
-}
-
-async function leave(args: Arguments, context: Context): Promise<number> {
-  const config = await clusterConfig(args, context);
-  const { leaveCluster } = await import("../service/cluster/leave.ts");
-  const { log, isNewLog, oldest, newest, users } = await leaveCluster(config);
-  const id = isNewLog ? `the new id ${log}, because the cluster may go on` : `the id ${log} as before`;
-  await context.out(
-    `${config.data} has the log of a single node, revisions ${oldest} to ${newest}, with ${id}; start the service without cluster.servers\n`,
-  );
-  if (users)
-    await context.out(
-      users.isUsed
-        ? `the users of the cluster are in ${users.path}, which the service reads\n`
-        : `the users of the cluster are in ${users.path}; name it as users in the configuration to keep them\n`,
-    );
   return EXIT_STATUS.ok;
 }
 

@@ -6,7 +6,7 @@
  * - Writes are by revision: two at once are both applied, and of two changes of one user the last one wins.
  * - A value has a version that grows. Whoever may write to the bucket, without the secret, cannot bring an old one back: a node
  *   that knows a newer one writes that again, also where the bucket was deleted.
- * - The last known value is kept in a file as well, for starts without NATS, and for a node that leaves the cluster: that is a
+ * - The last known value is kept in a file as well, for starts without NATS, and for a node that goes on alone: that is a
  *   users file, which needs no secret to be read.
  */
 import { readFile } from "node:fs/promises";
@@ -83,10 +83,7 @@ export class SharedUsers {
   async load(): Promise<void> {
     const { copyPath, engine } = this.#options;
     const copy = copyPath && (await readFile(copyPath, "utf8").catch(() => undefined));
-    const plain = copy ? parseCopy(copy) : undefined;
-    this.#known = plain ?? (copy ? this.#open(Buffer.from(copy, "base64")) : undefined);
-    // An earlier version has sealed it.
-    if (this.#known && !plain) this.#keepCopy(this.#known);
+    this.#known = copy ? parseCopy(copy) : undefined;
     if (!engine.isConnected) return;
     try {
       const { kv } = await this.#bucket.open();
@@ -237,7 +234,7 @@ const formatCopy = ({ version, users }: UserSet): string =>
     "",
   ].join("\n");
 
-/** Undefined for a copy of an earlier version, which sealed it. */
+/** Undefined where it is not what `formatCopy` writes. */
 function parseCopy(text: string): UserSet | undefined {
   const version = COPY_HEAD.exec(text)?.[1];
   if (version === undefined) return undefined;

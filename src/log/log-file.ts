@@ -8,7 +8,8 @@
  */
 import { Database } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
 import { LogError, type LogStats } from "./log.ts";
@@ -94,11 +95,12 @@ export function openLogFile(path: string, { identity }: LogFileOptions = {}): Lo
           "move the file away to begin with an empty log, or give another folder with --data",
       );
     // "epoch" and "secret" are the stored names of the id and the signing key.
-    const newId = () => (identity ? Buffer.from(identity.id, "base64url") : randomBytes(6));
+    const fresh = identity ?? newIdentity();
+    const newId = () => Buffer.from(fresh.id, "base64url");
     const id = Buffer.from(readOrCreateMeta(db, "epoch", newId)).toString("base64url");
     if (identity && id !== identity.id)
       throw new LogError("other-log", `${path} is a copy of the log ${id}, not of ${identity.id}`);
-    const signingKey = readOrCreateMeta(db, "secret", () => identity?.signingKey ?? randomBytes(32));
+    const signingKey = readOrCreateMeta(db, "secret", () => fresh.signingKey);
     if (path !== IN_MEMORY) db.run("PRAGMA query_only = ON");
     const stats = readStats(db);
     const lastPageId = queryNumber(db, "SELECT seq AS n FROM sqlite_sequence WHERE name = 'page'");
@@ -137,13 +139,44 @@ export function changeIdentity(path: string, { id, signingKey }: LogIdentity, po
 /** A log has, besides its file, those of SQLite. */
 export const filesOfLog = (path: string): string[] => ["", "-wal", "-shm"].map((suffix) => path + suffix);
 
-/** Moves a log that is not open. */
+/** Moves a log that is not open, with its history. */
 export function moveLog(path: string, to: string): void {
   for (const [n, file] of filesOfLog(path).entries())
     if (existsSync(file)) renameSync(file, filesOfLog(to)[n] ?? "");
 }
 
-export const newLogId = (): string => randomBytes(6).toString("base64url");
+/**
+ * Makes a copy of a log that no process has open, as another log: with an identity of its own, and no copy of a cluster's log.
+ * Rejects with `LogError`. A copy that was not completed is made again.
+ */
+export async function copyLog(
+  path: string,
+  to: string,
+): Promise<{ readonly id: string; readonly revision: number }> {
+  const { db, stats, releaseLock } = openLogFile(path);
+  try {
+    db.close();
+    const incomplete = `${to}.incomplete`;
+    for (const file of filesOfLog(incomplete)) rmSync(file, { force: true });
+    // Nobody writes, so that the file and its WAL belong together.
+    for (const suffix of ["", "-wal"])
+      if (existsSync(path + suffix)) await copyFile(path + suffix, incomplete + suffix);
+    const identity = newIdentity();
+    changeIdentity(incomplete, identity);
+    moveLog(incomplete, to);
+    return { id: identity.id, revision: stats.newest };
+  } catch (error) {
+    throw asLogError(to, error);
+  } finally {
+    releaseLock();
+  }
+}
+
+/** A random id and signing key. */
+export const newIdentity = (): LogIdentity => ({
+  id: randomBytes(6).toString("base64url"),
+  signingKey: randomBytes(32),
+});
 
 /** The connection of the writer, besides the one of `openLogFile`. */
 export function openWriterConnection(path: string): Database {

@@ -16,7 +16,7 @@ import { systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { isLogInUse } from "../log/log-file.ts";
-import { dataDirOf, LOG_FILE } from "./store.ts";
+import { dataDirOf, LOG_FILE } from "./data-folder.ts";
 import { openTlsFiles } from "./tls-files.ts";
 
 /** The faults of the users file and of GAZETTEER_CREDENTIALS, one line each. */

@@ -20,6 +20,7 @@ import { Drawings } from "../api/endpoints/drawings.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/site/static-site.ts";
 import type { SharedUsers } from "../cluster/shared-users.ts";
+import { isClustered } from "../config/cluster.ts";
 import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
@@ -33,10 +34,12 @@ import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { logUnknownDevices } from "../view/unknown-devices.ts";
 import { bundlePage } from "../web/bundle.ts";
 import { asStartupError } from "./as-startup-error.ts";
+import { goOnAlone } from "./cluster/go-on-alone.ts";
 import { clusterStatus } from "./cluster/node-status.ts";
 import { shareUsers } from "./cluster/share-users.ts";
 import { createSourceCluster } from "./cluster/source-cluster.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
+import { dataDirOf, stateDirOf } from "./data-folder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { ConfiguredMap } from "./map-source.ts";
 import { openReaders, type Readers } from "./readers.ts";
@@ -44,7 +47,7 @@ import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
-import { dataDirOf, openStore, type Store, stateDirOf } from "./store.ts";
+import { openStore, type Store } from "./store.ts";
 import { openTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
@@ -138,6 +141,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
     clock,
     logger,
   };
+  if (!isClustered(config)) await asStartupError(() => goOnAlone(config, logger));
   const users = await asStartupError(() => openUsers(usersOptions));
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const mergeSettings = mergeSettingsOf(config, created);

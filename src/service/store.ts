@@ -11,6 +11,7 @@ import { reportClockSkew } from "../lib/clock-skew.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import type { Log } from "../log/log.ts";
+import { IN_MEMORY } from "../log/log-file.ts";
 import { openRetryingLog } from "../log/retrying-log.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { Committer } from "../view/committer.ts";
@@ -21,22 +22,9 @@ import { repairLog, restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
 import type { Cluster } from "./cluster/open-cluster.ts";
 import { SnapshotPublisher } from "./cluster/snapshot-publisher.ts";
+import { dataDirOf, LOG_FILE } from "./data-folder.ts";
 
-/** The value of `data` that writes nothing to disk. */
-const IN_MEMORY = ":memory:";
-/** Within the data folder. */
-export const LOG_FILE = "log.sqlite";
 const DAY_MS = 86_400_000;
-
-/** Undefined when nothing is written to disk. */
-export const dataDirOf = ({ data }: Pick<Config, "data">): string | undefined =>
-  data === IN_MEMORY ? undefined : data;
-
-/** The folder for files of sources. */
-export function stateDirOf(config: Pick<Config, "data">): string | undefined {
-  const dataDir = dataDirOf(config);
-  return dataDir === undefined ? undefined : join(dataDir, "sources");
-}
 
 export interface Store {
   readonly log: Log;

@@ -31,6 +31,8 @@ export interface LogNode extends AsyncDisposable {
 
 export interface NodeOptions {
   readonly path?: string;
+  /** The log of a single node that would begin the cluster's. */
+  readonly singlePath?: string;
   readonly replicas?: number;
   readonly maxBytes?: number;
   readonly sources?: readonly string[];
@@ -63,6 +65,7 @@ export async function openNode(
     stream: new LogStream(engine, { stream, subject, replicas, ...(maxBytes !== undefined && { maxBytes }) }),
     snapshots,
     path,
+    singlePath: options.singlePath,
     node,
     secret,
     newestState,

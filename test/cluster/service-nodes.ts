@@ -57,8 +57,13 @@ export class ServiceNode implements AsyncDisposable {
   /** One file source for each name, in this order. */
   configure(sources: readonly string[], more: Readonly<Record<string, unknown>> = {}): void {
     mkdirSync(join(this.folder, "data"), { recursive: true });
+    const config = { ...this.config(sources), ...more };
+    writeFileSync(join(this.folder, "gazetteer.yaml"), JSON.stringify(config));
+  }
+
+  config(sources: readonly string[]) {
     const { nats, name, replicas } = this.#cluster;
-    const config = {
+    return {
       data: join(this.folder, "data"),
       cluster: {
         servers: nats.urls.split(","),
@@ -72,9 +77,7 @@ export class ServiceNode implements AsyncDisposable {
         name: source,
         path: join(this.folder, `${source}.json`),
       })),
-      ...more,
     };
-    writeFileSync(join(this.folder, "gazetteer.yaml"), JSON.stringify(config));
   }
 
   /** With the user of the tests, besides those of the node, or without it. */

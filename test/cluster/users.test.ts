@@ -8,7 +8,7 @@ import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
-import { basic, generatedCredentials, runCommand } from "../support/service.ts";
+import { basic, generatedCredentials } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { ServiceNode, testEngine } from "./service-nodes.ts";
 
@@ -201,11 +201,6 @@ test("a generated user is that of the first node; the next ones have it too", as
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   expect(parseUsers(readFileSync(copy, "utf8"), copy).has("reader")).toBe(true);
   expect(await second.service.stop()).toBe(0);
-  const left = await runCommand(["cluster", "leave", "--config", join(second.folder, "gazetteer.yaml")]);
-  expect(left).toMatchObject({
-    status: 0,
-    stdout: expect.stringContaining("the users of the cluster are in"),
-  });
   second.configure([], { cluster: {} });
   await second.start(null);
   expect(await statusOf(second, credentials)).toBe(200);

@@ -119,8 +119,8 @@ async function load(
 }
 
 /** The first message; undefined when it is purged, and every snapshot says the same. */
-async function readBase(
-  { stream, secret }: OpenOptions,
+export async function readBase(
+  { stream, secret }: Pick<OpenOptions, "stream" | "secret">,
   info: StreamInfo,
 ): Promise<(Base & { readonly signature: string }) | undefined> {
   const first = info.firstSequence > 1 ? undefined : await stream.message(1);

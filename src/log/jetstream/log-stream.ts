@@ -266,14 +266,6 @@ export class LogStream {
     }
   }
 
-  async delete(): Promise<void> {
-    try {
-      await this.engine.manager.streams.delete(this.#options.stream);
-    } catch (error) {
-      throw this.#asStreamError(error);
-    }
-  }
-
   /** Deletes the messages before `sequence`. */
   async purge(sequence: number): Promise<void> {
     try {

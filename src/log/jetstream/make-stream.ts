@@ -1,18 +1,25 @@
 /**
- * Begins the log in a new stream. From a copy, it is another log with the same state: revisions go on from that of the
- * copy, under a new id, because nodes may have seen revisions that this copy lacks, and with a new signing key, so that
- * whoever knows the former one, or the secret that it was sealed with, cannot write to it. The snapshot is stored before the first
- * message names its revision, so that a stream with a first message can always be opened.
+ * Begins the log in a new stream: with a snapshot of the state that it goes on from, and the first message, which names the
+ * revision of that state. The snapshot is stored before the first message, so that a stream with a first message can always be
+ * opened.
+ *
+ * - From nothing: an empty log.
+ * - From a copy of a former log of the cluster: another log with the same state. Revisions go on from that of the copy, under
+ *   a new id, because nodes may have seen revisions that this copy lacks, and with a new signing key, so that whoever knows the
+ *   former one, or the secret that it was sealed with, cannot write to it.
+ * - From the log of a single node: the same log, with its id and signing key, so that clients go on. Its file becomes this
+ *   node's copy, with the history before the snapshot, which other nodes do not get.
  */
-import { randomBytes, randomUUID } from "node:crypto";
-import { changeIdentity, newLogId } from "../log-file.ts";
+import { randomUUID } from "node:crypto";
+import { LogError } from "../log.ts";
+import { changeIdentity, type LogIdentity, moveLog, newIdentity } from "../log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { sealKey } from "./identity.ts";
-import type { LoadedCopy } from "./load-copy.ts";
+import { type LoadedCopy, readBase } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { encodeBase } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
-import { encodePosition, firstPosition } from "./position.ts";
+import { encodePosition, firstPosition, type Position } from "./position.ts";
 
 /** An empty log. Returns its id; undefined where somebody else was first. */
 export async function beginLog({
@@ -20,10 +27,10 @@ export async function beginLog({
   secret,
   clock,
 }: Pick<OpenOptions, "stream" | "secret" | "clock">): Promise<string | undefined> {
-  const key = randomBytes(32);
-  const base = { log: newLogId(), revision: 0, time: clock.now(), key: sealKey(secret, key) };
-  const { stored } = await stream.publish(encodeBase(base, key, randomUUID()), 0);
-  return stored ? base.log : undefined;
+  const { id, signingKey } = newIdentity();
+  const base = { log: id, revision: 0, time: clock.now(), key: sealKey(secret, signingKey) };
+  const { stored } = await stream.publish(encodeBase(base, signingKey, randomUUID()), 0);
+  return stored ? id : undefined;
 }
 
 /** Undefined when another node was first: then the copy is as it was. Closes `local` otherwise. */
@@ -32,23 +39,98 @@ export async function beginFromCopy(
   local: RetryingLog,
   { created }: StreamInfo,
 ): Promise<LoadedCopy | undefined> {
-  const { stream, snapshots, secret, newestState, path, clock, logger } = options;
-  const identity = { id: newLogId(), signingKey: randomBytes(32) };
-  const names = { log: identity.id, key: sealKey(secret, identity.signingKey) };
-  const state = newestState(local);
-  const { revision, time } = state;
-  const base = encodeBase({ ...names, revision, time }, identity.signingKey, randomUUID());
-  const position = firstPosition(created, base.signature);
-  if (revision > 0 && !(await snapshots.write({ ...names, position }, state))) return undefined;
-  const { stored } = await stream.publish(base, 0);
-  if (!stored) return undefined;
+  const { path, clock, logger } = options;
+  const identity = newIdentity();
+  const position = await publishState(options, local, identity, created);
+  if (!position) return undefined;
   const former = local.id;
   await local.close();
   changeIdentity(path, identity, encodePosition(position));
   logger.warn("the stream of the cluster was gone: made again from this node's copy", {
-    revision,
+    revision: local.stats().newest,
     former,
     log: identity.id,
   });
   return { local: openRetryingLog(path, { clock, logger }, { identity }), position };
+}
+
+/**
+ * The log of a single node at `singlePath` becomes that of the cluster. Closes `local`. Goes on where an earlier start has
+ * ended in between. Throws `LogError` where the cluster has another log, or had one.
+ */
+export async function beginFromSingleNode(
+  options: OpenOptions,
+  singlePath: string,
+  local: RetryingLog,
+): Promise<LoadedCopy> {
+  const { stream, path, clock, logger } = options;
+  if (!(await stream.hasMessages())) await refuseFormerLog(options, singlePath, local.id);
+  const { info } = await stream.ensure();
+  const position =
+    (info.lastSequence === 0 && (await publishState(options, local, local, info.created))) ||
+    (await positionAfterOwnBase(options, local));
+  if (!position)
+    throw new LogError(
+      "other-log",
+      `the cluster has a log already, and ${singlePath} is the log of a single node, which cannot be added to it: move that ` +
+        "file away to start this node without its history, or give another cluster.name. To keep a history, start the " +
+        "node that has it first, where the cluster has no log yet",
+    );
+  await local.close();
+  changeIdentity(singlePath, local, encodePosition(position));
+  moveLog(singlePath, path);
+  logger.info("the log of this single node is now that of the cluster", {
+    log: local.id,
+    revision: local.stats().newest,
+  });
+  return { local: openRetryingLog(path, { clock, logger }, { identity: local }), position };
+}
+
+/** Throws `LogError` where NATS has traces of a log of this cluster other than `log`. */
+async function refuseFormerLog(
+  { stream, snapshots, traces }: OpenOptions,
+  singlePath: string,
+  log: string,
+): Promise<void> {
+  const { places } = await traces();
+  // Snapshots of this log are of an earlier start that has ended before the first message.
+  const isOwn = places.includes(snapshots.stream) && (await snapshots.hasOnly(log));
+  const former = places.filter((place) => !isOwn || place !== snapshots.stream);
+  // Whoever was first has left traces since.
+  if (former.length === 0 || (await stream.hasMessages())) return;
+  throw new LogError(
+    "other-log",
+    `the log of the cluster is gone, NATS has traces of it (${former.join(", ")}), and ${singlePath} is the log of a single node: ` +
+      "start a node that has a copy of the cluster's log. To give that log up and begin with this one, delete the traces " +
+      "(nats stream rm NAME), or give another cluster.name",
+  );
+}
+
+/** Writes the state of `local` as the beginning of the log `identity`. Undefined when another node was first. */
+async function publishState(
+  { stream, snapshots, secret, newestState }: OpenOptions,
+  local: RetryingLog,
+  { id, signingKey }: LogIdentity,
+  created: string,
+): Promise<Position | undefined> {
+  const state = newestState(local);
+  const { revision, time } = state;
+  // The snapshot names the signature of the first message, so both have the same sealed key, also of an earlier start.
+  const earlier = (await snapshots.list(created)).find(
+    ({ facts }) => facts.log === id && facts.revision === revision,
+  );
+  const names = { log: id, key: earlier?.facts.key ?? sealKey(secret, signingKey) };
+  const base = encodeBase({ ...names, revision, time }, signingKey, randomUUID());
+  const position = firstPosition(created, base.signature);
+  if (!earlier && revision > 0 && !(await snapshots.write({ ...names, position }, state))) return undefined;
+  const { stored } = await stream.publish(base, 0);
+  return stored ? position : undefined;
+}
+
+/** The position after the first message, where an earlier start has begun the stream with this state of `local`. */
+async function positionAfterOwnBase(options: OpenOptions, local: RetryingLog): Promise<Position | undefined> {
+  const info = await options.stream.info();
+  const base = await readBase(options, info);
+  if (base?.log !== local.id || base.revision !== local.stats().newest) return undefined;
+  return firstPosition(info.created, base.signature);
 }

@@ -26,6 +26,8 @@ export interface OpenOptions {
   readonly snapshots: ClusterSnapshots;
   /** Of the copy, or `:memory:`. */
   readonly path: string;
+  /** The file that the log of a single node would have, which begins the log of a new cluster; undefined without a folder. */
+  readonly singlePath?: string | undefined;
   readonly node: string;
   readonly secret: ClusterSecret;
   /** The state at the newest revision of a log. */

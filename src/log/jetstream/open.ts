@@ -8,6 +8,8 @@
  * - Where there is no stream, the node makes it: from its copy, as a new log that goes on from the same revision, or empty
  *   (`make-stream.ts`). Where NATS has traces of a former log, nobody begins an empty one: the others would move their copies
  *   away for it. A node without a copy waits for one that has it, and a node with a copy for one whose copy is newer.
+ * - A node without a copy in whose folder the log of a single node is begins the cluster's log with that. Where the cluster has
+ *   or had a log, the start is refused.
  */
 import { existsSync, rmSync } from "node:fs";
 import { LogError } from "../log.ts";
@@ -18,7 +20,7 @@ import { sealedWithOtherSecret } from "./identity.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
 import { canLoad, loadCopy, missingSnapshot } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
-import { beginFromCopy, beginLog } from "./make-stream.ts";
+import { beginFromCopy, beginFromSingleNode, beginLog } from "./make-stream.ts";
 import type { OpenOptions, Traces } from "./open-options.ts";
 import { decodePosition, type Position, WORTHLESS_COPY } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
@@ -106,6 +108,15 @@ async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
 }
 
 async function openWithoutCopy(options: OpenOptions): Promise<Opened> {
+  const { singlePath, clock, logger } = options;
+  if (singlePath !== undefined && existsSync(singlePath)) {
+    const single = openRetryingLog(singlePath, { clock, logger });
+    try {
+      if (single.stats().newest > 0) return await beginFromSingleNode(options, singlePath, single);
+    } finally {
+      await single.close();
+    }
+  }
   const info = await begunStream(options);
   if (info.lastSequence === 0) await beginLog(options);
   return { ...(await loadCopy(options, await options.stream.info())), isFresh: true };

@@ -90,6 +90,17 @@ export class ClusterSnapshots {
     return this.#counted.size > 0;
   }
 
+  /** The stream of the bucket, as the operator finds it in NATS. */
+  get stream(): string {
+    return `OBJ_${this.#options.bucket}`;
+  }
+
+  /** Whether there are no snapshots but those of this log, perhaps none. Rejects with `StreamError`. */
+  async hasOnly(log: string): Promise<boolean> {
+    const snapshots = await this.listAll();
+    return snapshots.every(({ facts }) => facts.log === log) && !this.hasForeign;
+  }
+
   /** Those of the stream that was created then, the newest first. Makes no bucket. Rejects with `StreamError`. */
   async list(created: string): Promise<StoredSnapshot[]> {
     return (await this.listAll()).filter(({ facts }) => facts.position.created === created);
@@ -221,8 +232,8 @@ export class ClusterSnapshots {
   }
 
   #asStreamError(error: unknown): StreamError {
-    const { bucket, replicas } = this.#options;
-    return asStreamError(error, this.#engine, { stream: `OBJ_${bucket}`, replicas });
+    const { replicas } = this.#options;
+    return asStreamError(error, this.#engine, { stream: this.stream, replicas });
   }
 }
 

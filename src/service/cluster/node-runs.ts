@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { replaceFile } from "../../lib/replace-file.ts";
+import { runFile } from "../data-folder.ts";
 
 export const newRun = (nodeName: string): string => `${nodeName}.${randomBytes(4).toString("hex")}`;
 
@@ -18,7 +19,7 @@ export async function replaceRun(
   run: string,
   logger: Logger,
 ): Promise<string | undefined> {
-  const path = join(dataDir, `cluster-${cluster}.run`);
+  const path = join(dataDir, runFile(cluster));
   const previous = await readFile(path, "utf8").catch(() => undefined);
   try {
     await replaceFile(path, run);

@@ -33,6 +33,7 @@ import type { Log, Snapshot } from "../../log/log.ts";
 import { IN_MEMORY } from "../../log/log-file.ts";
 import { restoreView } from "../../view/restore.ts";
 import { snapshotOf } from "../../view/view.ts";
+import { copyFile, LOG_FILE } from "../data-folder.ts";
 import { StartupError } from "../startup-error.ts";
 import { newRun, replaceRun } from "./node-runs.ts";
 
@@ -50,9 +51,6 @@ export interface Cluster {
   /** Names this run of the node. */
   readonly node: string;
 }
-
-/** Within the data folder: beside the log of a single node, which a node of a cluster does not touch. */
-export const copyFile = (name: string): string => `cluster-${name}.sqlite`;
 
 /** Rejects with `LogError`, `EngineError` or `StartupError`. */
 export async function openCluster(
@@ -91,6 +89,7 @@ export async function openCluster(
       stream,
       snapshots,
       path,
+      singlePath: dataDir === undefined ? undefined : join(dataDir, LOG_FILE),
       node,
       secret,
       newestState,

@@ -5,11 +5,8 @@ import type { SharedUsers } from "../../cluster/shared-users.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import { dataDirOf } from "../store.ts";
+import { dataDirOf, sharedUsersFile } from "../data-folder.ts";
 import type { Cluster } from "./open-cluster.ts";
-
-/** Within the data folder: the last known users of the cluster. */
-export const usersFile = (name: string): string => `cluster-${name}.users`;
 
 /** Resolves when the last known users of the cluster apply, if there are any. The result is to be run. */
 export async function shareUsers(
@@ -28,7 +25,7 @@ export async function shareUsers(
     bucket: cluster.names.users,
     replicas,
     secret: cluster.secret,
-    copyPath: dataDir === undefined ? undefined : join(dataDir, usersFile(name)),
+    copyPath: dataDir === undefined ? undefined : join(dataDir, sharedUsersFile(name)),
     clock,
     logger,
     onMalformed: (entry) => cluster.foreign.countEntry("users", entry),

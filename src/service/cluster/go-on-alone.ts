@@ -1,0 +1,54 @@
+/**
+ * Lets a node go on alone that is started without the cluster it was in. Where the data folder has a copy of a cluster's log and
+ * no log of a single node, a copy of that copy becomes the log, with its history and a new id and signing key, because from
+ * now on the same revision means another network than in the cluster. The users that the nodes shared stay as well. The
+ * node's copy of the cluster's log is not changed: started with the `cluster` section again, the node continues it.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { OWN_USERS_FILE } from "../../api/auth/users.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { replaceFile } from "../../lib/replace-file.ts";
+import { copyLog } from "../../log/log-file.ts";
+import { clusterOfCopy, copyFile, dataDirOf, LOG_FILE, sharedUsersFile } from "../data-folder.ts";
+import { StartupError } from "../startup-error.ts";
+
+/** To be called before users and log are opened. Rejects with `LogError` or `StartupError`. */
+export async function goOnAlone(config: Pick<Config, "data" | "users">, logger: Logger): Promise<void> {
+  const dataDir = dataDirOf(config);
+  if (dataDir === undefined || !existsSync(dataDir)) return;
+  const path = join(dataDir, LOG_FILE);
+  if (existsSync(path)) return;
+  const [cluster, ...others] = readdirSync(dataDir).flatMap((file) => clusterOfCopy(file) ?? []);
+  if (cluster === undefined) return;
+  if (others.length > 0)
+    throw new StartupError(
+      "log",
+      `${dataDir} has copies of the logs of several clusters (${[cluster, ...others].sort().join(", ")}) and no log of a ` +
+        "single node; move all copies but one away, or give another folder with --data",
+    );
+  const users = await keepUsers(dataDir, cluster, config.users);
+  const { id, revision } = await copyLog(join(dataDir, copyFile(cluster)), path);
+  logger.warn(
+    "started without the section cluster: this node goes on alone from its copy of the cluster's log, under a new log id",
+    { cluster, revision, log: id, ...(users !== undefined && { users }) },
+  );
+}
+
+/**
+ * Makes the users of the cluster those of the data folder. A configured users file is the operator's, and stays as it is.
+ * Returns the file that has the users of the cluster, where they were shared.
+ */
+async function keepUsers(
+  dataDir: string,
+  cluster: string,
+  configured: string | undefined,
+): Promise<string | undefined> {
+  const shared = join(dataDir, sharedUsersFile(cluster));
+  if (!existsSync(shared) || configured !== undefined) return existsSync(shared) ? shared : undefined;
+  const own = join(dataDir, OWN_USERS_FILE);
+  await replaceFile(own, (await readFile(shared, "utf8")).replace(/^#.*\n/, ""));
+  return own;
+}
