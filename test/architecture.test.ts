@@ -170,6 +170,22 @@ test(`no file is longer than ${MAX_LINES} lines`, () => {
   expect(found).toEqual([]);
 });
 
+/** Names that two types still have. */
+const DOUBLE_NAMES =
+  "Cable Change Client Cluster ClusterNode Collection Counter Counters Credentials CredentialsResult DevicePair Direction Engine EntityChange Failure Forwarding Frame FreeSpace GraphEdge HostChange HostCounts HostGroup HostLocation Layer Layout LayoutInput Link LostCable Network Origin Path Peer Placement Plan Point PortChange PortFacts Position ProblemFilter ProblemList Query ReadTarget RecordFault Relay Resource Router RouterOptions SearchHit SearchResult ServiceAddress Store Timeline TlsFiles View WatchOptions Writer WriterMessage";
+
+test("no two exported types have one name", () => {
+  const declared = product.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:declare )?(?:abstract )?(?:type|interface|class|enum) (\w+)/gm)].map(
+      ([, name = ""]) => ({ name, path }),
+    ),
+  );
+  const double = [...Map.groupBy(declared, ({ name }) => name)].filter(
+    ([name, places]) => places.length > 1 && !DOUBLE_NAMES.split(" ").includes(name),
+  );
+  expect(double.map(([name, places]) => `${name}: ${places.map(({ path }) => path).join(", ")}`)).toEqual([]);
+});
+
 test("every file begins with a comment that says what it owns", () => {
   const found = violations(product, ({ text }) =>
     /^\s*(?:\/\*\*|\/\/)/.test(text) ? [] : ["no head comment"],
