@@ -74,7 +74,6 @@ export async function startUnderAttack(folder: string, shape: ServiceShape): Pro
     users,
     port: 0,
     aliases: ["onos"],
-    logLevel: "error",
     readers: shape.readers,
     sources: [
       { type: "demo", name: "demo", devices, hosts, churn },

@@ -30,10 +30,7 @@ export async function measureSources({ folder, devices, polls }: SourcesShape): 
   const [, origin] = await peer.line(/^listening on (\S+)$/);
   const config = join(folder, "sources.json");
   const entry = { type: "http", name: "large", url: `${origin}/network.json`, intervalSeconds: 1 };
-  writeFileSync(
-    config,
-    JSON.stringify({ data: join(folder, "data"), port: 0, logLevel: "warn", sources: [entry] }),
-  );
+  writeFileSync(config, JSON.stringify({ data: join(folder, "data"), port: 0, sources: [entry] }));
   const probe = join(import.meta.dir, "loop-probe.ts");
   const command = [bun, "--preload", probe, join(root, "src/main.ts"), "serve", "--config", config];
   const idle = startAnywhere([bun, "--preload", probe, "-e", "setInterval(() => {}, 1e6)"]);

@@ -3,7 +3,6 @@ import { type Client, createClient } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
 import type { Query, WatchTarget } from "../client/types.ts";
 import { nearest } from "../lib/nearest.ts";
-import { DRIFT_STATES } from "../model/entity.ts";
 import type { Arguments, Flag } from "./args.ts";
 import { createTlsFetch, TLS_FLAGS, tlsFilesOf } from "./client-tls.ts";
 import type { Context } from "./command.ts";
@@ -55,22 +54,6 @@ export function parseResource(name: string | undefined): Resource {
   const near = nearest(name, RESOURCES);
   const hint = near === undefined ? `there are ${RESOURCES.join(", ")}` : `did you mean ${near}?`;
   throw usageFailure(`there is no ${JSON.stringify(name)}; ${hint}`);
-}
-
-/** The parameter `drift` as a flag: the states that it takes are then completed. */
-export const DRIFT_FLAG: Flag = {
-  name: "drift",
-  value: "STATE",
-  choices: [...DRIFT_STATES, "any"],
-  help: "Only what differs from the intended network; several states with commas. The same as drift=STATE",
-};
-
-/** The query with the flag. */
-export function withDrift(query: Query, args: Arguments): Query {
-  const drift = args.one(DRIFT_FLAG.name);
-  if (drift === undefined) return query;
-  if (query.drift !== undefined) throw usageFailure("drift is given twice");
-  return { ...query, drift };
 }
 
 /** The parameter `at` as a flag. */

@@ -1,5 +1,4 @@
 /** The flags that set the configuration, for `serve` and `check`: every value comes from the same places in both. */
-import { LEVELS } from "../lib/logger.ts";
 import type { Flag } from "./args.ts";
 
 export const CONFIG_FLAGS: readonly Flag[] = [
@@ -56,11 +55,6 @@ export const CONFIG_FLAGS: readonly Flag[] = [
     name: "cluster",
     value: "URLS",
     help: "Be a node of the cluster on these NATS servers, such as nats://10.0.0.1:4222,nats://10.0.0.2:4222.",
-  },
-  {
-    name: "log-level",
-    value: "LEVEL",
-    help: `Lowest level logged to standard error: ${LEVELS.join(", ")}. Default info`,
   },
   {
     name: "set",

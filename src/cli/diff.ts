@@ -3,7 +3,6 @@ import type { Client } from "../client/client.ts";
 import type { DiffResult } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
-  DRIFT_FLAG,
   OUTPUT_FLAG,
   parseQuery,
   RESOURCES,
@@ -13,7 +12,6 @@ import {
   wantsColour,
   wantsJson,
   withClient,
-  withDrift,
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
@@ -25,7 +23,7 @@ export const diffCommand: Command = {
   name: "diff",
   operands: "A [B] [devices|links|hosts|topology] [NAME=VALUE...]",
   summary: "Show what changed between two points in time.",
-  flags: [OUTPUT_FLAG, DRIFT_FLAG, ...SERVICE_FLAGS],
+  flags: [OUTPUT_FLAG, ...SERVICE_FLAGS],
   notes: `
 A and B are revisions, times, times ago by the clock of this machine (90s, 5m, 2h, 3d, 1w), or now. Default for B: now.
 A time ago before the history begins is taken as its beginning, with a note on standard error: after the first load of all
@@ -35,7 +33,7 @@ sources, or the oldest kept revision.
   gazetteer diff 2h 1h devices available=false
   gazetteer diff 2026-11-15T03:00:00Z now
   gazetteer diff 1200 1250 -o json
-  gazetteer diff 1d --drift any
+  gazetteer diff 1d drift=any
 
 ${SERVICE_NOTE}`,
   async run(args, context) {
@@ -44,7 +42,7 @@ ${SERVICE_NOTE}`,
     for (const text of times) parseTimeArgument(text, nowMs); // fails before anything is read
     const [from, to] = times;
     if (from === undefined) throw usageFailure("wants a point in time to compare with, such as 5m");
-    const query = withDrift(parseQuery(parameters), args);
+    const query = parseQuery(parameters);
     const json = wantsJson(args);
     await withClient(args, context, async (client) => {
       const resolve = (text: string) =>

@@ -5,14 +5,12 @@ import { canonicalHostId } from "../model/address.ts";
 import type { Arguments, Flag } from "./args.ts";
 import {
   AT_FLAG,
-  DRIFT_FLAG,
   RESOURCES,
   SERVICE_FLAGS,
   SERVICE_NOTE,
   wantsColour,
   withAt,
   withClient,
-  withDrift,
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
@@ -40,7 +38,6 @@ const GET_FLAGS: readonly Flag[] = [
   },
   AT_FLAG,
   { name: "watch", short: "w", help: "After the read, show every change, until Ctrl-C." },
-  DRIFT_FLAG,
   { name: "no-headers", help: "Leave out the titles of a table or of CSV." },
   ...SERVICE_FLAGS,
 ];
@@ -60,7 +57,7 @@ ID is the id or name of a device, the id, name or IP address of a host, or the i
   gazetteer get hosts ip=10.0.0.0/16 -o name
   gazetteer get topology clusters 0 devices
   gazetteer get links --watch
-  gazetteer get devices --drift any
+  gazetteer get devices drift=any
   gazetteer get devices available=false --at 2h
 
 Formats:
@@ -69,7 +66,7 @@ ${renderFormatHelp()}
 ${SERVICE_NOTE}`,
   async run(args, context) {
     const named = parseReadTarget(args.positionals);
-    const target = { ...named, query: withAt(withDrift(named.query, args), args) };
+    const target = { ...named, query: withAt(named.query, args) };
     if (args.has("watch") && target.query.at !== undefined)
       throw usageFailure("--watch and --at cannot be combined");
     const options: OutputOptions = {

@@ -6,7 +6,6 @@ import type { Client } from "../client/client.ts";
 import type { RevisionOrTime, WatchEvent } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
-  DRIFT_FLAG,
   OUTPUT_FLAG,
   parseQuery,
   parseResource,
@@ -15,7 +14,6 @@ import {
   wantsColour,
   wantsJson,
   withClient,
-  withDrift,
 } from "./client-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS } from "./failure.ts";
@@ -28,11 +26,7 @@ export const watchCommand: Command = {
   name: "watch",
   operands: "[devices|links|hosts|topology] [NAME=VALUE...]",
   summary: "Show changes as they happen.",
-  flags: [
-    { ...OUTPUT_FLAG, help: "text, or json: one event for each line. Default text" },
-    DRIFT_FLAG,
-    ...SERVICE_FLAGS,
-  ],
+  flags: [{ ...OUTPUT_FLAG, help: "text, or json: one event for each line. Default text" }, ...SERVICE_FLAGS],
   notes: `
 Without a resource it shows all changes. NAME=VALUE are filters: gazetteer watch devices type=SWITCH,ROUTER
 since=TIME starts with the changes after a revision, a time or a time ago (since=5m) instead of the current revision. A time
@@ -42,8 +36,7 @@ ${SERVICE_NOTE}`,
   async run(args, context) {
     const hasResource = args.positionals[0]?.includes("=") === false;
     const resource = hasResource ? parseResource(args.positionals[0]) : "topology";
-    const { since, ...filters } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
-    const query = withDrift(filters, args);
+    const { since, ...query } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
     const nowMs = Date.now();
     if (since !== undefined) parseTimeArgument(String(since), nowMs); // fails before anything is read
     await runUntilStopped(context, (signal) =>

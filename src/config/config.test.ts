@@ -86,7 +86,6 @@ port: 9000
 aliases: [onos]
 cors:
   origins: ["https://map.example.net"]
-logLevel: debug
 history: { keepDays: 0.5 }
 limits:
   pageLimit: 5
@@ -101,7 +100,6 @@ sources:
       port: 0,
       data: ":memory:",
       readers: "auto",
-      logLevel: "debug",
     });
     expect(config.limits.pageLimit).toBe(5);
     expect(config.limits.urlBytes).toBe(8192);
@@ -121,11 +119,6 @@ sources:
     ["a port too high", ["", "port: 70000"], ["g.yaml:2:7: port: must be a whole number from 0 to 65535"]],
     ["text for a number", ["port: eighty"], ["g.yaml:1:7: port: must be a whole number from 0 to 65535"]],
     ["null for text", ["host:"], ["g.yaml:1:6: host: must be text"]],
-    [
-      "an unknown level",
-      ["logLevel: loud"],
-      ["g.yaml:1:11: logLevel: must be one of debug, info, warn, error"],
-    ],
     [
       "an alias with a slash",
       ["aliases:", "  - onos", "  - a/b"],
@@ -161,9 +154,9 @@ sources:
 
 test("flags and the environment are checked like the file, all faults at once", () => {
   const flags = (values: Readonly<Record<string, readonly string[]>>) => faultsOf({ flags: flagsOf(values) });
-  expect(flags({ port: ["70000"], "log-level": ["x"] })).toEqual([
+  expect(flags({ port: ["70000"], readers: ["x"] })).toEqual([
     "--port: must be a whole number from 0 to 65535",
-    "--log-level: must be one of debug, info, warn, error",
+    "--readers: must be a whole number from 1 to 256 or auto",
   ]);
   expect(flags({ alias: ["a b"] })).toEqual(["--alias: must be one path segment, such as onos"]);
   expect(flags({ demo: ["device=3,hosts=x"] })).toEqual([

@@ -36,7 +36,6 @@ const FLAG_KEYS: Readonly<Record<string, string>> = {
   users: "users",
   readers: "readers",
   cluster: "cluster.servers",
-  "log-level": "logLevel",
   "tls-cert": "tls.cert",
   "tls-key": "tls.key",
   "tls-client-ca": "tls.clientCa",

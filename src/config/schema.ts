@@ -4,7 +4,6 @@
  */
 import Type from "typebox";
 import { isAddressRange } from "../lib/address-ranges.ts";
-import { LEVELS } from "../lib/logger.ts";
 import { pathText } from "../lib/schema-values.ts";
 import { CLUSTER_NAME_PATTERN } from "../model/cluster-name.ts";
 import { DEFAULT_IDENTITY, IDENTITY_RULES } from "../model/merge-settings.ts";
@@ -201,10 +200,6 @@ export const Configuration = Type.Object(
         except: ["-"],
       }),
     ),
-    logLevel: Type.Enum([...LEVELS], {
-      default: "info",
-      description: "Lowest level that is logged to standard error.",
-    }),
     identity: Type.Array(Type.Enum([...IDENTITY_RULES]), {
       uniqueItems: true,
       title: `a list of ${IDENTITY_RULES.join(", ")}, each at most once`,

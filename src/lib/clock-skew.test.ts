@@ -10,7 +10,7 @@ test("a clock that is set back is reported once, and again when it is set back a
   const clock = reportClockSkew(
     machine,
     () => stored,
-    createLogger("warn", (line) => lines.push(line)),
+    createLogger((line) => lines.push(line)),
   );
   const store = () => {
     stored = Math.max(stored, clock.now());

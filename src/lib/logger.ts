@@ -1,30 +1,21 @@
 /**
  * The log of the service, on standard error: one line per event, `time level event key=value …`. Values may come from the
  * network, so they are quoted and control characters are escaped: input cannot forge a log line. Callers pass no secrets.
- * Audit lines (logins, refusals, changed users) have a level of their own, which is always logged.
+ * Audit lines (logins, refusals, changed users) have a level of their own.
  */
-export type Level = "debug" | "info" | "warn" | "error";
+export type Level = "info" | "warn" | "error";
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 export interface Logger {
-  debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
   audit(event: string, fields?: LogFields): void;
 }
 
-export const LEVELS: readonly Level[] = ["debug", "info", "warn", "error"];
-
-/** With a function, the level may change while the logger is in use. */
-export function createLogger(
-  level: Level | (() => Level),
-  write: (line: string) => void = (line) => process.stderr.write(line),
-): Logger {
-  const currentLevel = typeof level === "function" ? level : () => level;
+export function createLogger(write: (line: string) => void = (line) => process.stderr.write(line)): Logger {
   const logAt =
     (lineLevel: Level | "audit") =>
     (event: string, fields: LogFields = {}) => {
-      if (lineLevel !== "audit" && LEVELS.indexOf(lineLevel) < LEVELS.indexOf(currentLevel())) return;
       let line = `${new Date().toISOString()} ${lineLevel} ${event}`;
       for (const [key, value] of Object.entries(fields)) {
         if (value !== undefined) line += ` ${key}=${renderValue(value)}`;
@@ -32,7 +23,6 @@ export function createLogger(
       write(`${line}\n`);
     };
   return {
-    debug: logAt("debug"),
     info: logAt("info"),
     warn: logAt("warn"),
     error: logAt("error"),
@@ -49,4 +39,4 @@ function renderValue(value: string | number | boolean): string {
 }
 
 /** Writes nothing. */
-export const silentLogger: Logger = createLogger("error", () => {});
+export const silentLogger: Logger = createLogger(() => {});

@@ -4,23 +4,19 @@
  */
 import Type from "typebox";
 import { Configuration, type Immutable, type Limits } from "../config/schema.ts";
-import type { Level } from "../lib/logger.ts";
 
 /** As it is sent to the reader processes. */
-export const SettingsSchema = Type.Pick(Configuration, ["limits", "logLevel"]);
+export const SettingsSchema = Type.Pick(Configuration, ["limits"]);
 export type SettingsValues = Immutable<Type.Static<typeof SettingsSchema>>;
 
 export interface LiveSettings {
   readonly limits: Limits;
-  logLevel: Level;
 }
 
-export const createLiveSettings = ({ limits, logLevel }: SettingsValues): LiveSettings => ({
+export const createLiveSettings = ({ limits }: SettingsValues): LiveSettings => ({
   limits: { ...limits },
-  logLevel,
 });
 
-export function updateSettings(settings: LiveSettings, { limits, logLevel }: SettingsValues): void {
+export function updateSettings(settings: LiveSettings, { limits }: SettingsValues): void {
   Object.assign(settings.limits, limits);
-  settings.logLevel = logLevel;
 }

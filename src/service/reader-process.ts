@@ -146,12 +146,9 @@ async function serveReplica(
   const { socket, password, config, port } = start;
   const { live } = settings;
   const clock = systemClock;
-  const logger = createLogger(
-    () => live.logLevel,
-    (line) => {
-      process.stderr.write(line.replace(/\n$/, ` reader=${start.reader}\n`));
-    },
-  );
+  const logger = createLogger((line) => {
+    process.stderr.write(line.replace(/\n$/, ` reader=${start.reader}\n`));
+  });
   const checkRemotely = createLoginRelay(socket, internalAuthorization(password), clock);
   const client = createClient({
     url: "http://localhost",

@@ -21,7 +21,6 @@ import { createEntries, type SourceSet } from "./source-set.ts";
 const RELOADABLE: ReadonlySet<string> = new Set([
   "users",
   "limits",
-  "logLevel",
   "identity",
   "sources",
   "links",

@@ -121,7 +121,7 @@ type Outcome = "stopped" | "lost-log";
 async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<Outcome> {
   const clock = systemClock;
   const settings = createLiveSettings(config);
-  const logger = createLogger(() => settings.logLevel);
+  const logger = createLogger();
   // The log is opened after the sources are created: their order is that of the merge.
   let logId: string | undefined;
   let sourceCluster: SourceCluster | undefined;

@@ -11,7 +11,7 @@ const isState = Compile(Type.Object({ count: Type.Integer() }));
 
 function open(stateDir: string | undefined) {
   const warnings: string[] = [];
-  const context = { stateDir, log: createLogger("warn", (line) => void warnings.push(line)) };
+  const context = { stateDir, log: createLogger((line) => void warnings.push(line)) };
   return { file: new StateFile("core", isState, context), warnings, context };
 }
 

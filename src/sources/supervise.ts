@@ -275,7 +275,6 @@ class SupervisedSource {
 
   async #waitBeforeRestart(backoff: Backoff, signal: AbortSignal): Promise<void> {
     const pauseMs = backoff.nextMs();
-    this.#options.log.debug("source restarts after a pause", { source: this.#source.name, ms: pauseMs });
     await this.#options.clock.sleep(pauseMs, signal);
     if (!signal.aborted) this.#restarts++;
   }

@@ -86,7 +86,7 @@ test("a failed write is logged and tried again", async () => {
     writeSnapshot: (snapshot) =>
       full ? Promise.reject(new Error("disk full")) : network.log.writeSnapshot(snapshot),
   };
-  const logger = createLogger("error", (line) => lines.push(line));
+  const logger = createLogger((line) => lines.push(line));
   const compactor = new Compactor(network.view, broken, network.clock, logger, RETAIN_ALL);
   await change(network, 12);
   await compactor.compact();

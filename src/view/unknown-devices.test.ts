@@ -64,7 +64,7 @@ test("one line in the log for each device that is new among them", async () => {
   await net.sync("first", "plan");
   const lines: string[] = [];
   const stop = new AbortController();
-  const logger = createLogger("info", (line) => lines.push(line));
+  const logger = createLogger((line) => lines.push(line));
   const ended = logUnknownDevices(net.committer, net.clock, logger, stop.signal);
   const nextCheck = async () => {
     await net.clock.advance(5000);

@@ -110,7 +110,6 @@ describe("flag, environment, file, default", () => {
     ["port", "port"],
     ["data", "data"],
     ["readers", "readers"],
-    ["log-level", "logLevel"],
   ] as const) {
     test(`--${flag} overrides the environment`, async () => {
       const key = CONFIG_KEYS.find((candidate) => candidate.name === name);
@@ -122,7 +121,7 @@ describe("flag, environment, file, default", () => {
   }
 });
 
-test("serve uses the file: host, port, data, users, logLevel and readers", async () => {
+test("serve uses the file: host, port, data, users and readers", async () => {
   const folder = temporaryFolder();
   const data = join(folder, "log");
   mkdirSync(data);
@@ -130,7 +129,7 @@ test("serve uses the file: host, port, data, users, logLevel and readers", async
   await runCommand(["passwd", users, "ann"], { stdin: "secret\n" });
   const config = join(folder, "g.yaml");
   // Both paths are relative to the file.
-  const text = "host: localhost\nport: 1\ndata: log\nusers: people\nlogLevel: debug\nreaders: 2\n";
+  const text = "host: localhost\nport: 1\ndata: log\nusers: people\nreaders: 2\n";
   writeFileSync(config, text);
   // The helper gives --port 0, which overrides the file.
   const service = await startService({ args: ["--config", config], credentials: null });
@@ -174,9 +173,9 @@ test("a log that stands where data was relative to the working folder keeps the 
 
 test("an unknown GAZETTEER_ variable is a warning with the nearest name", async () => {
   const args = ["serve", "--data", ":memory:", "--host", "192.0.2.1", "--allow-plaintext"];
-  const { stderr } = await runCommand(args, { env: { GAZETTEER_LOGLEVEL: "debug" } });
+  const { stderr } = await runCommand(args, { env: { GAZETTEER_ACCESSLOG: "-" } });
   expect(stderr).toStartWith(
-    "gazetteer serve: warning: GAZETTEER_LOGLEVEL is not known; did you mean GAZETTEER_LOG_LEVEL?\n",
+    "gazetteer serve: warning: GAZETTEER_ACCESSLOG is not known; did you mean GAZETTEER_ACCESS_LOG?\n",
   );
 });
 

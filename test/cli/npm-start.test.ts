@@ -27,7 +27,7 @@ function runningInGroup(group: number): number[] {
 
 async function startWithNpm(): Promise<{ child: Bun.Subprocess; url: string }> {
   // In a process group of its own, so that everything that it starts can be found.
-  const args = ["npm", "start", "--", "--port", "0", "--data", ":memory:", "--log-level", "error"];
+  const args = ["npm", "start", "--", "--port", "0", "--data", ":memory:"];
   const child = Bun.spawn(["setsid", ...args], {
     cwd: ROOT,
     stdin: "ignore",

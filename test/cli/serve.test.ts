@@ -106,10 +106,7 @@ async function occupyPort(): Promise<AsyncDisposable & { port: number }> {
 
 describe("a failed start prints one line and exits with status 2", () => {
   async function failedStart(args: string[], env: Record<string, string> = {}): Promise<string> {
-    const { status, stdout, stderr } = await runCommand(
-      ["serve", "--port", "0", "--log-level", "error", ...args],
-      { env },
-    );
+    const { status, stdout, stderr } = await runCommand(["serve", "--port", "0", ...args], { env });
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     return stderr;

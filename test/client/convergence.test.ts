@@ -65,7 +65,7 @@ async function runScenario({ seed, rounds, dropper }: Scenario): Promise<Outcome
   );
   const start = async (churn: number, hosts = HOSTS): Promise<Service> => {
     const demo = `${NETWORK},hosts=${hosts},churn=${churn}`;
-    const args = ["--data", data, "--demo", demo, "--log-level", "error"];
+    const args = ["--data", data, "--demo", demo];
     const service = await startService({ args, credentials: CREDENTIALS });
     proxy.forwardTo(service.url);
     return service;

@@ -13,7 +13,7 @@ const env = { GAZETTEER_CREDENTIALS: "reader:secret" };
 const client = () => createClient({ url: service.url, credentials: service.credentials });
 
 beforeAll(async () => {
-  const args = ["--data", ":memory:", "--demo", "devices=10,hosts=50,churn=20", "--log-level", "error"];
+  const args = ["--data", ":memory:", "--demo", "devices=10,hosts=50,churn=20"];
   service = await startService({ args });
   await until(async () => (await client().ready()).status === "ready", { what: "the demo" });
 });

@@ -5,7 +5,7 @@ import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
 import { type Engine, openEngine } from "../../src/cluster/nats/nats-client.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createLogger } from "../../src/lib/logger.ts";
+import { createLogger, silentLogger } from "../../src/lib/logger.ts";
 import type { JetStreamLog } from "../../src/log/jetstream/jetstream-log.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../../src/log/jetstream/open.ts";
@@ -57,7 +57,7 @@ export async function openNode(
   await Promise.race([engine.reached, failed.promise]);
   const { stream, subject, snapshots: bucket } = options.names ?? NAMES;
   const { onLine } = options;
-  const logger = onLine ? createLogger("warn", onLine) : createLogger("error");
+  const logger = onLine ? createLogger((line) => !/^\S+ info /.test(line) && onLine(line)) : silentLogger;
   const signal = new AbortController().signal;
   const foreign = new ForeignMessages();
   const snapshots = new ClusterSnapshots(engine, { bucket, replicas, secret, foreign }, clock);

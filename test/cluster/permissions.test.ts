@@ -114,7 +114,7 @@ test("a password in an address is in no output of the service", async () => {
     message: expect.stringContaining("remove cluster.credentialsFile and write tls://USER:PASSWORD@HOST"),
   });
   await using node = new ServiceNode({ nats, name: "default", replicas: 1 }, "a");
-  node.configure([], { logLevel: "debug" });
+  node.configure([]);
   await node.start();
   await nats.servers[0]?.kill();
   await until(async () => (await node.readiness()).status === "degraded", { what: "the loss of NATS" });

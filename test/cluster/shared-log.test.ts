@@ -1,6 +1,6 @@
 /** Several nodes append to one log: one order, the same view everywhere, and nothing twice. */
 import { describe, expect, test } from "bun:test";
-import { createLogger } from "../../src/lib/logger.ts";
+import { silentLogger } from "../../src/lib/logger.ts";
 import type { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
@@ -10,7 +10,7 @@ import { storedBy } from "../support/view-contents.ts";
 import { openNode } from "./log-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
-const logger = createLogger(() => "error");
+const logger = silentLogger;
 const never = new AbortController().signal;
 const device = (id: number) => ({ id: `of:${id.toString(16).padStart(16, "0")}` });
 

@@ -1,11 +1,11 @@
 /** What tests of a cluster's log write, and what they compare. */
 import { expect } from "bun:test";
-import { createLogger } from "../../src/lib/logger.ts";
+import { silentLogger } from "../../src/lib/logger.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { storedBy } from "../support/view-contents.ts";
 import type { LogNode } from "./log-nodes.ts";
 
-export const logger = createLogger(() => "error");
+export const logger = silentLogger;
 export const never = new AbortController().signal;
 export const device = (id: number) => ({ id: `of:${id.toString(16).padStart(16, "0")}` });
 export const setDevice = (id: number) => ({

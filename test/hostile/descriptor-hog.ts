@@ -32,7 +32,7 @@ function startHttp(): void {
 }
 
 function startOpenflow(): void {
-  const log = createLogger("info", (line) => {
+  const log = createLogger((line) => {
     const port = /openflow listening on \S+:(\d+)/.exec(line)?.[1];
     if (port !== undefined) console.log(port);
     else if (line.includes("too few file descriptors")) console.log("exhausted");

@@ -53,7 +53,7 @@ test("first logins, refusals and changed users are audited, at any log level, wi
   const users = join(temporaryFolder(), "users");
   await passwd(users, "ann", "pass-one");
   await using service = await startService({
-    args: ["--data", ":memory:", "--users", users, "--log-level", "error"],
+    args: ["--data", ":memory:", "--users", users],
     credentials: null,
     env: { GAZETTEER_TRUSTED_PROXIES: "127.0.0.1" },
   });

@@ -42,7 +42,7 @@ export class ClaimedNetwork {
     this.log = log;
     this.committer = new Committer(this.view, log, this.clock, settings, scheduler, entitiesPerStep);
     this.committer.onBatch((batch) => this.batches.push(batch));
-    const logger = createLogger("debug", (line) => this.logLines.push(line));
+    const logger = createLogger((line) => this.logLines.push(line));
     this.#ingests = new Map(
       settings.sources.map(({ name }) => [name, new ClaimIngest(this.committer, name, logger)]),
     );

@@ -114,7 +114,7 @@ describe("watching the file", () => {
   test("listeners get changed and removed names, not added ones; an invalid or missing file changes nothing", async () => {
     const file = writeFile(`ann:${A}\nbob:${A}\n`);
     let log = "";
-    const logger = createLogger("info", (line) => {
+    const logger = createLogger((line) => {
       log += line;
     });
     const users = await openUsers({ file, clock, logger });
@@ -172,7 +172,7 @@ describe("users of a cluster", () => {
 
   test("apply in place of those of the file; the environment stays the node's own", async () => {
     let log = "";
-    const logger = createLogger("info", (line) => {
+    const logger = createLogger((line) => {
       log += line;
     });
     const file = writeFile(`ann:${A}\n`);

@@ -31,7 +31,7 @@ test("lines are JSON and cannot be broken by a user's text", async () => {
 
 test("lines beyond the buffer are dropped and counted; a file that cannot be written is logged once", async () => {
   const errors: string[] = [];
-  const logger = createLogger("error", (line) => errors.push(line));
+  const logger = createLogger((line) => errors.push(line));
   const log = new AccessLog(join(temporaryFolder(), "none", "access.log"), new ManualClock(), logger);
   const target = `/${"x".repeat(8000)}`;
   for (let i = 0; i < 2000; i++) log.add({ ...ENTRY, target });

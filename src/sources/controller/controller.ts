@@ -12,7 +12,7 @@ import { identifyPeer } from "./peer.ts";
 
 export function createControllerSource(
   options: ControllerOptions & { name: string },
-  { clock, log, logId }: SourceContext,
+  { clock, logId }: SourceContext,
 ): Source {
   const { name, intervalSeconds = DEFAULT_INTERVAL_SECONDS } = options;
   const upstream = new Upstream(options, { clock });
@@ -47,7 +47,6 @@ export function createControllerSource(
         if (!isOnos) {
           const peer = await identifyPeer(upstream, signal);
           if (!peer.ok) return peer;
-          log.debug("upstream found", { source: name, kind: peer.kind });
           if (peer.kind === "gazetteer") return follower.follow();
           sink.setUpstreamLogs?.([]);
         }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { MemorySink } from "../../../test/support/memory-sink.ts";
 import { until } from "../../../test/support/until.ts";
 import { ManualClock } from "../../lib/clock.ts";
-import { createLogger } from "../../lib/logger.ts";
+import { silentLogger } from "../../lib/logger.ts";
 import type { ClaimChange } from "../../model/claim.ts";
 import { createControllerSource } from "./controller.ts";
 
@@ -96,7 +96,7 @@ function startSource(host: string, options: { readonly timeoutSeconds?: number }
   const abort = new AbortController();
   const source = createControllerSource(
     { name: "up", url: `http://${host}/controller/v1`, ...options },
-    { clock, log: createLogger(() => "error"), logId: () => OWN_LOG },
+    { clock, log: silentLogger, logId: () => OWN_LOG },
   );
   const ended = source.run(sink, abort.signal);
   return {

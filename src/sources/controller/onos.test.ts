@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { MemorySink } from "../../../test/support/memory-sink.ts";
 import { until } from "../../../test/support/until.ts";
 import { ManualClock } from "../../lib/clock.ts";
-import { createLogger } from "../../lib/logger.ts";
+import { silentLogger } from "../../lib/logger.ts";
 import type { ClaimChange } from "../../model/claim.ts";
 import { createControllerSource } from "./controller.ts";
 import type { ControllerOptions } from "./options.ts";
@@ -64,10 +64,7 @@ function startSource(url: string, options: Partial<ControllerOptions> = {}) {
   const clock = new ManualClock();
   const sink = new CountingSink();
   const abort = new AbortController();
-  const source = createControllerSource(
-    { name: "onos", url, ...options },
-    { clock, log: createLogger(() => "error") },
-  );
+  const source = createControllerSource({ name: "onos", url, ...options }, { clock, log: silentLogger });
   const ended = source.run(sink, abort.signal);
   let outcomes = 0;
   return {

@@ -18,7 +18,7 @@ import { findProgramFault, programOf, runCommand } from "./run-command.ts";
 
 export function createExecSource(
   { name, command, ...options }: ExecOptions & { name: string },
-  { clock, log }: SourceContext,
+  { clock }: SourceContext,
 ): Source {
   const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
   const timeoutMs = (options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
@@ -60,7 +60,6 @@ export function createExecSource(
           sink.markStale(content.message);
           return { ok: true };
         }
-        log.debug("output read", { source: name, records: content.count });
         await sink.replace(content.claims);
         return { ok: true };
       }),

@@ -23,7 +23,7 @@ export type FileOptions = Type.Static<typeof FileOptions>;
 
 export function createFileSource(
   { name, path }: FileOptions & { name: string },
-  { clock, log }: SourceContext,
+  { clock }: SourceContext,
 ): Source {
   let reads = 0;
   let refused = 0;
@@ -40,7 +40,6 @@ export function createFileSource(
         const content = await readNetwork(path);
         if (signal.aborted) return;
         if (content.ok) {
-          log.debug("file read", { source: name, records: content.count });
           await sink.replace(content.claims);
         } else {
           refused++;

@@ -25,7 +25,7 @@ export type HttpOptions = Type.Static<typeof HttpOptions>;
 
 export function createHttpSource(
   { name, ...options }: HttpOptions & { name: string },
-  { clock, log }: SourceContext,
+  { clock }: SourceContext,
 ): Source {
   const upstream = new Upstream(options, { clock });
   const document = `${upstream.url.host}${upstream.url.pathname}`;
@@ -63,7 +63,6 @@ export function createHttpSource(
           sink.markStale(content.message);
           return { ok: true };
         }
-        log.debug("document read", { source: name, records: content.count });
         await sink.replace(content.claims);
         validators = validatorsOf(headers);
         return { ok: true };

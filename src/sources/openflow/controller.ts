@@ -205,8 +205,9 @@ export class OpenflowController
 
   sessionClosed(session: Session, reason: string, byPeer: boolean): void {
     this.#sessions.delete(session);
-    const level = session.deviceId === "" ? "debug" : "info";
-    this.#log[level]("openflow session closed", { device: session.deviceId, remote: session.remote, reason });
+    const { deviceId: device, remote } = session;
+    // Whatever else connects here is counted, not logged.
+    if (device !== "") this.#log.info("openflow session closed", { device, remote, reason });
     this.switches.sessionClosed(session, byPeer, this.#clock.monotonic());
   }
 

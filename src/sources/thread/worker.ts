@@ -127,7 +127,6 @@ const logAt =
     send({ op: "log", level, event, ...(fields && { fields }) });
 
 const log: Logger = {
-  debug: logAt("debug"),
   info: logAt("info"),
   warn: logAt("warn"),
   error: logAt("error"),

@@ -121,7 +121,7 @@ beforeAll(async () => {
   );
   config = join(folder, "g.json");
   const accessLog = join(folder, "access.log");
-  writeFileSync(config, JSON.stringify({ logLevel: "debug", accessLog, aliases: ["onos"], sources }));
+  writeFileSync(config, JSON.stringify({ accessLog, aliases: ["onos"], sources }));
 });
 afterAll(() => peer.close());
 

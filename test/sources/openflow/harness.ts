@@ -40,7 +40,7 @@ export async function startSource(
 ): Promise<RunningSource> {
   let port = 0;
   const lines: string[] = [];
-  const log = createLogger("info", (line) => {
+  const log = createLogger((line) => {
     if (lines.push(line) > MAX_LOG_LINES) lines.shift();
     port ||= Number(/openflow listening on \S+:(\d+)/.exec(line)?.[1] ?? 0);
   });

@@ -79,7 +79,7 @@ export async function startRelay(
   signal: AbortSignal,
 ): Promise<number> {
   let port = 0;
-  const log = createLogger("info", (line) => {
+  const log = createLogger((line) => {
     port ||= Number(/openflow listening on \S+:(\d+)/.exec(line)?.[1] ?? 0);
   });
   const context = { clock: systemClock, log, cluster: () => cluster };

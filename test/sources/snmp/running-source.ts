@@ -32,7 +32,7 @@ export class RunningSource {
         ...(options.v3 ? {} : { community: "c0mmunity" }),
         ...options,
       },
-      { clock: systemClock, log: createLogger("debug", (line) => void this.log.push(line)), stateDir },
+      { clock: systemClock, log: createLogger((line) => void this.log.push(line)), stateDir },
     );
     if (previous) this.sink.lastClaims = async () => previous;
     this.#ended = this.#source.run(this.sink, this.#abort.signal);

@@ -95,6 +95,7 @@ export class Session implements ByteHandler, InboxOwner {
   description: SwitchDescription | undefined;
   /** The switch has another master, of a newer generation. */
   isRoleRefused = false;
+  #hasReportedError = false;
   /** Until its switch has them. */
   readonly ports: HandshakePorts;
   readonly #context: SessionContext;
@@ -308,16 +309,19 @@ export class Session implements ByteHandler, InboxOwner {
     this.#rejectWithCode(ERROR.helloEperm, text);
   }
 
+  /** A switch may report an error for each of thousands of messages, so only the first of a session is logged. */
+  #logFirstError(type: number, code: number): void {
+    if (!this.#hasReportedError)
+      this.#context.log.warn("switch reports an error", { device: this.deviceId, type, code });
+    this.#hasReportedError = true;
+  }
+
   #createHandlers(): Handlers {
     return {
       hello: (body) => this.#handleHello(body),
       error: (body) => {
         this.#events.count("switch_errors_total");
-        this.#context.log.debug("switch reports an error", {
-          device: this.deviceId,
-          type: body.type,
-          code: body.code,
-        });
+        this.#logFirstError(body.type, body.code);
         if (this.#state === "hello") this.close("the switch rejected the hello");
         else if (body.type === ERROR.roleRequestFailed) {
           this.isRoleRefused = true;

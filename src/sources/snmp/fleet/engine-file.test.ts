@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../../test/support/folder.ts";
 import { ManualClock } from "../../../lib/clock.ts";
-import { createLogger } from "../../../lib/logger.ts";
+import { silentLogger } from "../../../lib/logger.ts";
 import type { Engine } from "../protocol/usm-engine.ts";
 import type { Agent } from "./agent.ts";
 import { EngineFile } from "./engine-file.ts";
@@ -18,7 +18,7 @@ const polledAgent = (text: string): Pick<Agent, "target" | "engine"> => ({
 function setUp() {
   const stateDir = temporaryFolder();
   const clock = new ManualClock();
-  const context = { clock, log: createLogger("error"), stateDir };
+  const context = { clock, log: silentLogger, stateDir };
   const agent = polledAgent("a:161");
   const agents = [agent, polledAgent("silent:161")];
   const written = (): unknown => JSON.parse(readFileSync(join(stateDir, "core.json"), "utf8")).engines;
