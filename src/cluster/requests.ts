@@ -14,7 +14,6 @@ import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { IDENTITY_RULES, type MergeSettings, SOURCE_ROLES } from "../model/merge-settings.ts";
 import { readSignedText, signText } from "./nats/signed.ts";
-import { subjectToken } from "./subject-token.ts";
 
 /** One node answers, not all. */
 const QUEUE = "nodes";
@@ -77,6 +76,9 @@ export interface RequestPlace {
   readonly subject: string;
   readonly key: Uint8Array;
 }
+
+/** A name of any characters as one token of a subject of NATS. */
+const subjectToken = (name: string): string => Buffer.from(name).toString("base64url");
 
 const ofNode = (subject: string, node: string): string => `${subject}.node.${subjectToken(node)}`;
 /** An answer is signed for one request. */

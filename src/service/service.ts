@@ -37,7 +37,6 @@ import { asStartupError } from "./as-startup-error.ts";
 import { goOnAlone } from "./cluster/go-on-alone.ts";
 import { clusterStatus } from "./cluster/node-status.ts";
 import { shareUsers } from "./cluster/share-users.ts";
-import { createSourceCluster } from "./cluster/source-cluster.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { dataDirOf, stateDirOf } from "./data-folder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
@@ -158,7 +157,11 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
     ? { ...serviceOptions, signal: AbortSignal.any([serviceOptions.signal, lost]) }
     : serviceOptions;
   const sharedUsers = await shareUsers(users, store.cluster, config, clock, logger);
-  sourceCluster = store.cluster && createSourceCluster(store.cluster, clock);
+  const { cluster } = store;
+  sourceCluster = cluster && {
+    deriveKey: (purpose) => cluster.secret.derive(purpose),
+    generationOf: (source) => cluster.log.generationOf(source),
+  };
   const forwarder = new ControllerForwarder(config.sources, clock);
   const map = new ConfiguredMap(config, { ...store, clock, logger });
   try {

@@ -8,7 +8,6 @@ import type { Source } from "./source.ts";
 test("its code is loaded when it first runs, and one source runs", async () => {
   let loads = 0;
   let created = 0;
-  let standbys = 0;
   const create = loadedLater(async () => {
     loads++;
     return ({ name }: { name: string }): Source => {
@@ -17,9 +16,6 @@ test("its code is loaded when it first runs, and one source runs", async () => {
         name,
         metrics: () => ({ runs_total: 1 }),
         run: (sink) => sink.replace({}),
-        standBy: async () => {
-          standbys++;
-        },
       };
     };
   });
@@ -30,8 +26,6 @@ test("its code is loaded when it first runs, and one source runs", async () => {
   await source.run(sink, AbortSignal.abort());
   expect(source.metrics?.()).toEqual({ runs_total: 1 });
   expect(await source.check?.()).toEqual({ faults: [] });
-  await source.standBy?.(AbortSignal.abort());
-  expect(standbys).toBe(1);
   expect(created).toBe(1);
 });
 

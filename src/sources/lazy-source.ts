@@ -2,7 +2,6 @@
  * A kind of source whose code is loaded when a source of it first runs or is checked. A service, and each thread of a
  * source, so loads only the large kinds that it runs. The options are validated before, by a schema that is always loaded.
  */
-import { aborted } from "../lib/aborted.ts";
 import { checkOf, type Source, type SourceContext } from "./source.ts";
 
 type Create<Options> = (options: Options, context: SourceContext) => Source;
@@ -20,11 +19,6 @@ export function loadedLater<Options extends { readonly name: string }>(
     return {
       name: options.name,
       run: async (sink, signal) => (await open()).run(sink, signal),
-      standBy: async (signal) => {
-        const opened = await open();
-        // Whether it has something to do is not known before.
-        await (opened.standBy?.(signal) ?? aborted(signal));
-      },
       metrics: () => source?.metrics?.() ?? {},
       check: async () => (await (await open()).check?.()) ?? checkOf(undefined),
     };

@@ -11,7 +11,6 @@
  *   difference: reporting the same claim again has no effect.
  * - A source owns its claims and cannot change those of another source.
  */
-import type { ByteChannel, ByteHandler } from "../lib/byte-channel.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { ClaimChange, ClaimFault, Claims } from "../model/claim.ts";
@@ -42,12 +41,6 @@ export interface Sink extends ClaimSink {
 export interface Source {
   readonly name: string;
   run(sink: Sink, signal: AbortSignal): Promise<void>;
-  /**
-   * For a source that has something to do on the nodes of a cluster that have it configured and do not run it. Called while
-   * another node runs it, or may run it; never at the same time as `run`. Returns when `signal` aborts. A throw is handled
-   * like one of `run`.
-   */
-  standBy?(signal: AbortSignal): Promise<void>;
   /** Counters and gauges of this source for `/metrics`, by name, e.g. `{ probes_sent_total: 3 }`. */
   metrics?(): Readonly<Record<string, number>>;
   /** For `gazetteer check`: what the source would read now. Changes nothing. */
@@ -66,24 +59,12 @@ export const checkOf = (fault: string | undefined): SourceCheck => ({
   faults: fault === undefined ? [] : [fault],
 });
 
-/** What a source has of the other nodes of its cluster. */
+/** What a source shares with the other nodes of its cluster. */
 export interface SourceCluster {
   /** A key that all nodes have and nobody else. */
   deriveKey(purpose: string): Uint8Array;
-  /** Of the takeover of the source by which it runs now: each takeover has a larger one. */
+  /** The number of the takeover by which this node runs the source: each takeover has a larger one. */
   generationOf(source: string): bigint;
-  /** Where the source runs: accepts the channels that `node` opens. Returns what ends that, and every channel. */
-  acceptChannels(
-    source: string,
-    accept: (opening: unknown, channel: ByteChannel, node: string) => ByteHandler | undefined,
-  ): () => void;
-  /** Elsewhere: opens channels to the node that runs the source, whichever it is, until `signal` aborts. */
-  connectToHolder(source: string, signal: AbortSignal): HolderChannels;
-}
-
-export interface HolderChannels {
-  /** `opening` is JSON. Undefined while no node that runs the source can be reached. */
-  open(opening: unknown, handler: ByteHandler): ByteChannel | undefined;
 }
 
 /** What every source is created with besides its own options. */

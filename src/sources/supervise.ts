@@ -9,8 +9,7 @@
  *   aborted and can no longer report claims.
  * - `onStatus` is called for every report that was committed and for every failure, in this order, and never after the run
  *   of the source was aborted.
- * - Where several nodes could run a source, it runs only with a permit. Without one it is on standby, which is no failure;
- *   then its `standBy` runs, if it has one.
+ * - Where several nodes could run a source, it runs only with a permit. Without one it is on standby, which is no failure.
  * - `run` returns when the signal aborts and every source has returned. Nothing is left running.
  */
 import { aborted } from "../lib/aborted.ts";
@@ -177,49 +176,16 @@ class SupervisedSource {
 
   async run(signal: AbortSignal): Promise<void> {
     const { permitFor } = this.#options;
-    let endStandby: (() => Promise<void>) | undefined;
-    const standBy = () => {
-      this.#setStandby();
-      endStandby ??= this.#startStandby(signal);
-    };
     while (!signal.aborted) {
-      const permit = await permitFor?.(this.#source.name, signal, standBy);
-      await endStandby?.();
-      endStandby = undefined;
+      const permit = await permitFor?.(this.#source.name, signal, () => this.#setStandby());
       if (permitFor && !permit) break;
       this.#permit = permit;
       await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
-      if (!signal.aborted) standBy();
+      if (!signal.aborted) this.#setStandby();
       // Without NATS that takes a while.
       await permit?.release();
     }
-    await endStandby?.();
     this.#setState("stopped", undefined);
-  }
-
-  /** Returns what ends it. */
-  #startStandby(signal: AbortSignal): () => Promise<void> {
-    const stop = new AbortController();
-    const ended = this.#runStandby(AbortSignal.any([signal, stop.signal]));
-    return () => {
-      stop.abort();
-      return ended;
-    };
-  }
-
-  async #runStandby(signal: AbortSignal): Promise<void> {
-    const { clock, minBackoffMs = 1000, maxBackoffMs = 60_000, random } = this.#options;
-    const backoff = createBackoff(minBackoffMs, maxBackoffMs, random);
-    while (this.#source.standBy && !signal.aborted) {
-      try {
-        await this.#source.standBy(signal);
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#logBug(error);
-        this.#setState("standby", errorMessage(error));
-      }
-      await clock.sleep(backoff.nextMs(), signal);
-    }
   }
 
   async #runUntil(signal: AbortSignal): Promise<void> {
@@ -318,15 +284,11 @@ class SupervisedSource {
     }
   }
 
-  #handleFailure(failure: unknown): void {
-    this.#logBug(failure);
-    this.#markStale(errorMessage(failure));
-  }
-
   /** A SourceError is an expected failure. Anything else is a bug, so its stack is logged. */
-  #logBug(failure: unknown): void {
+  #handleFailure(failure: unknown): void {
     if (!(failure instanceof SourceError) && failure instanceof Error)
       this.#options.log.error("source crashed", { source: this.#source.name, stack: failure.stack });
+    this.#markStale(errorMessage(failure));
   }
 
   #markStale(reason: string): void {

@@ -1,7 +1,7 @@
 /** Counts what a node finds in NATS beside the log that no node of its cluster has written. It is ignored. */
 
 type BucketPlace = "leases" | "nodes" | "users";
-type ForeignPlace = "requests" | "channels" | "snapshots" | BucketPlace;
+type ForeignPlace = "requests" | "snapshots" | BucketPlace;
 
 /** An entry of a bucket. */
 interface Written {
@@ -12,7 +12,6 @@ interface Written {
 export class ForeignMessages {
   readonly counts: Record<ForeignPlace, number> = {
     requests: 0,
-    channels: 0,
     snapshots: 0,
     leases: 0,
     nodes: 0,

@@ -6,7 +6,6 @@
  * Everything that grows with the network or with what a session sends runs in steps on a scheduler that belongs to this
  * source. Its owners are the addresses of the peers, the tick and the bridge, so none of them waits for another's end.
  */
-import type { ByteHandler } from "../../lib/byte-channel.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { Quota } from "../../lib/quota.ts";
@@ -39,10 +38,9 @@ import { baseFlows, deleteOwnFlows } from "./flows.ts";
 import { type HostEnvironment, HostTracker } from "./hosts/host-tracker.ts";
 import type { OpenflowSettings } from "./options.ts";
 import type { PortRef } from "./port-ref.ts";
-import { type ClusterFacts, Mastership } from "./session/mastership.ts";
 import { Session, type SessionContext, type SessionEvents } from "./session/session.ts";
 import { SessionLimiter } from "./session/session-limiter.ts";
-import type { Channel } from "./session/transport.ts";
+import type { Channel, ChannelHandler } from "./session/transport.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Of one session. */
@@ -54,6 +52,16 @@ const HELD_BYTES = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 const OWNER = "tick";
 const PORTS_PER_STEP = 32;
 const SWEEP_INTERVAL_MS = 1000;
+
+/** What the nodes of a cluster have in common. */
+export interface OpenflowCluster {
+  readonly probeKey: Uint8Array;
+  /**
+   * The number of the takeover by which this node runs the source. Each switch is requested to make this node its master
+   * with it, so that a node which has lost the source and does not know it yet is refused by the switches.
+   */
+  readonly generation: bigint;
+}
 
 export class OpenflowController
   implements SessionEvents, SwitchEvents, LinkEvents, PacketInEvents, ProberEvents, HostEnvironment
@@ -69,7 +77,6 @@ export class OpenflowController
   readonly #prober: PortProber;
   readonly #forwarding: Forwarding | undefined;
   readonly #sessions: SessionLimiter<Session>;
-  readonly #mastership: Mastership;
   readonly #sessionContext: SessionContext;
   readonly #budget: ChangeBudget;
   readonly #scheduler = new Scheduler();
@@ -81,7 +88,7 @@ export class OpenflowController
   readonly #baseFlows: Uint8Array;
   #sweptAt = 0;
 
-  constructor(settings: OpenflowSettings, clock: Clock, log: Logger, cluster?: ClusterFacts) {
+  constructor(settings: OpenflowSettings, clock: Clock, log: Logger, cluster?: OpenflowCluster) {
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
@@ -106,8 +113,9 @@ export class OpenflowController
       heldPorts: new Quota({ perKey: settings.maxPortsPerAddress, total: settings.maxPorts }),
       heldBytes: new Quota(HELD_BYTES),
     };
-    this.#mastership = new Mastership(cluster?.generation, settings);
-    this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget, this.#mastership);
+    // Where another controller programs the switches, it is their master.
+    const masterGeneration = settings.forwarding === "bridge" ? cluster?.generation : undefined;
+    this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget, masterGeneration);
     this.links = new LinkTable(this.claims, this, settings.probeIntervalMs);
     this.hosts = new HostTracker(this.claims, this, settings);
     this.#neighbours = new LldpNeighbours(this.claims);
@@ -124,16 +132,12 @@ export class OpenflowController
     return this.#sessions.size;
   }
 
-  get standbySessions(): number {
-    return this.#mastership.size;
-  }
-
   count(counter: Counter): void {
     this.counters.count(counter);
   }
 
   /** Returns undefined when there are too many sessions. */
-  accept(channel: Channel, descriptorsAreLow: boolean): ByteHandler | undefined {
+  accept(channel: Channel, descriptorsAreLow: boolean): ChannelHandler | undefined {
     if (!this.#sessions.makeRoom(channel.remoteAddress, descriptorsAreLow)) {
       this.count("sessions_refused_total");
       return undefined;
@@ -183,7 +187,7 @@ export class OpenflowController
   }
 
   sessionReady(session: Session): Steps<void> {
-    if (!this.#isMaster(session)) this.count("sessions_total");
+    this.count("sessions_total");
     return this.switches.sessionReady(session);
   }
 
@@ -192,8 +196,8 @@ export class OpenflowController
   }
 
   packetIn(session: Session, inPort: number, frame: Uint8Array): void {
-    // Those that stand by may report the same frame.
-    if (!this.#isMaster(session)) return;
+    // A session that is being rejected may still report frames.
+    if (this.switches.get(session.deviceId)?.session !== session) return;
     this.#packetIns.handle({ device: session.deviceId, port: inPort }, frame, this.#clock.monotonic());
   }
 
@@ -380,10 +384,6 @@ export class OpenflowController
       else if (sw.session) return;
       else this.hosts.removeHostsAt({ device: sw.id, port: port.number }, true);
     }
-  }
-
-  #isMaster(session: Session): boolean {
-    return this.switches.get(session.deviceId)?.session === session;
   }
 
   #findPort({ device, port }: PortRef): SwitchPort | undefined {

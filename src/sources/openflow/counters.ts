@@ -4,7 +4,6 @@ import { NamedCounters } from "../named-counters.ts";
 const NAMES = [
   "sessions_total",
   "sessions_refused_total",
-  "masters_replaced_total",
   "roles_refused_total",
   "devices_refused_total",
   "devices_displaced_total",

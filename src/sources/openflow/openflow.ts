@@ -5,19 +5,18 @@
  * within that time continues; one that does not becomes unavailable, and its links and hosts are removed. Without stored
  * claims the view keeps the old ones for the same time, then they are replaced by those of the reconnected switches.
  *
- * In a cluster one node runs the source. The others listen too, and relay their switches to it. A takeover is like a restart.
+ * In a cluster only the node that runs the source listens. A takeover is like a restart.
  */
 import { CertificateError, CertificateFiles } from "../../lib/certificate-files.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { createPoll } from "../../lib/poll.ts";
 import { type Sink, type Source, type SourceCluster, type SourceContext, SourceError } from "../source.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import { OpenflowController } from "./controller.ts";
 import { GracefulRestart } from "./graceful-restart.ts";
 import { type OpenflowOptions, type OpenflowSettings, resolveSettings } from "./options.ts";
 import { AllowList } from "./session/allow-list.ts";
-import { Relay } from "./session/relay.ts";
-import { acceptRelayed } from "./session/relayed-channel.ts";
 import { listen, type OpenflowListener } from "./session/transport.ts";
 
 const TICK_INTERVAL_MS = 100;
@@ -37,7 +36,6 @@ class OpenflowSource implements Source {
   readonly #log: Logger;
   readonly #cluster: () => SourceCluster | undefined;
   #controller: OpenflowController | undefined;
-  #relay: Relay | undefined;
   /** The claims of the previous run in this process. */
   #previousClaims: ClaimBuffer | undefined;
 
@@ -54,12 +52,10 @@ class OpenflowSource implements Source {
   }
 
   metrics(): Readonly<Record<string, number>> {
-    const [controller, relay] = [this.#controller, this.#relay];
-    if (relay) return { relayed_sessions: relay.size, waiting_sessions: relay.waiting };
+    const controller = this.#controller;
     if (!controller) return {};
     return {
       sessions: controller.sessions,
-      standby_sessions: controller.standbySessions,
       switches: controller.switches.size,
       links: controller.links.size,
       hosts: controller.hosts.size,
@@ -87,13 +83,7 @@ class OpenflowSource implements Source {
       now,
       now + this.#settings.graceMs,
     );
-    const listener = this.#listen(certificates, (channel, descriptorsAreLow) =>
-      controller.accept(channel, descriptorsAreLow),
-    );
-    const stopAccepting = cluster?.acceptChannels(
-      this.name,
-      acceptRelayed((channel) => controller.accept(channel, false)),
-    );
+    const listener = this.#listen(certificates, controller);
     this.#controller = controller;
     const run = new AbortController();
     const abortRun = () => run.abort();
@@ -104,7 +94,7 @@ class OpenflowSource implements Source {
       else await sink.apply([]);
       await Promise.all([
         controller.claims.sendChanges(sink, this.#clock, run.signal),
-        this.#runTicks(() => controller.tick(), listener, run.signal),
+        this.#runTicks(controller, listener, run.signal),
         certificates?.run(run.signal),
         this.#endGrace(controller, gracefulRestart, sink, previous === undefined, run.signal),
       ]).finally(abortRun);
@@ -113,32 +103,16 @@ class OpenflowSource implements Source {
       if (!cluster) this.#previousClaims = controller.claims;
       signal.removeEventListener("abort", abortRun);
       listener.stop();
-      stopAccepting?.();
     }
   }
 
-  async standBy(signal: AbortSignal): Promise<void> {
-    const holder = this.#cluster()?.connectToHolder(this.name, signal);
-    if (!holder) throw new SourceError("only a node of a cluster can stand by");
-    const certificates = await this.#openCertificates();
-    const relay = new Relay(holder, this.#settings, this.#clock);
-    const listener = this.#listen(certificates, (channel, descriptorsAreLow) =>
-      relay.accept(channel, descriptorsAreLow),
+  #listen(certificates: CertificateFiles | undefined, controller: OpenflowController): OpenflowListener {
+    const listener = listen(
+      this.#settings,
+      certificates && (() => certificates.current),
+      (channel, descriptorsAreLow) => controller.accept(channel, descriptorsAreLow),
+      this.#log,
     );
-    this.#relay = relay;
-    try {
-      await Promise.all([this.#runTicks(() => relay.tick(), listener, signal), certificates?.run(signal)]);
-    } finally {
-      this.#relay = undefined;
-      listener.stop();
-    }
-  }
-
-  #listen(
-    certificates: CertificateFiles | undefined,
-    accept: Parameters<typeof listen>[2],
-  ): OpenflowListener {
-    const listener = listen(this.#settings, certificates && (() => certificates.current), accept, this.#log);
     // A free port chosen by the system is used again after a restart, so that the switches find it.
     this.#settings = { ...this.#settings, port: listener.port };
     this.#log.info(`openflow listening on ${bracketIpv6(listener.host)}:${listener.port}`, {
@@ -158,17 +132,11 @@ class OpenflowSource implements Source {
     }
   }
 
-  async #runTicks(
-    tick: () => Promise<void> | void,
-    listener: OpenflowListener,
-    signal: AbortSignal,
-  ): Promise<void> {
-    while (!signal.aborted) {
-      await this.#clock.sleep(TICK_INTERVAL_MS, signal);
-      if (signal.aborted) return;
+  #runTicks(controller: OpenflowController, listener: OpenflowListener, signal: AbortSignal): Promise<void> {
+    return createPoll({ intervalMs: TICK_INTERVAL_MS, clock: this.#clock, signal }).run(async () => {
       listener.checkDescriptors();
-      await tick();
-    }
+      await controller.tick();
+    });
   }
 
   async #endGrace(

@@ -286,6 +286,26 @@ describe("a restart", () => {
   });
 });
 
+test("in a cluster a node whose takeover is older than the master's is refused its role by the switch", async () => {
+  const cluster = (generation: bigint) => ({
+    cluster: { deriveKey: () => new Uint8Array(32), generationOf: () => generation },
+  });
+  const former = await resources.startSource({}, cluster(1n));
+  const next = await resources.startSource({}, cluster(2n));
+  const sw = new EmulatedNetwork().add(1, 2);
+  resources.defer(() => sw.disconnect());
+  await sw.connect({ port: former.port });
+  await until(() => sw.masters[0]?.port === former.port, { what: "the master" });
+  await sw.connect({ port: next.port });
+  await until(() => sw.masters[0]?.port === next.port, { what: "the master of the next takeover" });
+  // The former node does not know it yet.
+  sw.disconnectFrom({ port: former.port });
+  await sw.connect({ port: former.port });
+  await until(() => former.metric("roles_refused_total") === 1, { what: "the refusal" });
+  await until(() => former.sink.devices.get(deviceId(1))?.role === "STANDBY", { what: "its role" });
+  expect(sw.masters.map(({ port }) => port)).toEqual([next.port]);
+});
+
 describe("TLS", () => {
   let folder = "";
   const available = needs("openssl");

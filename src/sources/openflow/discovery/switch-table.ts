@@ -1,7 +1,7 @@
 /**
- * The switches, their ports and their claims. A datapath id has one session, in a cluster one through each node
- * (`mastership.ts`): while it replies, a second one is rejected and the device is flagged. A switch whose session ends is unavailable at once, and is removed from the
- * inventory after `removeAfterMs`; one that was never connected longer than `KNOWN_AFTER_MS` after that time already.
+ * The switches, their ports and their claims. A datapath id has one session: while it replies, a second one is rejected
+ * and the device is flagged. A switch whose session ends is unavailable at once, and is removed from the inventory after
+ * `removeAfterMs`. One that was never connected longer than `KNOWN_AFTER_MS` is removed after that time already.
  *
  * What grows with the number of ports runs in steps. A switch whose ports are being removed stays in the table until it is
  * done, and its datapath id cannot connect meanwhile.
@@ -15,7 +15,6 @@ import type { ClaimBuffer } from "../claim-buffer.ts";
 import { isUp, type PortDescription } from "../codec/port.ts";
 import type { OpenflowSettings } from "../options.ts";
 import { isRealPort, portText } from "../port-ref.ts";
-import type { Mastership } from "../session/mastership.ts";
 import type { Session } from "../session/session.ts";
 import { isSameState, type PortChange, PortDamping } from "./port-damping.ts";
 import { PortMacs } from "./port-macs.ts";
@@ -45,7 +44,8 @@ export class SwitchTable {
   readonly #clock: Clock;
   readonly #budget: ChangeBudget;
   readonly #admission: SwitchAdmission;
-  readonly #mastership: Mastership;
+  /** With this generation each switch is requested to make this node its master; undefined where none is requested. */
+  readonly #masterGeneration: bigint | undefined;
   readonly #switches = new Map<string, Switch>();
   readonly #portMacs = new PortMacs();
 
@@ -55,14 +55,14 @@ export class SwitchTable {
     settings: OpenflowSettings,
     clock: Clock,
     budget: ChangeBudget,
-    mastership: Mastership,
+    masterGeneration: bigint | undefined,
   ) {
     this.#claims = claims;
     this.#events = events;
     this.#settings = settings;
     this.#clock = clock;
     this.#budget = budget;
-    this.#mastership = mastership;
+    this.#masterGeneration = masterGeneration;
     this.#admission = new SwitchAdmission(settings);
   }
 
@@ -99,9 +99,9 @@ export class SwitchTable {
   }
 
   *sessionReady(session: Session): Steps<void> {
-    if (this.#isDuplicate(session)) return;
+    if (this.#rejectDuplicate(session)) return;
     const refusal = this.#admission.refusal(session) ?? (yield* this.#makeRoom(session));
-    if (session.isClosed || this.#isDuplicate(session)) return;
+    if (session.isClosed || this.#rejectDuplicate(session)) return;
     if (refusal !== undefined) {
       this.#events.count("devices_refused_total");
       session.reject(refusal);
@@ -164,14 +164,9 @@ export class SwitchTable {
   }
 
   sessionClosed(session: Session, closedByPeer: boolean, now: number): void {
-    this.#mastership.remove(session);
     const sw = this.#switchOf(session);
     if (!sw) return;
-    sw.session = this.#mastership.promoteNext(sw.id, now);
-    if (sw.session) {
-      this.#events.count("masters_replaced_total");
-      return;
-    }
+    sw.session = undefined;
     sw.disconnectedAt = now;
     sw.closedByPeer = closedByPeer;
     sw.isKnown ||= now - sw.connectedAt >= KNOWN_AFTER_MS;
@@ -215,31 +210,24 @@ export class SwitchTable {
     return sw;
   }
 
-  /** Whether the datapath id of the session is connected. Then it stands by, or is rejected. */
-  #isDuplicate(session: Session): boolean {
+  /** Rejects the session when its datapath id has another one. */
+  #rejectDuplicate(session: Session): boolean {
     const sw = this.#switches.get(session.deviceId);
-    if (!sw?.session || sw.session === session) return false;
-    const rival = this.#mastership.rivalOf(session, sw.session);
-    if (session.auxiliary === 0 && !rival && this.#admission.refusal(session) === undefined) {
-      this.#mastership.standBy(session);
-      return true;
-    }
-    if (session.auxiliary === 0) this.#flagDuplicateSession(sw, session, rival, this.#clock.monotonic());
-    session.reject(
-      session.auxiliary === 0
-        ? "this datapath id is already connected"
-        : "auxiliary connections are not supported",
-    );
+    if (!sw?.session) return false;
+    if (session.auxiliary === 0) {
+      this.#flagDuplicateSession(sw, session, sw.session, this.#clock.monotonic());
+      session.reject("this datapath id is already connected");
+    } else session.reject("auxiliary connections are not supported");
     return true;
   }
 
-  #flagDuplicateSession(sw: Switch, second: Session, first: Session | undefined, now: number): void {
+  #flagDuplicateSession(sw: Switch, second: Session, first: Session, now: number): void {
     const text = `a second session from ${second.channel.remoteAddress} claims this datapath id`;
     const isNew = sw.conflict?.text !== text;
     sw.conflict = { text, at: now };
     if (isNew) this.#publishDevice(sw);
     // The first session may be a dead TCP connection. Then it is closed here and the switch connects again.
-    first?.checkAlive(now);
+    first.checkAlive(now);
   }
 
   /** Removes switches until there is room. Returns why there is none. */
@@ -254,8 +242,7 @@ export class SwitchTable {
       this.#events.count("devices_displaced_total");
       const { session: displacedSession } = displaced;
       displaced.session = undefined;
-      for (let next = displacedSession; next; next = this.#mastership.takeNext(displaced.id))
-        next.reject("displaced by another switch: there are too many");
+      displacedSession?.reject("displaced by another switch: there are too many");
       yield* this.#remove(displaced);
       yield;
     }
@@ -265,7 +252,7 @@ export class SwitchTable {
     const address = session.channel.remoteAddress;
     const known = this.#switches.get(session.deviceId);
     const sw = known ?? this.#add(session.deviceId, address);
-    if (sw.session !== session) this.#mastership.lead(session);
+    if (this.#masterGeneration !== undefined) session.requestMaster(this.#masterGeneration);
     if (sw.address !== address) this.#admission.move(sw, address);
     sw.session = session;
     sw.disconnectedAt = undefined;

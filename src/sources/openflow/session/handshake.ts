@@ -4,17 +4,12 @@ import { COOKIE, COOKIE_MASK } from "../flows.ts";
 
 export const HELLO = encode("hello", { versions: [VERSION] });
 
-/** What may have changed since the handshake of a session that stood by. */
-export const RENEWAL_REQUESTS = Buffer.concat([
-  encode("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK }),
-  encode("multipartRequest", { type: MULTIPART.portDescription }),
-]);
-
 /** All requests of the handshake in one write. A switch replies in the same order. */
 export const HANDSHAKE_REQUESTS = Buffer.concat([
   encode("featuresRequest", {}),
   encode("multipartRequest", { type: MULTIPART.description }),
-  RENEWAL_REQUESTS,
+  encode("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK }),
+  encode("multipartRequest", { type: MULTIPART.portDescription }),
   encode("roleRequest", { role: ROLE.equal, generation: 0n }),
 ]);
 

@@ -9,7 +9,6 @@
  * many ports. A session that has no tokens left for messages, or whose events must wait, is paused until the next tick, so
  * that TCP applies backpressure.
  */
-import type { ByteHandler } from "../../../lib/byte-channel.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Quota } from "../../../lib/quota.ts";
@@ -33,10 +32,10 @@ import type { PortDescription } from "../codec/port.ts";
 import { WireError } from "../codec/wire.ts";
 import type { Counter } from "../counters.ts";
 import type { PortChange } from "../discovery/port-damping.ts";
-import { HANDSHAKE_REQUESTS, type HandshakeReply, HELLO, RENEWAL_REQUESTS } from "./handshake.ts";
+import { HANDSHAKE_REQUESTS, type HandshakeReply, HELLO } from "./handshake.ts";
 import { HandshakePorts } from "./handshake-ports.ts";
 import { Inbox, type InboxOwner } from "./inbox.ts";
-import type { Channel } from "./transport.ts";
+import type { Channel, ChannelHandler } from "./transport.ts";
 
 export interface SessionLimits {
   readonly handshakeTimeoutMs: number;
@@ -82,7 +81,7 @@ const MAX_HELLO_BYTES = 2048;
 const MAX_MESSAGE_BYTES = 0xffff;
 const MESSAGES_PER_STEP = 8;
 
-export class Session implements ByteHandler, InboxOwner {
+export class Session implements ChannelHandler, InboxOwner {
   readonly channel: Channel;
   /** `HOST:PORT` of the peer. */
   readonly remote: string;
@@ -103,8 +102,7 @@ export class Session implements ByteHandler, InboxOwner {
   readonly #framer = new MessageFramer();
   readonly #inbox: Inbox;
   readonly #handlers: Handlers;
-  /** When its handshake began. */
-  #openedAt: number;
+  readonly #openedAt: number;
   readonly #messageTokens: TokenBucket;
   readonly #barriers = new Map<number, () => void>();
   readonly #pendingReplies = new Set<HandshakeReply>(["features", "description", "ports"]);
@@ -146,20 +144,12 @@ export class Session implements ByteHandler, InboxOwner {
 
   start(): void {
     this.#framer.maxMessageBytes = MAX_HELLO_BYTES;
-    // A node that relays a switch has sent it already.
-    if (this.channel.relayedBy === undefined) this.sendBytes(HELLO);
+    this.sendBytes(HELLO);
   }
 
-  requestRole(role: keyof typeof ROLE, generation: bigint): void {
-    this.send("roleRequest", { role: ROLE[role], generation });
-  }
-
-  /** Completes the handshake again, with what may have changed since: it no longer stands by. */
-  renew(now: number): void {
-    this.#state = "handshake";
-    this.#openedAt = now;
-    this.#pendingReplies.add("ports");
-    this.sendBytes(RENEWAL_REQUESTS);
+  /** A switch refuses a generation that is smaller than one it has seen. */
+  requestMaster(generation: bigint): void {
+    this.send("roleRequest", { role: ROLE.master, generation });
   }
 
   send<K extends MessageKind>(kind: K, body: Bodies[K], xid = this.#xid++): void {

@@ -11,7 +11,6 @@
  * descriptor, the port is closed until there are enough: the runtime would try to accept without end, at full CPU.
  */
 import type { Socket } from "bun";
-import type { ByteChannel, ByteHandler } from "../../../lib/byte-channel.ts";
 import type { Certificates } from "../../../lib/certificate-files.ts";
 import { DescriptorMonitor, type DescriptorState } from "../../../lib/descriptor-monitor.ts";
 import { errorMessage } from "../../../lib/error-message.ts";
@@ -24,14 +23,28 @@ import { BacklogAccount, createBacklogQuota } from "./backlog.ts";
 
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
 
-/** The connection of a switch: to this node, or to another one that relays it. */
-export interface Channel extends ByteChannel {
+/** What receives from a channel. */
+export interface ChannelHandler {
+  onData(chunk: Uint8Array): void;
+  /** `byPeer`: the connection was closed by the peer or lost, not closed here. */
+  onClose(reason: string, byPeer: boolean): void;
+}
+
+/** The connection of a switch. */
+export interface Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
   /** The verified certificate of the peer; undefined without one. */
   readonly certificate: PeerCertificate | undefined;
-  /** The node that relays it; undefined on the node that the switch is connected to. */
-  readonly relayedBy: string | undefined;
+  /** Number of bytes that wait to be sent. */
+  readonly backlogBytes: number;
+  send(bytes: Uint8Array): void;
+  /** Sends what can be sent at once, then closes. `onClose` of the handler is called with `reason`. */
+  close(reason: string): void;
+  /** Closes at once, after `close`. */
+  terminate(): void;
+  pause(): void;
+  resume(): void;
 }
 
 /** The channels to flush at the end of this turn of the event loop, and what all channels have to send. */
@@ -53,8 +66,6 @@ class SocketChannel implements Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
   certificate: PeerCertificate | undefined;
-  readonly relayedBy = undefined;
-  onDrain: (() => void) | undefined;
   #socket: Socket<SocketData>;
   readonly #flushQueue: FlushQueue;
   #queue: Uint8Array[] = [];
@@ -106,7 +117,6 @@ class SocketChannel implements Channel {
     this.#queuedBytes = bytes.length - written;
     this.#blocked = this.#queuedBytes > 0;
     this.#count();
-    if (!this.#blocked) this.onDrain?.();
   }
 
   close(reason: string): void {
@@ -158,7 +168,7 @@ class SocketChannel implements Channel {
 
 interface SocketData {
   channel: SocketChannel | undefined;
-  handler: ByteHandler | undefined;
+  handler: ChannelHandler | undefined;
 }
 
 export interface OpenflowListener {
@@ -180,7 +190,7 @@ const DESCRIPTOR_RESERVES = 2;
 export function listen(
   settings: Pick<OpenflowSettings, "host" | "port">,
   certificates: (() => Certificates) | undefined,
-  accept: (channel: Channel, descriptorsAreLow: boolean) => ByteHandler | undefined,
+  accept: (channel: Channel, descriptorsAreLow: boolean) => ChannelHandler | undefined,
   log: Logger,
 ): OpenflowListener {
   const flushQueue = new FlushQueue();
@@ -207,7 +217,6 @@ export function listen(
       return;
     }
     channels.add(channel);
-    channel.onDrain = handler.onDrain?.bind(handler);
     socket.setNoDelay(true);
     if (certificates) startTls(socket, socket.data, certificates(), handlers);
     // The hello is sent at once: the peer waits for it before it continues.

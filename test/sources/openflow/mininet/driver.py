@@ -12,6 +12,8 @@ import faulthandler
 import fcntl
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -119,6 +121,17 @@ class Driver:
         target = self.net[target].IP()
         out = self.net[source].cmd("ping -c1 -W1 %s; echo status $?" % target)
         return {"ok": "status 0" in out}
+
+    def start_pings(self, source, target):
+        """Pings five times a second until `stop_pings`."""
+        self.pings = self.net[source].popen("ping -i 0.2 %s" % self.net[target].IP(), text=True)
+        return {}
+
+    def stop_pings(self):
+        self.pings.send_signal(signal.SIGINT)
+        out, _ = self.pings.communicate()
+        sent, received = re.search(r"(\d+) packets transmitted, (\d+) received", out).groups()
+        return {"lost": int(sent) - int(received)}
 
     def link(self, a, b, state):
         self.net.configLinkStatus(a, b, state)

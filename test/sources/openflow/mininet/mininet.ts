@@ -103,6 +103,16 @@ export class Mininet {
     return (await this.#command({ do: "ping", source, target })).ok === true;
   }
 
+  /** Pings five times a second until `stopPings`. */
+  async startPings(source: string, target: string): Promise<void> {
+    await this.#command({ do: "start_pings", source, target });
+  }
+
+  /** Returns how many pings were lost. */
+  async stopPings(): Promise<number> {
+    return Number((await this.#command({ do: "stop_pings" })).lost);
+  }
+
   async link(a: string, b: string, state: "up" | "down"): Promise<void> {
     await this.#command({ do: "link", a, b, state });
   }

@@ -6,7 +6,7 @@ import { until } from "../../../support/until.ts";
 import type { MininetNetwork } from "./mininet.ts";
 
 /** The port on which the service accepts switches. */
-export async function openflowPortOf(service: Service): Promise<number> {
+async function openflowPortOf(service: Service): Promise<number> {
   const port = await until(() => /openflow listening on \S+:(\d+)/.exec(service.stderr())?.[1], {
     what: "the OpenFlow listener",
   });
