@@ -5,8 +5,8 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { MapSettings } from "../../model/map-settings.ts";
 import type { Arrangement, MapView } from "../../model/map-view.ts";
-import type { Navigation } from "../data/navigation.ts";
-import { throttle } from "../data/throttle.ts";
+import { throttle } from "../data/pacing.ts";
+import type { Navigation } from "../data/view-state.ts";
 import type { PinnedPositions } from "../map/layout-session.ts";
 import { ARRANGEMENT_KEY, keepArrangement, readArrangement } from "./kept.ts";
 import { createSavedViews, type SavedViews } from "./saved-views.ts";

@@ -3,6 +3,7 @@
  * version of the page or another program may have written it; what does not pass the checks counts as absent.
  */
 import type { Arrangement, MapView } from "../../model/map-view.ts";
+import { loadText, saveText } from "../data/storage.ts";
 import { checkArrangement, checkView } from "./checked-view.ts";
 
 export const ARRANGEMENT_KEY = "gazetteer.arrangement";
@@ -40,19 +41,10 @@ export const keepViews = (views: readonly MapView[]): boolean =>
 
 function read(key: string): unknown {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? "null");
+    return JSON.parse(loadText(key) ?? "null");
   } catch {
     return undefined;
   }
 }
 
-function write(key: string, text: string, max: number): boolean {
-  if (text.length > max) return false;
-  try {
-    if (text === "") localStorage.removeItem(key);
-    else localStorage.setItem(key, text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const write = (key: string, text: string, max: number): boolean => text.length <= max && saveText(key, text);

@@ -1,8 +1,7 @@
 /** Opens the view of a link, and reports a link or a name in the address that is no view. */
 import { effect } from "@preact/signals";
-import { VIEW_FRAGMENT } from "../data/navigation.ts";
 import type { Store } from "../data/page-store.ts";
-import { parseState } from "../data/view-state.ts";
+import { parseState, VIEW_FRAGMENT } from "../data/view-state.ts";
 import { decodeViewLink } from "./view-link.ts";
 
 export function syncViews(store: Store): void {

@@ -3,7 +3,7 @@
  * service. What arrives this way may be from anybody: it is bounded before and after decompression, and checked.
  */
 import type { MapView } from "../../model/map-view.ts";
-import { VIEW_FRAGMENT } from "../data/navigation.ts";
+import { VIEW_FRAGMENT } from "../data/view-state.ts";
 import { type Checked, checkView } from "./checked-view.ts";
 
 /** Of the fragment, in characters. Longer addresses do not survive mail and chat programs. */

@@ -5,9 +5,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { formatType } from "../data/entity-names.ts";
+import { throttle } from "../data/pacing.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { neighbourhood } from "../data/shown-path.ts";
-import { throttle } from "../data/throttle.ts";
 import { Button } from "../elements/button.tsx";
 import { Icon } from "../elements/icon.tsx";
 import { Popover } from "../elements/popover.tsx";

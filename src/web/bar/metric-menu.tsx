@@ -1,7 +1,7 @@
 /** The menu that chooses the metric on links, and the note that says why there are no values. */
 
 import { formatCount } from "../data/entity-names.ts";
-import type { OverlayResult } from "../data/overlay.ts";
+import type { OverlayResult } from "../data/link-overlay.ts";
 import { useStore } from "../data/page-store.ts";
 import { formatFullTime } from "../elements/format-time.ts";
 import { Icon } from "../elements/icon.tsx";

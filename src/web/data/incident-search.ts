@@ -2,7 +2,7 @@
 import type { Alarm, Client, Incident } from "../../client/client.ts";
 import { formatFullTime } from "../elements/format-time.ts";
 import { formatCount } from "./entity-names.ts";
-import { parseMoment } from "./network-history.ts";
+import { parseMoment } from "./load-network.ts";
 
 export type Direction = "previous" | "next";
 

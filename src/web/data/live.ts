@@ -7,11 +7,10 @@
  * what there is as partial and reads the lists again until it is complete; only a complete network is followed.
  */
 import type { Client, ConnectionState, WatchEvent } from "../../client/client.ts";
-import type { RecentChange } from "./change-groups.ts";
-import type { EntityChange } from "./change-text.ts";
 import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
 import type { Network } from "./loaded-network.ts";
-import { throttle } from "./throttle.ts";
+import { throttle } from "./pacing.ts";
+import type { EntityChange, RecentChange } from "./recent-changes.ts";
 
 export interface LiveHandlers {
   /** Another object is the live network: at the start, after a partial one, and after the stream sent a snapshot. */

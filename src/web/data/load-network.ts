@@ -1,11 +1,16 @@
 /**
- * Loads the network of one moment: devices and links as they arrive, and how many hosts there are at each device. Parsing
- * and adding them takes a second for 10,000 devices, so it is done in slices.
+ * Loads the network of one moment: of now, of a moment of the past, and what differs between two moments. Parsing and
+ * adding the entities takes a second for 10,000 devices, so it is done in slices.
  */
-import type { Client, Query } from "../../client/client.ts";
+import { type Client, ClientError, type EntityDiff, type Query } from "../../client/client.ts";
+import type { RevisionTime } from "../../client/types.ts";
+import { cableId } from "../../model/cable.ts";
+import type { MapMarks } from "../map/highlights.ts";
+import type { ChangeMark } from "../map/style.ts";
 import { Hosts } from "./hosts.ts";
-import { Network } from "./loaded-network.ts";
-import { Slices } from "./slices.ts";
+import { type Collection, Network } from "./loaded-network.ts";
+import { Slices } from "./pacing.ts";
+import { isRevision } from "./view-state.ts";
 
 export interface LoadedNetwork {
   readonly network: Network;
@@ -42,4 +47,154 @@ export async function loadNetwork(
   };
   await Promise.all([addDevices(), addLinks()]);
   return { network, revision: Math.min(devices.revision, links.revision, counts.revision) };
+}
+
+// A network of the past. It moves to a moment nearby, later or earlier, by what differs between the two, so that playing the
+// past does not load the network again at each step. For a moment far away the lists are loaded: they cannot be longer than
+// what changed in a day. The same where the service no longer has the moment that is left.
+
+/** From the moment that is shown, the longest way that is loaded as differences. */
+const MAX_MOVE_MS = 3_600_000;
+
+export interface Past {
+  readonly network: Network;
+  /** Of the last change until then. */
+  readonly moment: RevisionTime;
+  /** Epoch milliseconds that the address names, of a revision its own: in a quiet network long after the last change. */
+  readonly shownMs: number;
+}
+
+/** `previous` is moved in place where the moment is near it. An aborted call changes nothing. */
+export async function loadPast(
+  client: Client,
+  at: string,
+  previous: Past | undefined,
+  signal: AbortSignal,
+): Promise<Past> {
+  const named = isRevision(at) ? await loadMoment(client, at, signal) : undefined;
+  const shownMs = named?.time ?? Date.parse(at);
+  if (previous && Math.abs(shownMs - previous.shownMs) <= MAX_MOVE_MS) {
+    try {
+      return { ...(await move(client, at, previous, signal)), shownMs };
+    } catch (error) {
+      // Which of the two moments is expired is known when the lists of the other are loaded.
+      if (!(error instanceof ClientError && error.code === "revision-expired")) throw error;
+    }
+  }
+  const moment = named ?? (await loadMoment(client, at, signal));
+  // By revision, so that all lists are of one state.
+  return { network: await loadNetworkAt(client, String(moment.revision), signal), moment, shownMs };
+}
+
+/** The difference of a moment to itself is empty, and has its revision and time. */
+async function loadMoment(client: Client, at: string, signal: AbortSignal): Promise<RevisionTime> {
+  const moment = parseMoment(at);
+  return (await client.diff("devices", moment, moment, {}, { signal })).to;
+}
+
+async function move(
+  client: Client,
+  at: string,
+  { network, moment }: Past,
+  signal: AbortSignal,
+): Promise<Omit<Past, "shownMs">> {
+  const diff = await client.diff("topology", moment.revision, parseMoment(at), {}, { signal });
+  signal.throwIfAborted();
+  applyDifferences(network, diff.to.revision, diff.changes.filter(isNetworkDifference));
+  return { network, moment: diff.to };
+}
+
+function applyDifferences(
+  network: Network,
+  revision: number,
+  differences: readonly NetworkDifference[],
+): void {
+  for (const difference of differences) {
+    if (difference.resource === "hosts") continue;
+    if (difference.event === "removed") network.remove(difference.resource, difference.value.id);
+    else network.set(difference);
+  }
+  const hosts = differences.filter((difference) => difference.resource === "hosts");
+  network.openedHosts.moveTo(String(revision), revision, hosts);
+}
+
+/** The network as of an earlier moment, and the comparison of two moments. */
+export const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<Network> =>
+  (await loadNetwork(client, at, signal)).network;
+
+export type NetworkDifference = Extract<EntityDiff, { resource: Collection }>;
+
+export interface Comparison {
+  /** The later network with the entities that were removed since, so that the map draws them with a mark. */
+  readonly network: Network;
+  readonly marks: MapMarks;
+  readonly differences: readonly NetworkDifference[];
+  /** The earlier and the later moment. */
+  readonly from: RevisionTime;
+  readonly to: RevisionTime;
+}
+
+/** `base` is the network at `to`. The moments may be in any order: the result is from the earlier to the later one. */
+export async function loadComparison(
+  client: Client,
+  from: string,
+  to: string | undefined,
+  base: Network,
+  signal: AbortSignal,
+): Promise<Comparison> {
+  const end = to === undefined ? undefined : parseMoment(to);
+  const diff = await client.diff("topology", parseMoment(from), end, {}, { signal });
+  const found = diff.changes.filter(isNetworkDifference).filter(isVisible);
+  const isBackwards = diff.from.revision > diff.to.revision;
+  const differences = isBackwards ? found.map(reverse) : found;
+  const [first, last] = isBackwards ? [diff.to, diff.from] : [diff.from, diff.to];
+  const hosts = differences.flatMap(({ resource, value }) => (resource === "hosts" ? [value] : []));
+  const network = base.withHosts(new Map(hosts.map((host) => [host.id, host])));
+  // Also what was added and updated: the base may be the earlier network.
+  for (const change of differences) if (change.resource !== "hosts") network.set(change);
+  return { network, differences, marks: marksOf(differences), from: first, to: last };
+}
+
+export const isNetworkDifference = (change: EntityDiff): change is NetworkDifference =>
+  change.resource !== "ports";
+
+/** An entity that changed and changed back between the two moments looks the same at both. */
+const isVisible = (change: NetworkDifference): boolean =>
+  change.event !== "updated" || change.changed.length > 0;
+
+/** The same difference in the other direction of time. */
+function reverse(change: NetworkDifference): NetworkDifference {
+  if (change.event !== "updated") return { ...change, event: change.event === "added" ? "removed" : "added" };
+  switch (change.resource) {
+    case "devices":
+      return { ...change, value: change.before, before: change.value };
+    case "links":
+      return { ...change, value: change.before, before: change.value };
+    case "hosts":
+      return { ...change, value: change.before, before: change.value };
+  }
+}
+
+/** A number is a revision; any other text is a timestamp. */
+export const parseMoment = (text: string): number | string => (isRevision(text) ? Number(text) : text);
+
+/** A changed host marks its device as updated, because the map draws hosts on demand only. */
+export function marksOf(differences: readonly NetworkDifference[]): MapMarks {
+  const devices = new Map<string, ChangeMark>();
+  const cables = new Map<string, ChangeMark>();
+  for (const change of differences) {
+    if (change.resource === "devices") devices.set(change.value.id, change.event);
+    else if (change.resource === "links") {
+      const id = cableId(change.value);
+      const reverse = cables.get(id);
+      // The two directions differ: the cable still exists, in another state.
+      cables.set(id, reverse === undefined || reverse === change.event ? change.event : "updated");
+    }
+  }
+  for (const change of differences) {
+    if (change.resource !== "hosts") continue;
+    const { elementId } = change.value.location;
+    if (!devices.has(elementId)) devices.set(elementId, "updated");
+  }
+  return { devices, cables, word: "changed" };
 }

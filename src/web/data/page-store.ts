@@ -13,16 +13,21 @@ import type { RevisionTime } from "../../client/types.ts";
 import type { MapSettings } from "../../model/map-settings.ts";
 import { type Arranging, createArranging } from "../arrange/arranging.ts";
 import { createProblemStore, type ProblemStore } from "../problems/problem-store.ts";
-import type { ChangeGroup } from "./change-groups.ts";
 import { type DriftList, missingEntities } from "./drift-list.ts";
+import type { LinkOverlay } from "./link-overlay.ts";
+import { type OverlayResult, overlayOf } from "./link-overlay.ts";
+import type { Comparison } from "./load-network.ts";
 import type { Network } from "./loaded-network.ts";
-import { createNavigation, type Navigation } from "./navigation.ts";
-import type { Comparison } from "./network-history.ts";
-import type { LinkOverlay } from "./overlay.ts";
-import { type OverlayResult, overlayOf } from "./overlay.ts";
-import { createPlannedNetworks } from "./planned-network.ts";
+import { createPlannedNetworks } from "./loaded-network.ts";
+import type { ChangeGroup } from "./recent-changes.ts";
 import type { LoadedPath } from "./shown-path.ts";
-import { type EntityRef, isRevision, type ViewState } from "./view-state.ts";
+import {
+  createNavigation,
+  type EntityRef,
+  isRevision,
+  type Navigation,
+  type ViewState,
+} from "./view-state.ts";
 
 export interface Notice {
   readonly id: number;

@@ -1,5 +1,5 @@
 /**
- * Short texts that the page keeps in the browser. Without storage, as in a private window of some browsers, and when it is
+ * Texts that the page keeps in the browser. Without storage, as in a private window of some browsers, and when it is
  * full, the page works the same until it is closed.
  */
 export function loadText(key: string): string | undefined {
@@ -10,10 +10,13 @@ export function loadText(key: string): string | undefined {
   }
 }
 
-export function saveText(key: string, text: string): void {
+/** An empty text removes the entry. Returns false when the browser does not keep the text. */
+export function saveText(key: string, text: string): boolean {
   try {
-    localStorage.setItem(key, text);
+    if (text === "") localStorage.removeItem(key);
+    else localStorage.setItem(key, text);
+    return true;
   } catch {
-    // Kept in memory only.
+    return false;
   }
 }

@@ -1,23 +1,26 @@
 /**
- * Keeps the store up to date: follows the live network, starts what loads the rest, and polls the readiness of
- * the service. Runs until the page is closed.
+ * Keeps the store up to date until the page is closed: the live network, the readiness of the service, the settings and
+ * metrics of the map, what is not as planned, the opened hosts, the past and the paths. Each function writes the signals
+ * of one of these. A request is aborted when the address no longer needs it, and sent again when the connection has failed
+ * and is back.
  */
-import { batch, computed, effect } from "@preact/signals";
+import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError, type ConnectionState } from "../../client/client.ts";
+import type { MapMetric, MetricValues } from "../../model/map-settings.ts";
 import { syncViews } from "../arrange/sync-views.ts";
 import { syncProblems } from "../problems/sync-problems.ts";
+import { parseFilter } from "../table/filter.ts";
 import { syncPlay } from "../timeline/sync-play.ts";
-import { ChangeGroups, type RecentChange } from "./change-groups.ts";
+import { type DriftList, failedList, loadDriftAt, watchDrift } from "./drift-list.ts";
+import { CONFLICTING_HOSTS, type HostGroup, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
+import type { OverlayResult } from "./link-overlay.ts";
 import { watchNetwork } from "./live.ts";
-import type { Store } from "./page-store.ts";
-import { Slices } from "./slices.ts";
-import { syncDrift } from "./sync-drift.ts";
-import { syncHistory } from "./sync-history.ts";
-import { syncHosts } from "./sync-hosts.ts";
-import { syncOverlay } from "./sync-overlay.ts";
-import { syncPath } from "./sync-path.ts";
-import { syncSettings } from "./sync-settings.ts";
-import { throttle } from "./throttle.ts";
+import { loadComparison, loadPast, type Past } from "./load-network.ts";
+import { mayRetry, reloadLater, Slices, throttle } from "./pacing.ts";
+import { readNetwork, type Store } from "./page-store.ts";
+import { ChangeGroups, type RecentChange } from "./recent-changes.ts";
+import { pathEndId } from "./shown-path.ts";
+import type { EntityRef } from "./view-state.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
 /** Largest number of changes that are held until the earlier ones are loaded. */
@@ -134,5 +137,391 @@ export function setConnection(
     connection.value = next;
     if (next.state === "connected") lostSince.value = undefined;
     else if (next.state !== "connecting") lostSince.value ??= Date.now();
+  });
+}
+
+/**
+ * What the configuration of the service gives the map: links out, saved views and metrics. Loaded when the page connects,
+ * and again now and then, because a reload of the service may change it.
+ */
+const SETTINGS_INTERVAL_MS = 60_000;
+
+export function syncSettings({ settings, connection }: Store): void {
+  const load = async (): Promise<void> => {
+    try {
+      const response = await fetch("/map/settings.json");
+      if (response.ok) settings.value = await response.json();
+    } catch {
+      // The state of the stream shows that the connection is lost.
+    }
+  };
+  const isConnected = computed(() => connection.value.state === "connected");
+  effect(() => {
+    if (isConnected.value) void load();
+  });
+  void load();
+  setInterval(() => void load(), SETTINGS_INTERVAL_MS);
+}
+
+// Loads the values of the metric on links while one is chosen and the page is visible. When they cannot be read there are
+// no values, and the reason is kept for display.
+
+/** After a failure of the connection to the service itself. */
+const METRIC_RETRY_MS = 5000;
+
+export function syncOverlay({ state, settings, overlayResult }: Store): void {
+  const chosen = computed(() => state.value.metric);
+  // The same text for the same metric, although the settings are loaded again.
+  const about = computed(() =>
+    JSON.stringify(settings.value?.metrics.find(({ name }) => name === chosen.value)),
+  );
+  const isLoaded = computed(() => settings.value !== undefined);
+  effect(() => {
+    overlayResult.value = undefined;
+    const name = chosen.value;
+    if (name === undefined || !isLoaded.value) return;
+    if (about.value === undefined) {
+      overlayResult.value = { ok: false, reason: `${name} is no metric of this service.` };
+      return;
+    }
+    return followMetric(JSON.parse(about.value), (result) => {
+      overlayResult.value = result;
+    });
+  });
+}
+
+/** Loads the values once in an interval. Returns the function that ends it. */
+function followMetric(metric: MapMetric, publish: (result: OverlayResult) => void): () => void {
+  const end = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const next = async (): Promise<void> => {
+    clearTimeout(timer);
+    if (document.hidden) return;
+    const result = await loadMetric(metric, end.signal);
+    if (end.signal.aborted) return;
+    publish(result.result);
+    timer = setTimeout(() => void next(), result.retryMs);
+  };
+  const onVisible = () => {
+    if (!document.hidden) void next();
+  };
+  document.addEventListener("visibilitychange", onVisible, { signal: end.signal });
+  void next();
+  return () => {
+    clearTimeout(timer);
+    end.abort();
+  };
+}
+
+async function loadMetric(
+  metric: MapMetric,
+  signal: AbortSignal,
+): Promise<{ readonly result: OverlayResult; readonly retryMs: number }> {
+  const { name, unit, max, intervalSeconds } = metric;
+  const retryMs = intervalSeconds * 1000;
+  try {
+    const response = await fetch(`/map/metrics/${encodeURIComponent(name)}`, { signal });
+    const body = await response.json();
+    if (!response.ok)
+      return { result: { ok: false, reason: String(body.detail ?? response.status) }, retryMs };
+    const { values, ...facts }: MetricValues = body;
+    const overlay = { name, unit, max, values: new Map(Object.entries(values)) };
+    return { result: { ok: true, overlay, facts }, retryMs };
+  } catch {
+    const reason = `${name}: the service does not respond.`;
+    return { result: { ok: false, reason }, retryMs: Math.min(retryMs, METRIC_RETRY_MS) };
+  }
+}
+
+// Keeps `store.drift` up to date while the page needs it: for the drift layer, for a table that is filtered by drift, and
+// for a selected entity that the network does not have, which may be a planned one. At other times it costs nothing.
+
+/** The list is shown at most this often while it changes. */
+const PUBLISH_INTERVAL_MS = 100;
+
+export function syncDrift(store: Store): void {
+  const { client, state, drift } = store;
+  const needed = computed(() => needsDrift(store));
+  const at = computed(() => state.value.at);
+  effect(() => {
+    if (!needed.value) return;
+    const request = new AbortController();
+    const { signal } = request;
+    const publish = (list: DriftList) => {
+      if (!signal.aborted) drift.value = list;
+    };
+    if (at.value === undefined) {
+      let newest: DriftList | undefined;
+      const publishLater = throttle(PUBLISH_INTERVAL_MS, () => newest && publish(newest));
+      const onChange = (list: DriftList) => {
+        newest = list;
+        publishLater();
+      };
+      watchDrift(client, onChange, signal).catch((error: unknown) => publish(failedList(error)));
+    } else {
+      void loadPastDrift(store, at.value, publish, signal);
+    }
+    return () => {
+      request.abort();
+      drift.value = undefined;
+    };
+  });
+}
+
+/** Again when the connection has failed and is back. */
+async function loadPastDrift(
+  { client, connection }: Store,
+  at: string,
+  publish: (list: DriftList) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      publish(await loadDriftAt(client, at, signal));
+      return;
+    } catch (error) {
+      publish(failedList(error));
+      if (!(await mayRetry(connection, error, signal))) return;
+    }
+  }
+}
+
+function needsDrift(store: Store): boolean {
+  const { layer, view, filter, selected } = store.state.value;
+  if (layer === "drift") return true;
+  if (view !== "map" && parseFilter(filter).some(([name]) => name === "drift")) return true;
+  const network = readNetwork(store);
+  if (!selected || !network?.isKnown(selected.kind, selected.id)) return false;
+  return !network[selected.kind].has(selected.id);
+}
+
+/**
+ * Loads the hosts that the page shows, and no others: those of devices whose hosts are drawn or whose ports are listed, the
+ * selected host, the hosts at the ends of a path, and those in conflict while their layer is shown. What is no longer shown
+ * is closed, and its request is aborted. What the service refuses, as of a moment that it no longer has, is not tried again
+ * until another moment is shown.
+ */
+export function syncHosts(store: Store): void {
+  let requests = new Map<string, AbortController>();
+  let current: Hosts | undefined;
+  effect(() => {
+    const hosts = store.network.value?.openedHosts;
+    const groups = shownGroups(store);
+    // A network that moved to another moment is the same object.
+    void store.pastMoment.value;
+    untracked(() => {
+      if (hosts !== current) {
+        for (const request of requests.values()) request.abort();
+        for (const key of current?.groupKeys ?? []) current?.close(key);
+        requests = new Map();
+        current = hosts;
+      }
+      if (!hosts) return;
+      for (const key of hosts.groupKeys) {
+        if (groups.has(key)) continue;
+        requests.get(key)?.abort();
+        requests.delete(key);
+        hosts.close(key);
+      }
+      for (const group of groups.values()) {
+        if (hosts.stateOf(group.key) !== undefined) continue;
+        const request = new AbortController();
+        requests.set(group.key, request);
+        hosts.open(group);
+        void loadGroup(store, hosts, group, request.signal);
+      }
+    });
+  });
+}
+
+function shownGroups({ state, pathStart }: Store): ReadonlyMap<string, HostGroup> {
+  const { expanded, selected, path, layer } = state.value;
+  const refs = [selected, pathStart.value, ...(path ?? [])].filter((ref) => ref !== undefined);
+  const ids = (kind: EntityRef["kind"], of: readonly EntityRef[]) =>
+    of.filter((ref) => ref.kind === kind).map(({ id }) => id);
+  const groups = [
+    ...[...expanded, ...ids("devices", selected ? [selected] : [])].map(hostsAtDevice),
+    ...ids("hosts", refs).map(hostWithId),
+    ...(layer === "conflicts" ? [CONFLICTING_HOSTS] : []),
+  ];
+  return new Map(groups.map((group) => [group.key, group]));
+}
+
+async function loadGroup(store: Store, hosts: Hosts, group: HostGroup, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    // The list must not be older than what the stream has already changed.
+    const moment: { at?: string; "min-revision"?: number } =
+      hosts.at === undefined ? { "min-revision": hosts.revision } : { at: hosts.at };
+    try {
+      const { items, next } = await store.client.list("hosts", { ...group.query, ...moment }, { signal });
+      if (signal.aborted) return;
+      // Another moment is shown meanwhile.
+      if (moment.at !== hosts.at) continue;
+      hosts.setLoaded(group.key, items, next === undefined);
+      store.networkVersion.value++;
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (moment.at !== hosts.at) continue;
+      if (await mayRetry(store.connection, error, signal)) continue;
+      if (signal.aborted) return;
+      hosts.setFailed(group.key, error instanceof ClientError ? error.detail : String(error));
+      store.networkVersion.value++;
+      return;
+    }
+  }
+}
+
+// Loads the past network and the comparison of the address. A request is aborted when the address names another moment
+// before it has ended, and sent again when the connection has failed and is back. A short way from the moment that is shown
+// to the next one costs the differences alone.
+
+/** A comparison with the present is loaded again at most this often while the network changes. */
+const COMPARISON_INTERVAL_MS = 2000;
+
+type HistoryStore = Pick<
+  Store,
+  | "client"
+  | "state"
+  | "live"
+  | "past"
+  | "pastMoment"
+  | "comparison"
+  | "problem"
+  | "loading"
+  | "shownMoments"
+  | "networkVersion"
+  | "connection"
+>;
+
+/** Returns a function to be called when the live network has changed. */
+export function syncHistory(store: HistoryStore): () => void {
+  const { client, state, live, past, pastMoment, comparison, problem, loading, shownMoments } = store;
+  let request = new AbortController();
+  let shown: Past | undefined;
+
+  async function load(): Promise<void> {
+    request.abort();
+    request = new AbortController();
+    const { signal } = request;
+    const { at, compare } = state.peek();
+    problem.value = undefined;
+    loading.value = at !== undefined || compare !== undefined;
+    try {
+      const next = at === undefined ? undefined : await loadPast(client, at, shown, signal);
+      if (signal.aborted) return;
+      shown = next;
+      const base = shown?.network ?? live.peek();
+      const compared =
+        compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
+      if (signal.aborted) return;
+      batch(() => {
+        past.value = shown?.network;
+        pastMoment.value = shown?.moment;
+        comparison.value = compared;
+        shownMoments.value = { at, compare };
+        loading.value = false;
+        // A network that moved to another moment is the same object.
+        store.networkVersion.value++;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      batch(() => {
+        problem.value = error instanceof ClientError ? error.detail : String(error);
+        loading.value = false;
+      });
+      if (await mayRetry(store.connection, error, signal)) void load();
+    }
+  }
+
+  const moments = computed(() => `${state.value.at} ${state.value.compare}`);
+  effect(() => {
+    void moments.value;
+    if (live.value) untracked(() => void load());
+  });
+  return reloadLater(
+    COMPARISON_INTERVAL_MS,
+    () => loading.peek(),
+    () => {
+      const { at, compare } = state.peek();
+      if (compare !== undefined && at === undefined) void load();
+    },
+  );
+}
+
+// Loads the shortest paths between the ends of the address, of the moment that is shown, and again some time after the
+// network changed, and when the connection has failed and is back. A request that is overtaken by another address is aborted. The paths of the moment before stay until
+// those of the next one are there, so that a play does not hide them at each step.
+
+/** The paths that are listed. The union has all of them. */
+export const MAX_LISTED_PATHS = 32;
+const PATH_RELOAD_MS = 2000;
+
+type PathStore = Pick<
+  Store,
+  "client" | "state" | "path" | "pathLoading" | "pathFault" | "network" | "networkVersion" | "connection"
+>;
+
+export function syncPath(store: PathStore): void {
+  const { client, state, path, pathLoading, pathFault } = store;
+  let request = new AbortController();
+  const load = async (): Promise<void> => {
+    request.abort();
+    request = new AbortController();
+    const { signal } = request;
+    const { path: ends, at } = state.peek();
+    pathLoading.value = ends !== undefined;
+    if (!ends) return;
+    const network = store.network.peek();
+    const [src, dst] = [pathEndId(network, ends[0], "src"), pathEndId(network, ends[1], "dst")];
+    const query = at === undefined ? {} : { at };
+    try {
+      const explanation = await client.explainPaths(src, dst, query, { signal });
+      const limit = Math.min(MAX_LISTED_PATHS, explanation.count);
+      const { paths } =
+        limit === 0 ? { paths: [] } : await client.paths(src, dst, { ...query, limit }, { signal });
+      if (signal.aborted) return;
+      batch(() => {
+        path.value = { explanation, paths };
+        pathFault.value = undefined;
+        pathLoading.value = false;
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      batch(() => {
+        path.value = undefined;
+        pathFault.value = error instanceof ClientError ? error.detail : String(error);
+        pathLoading.value = false;
+      });
+      if (await mayRetry(store.connection, error, signal)) void load();
+    }
+  };
+  const ends = computed(() => JSON.stringify(state.value.path));
+  const at = computed(() => state.value.at);
+  let loadedEnds: string | undefined;
+  const hasNetwork = computed(() => store.network.value !== undefined);
+  effect(() => {
+    const nextEnds = ends.value;
+    void at.value;
+    if (!hasNetwork.value) return;
+    untracked(() => {
+      if (nextEnds !== loadedEnds) {
+        path.value = undefined;
+        pathFault.value = undefined;
+      }
+      loadedEnds = nextEnds;
+      void load();
+    });
+  });
+  const reload = reloadLater(
+    PATH_RELOAD_MS,
+    () => pathLoading.peek(),
+    () => void load(),
+  );
+  effect(() => {
+    void store.networkVersion.value;
+    untracked(() => {
+      if (state.peek().path && state.peek().at === undefined && hasNetwork.peek()) reload();
+    });
   });
 }

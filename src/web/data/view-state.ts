@@ -2,6 +2,8 @@
  * The view state: everything that decides what the page shows, as one value that is written to the address of the page
  * and parsed from it. The same address shows the same view. Defaults are left out, so that addresses stay short.
  */
+
+import { type ReadonlySignal, signal } from "@preact/signals";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 
 export const VIEWS = ["map", "devices", "links", "hosts"] as const;
@@ -229,4 +231,42 @@ function parseCamera(text: string | null): Camera | undefined {
   const camera = { device: device.join(","), dx: Number(dx), dy: Number(dy), span: Number(span) };
   const isValid = camera.device !== "" && Number.isFinite(camera.dx) && Number.isFinite(camera.dy);
   return isValid && camera.span > 0 && camera.span < 1e9 ? camera : undefined;
+}
+
+/**
+ * The view state as a signal that is kept equal to the address bar. `go` adds an entry to the browser's history;
+ * `adjust` replaces the current entry, so that Back returns to the previous step and not to the previous camera move.
+ */
+export interface Navigation {
+  readonly state: ReadonlySignal<ViewState>;
+  go(patch: Partial<ViewState>): void;
+  adjust(patch: Partial<ViewState>): void;
+}
+
+/** Before the text of a view in the fragment of an address. */
+export const VIEW_FRAGMENT = "#view=";
+
+/** A view from a link stays in the address while it is shown. */
+const viewFragment = (): string => (location.hash.startsWith(VIEW_FRAGMENT) ? location.hash : "");
+
+export function createNavigation(): Navigation {
+  const state = signal(parseState(location.search));
+  addEventListener("popstate", () => {
+    state.value = parseState(location.search);
+  });
+  return {
+    state,
+    go(patch) {
+      const next = { ...state.peek(), ...patch };
+      const address = formatState(next) + viewFragment();
+      if (address !== location.pathname + location.search + viewFragment())
+        history.pushState(null, "", address);
+      state.value = next;
+    },
+    adjust(patch) {
+      const next = { ...state.peek(), ...patch };
+      history.replaceState(null, "", formatState(next) + viewFragment());
+      state.value = next;
+    },
+  };
 }

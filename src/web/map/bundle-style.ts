@@ -1,8 +1,8 @@
 /** The style of the line of a bundle: the state of its cables, their emphasis, their speed, or a value of an overlay. */
 
-import type { LinkOverlay } from "../data/overlay.ts";
+import type { LinkOverlay } from "../data/link-overlay.ts";
+import { overlayColor, overlayValue } from "../data/link-overlay.ts";
 import type { Bundle } from "./bundles.ts";
-import { overlayColor, overlayValue } from "./link-overlay.ts";
 import type { Palette } from "./palette.ts";
 import { type EdgeStyle, type Emphasis, LINE_SIGNS, lineColor, strokeOf } from "./style.ts";
 

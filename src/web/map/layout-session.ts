@@ -8,7 +8,8 @@
  */
 import type { Drawing } from "../../formats/svg.ts";
 import type { Network } from "../data/loaded-network.ts";
-import { runInSlices } from "../data/slices.ts";
+import { runInSlices } from "../data/pacing.ts";
+import { loadText, saveText } from "../data/storage.ts";
 import type {
   DrawingRequest,
   DrawingResponse,
@@ -20,7 +21,6 @@ import type {
 import { NetworkDiff } from "../layout/network-diff.ts";
 import { pairKey } from "./bundles.ts";
 import type { MapPosition } from "./clusters.ts";
-import { readLayout, writeLayout } from "./layout-storage.ts";
 import { type DevicePair, dropRoutes, numberPairs } from "./lost-routes.ts";
 
 /** What the layout is of. Another list or map of the same content is sent again. */
@@ -55,6 +55,8 @@ export interface LayoutSession {
   draw(drawing: Drawing): Promise<string>;
 }
 
+/** The browser keeps the positions here for the next visit. */
+const STORAGE_KEY = "gazetteer.layout";
 const NONE_PINNED: PinnedPositions = new Map();
 const NONE_LOST: readonly DevicePair[] = [];
 
@@ -75,7 +77,7 @@ export function startLayoutSession(
   let sentVersion: readonly [Network, number] | undefined;
 
   const idOf = (number: number | undefined) => diff.ids[number ?? -1] ?? "";
-  const saved = readLayout();
+  const saved = loadText(STORAGE_KEY);
   let isPartial = true;
   const startLayout = (network: Network) => {
     diff = new NetworkDiff();
@@ -144,7 +146,8 @@ export function startLayoutSession(
       return;
     }
     if ("saved" in data) {
-      writeLayout(data.saved);
+      // What the browser does not keep is computed at the next visit.
+      saveText(STORAGE_KEY, data.saved);
       return;
     }
     const apply = function* () {

@@ -3,10 +3,10 @@
  * the name and speed of the port at both ends when the map is close.
  */
 
-import type { LinkOverlay } from "../data/overlay.ts";
+import type { LinkOverlay } from "../data/link-overlay.ts";
+import { overlayText, overlayValue } from "../data/link-overlay.ts";
 import type { Bounds } from "./bounds.ts";
 import { type OccupiedCells, textWidth } from "./label-draw.ts";
-import { overlayText, overlayValue } from "./link-overlay.ts";
 import type { Palette } from "./palette.ts";
 import { formatSpeed, type PortFact } from "./port-facts.ts";
 import type { Projection } from "./projection.ts";

@@ -1,7 +1,7 @@
 /** What the map is given to draw, where, and whom it tells. */
 import type { GroupBox } from "../../model/map-view.ts";
+import type { LinkOverlay } from "../data/link-overlay.ts";
 import type { Network } from "../data/loaded-network.ts";
-import type { LinkOverlay } from "../data/overlay.ts";
 import type { Highlights } from "./highlights.ts";
 import type { InteractionHandlers } from "./interaction.ts";
 import type { PinnedPositions } from "./layout-session.ts";

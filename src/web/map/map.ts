@@ -10,9 +10,8 @@
 import type { Client } from "../../client/client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Network } from "../data/loaded-network.ts";
+import { SlicedWork, throttle } from "../data/pacing.ts";
 import { devicesOf } from "../data/shown-path.ts";
-import { SlicedWork } from "../data/slices.ts";
-import { throttle } from "../data/throttle.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
 import { boundsOf, cornersOf, widened } from "./bounds.ts";
 import { type Bundle, pairKey } from "./bundles.ts";

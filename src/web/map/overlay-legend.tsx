@@ -1,6 +1,6 @@
 /** The legend of the values on links: the colours and the smallest value of each. */
-import type { LinkOverlay } from "../data/overlay.ts";
-import { overlaySteps } from "./link-overlay.ts";
+import type { LinkOverlay } from "../data/link-overlay.ts";
+import { overlaySteps } from "../data/link-overlay.ts";
 
 export function OverlayLegend({ overlay }: { readonly overlay: LinkOverlay }) {
   return (

@@ -1,7 +1,7 @@
 /** What the scenes of the map are computed from, and what they keep of each device and bundle that is drawn. */
 import type { Device } from "../../model/entity.ts";
+import type { LinkOverlay } from "../data/link-overlay.ts";
 import type { Network } from "../data/loaded-network.ts";
-import type { LinkOverlay } from "../data/overlay.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapPosition } from "./clusters.ts";
 import type { Highlights } from "./highlights.ts";

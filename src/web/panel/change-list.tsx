@@ -1,9 +1,10 @@
 /** Lists of changes: the recent ones, and those of one entity. */
-import type { ChangeGroup } from "../data/change-groups.ts";
-import { type ChangeText, describeChange, type EntityChange } from "../data/change-text.ts";
+
 import { formatCount } from "../data/entity-names.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
+import type { ChangeGroup } from "../data/recent-changes.ts";
+import { type ChangeText, describeChange, type EntityChange } from "../data/recent-changes.ts";
 import { formatShortTime, toTimestamp } from "../elements/format-time.ts";
 import { EntityLink } from "./elements.tsx";
 

@@ -1,10 +1,10 @@
 /** The comparison of two moments: which they are, and what differs, in groups by kind and by what happened to it. */
 import { useMemo } from "preact/hooks";
-import { type ChangeText, describeChange } from "../data/change-text.ts";
 import { formatCount } from "../data/entity-names.ts";
+import type { Comparison, NetworkDifference } from "../data/load-network.ts";
 import type { Network } from "../data/loaded-network.ts";
-import type { Comparison, NetworkDifference } from "../data/network-history.ts";
 import { useStore } from "../data/page-store.ts";
+import { type ChangeText, describeChange } from "../data/recent-changes.ts";
 import { Button } from "../elements/button.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
 import { EntityLink, PanelHeading } from "./elements.tsx";

@@ -1,7 +1,7 @@
 /** The values of the chosen metric on one cable, one for each direction. */
 import type { Link } from "../../model/entity.ts";
 import { deviceNameById } from "../data/entity-names.ts";
-import { formatValue } from "../data/overlay.ts";
+import { formatValue } from "../data/link-overlay.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import { Facts } from "./elements.tsx";
 

@@ -6,8 +6,8 @@
 import { effect, type Signal, untracked } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems } from "../../model/problem-kinds.ts";
+import { throttle } from "../data/pacing.ts";
 import type { Store } from "../data/page-store.ts";
-import { throttle } from "../data/throttle.ts";
 import { callsForAttention } from "./problem-groups.ts";
 import { SEVERITY_SIGNS } from "./signs.tsx";
 

@@ -7,9 +7,8 @@ import { computed, effect, signal } from "@preact/signals";
 import { type Client, ClientError, type ConnectionState } from "../../client/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
+import { mayRetry, throttle } from "../data/pacing.ts";
 import type { Store } from "../data/page-store.ts";
-import { mayRetry } from "../data/reload-later.ts";
-import { throttle } from "../data/throttle.ts";
 import type { ProblemList, ProblemStore } from "./problem-store.ts";
 
 /** The list is shown at most this often while it changes. */

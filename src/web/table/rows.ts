@@ -7,8 +7,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
 import type { NetworkEntity } from "../data/loaded-network.ts";
-import { Slices } from "../data/slices.ts";
-import { throttle } from "../data/throttle.ts";
+import { Slices, throttle } from "../data/pacing.ts";
 import type { TableView, ViewState } from "../data/view-state.ts";
 import { parseFilter } from "./filter.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { runInSlices, SlicedWork } from "./slices.ts";
+import { runInSlices, SlicedWork } from "./pacing.ts";
 
 test("short work ends within the call", () => {
   let steps = 0;

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { cableOf } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
 import { linkId } from "../../model/ids.ts";
-import type { LinkOverlay } from "../data/overlay.ts";
-import { widthOfSpeed } from "./bundle-style.ts";
+import { widthOfSpeed } from "../map/bundle-style.ts";
+import type { LinkOverlay } from "./link-overlay.ts";
 import { overlaySteps, overlayText, overlayValue } from "./link-overlay.ts";
-import { lengthOf, linePoints, pointAt } from "./routes.ts";
+import { lengthOf, linePoints, pointAt } from "../map/routes.ts";
 
 const link = (port: string): Link => {
   const [src, dst] = [

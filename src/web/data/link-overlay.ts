@@ -1,0 +1,77 @@
+/**
+ * The values of a metric on links, such as their utilisation: what the page has of them, or why there is nothing, and the
+ * colours and texts that show them. A link without a value is drawn dimmed, never as zero.
+ */
+import { computed, type ReadonlySignal, type Signal } from "@preact/signals";
+import type { MetricValues } from "../../model/map-settings.ts";
+import type { Bundle } from "../map/bundles.ts";
+import type { Palette } from "../map/palette.ts";
+import type { ViewState } from "./view-state.ts";
+
+/** What the map draws. */
+export interface LinkOverlay {
+  readonly name: string;
+  /** May be empty. */
+  readonly unit: string;
+  /** By link id. A link without a value has none: that is not zero. */
+  readonly values: ReadonlyMap<string, number>;
+  /** The value that is drawn as full. */
+  readonly max: number;
+}
+
+export type OverlayResult =
+  | { readonly ok: true; readonly overlay: LinkOverlay; readonly facts: Omit<MetricValues, "values"> }
+  | { readonly ok: false; readonly reason: string };
+
+/** The values are of now, so that there are none where the page shows the past or a comparison. */
+export function overlayOf(
+  state: ReadonlySignal<ViewState>,
+  overlayResult: Signal<OverlayResult | undefined>,
+): ReadonlySignal<LinkOverlay | undefined> {
+  return computed(() => {
+    const { at, compare } = state.value;
+    const result = overlayResult.value;
+    return result?.ok && at === undefined && compare === undefined ? result.overlay : undefined;
+  });
+}
+
+/** `42.5 %`. */
+export function formatValue({ unit }: Pick<LinkOverlay, "unit">, value: number): string {
+  const number = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+  return `${number.toLocaleString("en")}${unit === "" ? "" : ` ${unit}`}`;
+}
+
+/**
+ * Values on links, such as their utilisation: the colour of a line, the text on it and the steps of the legend. A link
+ * without a value is drawn dimmed, never as zero.
+ */
+const STEPS = ["#4c9be8", "#3fb68b", "#d9a514", "#e8772e", "#e5484d"] as const;
+
+/** The largest value of the links of a bundle, because that one is the first to be full. */
+export function overlayValue(overlay: LinkOverlay | undefined, { cables }: Bundle): number | undefined {
+  if (!overlay) return undefined;
+  let largest: number | undefined;
+  for (const { links } of cables)
+    for (const { id } of links) {
+      const value = overlay.values.get(id);
+      if (value !== undefined && Number.isFinite(value)) largest = Math.max(largest ?? value, value);
+    }
+  return largest;
+}
+
+export function overlayColor(overlay: LinkOverlay, value: number, palette: Palette): string {
+  const { max } = overlay;
+  const step = Math.floor((Math.max(0, value) / (max || 1)) * STEPS.length);
+  return STEPS[Math.min(STEPS.length - 1, step)] ?? palette.line;
+}
+
+export function overlayText({ unit }: LinkOverlay, value: number): string {
+  const number = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(2));
+  return `${number.toLocaleString("en")}${unit === "%" || unit === "" ? unit : ` ${unit}`}`;
+}
+
+/** The colours of the legend and the smallest value of each. */
+export function overlaySteps(overlay: LinkOverlay): { readonly color: string; readonly from: string }[] {
+  const { max } = overlay;
+  return STEPS.map((color, i) => ({ color, from: overlayText(overlay, (max * i) / STEPS.length) }));
+}
