@@ -16,7 +16,7 @@ import { type Box, separateBoxes } from "./separate-boxes.ts";
 const AREA_FACTOR = 1.7;
 const ASPECT_RATIO = 1.6;
 
-export interface LayoutSizes {
+interface LayoutSizes {
   /** The space for one device. */
   readonly spacing: Size;
   /** The space around a cluster: for its background, its name and the links between clusters. */

@@ -26,7 +26,7 @@ export interface DetourInput {
   bendCost(box: number, corner: number): number;
 }
 
-export const CORNERS: readonly Point[] = [
+const CORNERS: readonly Point[] = [
   { x: -1, y: -1 },
   { x: 1, y: -1 },
   { x: 1, y: 1 },

@@ -28,7 +28,7 @@ function layerOf(annotation: string | undefined): number | undefined {
 }
 
 /** The place that latitude and longitude state, in the units of the layout. */
-export function earthLocation(annotations: Readonly<Record<string, string>>): Point | undefined {
+function earthLocation(annotations: Readonly<Record<string, string>>): Point | undefined {
   const [latitude, longitude] = [parseNumber(annotations.latitude), parseNumber(annotations.longitude)];
   const isValid =
     latitude !== undefined &&
@@ -39,7 +39,7 @@ export function earthLocation(annotations: Readonly<Record<string, string>>): Po
 }
 
 /** The Mercator projection, which gives countries the shape that people know; y downwards. */
-export function projectLocation(latitude: number, longitude: number): Point {
+function projectLocation(latitude: number, longitude: number): Point {
   const mercatorY = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
   return { x: longitude, y: -mercatorY };
 }

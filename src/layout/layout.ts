@@ -28,7 +28,7 @@ export interface LayoutInput {
   readonly edges: readonly LayoutEdge[];
 }
 
-export interface Layout {
+interface Layout {
   /** The centre of each node; the smallest x and y are 0. */
   readonly positions: ReadonlyMap<string, Point>;
   readonly width: number;

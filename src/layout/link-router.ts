@@ -15,7 +15,7 @@ import type { Point, Size } from "./adjacency.ts";
 import { BoxIndex } from "./box-index.ts";
 import { type Bend, cornerPoint, type DetourInput, findDetour } from "./detour.ts";
 
-export interface RouterOptions {
+interface RouterOptions {
   /** Of all boxes. */
   readonly box: Size;
   /** The least space between two boxes. */

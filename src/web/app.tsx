@@ -5,14 +5,13 @@ import { useRef } from "preact/hooks";
 import { createClient } from "../client/client.ts";
 import { Bar } from "./bar/bar.tsx";
 import { Chips } from "./bar/chips.tsx";
-import { createStore, type Store, StoreContext } from "./data/page-store.ts";
+import { createStore, type Store, StoreContext, useStore } from "./data/page-store.ts";
 import { startSync } from "./data/sync.ts";
 import { EmptyState } from "./elements/empty-state.tsx";
-import { Notices } from "./elements/notices.tsx";
 import type { NetworkMap } from "./map/map.ts";
 import { MapView } from "./map/map-view.tsx";
 import { Panel } from "./panel/panel.tsx";
-import { ProblemAnnouncer } from "./problems/announcer.tsx";
+import { ProblemAnnouncer } from "./problems/new-problems.tsx";
 import { Problems } from "./problems/problems.tsx";
 import { WallBar } from "./problems/wall.tsx";
 import { Table } from "./table/table.tsx";
@@ -46,5 +45,19 @@ function App({ store, workerUrl }: { readonly store: Store; readonly workerUrl: 
       <Notices />
       <ProblemAnnouncer />
     </StoreContext.Provider>
+  );
+}
+
+/** Short texts that disappear after some seconds: what was copied, what failed. Screen readers read them out. */
+function Notices() {
+  const { notices } = useStore();
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {notices.value.map(({ id, text }) => (
+        <p key={id} class="notice">
+          {text}
+        </p>
+      ))}
+    </div>
   );
 }

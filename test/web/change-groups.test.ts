@@ -6,8 +6,12 @@ import { changesSince, diffStates } from "../../src/query/changes.ts";
 import { filterStateOrEmpty } from "../../src/query/filtered-state.ts";
 import { QueryBuilder } from "../../src/query/query.ts";
 import { History } from "../../src/view/history.ts";
-import { ChangeGroups, type RecentChange } from "../../src/web/data/recent-changes.ts";
-import { describeChange, type EntityChange } from "../../src/web/data/recent-changes.ts";
+import {
+  ChangeGroups,
+  describeChange,
+  type EntityChange,
+  type RecentChange,
+} from "../../src/web/data/recent-changes.ts";
 import { applyToSource, claimHistory } from "../support/claim-history.ts";
 import { ClaimedNetwork } from "../support/claims.ts";
 import { assertProperty, PROPERTY_TIMEOUT_MS } from "../support/property.ts";

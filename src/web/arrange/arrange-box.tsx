@@ -1,12 +1,16 @@
 /** The box beside the map in which the user arranges it: pins, undo, and group boxes. */
-import type { RefObject } from "preact";
+
+import { type Signal, useSignal } from "@preact/signals";
+import type { ComponentChildren, RefObject } from "preact";
+import { useId, useState } from "preact/hooks";
+import type { GroupBox } from "../../model/map-view.ts";
 import { deviceNameById, formatCount } from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
-import { Button } from "../elements/button.tsx";
+import { Button } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { selectedDevice, togglePin, undo } from "./arrange-keys.ts";
-import { pinOf, unpinAll } from "./arrangement.ts";
-import { GroupSection } from "./group-section.tsx";
+import { addGroup, checkArrangement, pinOf, replaceGroup, unpinAll } from "./arrangement.ts";
 
 export function ArrangeButton() {
   const { isOn } = useStore().arranging;
@@ -69,5 +73,221 @@ function PinButtons({ map }: { readonly map: RefObject<NetworkMap | null> }) {
         />
       </div>
     </>
+  );
+}
+
+/**
+ * The group boxes of the arrangement, and the ways to add one: for each value of an annotation, or around devices that the
+ * user chooses.
+ */
+const DEFAULT_NAME = "Group";
+const PINNED = "pinned";
+const SELECTED = "selected";
+const ANNOTATION = "annotation ";
+/** Annotations of more devices than these are not looked at: the choice is drawn with each change of the network. */
+const MAX_EXAMINED = 2000;
+const NO_GROUPS = ["name", "managementAddress", "latitude", "longitude", "x", "y", "channelId", "conflict"];
+
+function GroupSection() {
+  const store = useStore();
+  const groups = store.arranging.shown.value.groups ?? [];
+  const arrangementKey = store.arranging.key.value;
+  const edited = useSignal<string | undefined>(undefined);
+  return (
+    <ArrangeSection title="Group boxes" isUsed={groups.length > 0}>
+      <ul class="entries">
+        {groups.map((group, i) => {
+          const id = `${i} ${arrangementKey}`;
+          return <GroupRow key={id} id={id} group={group} edited={edited} />;
+        })}
+      </ul>
+      <NewGroup />
+    </ArrangeSection>
+  );
+}
+
+function NewGroup() {
+  const store = useStore();
+  const { arranging } = store;
+  const network = useNetwork();
+  const [titleId, kindId] = [useId(), useId()];
+  const title = useSignal("");
+  const kind = useSignal("");
+  const fault = useSignal("");
+  const device = selectedDevice(store);
+  const pins = arranging.shown.value.pins ?? [];
+  const choices: (readonly [value: string, text: string])[] = [
+    ...annotationNames(network).map((name) => [ANNOTATION + name, `each value of ${name}`] as const),
+  ];
+  if (pins.length > 0) choices.push([PINNED, `the ${formatCount(pins.length, "pinned device")}`]);
+  if (device !== undefined && network)
+    choices.push([SELECTED, `the selected device, ${deviceNameById(network, device)}`]);
+  const chosen = choices.some(([value]) => value === kind.value) ? kind.value : (choices[0]?.[0] ?? "");
+  const add = () => {
+    const annotation = chosen.startsWith(ANNOTATION) ? chosen.slice(ANNOTATION.length) : undefined;
+    const members = chosen === PINNED ? pins.map((pin) => pin.device) : device === undefined ? [] : [device];
+    const content = annotation === undefined ? { devices: members } : { annotation };
+    const name = title.peek().trim() || (annotation ?? DEFAULT_NAME);
+    const checked = checkArrangement(addGroup(arranging.shown.peek(), { name, ...content }));
+    fault.value = checked.ok ? "" : checked.message;
+    if (!checked.ok) return;
+    arranging.change(checked.value);
+    title.value = "";
+  };
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add();
+      }}
+    >
+      <label for={kindId}>Box around</label>
+      <select
+        id={kindId}
+        value={chosen}
+        onChange={(event) => {
+          kind.value = event.currentTarget.value;
+        }}
+      >
+        {choices.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <label for={titleId}>Title</label>
+      <input
+        id={titleId}
+        type="text"
+        maxLength={100}
+        value={title.value}
+        onInput={(event) => {
+          title.value = event.currentTarget.value;
+        }}
+      />
+      {fault.value !== "" && <p class="error-text">{fault.value}</p>}
+      <button type="submit" class="text-button" disabled={chosen === ""}>
+        Add the box
+      </button>
+    </form>
+  );
+}
+
+/** Those that put devices together: not every device has a value of its own. */
+function annotationNames(network: Network | undefined): string[] {
+  const values = new Map<string, { readonly distinct: Set<string>; devices: number }>();
+  let examined = 0;
+  for (const { annotations } of network?.devices.values() ?? []) {
+    if (examined++ === MAX_EXAMINED) break;
+    for (const [name, value] of Object.entries(annotations)) {
+      const entry = values.get(name) ?? { distinct: new Set<string>(), devices: 0 };
+      entry.distinct.add(value);
+      entry.devices++;
+      values.set(name, entry);
+    }
+  }
+  return [...values]
+    .filter(([name, { distinct, devices }]) => !NO_GROUPS.includes(name) && distinct.size < devices)
+    .map(([name]) => name)
+    .sort();
+}
+
+/** One group box of the arrangement in its list: what it is around, and the field for its name. */
+interface GroupRowProps {
+  readonly group: GroupBox;
+  /** Names the group of an arrangement. */
+  readonly id: string;
+  /** The id of the group whose name is edited. */
+  readonly edited: Signal<string | undefined>;
+}
+
+function GroupRow({ group, id, edited }: GroupRowProps) {
+  const store = useStore();
+  const { arranging } = store;
+  const isEdited = edited.value === id;
+  const network = useNetwork();
+  const replace = (next: GroupBox | undefined) =>
+    arranging.change(replaceGroup(arranging.shown.peek(), group, next));
+  const { devices } = group;
+  const device = selectedDevice(store);
+  const others = devices?.filter((id) => id !== device) ?? [];
+  const isIn = device !== undefined && devices?.includes(device);
+  const name = device !== undefined && network ? deviceNameById(network, device) : "";
+  const toggleFields = () => {
+    edited.value = isEdited ? undefined : id;
+  };
+  const remove = () => {
+    // The groups after it get other ids.
+    edited.value = undefined;
+    replace(undefined);
+  };
+  return (
+    <li class="entry">
+      <span>
+        {group.name} <span class="muted">{contentText(group)}</span>
+      </span>
+      {devices && device !== undefined && (!isIn || others.length > 0) && (
+        <Button
+          label={isIn ? `Remove ${name}` : `Add ${name}`}
+          onClick={() => replace({ ...group, devices: isIn ? others : [...others, device] })}
+        />
+      )}
+      <Button label={`Edit the box ${group.name}`} icon="edit" pressed={isEdited} onClick={toggleFields} />
+      <Button label={`Delete the box ${group.name}`} icon="close" onClick={remove} />
+      {isEdited && <GroupFields group={group} />}
+    </li>
+  );
+}
+
+function contentText({ annotation, devices }: GroupBox): string {
+  return annotation === undefined ? formatCount(devices?.length ?? 0, "device") : `by ${annotation}`;
+}
+
+function GroupFields({ group }: { readonly group: GroupBox }) {
+  const { arranging } = useStore();
+  const id = useId();
+  const fault = useSignal("");
+  const rename = (name: string) => {
+    const checked = checkArrangement(replaceGroup(arranging.shown.peek(), group, { ...group, name }));
+    fault.value = checked.ok ? "" : checked.message;
+    if (checked.ok) arranging.change(checked.value);
+  };
+  return (
+    <div class="entry-fields stack">
+      <label for={id}>Name</label>
+      <input
+        id={id}
+        type="text"
+        maxLength={100}
+        value={group.name}
+        onChange={({ currentTarget }) => rename(currentTarget.value.trim())}
+      />
+      {fault.value !== "" && (
+        <p class="error-text" role="alert">
+          {fault.value}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A part of the box in which the user arranges the map. It is closed until it is used, because the box covers the map. */
+interface ArrangeSectionProps {
+  readonly title: string;
+  /** Whether it is open at first. */
+  readonly isUsed: boolean;
+  readonly children: ComponentChildren;
+}
+
+function ArrangeSection({ title, isUsed, children }: ArrangeSectionProps) {
+  const [isOpen] = useState(isUsed);
+  return (
+    <details open={isOpen}>
+      <summary>
+        <h3>{title}</h3>
+      </summary>
+      {children}
+    </details>
   );
 }

@@ -6,14 +6,14 @@ import { computed, effect, type ReadonlySignal, type Signal, signal } from "@pre
 import type { MapSettings } from "../../model/map-settings.ts";
 import type { Arrangement, MapView } from "../../model/map-view.ts";
 import { throttle } from "../data/pacing.ts";
+import { loadText, saveText } from "../data/storage.ts";
 import type { Navigation } from "../data/view-state.ts";
 import type { PinnedPositions } from "../map/layout-session.ts";
-import { ARRANGEMENT_KEY, keepArrangement, readArrangement } from "./kept.ts";
-import { createSavedViews, type SavedViews } from "./saved-views.ts";
+import { type Checked, checkArrangement, checkView } from "./arrangement.ts";
 
-export type ViewOrigin = "browser" | "configuration" | "link";
+type ViewOrigin = "browser" | "configuration" | "link";
 
-export interface OpenedView {
+interface OpenedView {
   readonly view: MapView;
   readonly origin: ViewOrigin;
 }
@@ -133,3 +133,98 @@ export function createArranging(
 }
 
 const NOTHING: Arrangement = {};
+
+/** The saved views of the browser: a list of views by name, kept in its local storage and shared by its tabs. */
+interface SavedViews {
+  readonly list: ReadonlySignal<readonly MapView[]>;
+  /** Replaces a view of the same name. */
+  save(view: MapView): Checked<MapView>;
+  rename(from: string, to: string): Checked<MapView>;
+  remove(name: string): void;
+}
+
+function createSavedViews(): SavedViews {
+  const list = signal(readViews());
+  window.addEventListener("storage", (event) => {
+    if (event.key === VIEWS_KEY) list.value = readViews();
+  });
+  const replace = (next: readonly MapView[]): boolean => {
+    if (!keepViews(next)) return false;
+    list.value = next;
+    return true;
+  };
+  const put = (view: MapView, others: readonly MapView[]): Checked<MapView> => {
+    const checked = checkView(view);
+    if (!checked.ok) return checked;
+    if (others.length >= MAX_VIEWS)
+      return { ok: false, message: `This browser keeps at most ${MAX_VIEWS} views.` };
+    const sorted = [...others, view].sort((a, b) => a.name.localeCompare(b.name));
+    return replace(sorted) ? checked : { ok: false, message: "The storage of this browser is full." };
+  };
+  return {
+    list,
+    save: (view) =>
+      put(
+        view,
+        list.peek().filter(({ name }) => name !== view.name),
+      ),
+    rename(from, to) {
+      const view = list.peek().find(({ name }) => name === from);
+      if (!view) return { ok: false, message: `There is no view ${from}.` };
+      if (from !== to && list.peek().some(({ name }) => name === to))
+        return { ok: false, message: `There is a view ${to} already.` };
+      return put(
+        { ...view, name: to },
+        list.peek().filter(({ name }) => name !== from),
+      );
+    },
+    remove: (name) => void replace(list.peek().filter((view) => view.name !== name)),
+  };
+}
+
+/**
+ * What the browser keeps: the user's own arrangement and saved views, as JSON in its local storage, bounded. Another
+ * version of the page or another program may have written it; what does not pass the checks counts as absent.
+ */
+const ARRANGEMENT_KEY = "gazetteer.arrangement";
+const VIEWS_KEY = "gazetteer.views";
+/** In characters. Browsers keep about 5 million for a site, and the layout needs up to 1 million of them. */
+const MAX_ARRANGEMENT = 1_000_000;
+const MAX_ALL_VIEWS = 2_500_000;
+const MAX_VIEWS = 100;
+
+function readArrangement(): Arrangement {
+  const checked = checkArrangement(read(ARRANGEMENT_KEY));
+  return checked.ok ? checked.value : {};
+}
+
+function readViews(): readonly MapView[] {
+  const list = read(VIEWS_KEY);
+  if (!Array.isArray(list)) return [];
+  return list.slice(0, MAX_VIEWS).flatMap((item) => {
+    const checked = checkView(item);
+    return checked.ok ? [checked.value] : [];
+  });
+}
+
+/** Each returns false when the browser does not keep it: too large, no space, or storage is disabled. */
+const keepArrangement = (arrangement: Arrangement): boolean =>
+  write(
+    ARRANGEMENT_KEY,
+    Object.keys(arrangement).length === 0 ? "" : JSON.stringify(arrangement),
+    MAX_ARRANGEMENT,
+  );
+
+const keepViews = (views: readonly MapView[]): boolean =>
+  views.length <= MAX_VIEWS &&
+  write(VIEWS_KEY, views.length === 0 ? "" : JSON.stringify(views), MAX_ALL_VIEWS);
+
+function read(key: string): unknown {
+  try {
+    return JSON.parse(loadText(key) ?? "null");
+  } catch {
+    return undefined;
+  }
+}
+
+const write = (key: string, text: string, max: number): boolean => text.length <= max && saveText(key, text);

@@ -1,8 +1,11 @@
 /** What the user does with views: opens, closes and saves them. */
+
+import { effect } from "@preact/signals";
 import type { MapView } from "../../model/map-view.ts";
 import type { Store } from "../data/page-store.ts";
-import { formatState, parseState } from "../data/view-state.ts";
-import type { Checked } from "./checked-view.ts";
+import { formatState, parseState, VIEW_FRAGMENT } from "../data/view-state.ts";
+import type { Checked } from "./arrangement.ts";
+import { decodeViewLink } from "./view-link.ts";
 
 /** What the page shows now, as a view. */
 export function currentView({ state, arranging }: Store, name: string): MapView {
@@ -50,4 +53,39 @@ function forgetLink({ linked }: Store["arranging"]): void {
   if (!linked.peek()) return;
   history.replaceState(null, "", location.pathname + location.search);
   linked.value = undefined;
+}
+
+/** Opens the view of a link, and reports a link or a name in the address that is no view. */
+export function syncViews(store: Store): void {
+  const { arranging, state, settings } = store;
+  const read = async (): Promise<void> => {
+    const fragment = location.hash;
+    if (!fragment.startsWith(VIEW_FRAGMENT)) {
+      arranging.linked.value = undefined;
+      return;
+    }
+    const checked = await decodeViewLink(fragment);
+    if (fragment !== location.hash) return;
+    if (!checked.ok) {
+      // Otherwise the next reload would report it again.
+      history.replaceState(null, "", location.pathname + location.search);
+      arranging.linked.value = undefined;
+      store.notify(`The view of this link cannot be shown: ${checked.message}.`);
+      return;
+    }
+    arranging.linked.value = checked.value;
+    // The address may have a state already: after a reload it is that which the user had.
+    if (location.search === "") store.adjust(parseState(checked.value.state));
+  };
+  addEventListener("hashchange", () => void read());
+  void read();
+
+  let reported: string | undefined;
+  effect(() => {
+    const { saved } = state.value;
+    const isUnknown = saved !== undefined && settings.value !== undefined && !arranging.opened.value;
+    if (isUnknown && saved !== reported)
+      store.notify(`There is no view ${saved} in this browser or in the configuration.`);
+    reported = isUnknown ? saved : undefined;
+  });
 }

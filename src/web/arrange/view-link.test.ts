@@ -2,9 +2,8 @@
 import { expect, test } from "bun:test";
 import { deflateRawSync } from "node:zlib";
 import type { MapView } from "../../model/map-view.ts";
-import { checkView } from "./checked-view.ts";
-import { decodeViewLink, encodeViewLink, MAX_LINK } from "./view-link.ts";
-import { printView } from "./view-yaml.ts";
+import { checkView } from "./arrangement.ts";
+import { decodeViewLink, encodeViewLink, MAX_LINK, printView } from "./view-link.ts";
 
 const VIEW: MapView = {
   name: `Räcks: "A" & <b> # \${HOME} 'x' \\ {y}`,

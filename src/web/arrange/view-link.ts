@@ -4,7 +4,7 @@
  */
 import type { MapView } from "../../model/map-view.ts";
 import { VIEW_FRAGMENT } from "../data/view-state.ts";
-import { type Checked, checkView } from "./checked-view.ts";
+import { type Checked, checkView } from "./arrangement.ts";
 
 /** Of the fragment, in characters. Longer addresses do not survive mail and chat programs. */
 export const MAX_LINK = 32 * 1024;
@@ -65,3 +65,22 @@ const fromBase64Url = (text: string) =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (character) =>
     character.charCodeAt(0),
   );
+
+/** A view as the section `views` of the configuration. Values are JSON, which YAML contains, so no text needs other quotes. */
+export function printView({ name, state, arrangement = {} }: MapView): string {
+  const lines = ["views:", `  - name: ${JSON.stringify(name)}`, `    state: ${JSON.stringify(state)}`];
+  const { pins = [], groups = [] } = arrangement;
+  if (pins.length + groups.length > 0) lines.push("    arrangement:");
+  const list = (key: string, items: readonly object[]) => {
+    if (items.length === 0) return;
+    lines.push(`      ${key}:`, ...items.map((item) => `        - ${flow(item)}`));
+  };
+  list("pins", pins);
+  list("groups", groups);
+  return `${lines.join("\n")}\n`;
+}
+
+function flow(value: object): string {
+  const fields = Object.entries(value).map(([key, field]) => `${key}: ${JSON.stringify(field)}`);
+  return `{ ${fields.join(", ")} }`;
+}

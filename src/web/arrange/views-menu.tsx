@@ -3,14 +3,10 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import type { MapView } from "../../model/map-view.ts";
 import { useStore } from "../data/page-store.ts";
-import { Button } from "../elements/button.tsx";
-import { copyText } from "../elements/clipboard.ts";
-import { Icon } from "../elements/icon.tsx";
-import { Popover } from "../elements/popover.tsx";
-import { checkView } from "./checked-view.ts";
+import { Button, copyText, Icon, Popover } from "../elements/controls.tsx";
+import { checkView } from "./arrangement.ts";
 import { currentView, deleteView, openView, renameView, saveView } from "./view-actions.ts";
-import { encodeViewLink } from "./view-link.ts";
-import { printView } from "./view-yaml.ts";
+import { encodeViewLink, printView } from "./view-link.ts";
 
 export function ViewsMenu() {
   return (

@@ -1,17 +1,18 @@
 /** The bar at the top: search, the tabs of the views, and the buttons that open lists and menus. */
 import type { RefObject } from "preact";
 import { ViewsMenu } from "../arrange/views-menu.tsx";
-import { useStore } from "../data/page-store.ts";
-import { Button } from "../elements/button.tsx";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { formatState, VIEWS, type View, type ViewState } from "../data/view-state.ts";
+import { Button } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
+import { isRead } from "../problems/problem-store.ts";
+import { ProblemSign, SEVERITY_SIGNS } from "../problems/signs.tsx";
 import { ExportMenu } from "./export-menu.tsx";
 import { FilterMenu } from "./filter-menu.tsx";
 import { MetricMenu } from "./metric-menu.tsx";
 import { PathBox } from "./path-box.tsx";
-import { ProblemsButton } from "./problems-button.tsx";
 import { SearchBox } from "./search-box.tsx";
 import { Status } from "./status.tsx";
-import { Tabs } from "./tabs.tsx";
 
 export function Bar({ map }: { readonly map: RefObject<NetworkMap | null> }) {
   return (
@@ -42,5 +43,79 @@ function ChangesButton() {
   const { changes } = state.value;
   return (
     <Button label="Recent changes" icon="list" pressed={changes} onClick={() => go({ changes: !changes })} />
+  );
+}
+
+/** The tabs of the four views. They are links, so that a view can be opened in another window. */
+const TITLES: Readonly<Record<View, string>> = {
+  map: "Map",
+  devices: "Devices",
+  links: "Links",
+  hosts: "Hosts",
+};
+
+function Tabs() {
+  const { state, go } = useStore();
+  const network = useNetwork();
+  const counts: Readonly<Record<View, number | undefined>> = {
+    map: undefined,
+    devices: network?.devices.size,
+    links: network?.links.size,
+    hosts: network?.openedHosts.total,
+  };
+  return (
+    <nav class="tabs" aria-label="Views">
+      {VIEWS.map((view) => {
+        const patch: Partial<ViewState> = { view, filter: "", sort: "" };
+        return (
+          <a
+            key={view}
+            href={formatState({ ...state.value, ...patch })}
+            data-view={view}
+            aria-current={view === state.value.view ? "page" : undefined}
+            onClick={(event) => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+              event.preventDefault();
+              if (view !== state.peek().view) go(patch);
+            }}
+          >
+            {TITLES[view]}
+            {counts[view] !== undefined && <span class="count">{counts[view].toLocaleString("en")}</span>}
+          </a>
+        );
+      })}
+    </nav>
+  );
+}
+
+/**
+ * The worst severity of the problems of now, and how many of that severity there are: of those that are not acknowledged and
+ * call for attention. Opens the list. Where the page shows another time it says that the number is of now.
+ */
+function ProblemsButton() {
+  const { state, go, problems } = useStore();
+  const { worst, worstCount } = problems.open.value;
+  const { state: listState } = problems.live.value;
+  const { problems: pressed, at } = state.value;
+  const isOld = listState === "old";
+  return (
+    <button
+      type="button"
+      class="text-button problems-button"
+      aria-pressed={pressed}
+      title="The worst problems of now that are not acknowledged and follow from no other"
+      data-worst={worst}
+      data-list={listState}
+      onClick={() => go(pressed ? { problems: false, problem: undefined } : { problems: true })}
+    >
+      <ProblemSign sign={SEVERITY_SIGNS[worst ?? "warning"]} severity={worst ?? "warning"} />
+      {worst !== undefined && <span class="only-read">Problems, the worst: </span>}
+      <span class="problems-words">{worst === undefined ? "Problems" : SEVERITY_SIGNS[worst].title}</span>{" "}
+      {isRead(problems.live.value) && (
+        <strong>{`${worstCount.toLocaleString("en")}${isOld ? "?" : ""}`}</strong>
+      )}
+      <span class="only-read">{isOld ? " not acknowledged, and not current" : " not acknowledged"}</span>
+      {at !== undefined && " now"}
+    </button>
   );
 }

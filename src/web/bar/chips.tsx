@@ -1,16 +1,16 @@
 /** One chip for each condition that narrows the view, with a button that removes the condition. */
 import type { ComponentChildren } from "preact";
-import { OpenedViewChip } from "../arrange/opened-view-chip.tsx";
+import { closeView } from "../arrange/view-actions.ts";
 import { entityName, formatType } from "../data/entity-names.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { pathEndName } from "../data/shown-path.ts";
 import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../data/view-state.ts";
-import { Button } from "../elements/button.tsx";
+import { Button } from "../elements/controls.tsx";
 import { pathCountText } from "../panel/path-steps.tsx";
 import { chosenText } from "../problems/problem-target.ts";
 import { stateTitle } from "./filter-menu.tsx";
 import { MetricNote } from "./metric-menu.tsx";
-import { momentChip } from "./moment-text.ts";
+import { momentChip } from "./status.tsx";
 
 interface ChipData {
   readonly text: string;
@@ -99,5 +99,26 @@ function HopButtons({ hops }: { readonly hops: number }) {
       {button("One hop fewer", "minus", hops - 1)}
       {button("One hop more", "plus", hops + 1)}
     </>
+  );
+}
+
+/** Says whose arrangement the map shows, when it is not the user's own, and returns to that. */
+const ORIGINS = { browser: "", configuration: ", from the configuration", link: ", from a link" } as const;
+
+function OpenedViewChip() {
+  const store = useStore();
+  const opened = store.arranging.opened.value;
+  if (!opened) return null;
+  const text = `View: ${opened.view.name}${ORIGINS[opened.origin]}${store.arranging.isDraft.value ? ", changed" : ""}`;
+  return (
+    <span class="chip">
+      <span>{text}</span>
+      <Button
+        class="chip-x"
+        label={`Close the view ${opened.view.name}`}
+        icon="close"
+        onClick={() => closeView(store)}
+      />
+    </span>
   );
 }

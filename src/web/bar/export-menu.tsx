@@ -1,9 +1,7 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
 import type { RefObject } from "preact";
 import { type Store, useStore } from "../data/page-store.ts";
-import { copyText } from "../elements/clipboard.ts";
-import { Icon } from "../elements/icon.tsx";
-import { Popover } from "../elements/popover.tsx";
+import { copyText, Icon, Popover } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { curlLine, downloadRequest, requestsFor } from "./curl.ts";
 

@@ -8,9 +8,7 @@ import { formatType } from "../data/entity-names.ts";
 import { throttle } from "../data/pacing.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { neighbourhood } from "../data/shown-path.ts";
-import { Button } from "../elements/button.tsx";
-import { Icon } from "../elements/icon.tsx";
-import { Popover } from "../elements/popover.tsx";
+import { Button, Icon, Popover } from "../elements/controls.tsx";
 import { countFilters, STATE_FILTERS } from "../map/filter-match.ts";
 
 /** While the network changes, all devices and links are counted at most this often. */

@@ -3,9 +3,8 @@
 import { formatCount } from "../data/entity-names.ts";
 import type { OverlayResult } from "../data/link-overlay.ts";
 import { useStore } from "../data/page-store.ts";
+import { Icon, Popover } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
-import { Icon } from "../elements/icon.tsx";
-import { Popover } from "../elements/popover.tsx";
 
 export function MetricMenu() {
   const { state, settings } = useStore();

@@ -15,8 +15,7 @@ import {
 } from "../data/entity-search.ts";
 import { useStore } from "../data/page-store.ts";
 import { type EntityRef, isSameEntity } from "../data/view-state.ts";
-import { Icon } from "../elements/icon.tsx";
-import { hitId, SearchHits } from "./search-hits.tsx";
+import { Icon } from "../elements/controls.tsx";
 
 export function SearchBox() {
   const store = useStore();
@@ -148,4 +147,54 @@ function useSlashKey(run: () => void): void {
     document.addEventListener("keydown", onKeyDown);
     return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
+}
+
+/** The list of matches below the search box. It scrolls to the active one. */
+const hitId = (index: number): string => `hit-${index}`;
+
+interface SearchHitsProps {
+  readonly id: string;
+  readonly hidden: boolean;
+  readonly hits: readonly SearchHit[];
+  /** Whether these are all. */
+  readonly complete: boolean;
+  readonly activeIndex: number;
+  /** Shown when nothing was found. */
+  readonly summary: string;
+  readonly onChoose: (hit: SearchHit) => void;
+}
+
+function SearchHits({ id, hidden, hits, complete, activeIndex, summary, onChoose }: SearchHitsProps) {
+  const note = hits.length === 0 ? summary : "and others; more letters find fewer";
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [activeIndex, hits]);
+  return (
+    <div ref={list} id={id} role="listbox" class="search-hits" aria-label="Found" hidden={hidden}>
+      {hits.map((hit, i) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
+        <div
+          key={`${hit.ref.kind} ${hit.ref.id}`}
+          id={hitId(i)}
+          role="option"
+          aria-selected={i === activeIndex}
+          class={`search-hit ${hit.ref.kind}`}
+          // A click would come too late: the press moves the focus out of the input, which hides the list.
+          onMouseDown={(event) => {
+            event.preventDefault();
+            onChoose(hit);
+          }}
+        >
+          <span class="hit-title">{hit.title}</span>
+          <span class="hit-detail">{hit.detail}</span>
+        </div>
+      ))}
+      {(hits.length === 0 || !complete) && (
+        <div class="search-more" role="presentation">
+          {note}
+        </div>
+      )}
+    </div>
+  );
 }

@@ -1,11 +1,14 @@
 /** Says whether the page shows the present: live, a past moment, a stale source or a lost connection. */
+
+import type { ClusterOverview } from "../../model/cluster-overview.ts";
+import type { ClusterReadiness } from "../../model/readiness.ts";
 import { isFailing, type SourceStatus } from "../../model/source-status.ts";
 import { formatCount } from "../data/entity-names.ts";
 import { type Store, useStore } from "../data/page-store.ts";
+import { isRevision, type ViewState } from "../data/view-state.ts";
+import { Popover } from "../elements/controls.tsx";
 import { formatDuration, formatFullTime, formatShortTime } from "../elements/format-time.ts";
-import { Popover } from "../elements/popover.tsx";
-import { ClusterDetails } from "./cluster.tsx";
-import { loadingMomentText } from "./moment-text.ts";
+import { Loaded } from "../panel/parts.tsx";
 
 interface StatusText {
   readonly level: "live" | "past" | "stale" | "lost" | "waiting";
@@ -112,4 +115,95 @@ function Source({ source }: { readonly source: SourceStatus }) {
       {error !== undefined && <div class="error-text">{error}</div>}
     </li>
   );
+}
+
+/** The cluster of the node that the page is served by: how it follows the log, the other nodes, and NATS. */
+function ClusterDetails({ cluster }: { readonly cluster: ClusterReadiness }) {
+  const { client, readiness } = useStore();
+  const { name, staleSeconds, error } = cluster;
+  return (
+    <>
+      <h3>{`Cluster ${name}`}</h3>
+      {staleSeconds !== undefined && (
+        <p class="error-text" role="alert">
+          {`This node cannot follow the log: what is shown may be ${formatDuration(1000 * staleSeconds)} old.`}
+        </p>
+      )}
+      {error !== undefined && <p class="error-text">{error}</p>}
+      {/* With each reading of the readiness, also if that is the same: a node may have joined or left. */}
+      <Loaded version={readiness.value} load={(signal) => client.cluster({ signal })}>
+        {(overview) => <Overview overview={overview} />}
+      </Loaded>
+    </>
+  );
+}
+
+function Overview({ overview: { nodes, engine, error } }: { readonly overview: ClusterOverview }) {
+  return (
+    <>
+      {error !== undefined && <p class="error-text">{error}</p>}
+      <ul class="sources">
+        {nodes.map(({ node, name, url, revision, lag, held, since, lostSince, trouble }) => (
+          <li key={node} class={trouble === undefined && lostSince === undefined ? "" : "bad"}>
+            <strong>{name}</strong>
+            {` ${url} · revision ${revision} · ${formatCount(lag, "message")} behind · ${lostSince === undefined ? `since ${formatShortTime(since)}` : `lost since ${formatShortTime(lostSince)}`}`}
+            <div>{held.length === 0 ? "Runs no source" : `Runs ${held.join(", ")}`}</div>
+            {trouble !== undefined && <div class="error-text">{trouble}</div>}
+          </li>
+        ))}
+      </ul>
+      {engine && <Engine engine={engine} />}
+    </>
+  );
+}
+
+function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engine"]> }) {
+  const { replicas, messages, bytes, servers } = engine;
+  return (
+    <>
+      <p>
+        {`NATS: ${formatCount(replicas, "replica")}, ${formatCount(messages, "message")}, ${(bytes / 2 ** 20).toFixed(1)} MiB`}
+      </p>
+      <ul class="sources">
+        {servers.map(({ name, state, offlineSince }) => (
+          <li key={name} class={state === "leader" || state === "current" ? "" : "bad"}>
+            {`${name} · ${state}${offlineSince === undefined ? "" : ` since ${formatShortTime(offlineSince)}`}`}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Which moment the page shows, in words. While the moment of the address is loaded, the words say so. */
+const formatMoment = (at: string, formatTime = formatFullTime): string =>
+  isRevision(at) ? `revision ${at}` : formatTime(Date.parse(at));
+
+type MomentStore = Pick<Store, "state" | "shownMoments" | "isMomentLoading">;
+
+/** One chip, or none at the present. */
+export function momentChip(store: MomentStore): { text: string; undo: Partial<ViewState> }[] {
+  const { compare } = store.state.value;
+  // A play is a step ahead of what is shown.
+  const at = store.state.value.play
+    ? (store.shownMoments.value.at ?? store.state.value.at)
+    : store.state.value.at;
+  const isLoading = store.isMomentLoading.value;
+  if (compare !== undefined) {
+    const moments = `${formatMoment(compare)} → ${at === undefined ? "now" : formatMoment(at)}`;
+    return [
+      { text: isLoading ? `Loading ${moments}…` : `Compared: ${moments}`, undo: { compare: undefined } },
+    ];
+  }
+  if (at === undefined) return [];
+  const moment = formatMoment(at);
+  return [{ text: isLoading ? `Loading ${moment}…` : `As of ${moment}`, undo: { at: undefined } }];
+}
+
+/** Short, for the state of the page; undefined when nothing is loaded. */
+function loadingMomentText(store: MomentStore): string | undefined {
+  const { at, compare } = store.state.value;
+  const moment = at ?? compare;
+  if (moment === undefined || !store.isMomentLoading.value) return undefined;
+  return `Loading ${formatMoment(moment, formatShortTime)}…`;
 }

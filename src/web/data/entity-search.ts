@@ -25,7 +25,7 @@ export interface SearchState {
   readonly fault: string | undefined;
 }
 
-export interface Searcher {
+interface Searcher {
   readonly result: ReadonlySignal<SearchState>;
   /** Searches in the network of that moment; an empty text ends the search. */
   search(text: string, at: string | undefined): void;

@@ -41,7 +41,7 @@ export const CONFLICTING_HOSTS: HostGroup = {
   includes: hasConflict,
 };
 
-export interface HostChange {
+interface HostChange {
   readonly event: "added" | "updated" | "removed";
   readonly value: Host;
   readonly revision: number;
@@ -49,7 +49,7 @@ export interface HostChange {
 }
 
 /** Between two moments of the past. */
-export interface HostDifference {
+interface HostDifference {
   readonly event: "added" | "updated" | "removed";
   readonly value: Host;
   readonly before?: Host;

@@ -3,9 +3,9 @@ import { cableOf } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
 import { linkId } from "../../model/ids.ts";
 import { widthOfSpeed } from "../map/bundle-style.ts";
+import { lengthOf, linePoints, pointAt } from "../map/routes.ts";
 import type { LinkOverlay } from "./link-overlay.ts";
 import { overlaySteps, overlayText, overlayValue } from "./link-overlay.ts";
-import { lengthOf, linePoints, pointAt } from "../map/routes.ts";
 
 const link = (port: string): Link => {
   const [src, dst] = [

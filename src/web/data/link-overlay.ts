@@ -36,7 +36,7 @@ export function overlayOf(
 }
 
 /** `42.5 %`. */
-export function formatValue({ unit }: Pick<LinkOverlay, "unit">, value: number): string {
+export function formatMetric({ unit }: Pick<LinkOverlay, "unit">, value: number): string {
   const number = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
   return `${number.toLocaleString("en")}${unit === "" ? "" : ` ${unit}`}`;
 }

@@ -12,7 +12,7 @@ import type { Network } from "./loaded-network.ts";
 import { throttle } from "./pacing.ts";
 import type { EntityChange, RecentChange } from "./recent-changes.ts";
 
-export interface LiveHandlers {
+interface LiveHandlers {
   /** Another object is the live network: at the start, after a partial one, and after the stream sent a snapshot. */
   onReplaced(network: Network): void;
   /** The live network was changed in place; `changes` is empty when only the counts of hosts were loaded again. */
@@ -23,7 +23,7 @@ export interface LiveHandlers {
   onError(error: unknown): void;
 }
 
-export interface EarlierChanges {
+interface EarlierChanges {
   /** Epoch milliseconds; every change after it is among them. */
   readonly sinceMs: number;
   /** Oldest first. */

@@ -119,7 +119,7 @@ function applyDifferences(
 }
 
 /** The network as of an earlier moment, and the comparison of two moments. */
-export const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<Network> =>
+const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<Network> =>
   (await loadNetwork(client, at, signal)).network;
 
 export type NetworkDifference = Extract<EntityDiff, { resource: Collection }>;
@@ -155,8 +155,7 @@ export async function loadComparison(
   return { network, differences, marks: marksOf(differences), from: first, to: last };
 }
 
-export const isNetworkDifference = (change: EntityDiff): change is NetworkDifference =>
-  change.resource !== "ports";
+const isNetworkDifference = (change: EntityDiff): change is NetworkDifference => change.resource !== "ports";
 
 /** An entity that changed and changed back between the two moments looks the same at both. */
 const isVisible = (change: NetworkDifference): boolean =>

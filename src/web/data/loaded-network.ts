@@ -174,7 +174,7 @@ interface Followed {
 }
 
 /** Returns the network with the planned entities: the same object while both arguments have the same content. */
-export type PlannedNetworks = (base: Network, planned: readonly NetworkEntity[]) => Network;
+type PlannedNetworks = (base: Network, planned: readonly NetworkEntity[]) => Network;
 
 export function createPlannedNetworks(): PlannedNetworks {
   let current: Followed | undefined;

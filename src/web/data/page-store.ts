@@ -29,7 +29,7 @@ import {
   type ViewState,
 } from "./view-state.ts";
 
-export interface Notice {
+interface Notice {
   readonly id: number;
   readonly text: string;
 }
@@ -195,7 +195,7 @@ export function readNetwork({ network, networkVersion }: Store): Network | undef
 }
 
 /** The same with what is only planned. */
-export function readPlannedNetwork({ plannedNetwork, networkVersion }: Store): Network | undefined {
+function readPlannedNetwork({ plannedNetwork, networkVersion }: Store): Network | undefined {
   void networkVersion.value;
   return plannedNetwork.value;
 }

@@ -157,7 +157,7 @@ function showGroup({ key, kind, changes, count, time, places }: Group, network: 
 }
 
 /** A change as a short text: the entity, what happened to it, and whether that is good or bad. */
-export type Tone = "good" | "bad" | "plain";
+type Tone = "good" | "bad" | "plain";
 
 export interface ChangeText {
   /** Where the change leads: the entity; of a port its device. */
@@ -180,7 +180,7 @@ interface ChangeFields {
 }
 export type EntityChange = NetworkEntity & ChangeFields;
 /** The page's network has no ports; their changes are only shown. */
-export type PortChange = { readonly resource: "ports"; readonly value: Port } & ChangeFields;
+type PortChange = { readonly resource: "ports"; readonly value: Port } & ChangeFields;
 
 const SIGNS = { added: "+", removed: "−", updated: "~" } as const;
 

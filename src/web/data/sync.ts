@@ -7,10 +7,10 @@
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError, type ConnectionState } from "../../client/client.ts";
 import type { MapMetric, MetricValues } from "../../model/map-settings.ts";
-import { syncViews } from "../arrange/sync-views.ts";
+import { syncViews } from "../arrange/view-actions.ts";
 import { syncProblems } from "../problems/sync-problems.ts";
 import { parseFilter } from "../table/filter.ts";
-import { syncPlay } from "../timeline/sync-play.ts";
+import { syncPlay } from "../timeline/play-controls.tsx";
 import { type DriftList, failedList, loadDriftAt, watchDrift } from "./drift-list.ts";
 import { CONFLICTING_HOSTS, type HostGroup, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
 import type { OverlayResult } from "./link-overlay.ts";
@@ -146,7 +146,7 @@ export function setConnection(
  */
 const SETTINGS_INTERVAL_MS = 60_000;
 
-export function syncSettings({ settings, connection }: Store): void {
+function syncSettings({ settings, connection }: Store): void {
   const load = async (): Promise<void> => {
     try {
       const response = await fetch("/map/settings.json");
@@ -169,7 +169,7 @@ export function syncSettings({ settings, connection }: Store): void {
 /** After a failure of the connection to the service itself. */
 const METRIC_RETRY_MS = 5000;
 
-export function syncOverlay({ state, settings, overlayResult }: Store): void {
+function syncOverlay({ state, settings, overlayResult }: Store): void {
   const chosen = computed(() => state.value.metric);
   // The same text for the same metric, although the settings are loaded again.
   const about = computed(() =>
@@ -239,7 +239,7 @@ async function loadMetric(
 /** The list is shown at most this often while it changes. */
 const PUBLISH_INTERVAL_MS = 100;
 
-export function syncDrift(store: Store): void {
+function syncDrift(store: Store): void {
   const { client, state, drift } = store;
   const needed = computed(() => needsDrift(store));
   const at = computed(() => state.value.at);
@@ -301,7 +301,7 @@ function needsDrift(store: Store): boolean {
  * is closed, and its request is aborted. What the service refuses, as of a moment that it no longer has, is not tried again
  * until another moment is shown.
  */
-export function syncHosts(store: Store): void {
+function syncHosts(store: Store): void {
   let requests = new Map<string, AbortController>();
   let current: Hosts | undefined;
   effect(() => {
@@ -454,7 +454,7 @@ export function syncHistory(store: HistoryStore): () => void {
 // those of the next one are there, so that a play does not hide them at each step.
 
 /** The paths that are listed. The union has all of them. */
-export const MAX_LISTED_PATHS = 32;
+const MAX_LISTED_PATHS = 32;
 const PATH_RELOAD_MS = 2000;
 
 type PathStore = Pick<

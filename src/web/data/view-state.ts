@@ -216,7 +216,7 @@ export function parseState(search: string): ViewState {
  * A revision, or a time as the service writes it. A time in another zone, of a day alone, or with a `+` that the address
  * does not escape (which is then a space) becomes the same time in UTC.
  */
-export function parseMoment(text: string | null): string | undefined {
+function parseMoment(text: string | null): string | undefined {
   if (text === null || /^\d{1,15}$/.test(text)) return text || undefined;
   const ms = Date.parse(text.trim().replace(/(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/, "$1+$2"));
   if (!/^\d{4}-\d\d/.test(text) || !Number.isFinite(ms)) return undefined;

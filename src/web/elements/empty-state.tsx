@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { isFailing, type SourceStatus } from "../../model/source-status.ts";
 import { readNetwork, type Store, useStore } from "../data/page-store.ts";
 import { LAYER_TITLES } from "../data/view-state.ts";
-import { Button } from "./button.tsx";
+import { Button } from "./controls.tsx";
 
 const EXAMPLE = `sources:
   - type: file

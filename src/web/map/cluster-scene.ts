@@ -15,7 +15,7 @@ import type { BundleItem, SceneInput } from "./scene-input.ts";
 import { CARD, type EdgeStyle, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const PREFIX = "cluster ";
-export const clusterNode = (index: number): string => PREFIX + index;
+const clusterNode = (index: number): string => PREFIX + index;
 /** The space around the devices of a cluster that its card may cover, and that between two cards, in map units. */
 const CARD_PADDING = 50;
 const CARD_GAP = 4;

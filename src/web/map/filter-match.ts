@@ -17,9 +17,9 @@ export const STATE_FILTERS = {
   conflict: "Conflicting claims",
 } as const;
 
-export type Filters = Pick<ViewState, "types" | "states" | "sources">;
+type Filters = Pick<ViewState, "types" | "states" | "sources">;
 
-export interface FilterMatch {
+interface FilterMatch {
   /** A device matches by its own state or by that of one of its cables. */
   device(device: Device): boolean;
   cable(cable: Cable): boolean;
@@ -73,7 +73,7 @@ function cableStates(cable: Cable): string[] {
 type Counts = ReadonlyMap<string, number>;
 
 /** The number of devices and cables for each value of each filter. */
-export interface FilterCounts {
+interface FilterCounts {
   readonly types: Counts;
   readonly states: Counts;
   readonly sources: Counts;

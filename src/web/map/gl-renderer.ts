@@ -40,7 +40,7 @@ interface GpuBuffer {
   readonly vertexArray: WebGLVertexArrayObject;
 }
 
-export interface RendererHandlers {
+interface RendererHandlers {
   /** What was drawn is lost and must be drawn again. */
   onRestored(): void;
   /** Nothing can be drawn. */

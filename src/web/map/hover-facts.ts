@@ -17,7 +17,7 @@ import type { Bundle } from "./bundles.ts";
 import type { Hovered } from "./interaction.ts";
 import { formatSpeed, type PortFacts } from "./port-facts.ts";
 
-export interface HoverFacts {
+interface HoverFacts {
   readonly title: string;
   readonly facts: readonly (readonly [name: string, value: string])[];
 }

@@ -12,7 +12,7 @@ import type { MapPoint } from "./projection.ts";
 import type { BundleItem } from "./scene-input.ts";
 
 /** What is under the pointer: a device or host, or a line with its bundle, or that of a lost link. */
-export interface MapTarget {
+interface MapTarget {
   readonly ref: EntityRef;
   readonly bundle?: Bundle;
   readonly lost?: LostCable;

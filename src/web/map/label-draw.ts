@@ -58,7 +58,7 @@ export function textWidth(context: CanvasRenderingContext2D, text: string): numb
   return width;
 }
 
-export interface LabelOptions {
+interface LabelOptions {
   /** Its label is always drawn. */
   readonly hoveredNodeId: string | undefined;
   readonly hostCount: (nodeId: string) => number;

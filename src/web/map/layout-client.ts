@@ -6,7 +6,7 @@ import type { Drawing } from "../../formats/svg.ts";
 import type { MapPosition } from "./clusters.ts";
 import { type Layout, type LayoutInput, type LayoutSession, startLayoutSession } from "./layout-session.ts";
 
-export interface LayoutClient {
+interface LayoutClient {
   /** By device id. Also contains devices that were removed. */
   readonly positions: ReadonlyMap<string, MapPosition>;
   /**

@@ -40,7 +40,7 @@ export interface Layout {
   readonly routes: Map<string, Float64Array>;
 }
 
-export interface LayoutSessionHandlers {
+interface LayoutSessionHandlers {
   /** The layout has changed. */
   onLayout(): void;
   onFailed(reason: string): void;

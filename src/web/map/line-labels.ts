@@ -15,7 +15,7 @@ import type { BundleItem } from "./scene-input.ts";
 
 /** The smallest spacing of devices at which the texts in the middle and those of ports are drawn. */
 const COUNT_SPACING_PX = 30;
-export const PORT_SPACING_PX = 90;
+const PORT_SPACING_PX = 90;
 const FONT = '10px system-ui, "Segoe UI", sans-serif';
 const TEXT_HEIGHT_PX = 12;
 /** The distance of the text of a port from the outline of its device. */
@@ -23,7 +23,7 @@ const PORT_GAP_PX = 10;
 const MAX_SHIFT_PX = 60;
 const MAX_TEXTS = 400;
 
-export interface LineLabelOptions {
+interface LineLabelOptions {
   readonly overlay: LinkOverlay | undefined;
   readonly port: (device: string, port: string) => PortFact | undefined;
 }

@@ -12,7 +12,7 @@ import type { PortFacts } from "./port-facts.ts";
 import type { Projection } from "./projection.ts";
 import type { SceneInput } from "./scene-input.ts";
 
-export interface Frame {
+interface Frame {
   readonly projection: Projection;
   readonly input: SceneInput;
   readonly devices: DeviceScene;
@@ -31,7 +31,7 @@ interface FrameLayers {
 }
 
 /** What a frame has: instances of the renderer, and texts on lines. */
-export interface Drawn {
+interface Drawn {
   readonly instances: number;
   readonly lineTexts: number;
 }

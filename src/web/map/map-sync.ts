@@ -28,7 +28,7 @@ const CAMERA_PAUSE_MS = 400;
 
 const NO_GROUPS: readonly GroupBox[] = [];
 
-export interface MapInput {
+interface MapInput {
   readonly state: ViewState;
   readonly network: Network | undefined;
   readonly comparison: Comparison | undefined;

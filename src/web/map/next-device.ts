@@ -4,7 +4,7 @@ import type { MapPoint } from "./projection.ts";
 /** A device counts as in the direction of a key within this angle: four of them cover everything. */
 const MAX_ANGLE = Math.PI / 4 + 0.001;
 
-export interface PlacedDevice {
+interface PlacedDevice {
   readonly device: { readonly id: string };
   readonly position: MapPoint;
 }

@@ -137,7 +137,7 @@ export const NODE_PROGRAM: QuadProgram = {
   ],
 };
 
-export interface NodeInstance extends NodeStyle {
+interface NodeInstance extends NodeStyle {
   readonly x: number;
   readonly y: number;
   /** Of a card in map units, of other shapes in radii of a device. */

@@ -4,7 +4,7 @@
  */
 import type { MapPoint } from "./projection.ts";
 
-export interface PointerHandlers {
+interface PointerHandlers {
   /** Undefined when the pointer leaves the map or presses. */
   onHover(point: MapPoint | undefined): void;
   onClick(point: MapPoint): void;

@@ -7,7 +7,7 @@ export type Routes = ReadonlyMap<string, Float64Array>;
 export const linePoints = (a: MapPoint, b: MapPoint, route: Float64Array | undefined): Float64Array =>
   route ?? Float64Array.of(a.x, a.y, b.x, b.y);
 
-export interface PointOnLine extends MapPoint {
+interface PointOnLine extends MapPoint {
   /** The direction of the line there, of length 1. */
   readonly dx: number;
   readonly dy: number;

@@ -9,7 +9,7 @@ import type { Palette } from "./palette.ts";
 
 export type ChangeMark = "added" | "removed" | "updated";
 /** What a problem is about, and what it cuts off. */
-export type ProblemMark = "problem" | "cut-off";
+type ProblemMark = "problem" | "cut-off";
 export type Mark = ChangeMark | DriftState | "conflict" | ProblemMark;
 
 export interface NodeStyle {
@@ -128,7 +128,7 @@ function symbolAndColours(
 }
 
 /** What the style of a line shows of one cable or of a bundle. */
-export interface LineState {
+interface LineState {
   readonly active: boolean;
   /** Some cables of a bundle are inactive, others active. */
   readonly partlyDown: boolean;

@@ -1,12 +1,18 @@
 /** Lists of changes: the recent ones, and those of one entity. */
 
+import type { Client } from "../../client/client.ts";
 import { formatCount } from "../data/entity-names.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { NetworkChange } from "../data/live.ts";
+import type { Collection, Network } from "../data/loaded-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
-import type { ChangeGroup } from "../data/recent-changes.ts";
-import { type ChangeText, describeChange, type EntityChange } from "../data/recent-changes.ts";
+import {
+  type ChangeGroup,
+  type ChangeText,
+  describeChange,
+  type EntityChange,
+} from "../data/recent-changes.ts";
 import { formatShortTime, toTimestamp } from "../elements/format-time.ts";
-import { EntityLink } from "./elements.tsx";
+import { EntityLink, Loaded } from "./parts.tsx";
 
 export function RecentChanges() {
   const { recentChanges, recentSince } = useStore();
@@ -50,7 +56,7 @@ function GroupItem({ group: { key, changes, count, title, time } }: { readonly g
   );
 }
 
-export function EntityChanges({ changes }: { readonly changes: readonly TimedChange[] }) {
+function EntityChanges({ changes }: { readonly changes: readonly TimedChange[] }) {
   const network = useNetwork();
   if (!network) return null;
   const items = changes.map((change) => toItem(network, change));
@@ -117,4 +123,47 @@ function TimeButton({ timeMs }: { readonly timeMs: number }) {
       {formatShortTime(timeMs)}
     </button>
   );
+}
+
+/** The changes of one entity, newest first, as far back as the history of the service goes. */
+const MAX_SHOWN = 40;
+
+interface HistoryEntity {
+  readonly id: string;
+  readonly revision: number;
+  readonly firstSeen: string;
+  readonly lastChanged: string;
+}
+
+interface EntityHistoryProps {
+  readonly kind: Collection;
+  readonly entity: HistoryEntity;
+}
+
+export function EntityHistory({ kind, entity }: EntityHistoryProps) {
+  const { client } = useStore();
+  return (
+    <Loaded version={String(entity.revision)} load={(signal) => loadChanges(client, kind, entity, signal)}>
+      {(changes) =>
+        changes.length === 0 ? (
+          <p class="muted">Nothing has happened to it since it was first seen.</p>
+        ) : (
+          <EntityChanges changes={changes.slice(0, MAX_SHOWN)} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Reading a long history is expensive for the service: no request for an entity that never changed. */
+async function loadChanges(
+  client: Client,
+  kind: Collection,
+  { id, firstSeen, lastChanged }: HistoryEntity,
+  signal: AbortSignal,
+): Promise<NetworkChange[]> {
+  if (firstSeen === lastChanged) return [];
+  const { oldest } = await client.timeline(1, {}, { signal });
+  const { changes } = await client.changes(kind, oldest.revision, { id }, { signal });
+  return changes.reverse();
 }

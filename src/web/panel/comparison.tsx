@@ -1,15 +1,16 @@
 /** The comparison of two moments: which they are, and what differs, in groups by kind and by what happened to it. */
-import { useMemo } from "preact/hooks";
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useId, useMemo } from "preact/hooks";
 import { formatCount } from "../data/entity-names.ts";
 import type { Comparison, NetworkDifference } from "../data/load-network.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { useStore } from "../data/page-store.ts";
 import { type ChangeText, describeChange } from "../data/recent-changes.ts";
-import { Button } from "../elements/button.tsx";
-import { formatFullTime } from "../elements/format-time.ts";
-import { EntityLink, PanelHeading } from "./elements.tsx";
-import { formatValue } from "./format-value.ts";
-import { MomentField } from "./moment-field.tsx";
+import { isRevision } from "../data/view-state.ts";
+import { Button } from "../elements/controls.tsx";
+import { formatFullTime, formatTyped } from "../elements/format-time.ts";
+import { EntityLink, formatValue, PanelHeading } from "./parts.tsx";
 
 /** Of one group. */
 const MAX_SHOWN = 200;
@@ -142,4 +143,104 @@ function DifferenceItem({ item: { text, fields } }: { readonly item: Item }) {
       </span>
     </li>
   );
+}
+
+/** A field for a moment: a time or a revision, typed. What is no moment is refused with an example of one. */
+interface MomentFieldProps {
+  readonly label: string;
+  /** As in the address; undefined is now. */
+  readonly moment: string | undefined;
+  readonly isNowAllowed?: boolean;
+  readonly onChange: (moment: string | undefined) => void;
+}
+
+function MomentField({ label, moment, isNowAllowed = false, onChange }: MomentFieldProps) {
+  const id = useId();
+  const fault = useSignal<string | undefined>(undefined);
+  /** Kept here until it is applied: a rendering in between must not replace what is typed. */
+  const typed = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    typed.value = undefined;
+    fault.value = undefined;
+  }, [moment]);
+  const apply = () => {
+    if (typed.value === undefined) return;
+    const parsed = parseTypedMoment(typed.value);
+    if (!parsed.ok) fault.value = parsed.fault;
+    else if (parsed.at === undefined && !isNowAllowed)
+      fault.value = "Now can only be compared with an earlier moment: write it in the other field.";
+    else {
+      fault.value = undefined;
+      typed.value = undefined;
+      onChange(parsed.at);
+    }
+  };
+  return (
+    <div class="moment-field">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        value={typed.value ?? typedText(moment)}
+        title="A time, a day and a time, or a revision"
+        aria-invalid={fault.value !== undefined}
+        aria-describedby={fault.value === undefined ? undefined : `${id}-fault`}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+        }}
+        onKeyDown={(event) => event.key === "Enter" && apply()}
+        onBlur={apply}
+      />
+      {fault.value !== undefined && (
+        <p id={`${id}-fault`} class="error-text" role="alert">
+          {fault.value}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function typedText(moment: string | undefined): string {
+  if (moment === undefined) return "now";
+  return isRevision(moment) ? moment : formatTyped(Date.parse(moment));
+}
+
+/** A moment as a person types it: a revision, a time of the day, a day, or a day and a time. */
+type TypedMoment =
+  /** `at` is a moment for the address; undefined is now. */
+  { readonly ok: true; readonly at: string | undefined } | { readonly ok: false; readonly fault: string };
+
+const TIME_OF_DAY = /^(\d{1,2}):(\d\d)(?::(\d\d))?$/;
+const DAY_AND_TIME = /^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,3})?)?( ?(Z|[+-]\d\d:\d\d))?)?$/i;
+
+export function parseTypedMoment(typed: string, now = new Date()): TypedMoment {
+  const text = typed.trim();
+  if (text === "" || text.toLowerCase() === "now") return { ok: true, at: undefined };
+  if (/^\d{1,15}$/.test(text)) return { ok: true, at: text };
+  const ms = TIME_OF_DAY.test(text) ? lastTimeOfDay(text, now) : parseDayAndTime(text);
+  if (ms === undefined || Number.isNaN(ms)) {
+    const fault = `“${text}” is no moment. Write a time (14:05), a day and a time (2026-11-16 14:05:30), or a revision (17).`;
+    return { ok: false, fault };
+  }
+  return { ok: true, at: new Date(ms).toISOString().replace(".000Z", "Z") };
+}
+
+/** The last time the clock showed this, in the time zone of the reader. */
+function lastTimeOfDay(text: string, now: Date): number | undefined {
+  const [, hours, minutes, seconds = "0"] = TIME_OF_DAY.exec(text) ?? [];
+  const [hour, minute, second] = [Number(hours), Number(minutes), Number(seconds)];
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const date = new Date(now);
+  date.setHours(hour, minute, second, 0);
+  if (date > now) date.setDate(date.getDate() - 1);
+  return date.getTime();
+}
+
+/** Without a zone, in that of the reader. */
+function parseDayAndTime(text: string): number | undefined {
+  if (!DAY_AND_TIME.test(text)) return undefined;
+  const [day = "", ...rest] = text.toUpperCase().split(/[ T]/);
+  return Date.parse(`${day}T${rest.join("") || "00:00"}`);
 }

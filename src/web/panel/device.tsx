@@ -1,17 +1,28 @@
 /** The facts of one device, its buttons and its ports. */
-import type { Device } from "../../model/entity.ts";
-import { UnpinButton } from "../arrange/unpin-button.tsx";
+import type { Device, Drift, Port } from "../../model/entity.ts";
+import { pinOf, unpinDevice } from "../arrange/arrangement.ts";
 import { missingPorts } from "../data/drift-list.ts";
-import { formatCount, formatType } from "../data/entity-names.ts";
-import { hostsAtDevice } from "../data/hosts.ts";
+import { deviceNameById, formatCount, formatType, hostName } from "../data/entity-names.ts";
+import { hostsAtDevice, MAX_GROUP_HOSTS } from "../data/hosts.ts";
+import type { Network } from "../data/loaded-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
-import { Button } from "../elements/button.tsx";
+import type { EntityRef } from "../data/view-state.ts";
+import { Button } from "../elements/controls.tsx";
 import { filterText } from "../table/filter.ts";
-import { DriftNote } from "./drift.tsx";
-import { annotationFacts, Badge, ConflictNote, Facts, joinNonEmpty, Section, Time } from "./elements.tsx";
-import { HostsFault } from "./hosts-fault.tsx";
-import { Loaded } from "./loaded.tsx";
-import { PortsTable } from "./ports-table.tsx";
+import {
+  annotationFacts,
+  Badge,
+  ConflictNote,
+  DriftNote,
+  EntityLink,
+  Facts,
+  formatValue,
+  HostsFault,
+  joinNonEmpty,
+  Loaded,
+  Section,
+  Time,
+} from "./parts.tsx";
 
 export function DeviceDetails({ id }: { readonly id: string }) {
   const { client, state, drift } = useStore();
@@ -95,5 +106,167 @@ function DeviceButtons({ id }: { readonly id: string }) {
       <Button label="Path from here" onClick={() => startPath({ kind: "devices", id })} />
       {hosts > 0 && <Button label="Hosts table" onClick={showHosts} />}
     </div>
+  );
+}
+
+// The ports of a device and what is connected to each. Ports with a connection come first.
+
+/** A port shows at most this many hosts; the table of hosts has all of them. */
+const MAX_HOSTS_SHOWN = 60;
+
+interface PortsTableProps {
+  readonly device: string;
+  readonly ports: readonly Port[];
+}
+
+function PortsTable({ device, ports }: PortsTableProps) {
+  const network = usePlannedNetwork();
+  if (ports.length === 0 || !network) return <p class="muted">No ports are known.</p>;
+  const rows = ports
+    .toSorted((p, q) => p.port.localeCompare(q.port, "en", { numeric: true }))
+    .map((port) => ({ port, connections: connectionsOf(network, device, port.port) }));
+  const used = rows.filter(({ connections }) => connections.length > 0);
+  const free = rows.filter(({ connections }) => connections.length === 0);
+  const hosts = network.openedHosts.stateOf(hostsAtDevice(device).key);
+  const summary =
+    hosts === "complete"
+      ? formatCount(free.length, "port with nothing on it", "ports with nothing on them")
+      : formatCount(free.length, "other port");
+  return (
+    <div>
+      {hosts === "partial" && (
+        <p class="muted">{`The first ${MAX_GROUP_HOSTS.toLocaleString("en")} hosts are listed; the table has all.`}</p>
+      )}
+      {used.length > 0 && <PortRows rows={used} />}
+      {free.length > 0 && (
+        <details>
+          <summary>{summary}</summary>
+          <PortRows rows={free} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+interface PortRow {
+  readonly port: Port;
+  readonly connections: readonly Connection[];
+}
+
+function PortRows({ rows }: { readonly rows: readonly PortRow[] }) {
+  return (
+    <table class="ports">
+      <thead>
+        <tr>
+          <th scope="col">Port</th>
+          <th scope="col">Name</th>
+          <th scope="col">Speed</th>
+          <th scope="col">Connected to</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ port, connections }) => (
+          <tr key={port.port} class={port.isEnabled ? "" : "disabled"}>
+            <th scope="row">
+              {port.port}
+              {!port.isEnabled && <Badge tone="bad">off</Badge>}
+              {port.drift && <PortDrift drift={port.drift} />}
+            </th>
+            <td>{port.annotations?.portName ?? ""}</td>
+            <td>{formatSpeed(port.portSpeed)}</td>
+            <td>
+              <Connections connections={connections} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function PortDrift({ drift }: { readonly drift: Drift }) {
+  const fields = Object.entries(drift.fields ?? {}).map(
+    ([name, { intended, observed }]) =>
+      `${name}: ${formatValue(intended)} intended, ${formatValue(observed)} observed`,
+  );
+  return (
+    <>
+      <span class={`state drift ${drift.state}`}>{drift.state}</span>
+      {fields.map((text) => (
+        <div key={text} class="muted">
+          {text}
+        </div>
+      ))}
+    </>
+  );
+}
+
+const formatSpeed = (mbps: number): string =>
+  mbps >= 1000 ? `${mbps / 1000} G` : mbps > 0 ? `${mbps} M` : "";
+
+function Connections({ connections }: { readonly connections: readonly Connection[] }) {
+  const hidden = connections.filter(({ to }) => to.kind === "hosts").length - MAX_HOSTS_SHOWN;
+  const shown = hidden > 0 ? connections.slice(0, -hidden) : connections;
+  return (
+    <>
+      {shown.map(({ to, title, detail, down }) => (
+        <div key={`${to.kind} ${to.id}`}>
+          <EntityLink to={to}>{title}</EntityLink>
+          {detail}
+          {down && <Badge tone="bad">down</Badge>}
+        </div>
+      ))}
+      {hidden > 0 && <div class="muted">{`and ${hidden} more`}</div>}
+    </>
+  );
+}
+
+interface Connection {
+  readonly to: EntityRef;
+  readonly title: string;
+  readonly detail: string;
+  readonly down: boolean;
+}
+
+/** Cables first, then hosts. */
+function connectionsOf(network: Network, device: string, port: string): Connection[] {
+  const cables = network.cablesOf(device).flatMap((cable) => {
+    const ends = [
+      [cable.from, cable.to],
+      [cable.to, cable.from],
+    ] as const;
+    const link = cable.links.find(({ src }) => src.device === device) ?? cable.links[0];
+    return ends
+      .filter(([end]) => end.device === device && end.port === port)
+      .map(([, other]) => ({
+        to: { kind: "links", id: link.id } as const,
+        title: `${deviceNameById(network, other.device)}/${other.port}`,
+        detail: "",
+        down: !cable.active,
+      }));
+  });
+  const hosts = network
+    .hostsOf(device)
+    .filter(({ locations }) => locations.some((at) => at.elementId === device && at.port === port))
+    .map((host) => ({
+      to: { kind: "hosts", id: host.id } as const,
+      title: hostName(host),
+      detail: ` ${host.ipAddresses[0] ?? ""}`,
+      down: false,
+    }));
+  return [...cables, ...hosts];
+}
+
+/** In the panel of a device that was pinned: says so, and unpins it. */
+function UnpinButton({ device }: { readonly device: string }) {
+  const { arranging } = useStore();
+  const arrangement = arranging.shown.value;
+  if (!pinOf(arrangement, device)) return null;
+  return (
+    <Button
+      label="Pinned"
+      pressed={true}
+      onClick={() => arranging.change(unpinDevice(arrangement, device))}
+    />
   );
 }

@@ -9,8 +9,7 @@ import { CONFLICTING_HOSTS } from "../data/hosts.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import type { EntityRef, Layer } from "../data/view-state.ts";
-import { Badge, EntityLink, Time } from "./elements.tsx";
-import { HostsFault } from "./hosts-fault.tsx";
+import { Badge, EntityLink, HostsFault, Time } from "./parts.tsx";
 
 const MAX_SHOWN = 200;
 

@@ -1,8 +1,9 @@
 /** The links out of the map that the configuration has for the selected entity: a shell, a dashboard, a ticket. */
+
+import type { Annotations, Device, Host, Link } from "../../model/entity.ts";
 import { expandLinkTemplate, parseLinkTemplate } from "../../model/link-template.ts";
 import type { MapLink } from "../../model/map-settings.ts";
 import type { Network } from "../data/loaded-network.ts";
-import { outsideValues } from "../data/outside-values.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import type { EntityRef } from "../data/view-state.ts";
 
@@ -49,3 +50,69 @@ function addressesOf(
     return address === undefined ? [] : [{ name, address }];
   });
 }
+
+// The values that the template of a link out of the map can have: fields and annotations of the entity, and of the devices
+// at its ends. A value that is empty or unknown is missing.
+
+/** Undefined for a value that the entity does not have. */
+type FindValue = (name: string) => string | undefined;
+
+const NO_VALUES: FindValue = () => undefined;
+
+function outsideValues(network: Network, { kind, id }: EntityRef): FindValue {
+  if (kind === "devices") return deviceValues(network.devices.get(id));
+  if (kind === "links") return linkValues(network, network.links.get(id));
+  return hostValues(network, network.hosts.get(id));
+}
+
+function deviceValues(device: Device | undefined): FindValue {
+  if (!device) return NO_VALUES;
+  const { id, type, role, mfr, hw, sw, serial, driver, chassisId } = device;
+  return valuesOf({ id, type, role, mfr, hw, sw, serial, driver, chassisId }, device.annotations);
+}
+
+/** `src.device`, `src.port` and `src.` with a value of that device, such as `src.managementAddress`. */
+function linkValues(network: Network, link: Link | undefined): FindValue {
+  if (!link) return NO_VALUES;
+  const { id, type, state, src, dst } = link;
+  const ends = {
+    "src.device": src.device,
+    "src.port": src.port,
+    "dst.device": dst.device,
+    "dst.port": dst.port,
+  };
+  const own = valuesOf({ id, type, state, ...ends }, link.annotations);
+  const ofSrc = deviceValues(network.devices.get(src.device));
+  const ofDst = deviceValues(network.devices.get(dst.device));
+  return (name) => own(name) ?? below("src.", name, ofSrc) ?? below("dst.", name, ofDst);
+}
+
+/** `ip` is the first address; `device` and `port` are where it is attached, `device.` begins the values of that device. */
+function hostValues(network: Network, host: Host | undefined): FindValue {
+  if (!host) return NO_VALUES;
+  const { id, mac, vlan, ipAddresses, location } = host;
+  const fields = { id, mac, vlan, ip: ipAddresses[0] ?? "", device: location.elementId, port: location.port };
+  const own = valuesOf(fields, host.annotations);
+  const ofDevice = deviceValues(network.devices.get(location.elementId));
+  return (name) => own(name) ?? below("device.", name, ofDevice);
+}
+
+const ANNOTATIONS = "annotations.";
+
+/** A field wins over an annotation of the same name; `annotations.NAME` is always the annotation. */
+function valuesOf(fields: Readonly<Record<string, string>>, annotations: Annotations = {}): FindValue {
+  const find = (values: Readonly<Record<string, string>>, name: string) =>
+    Object.hasOwn(values, name) ? known(values[name]) : undefined;
+  return (name) =>
+    find(fields, name) ??
+    find(annotations, name.startsWith(ANNOTATIONS) ? name.slice(ANNOTATIONS.length) : name);
+}
+
+const below = (prefix: string, name: string, find: FindValue): string | undefined =>
+  name.startsWith(prefix) ? find(name.slice(prefix.length)) : undefined;
+
+/** The interface has "unknown" for what a source does not know. */
+const known = (value: string | undefined): string | undefined => {
+  const text = value?.trim();
+  return text === "" || text === "unknown" ? undefined : text;
+};

@@ -6,13 +6,12 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useStore } from "../data/page-store.ts";
 import { LAYER_TITLES } from "../data/view-state.ts";
-import { Button } from "../elements/button.tsx";
-import { closeOnEscape, PANEL_ID } from "../elements/focus.ts";
+import { Button, closeOnEscape, PANEL_ID } from "../elements/controls.tsx";
 import { RecentChanges } from "./change-list.tsx";
 import { ComparisonPanel } from "./comparison.tsx";
 import { Details } from "./details.tsx";
-import { PanelHeading } from "./elements.tsx";
 import { LayerList } from "./layer-list.tsx";
+import { PanelHeading } from "./parts.tsx";
 import { PathSteps } from "./path-steps.tsx";
 
 export function Panel() {

@@ -7,9 +7,7 @@ import type { Client } from "../../client/client.ts";
 import type { ExplainedClaim, Explanation } from "../../model/explanation.ts";
 import { useStore } from "../data/page-store.ts";
 import type { EntityRef } from "../data/view-state.ts";
-import { Badge, Time } from "./elements.tsx";
-import { formatValue } from "./format-value.ts";
-import { Loaded } from "./loaded.tsx";
+import { Badge, formatValue, Loaded, Time } from "./parts.tsx";
 
 interface SourceClaimsProps {
   readonly entityRef: EntityRef;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems } from "../../model/problem-kinds.ts";
-import { newOccurrences } from "./new-problems.ts";
+import { newOccurrences } from "./new-problems.tsx";
 
 const problem = (id: string, fields: Partial<NetworkProblem> = {}): NetworkProblem => ({
   id,

@@ -29,7 +29,7 @@ export interface SeverityGroup {
   readonly kinds: readonly KindGroup[];
 }
 
-export interface ProblemFilter {
+interface ProblemFilter {
   /** Empty is all. */
   readonly severities: readonly ProblemSeverity[];
   /** Whether acknowledged problems are shown too. */

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { signal } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { DEFAULT_STATE } from "../data/view-state.ts";
-import { MAX_ACKNOWLEDGED } from "./acknowledged.ts";
-import { createProblemStore } from "./problem-store.ts";
+import { changedEntries, createProblemStore, MAX_ACKNOWLEDGED, parseEntries } from "./problem-store.ts";
 
 const lostLink: NetworkProblem = {
   id: "link-lost:a/1-b/1",
@@ -68,4 +67,46 @@ test("what calls for attention follows from no other problem and is no notice; t
   expect(open.value).toEqual({ count: 2, worst: "major", worstCount: 2 });
   acknowledged.set(problems, true);
   expect(open.value).toEqual({ count: 0, worst: undefined, worstCount: 0 });
+});
+
+const problem = (n: number) => ({ id: `p${n}`, since: `t${n}` });
+
+const none = () => new Set<string>();
+
+test("a problem is acknowledged with its time, and no longer when that is undone", () => {
+  const one = changedEntries(new Map(), [problem(1), problem(2)], true, none);
+  expect([...one]).toEqual([
+    ["p2", "t2"],
+    ["p1", "t1"],
+  ]);
+  expect([...changedEntries(one, [problem(1)], false, none)]).toEqual([["p2", "t2"]]);
+  expect([...changedEntries(one, [{ id: "p2", since: "later" }], true, none)]).toEqual([
+    ["p1", "t1"],
+    ["p2", "later"],
+  ]);
+});
+
+const many = (count: number, first = 0) => Array.from({ length: count }, (_, n) => problem(first + n));
+
+test("of more than there is room for, the worst stay acknowledged", () => {
+  const entries = changedEntries(new Map(), many(MAX_ACKNOWLEDGED + 1000), true, none);
+  expect(entries.size).toBe(MAX_ACKNOWLEDGED);
+  expect(entries.has("p0")).toBe(true);
+  expect(entries.has(`p${MAX_ACKNOWLEDGED}`)).toBe(false);
+});
+
+test("entries of problems that are gone are dropped first, then the oldest", () => {
+  const old = changedEntries(new Map(), many(10), true, none);
+  const full = changedEntries(old, many(MAX_ACKNOWLEDGED - 10, 10), true, none);
+  const listed = () => new Set([...full.keys()].filter((id) => id !== "p50"));
+  const entries = changedEntries(full, [problem(-1)], true, listed);
+  expect([entries.size, entries.has("p50"), entries.has("p9")]).toEqual([MAX_ACKNOWLEDGED, false, true]);
+  const next = changedEntries(entries, [problem(-2)], true, () => new Set(entries.keys()));
+  expect([next.size, next.has("p9"), next.has("p-2")]).toEqual([MAX_ACKNOWLEDGED, false, true]);
+});
+
+test("what another program stored is ignored", () => {
+  for (const text of [undefined, "", "{", "7", "{}", '["a"]', '[["a"],["a",1]]'])
+    expect(parseEntries(text).size).toBe(0);
+  expect([...parseEntries('[["a","b"],["c",1]]')]).toEqual([["a", "b"]]);
 });

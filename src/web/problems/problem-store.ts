@@ -5,8 +5,8 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
+import { loadText, saveText } from "../data/storage.ts";
 import type { ViewState } from "../data/view-state.ts";
-import { type Acknowledged, createAcknowledged, MAX_ACKNOWLEDGED } from "./acknowledged.ts";
 import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
 
 export interface ProblemList {
@@ -23,7 +23,7 @@ export interface ProblemList {
   readonly reason?: string;
 }
 
-export interface ProblemSummary {
+interface ProblemSummary {
   readonly count: number;
   readonly worst: ProblemSeverity | undefined;
   /** The number of those that are as bad as the worst. */
@@ -118,3 +118,87 @@ function summarize(sections: ProblemSections): ProblemSummary {
   const count = Object.values(sections).reduce((sum, { calls }) => sum + calls, 0);
   return { count, worst, worstCount: worst === undefined ? 0 : sections[worst].calls };
 }
+
+/**
+ * The problems that the reader has acknowledged, kept in the browser and shared by its windows. An entry is the id of a
+ * problem and its `since`: a problem that was gone and is back has another `since`, so that it is shown again.
+ */
+const STORAGE_KEY = "gazetteer.acknowledged";
+/** About 100 bytes each: the storage of a browser also has arrangements and views. */
+export const MAX_ACKNOWLEDGED = 5000;
+
+type Identity = Pick<NetworkProblem, "id" | "since">;
+/** `since` by id, the oldest entry first. */
+type Entries = ReadonlyMap<string, string>;
+
+interface Acknowledged {
+  /** Says whether a problem is acknowledged. Of a long list, its value is read once for all. */
+  readonly test: ReadonlySignal<(problem: Identity) => boolean>;
+  /** Subscribes the caller. */
+  has(problem: Identity): boolean;
+  set(problems: readonly Identity[], acknowledged: boolean): void;
+}
+
+/** `listed`: the ids of problems that the page has, whose entries are dropped last. */
+function createAcknowledged(listed: () => ReadonlySet<string>): Acknowledged {
+  const entries = signal(parseEntries(loadText(STORAGE_KEY)));
+  addEventListener("storage", (event) => {
+    if (event instanceof StorageEvent && event.key === STORAGE_KEY)
+      entries.value = parseEntries(event.newValue ?? undefined);
+  });
+  const test = computed(() => {
+    const sinceById = entries.value;
+    if (sinceById.size === 0) return () => false;
+    return ({ id, since }: Identity) => sinceById.get(id) === since;
+  });
+  return {
+    test,
+    has: (problem) => test.value(problem),
+    set(problems, acknowledged) {
+      entries.value = changedEntries(entries.peek(), problems, acknowledged, listed);
+      saveText(STORAGE_KEY, JSON.stringify([...entries.peek()]));
+    },
+  };
+}
+
+/**
+ * `problems` are worst first, and their entries are made in the opposite order: when there are too many, those of the least
+ * bad are dropped before those of worse ones.
+ */
+export function changedEntries(
+  entries: Entries,
+  problems: readonly Identity[],
+  acknowledged: boolean,
+  listed: () => ReadonlySet<string>,
+): Entries {
+  const next = new Map(entries);
+  for (const { id } of problems) next.delete(id);
+  if (!acknowledged) return next;
+  if (next.size + problems.length > MAX_ACKNOWLEDGED) {
+    const kept = listed();
+    dropOldest(next, MAX_ACKNOWLEDGED - problems.length, (id) => !kept.has(id));
+  }
+  for (const { id, since } of problems.toReversed()) next.set(id, since);
+  dropOldest(next, MAX_ACKNOWLEDGED, () => true);
+  return next;
+}
+
+function dropOldest(entries: Map<string, string>, maxSize: number, mayDrop: (id: string) => boolean): void {
+  for (const id of entries.keys()) {
+    if (entries.size <= maxSize) return;
+    if (mayDrop(id)) entries.delete(id);
+  }
+}
+
+/** Ignores what it cannot parse: another version of the page may have written it. */
+export function parseEntries(text: string | undefined): Entries {
+  try {
+    const value: unknown = JSON.parse(text ?? "[]");
+    return new Map(Array.isArray(value) ? value.filter(isEntry).slice(-MAX_ACKNOWLEDGED) : []);
+  } catch {
+    return new Map();
+  }
+}
+
+const isEntry = (value: unknown): value is [string, string] =>
+  Array.isArray(value) && value.length === 2 && value.every((part) => typeof part === "string");

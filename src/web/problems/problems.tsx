@@ -4,16 +4,23 @@
  */
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { NetworkProblem } from "../../model/network-problem.ts";
-import { formatCount } from "../data/entity-names.ts";
-import { useStore } from "../data/page-store.ts";
-import { Button } from "../elements/button.tsx";
+import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
+import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
+import { deviceNameById, formatCount } from "../data/entity-names.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { formatState } from "../data/view-state.ts";
+import { Button } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
-import { PanelHeading } from "../panel/elements.tsx";
-import { ProblemFilters } from "./problem-filters.tsx";
-import { groupProblems, type KindGroup, MORE_OF_KIND, type SeverityGroup } from "./problem-groups.ts";
-import { ProblemItem } from "./problem-item.tsx";
+import { EntityLink, PanelHeading, Time } from "../panel/parts.tsx";
+import {
+  countProblems,
+  groupProblems,
+  type KindGroup,
+  MORE_OF_KIND,
+  type SeverityGroup,
+} from "./problem-groups.ts";
 import { isRead, type ProblemList } from "./problem-store.ts";
+import { goToProblem, problemName, problemView } from "./problem-target.ts";
 import { KIND_SIGNS, ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 import { enterWall } from "./wall.tsx";
 
@@ -167,4 +174,126 @@ function moveFocus(event: KeyboardEvent, list: HTMLElement | null): void {
   if (current < 0 || target === undefined) return;
   event.preventDefault();
   links[target]?.focus();
+}
+
+/** The buttons that choose which problems the list shows: severities, and the acknowledged ones. */
+function ProblemFilters() {
+  const { state, go, problems } = useStore();
+  const { severities, acknowledged } = state.value;
+  const list = problems.shown.value;
+  const sections = problems.sections.value;
+  // A zero would say that there are none.
+  const countText = (count: number) => (isRead(list) ? count.toLocaleString("en") : "–");
+  const { all, waiting } = countProblems(sections);
+  const toggle = (severity: ProblemSeverity) =>
+    go({
+      severities: PROBLEM_SEVERITIES.filter((one) => severities.includes(one) !== (one === severity)),
+    });
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are buttons
+    <div class="problem-filters" role="group" aria-label="Which problems are shown">
+      {PROBLEM_SEVERITIES.map((severity) => (
+        <button
+          key={severity}
+          type="button"
+          class="text-button"
+          aria-pressed={severities.includes(severity)}
+          onClick={() => toggle(severity)}
+        >
+          <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />
+          {SEVERITY_SIGNS[severity].title}
+          <span class="count">{countText(sections[severity][acknowledged ? "all" : "waiting"].length)}</span>
+        </button>
+      ))}
+      <button
+        type="button"
+        class="text-button"
+        aria-pressed={acknowledged}
+        onClick={() => go({ acknowledged: !acknowledged })}
+      >
+        With acknowledged
+        <span class="count">{countText(all - waiting)}</span>
+      </button>
+    </div>
+  );
+}
+
+/** One problem of the list: what and where it is, since when, what it cuts off, and whether it is acknowledged. */
+interface ProblemItemProps {
+  readonly problem: NetworkProblem;
+  readonly onAcknowledge: (problem: NetworkProblem, acknowledged: boolean) => void;
+}
+
+function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
+  const store = useStore();
+  const { state, problems } = store;
+  const network = useNetwork();
+  const sign = KIND_SIGNS[problem.kind];
+  const name = problemName(network, problem);
+  const isAcknowledged = problems.acknowledged.has(problem);
+  const word = isAcknowledged ? "Acknowledged" : "Acknowledge";
+  return (
+    <li class={isAcknowledged ? "problem acknowledged" : "problem"}>
+      <ProblemSign sign={sign} severity={problem.severity} />
+      <div class="problem-body">
+        <a
+          class="problem-link"
+          href={formatState({ ...state.value, ...problemView(problem) })}
+          aria-current={state.value.problem === problem.id ? "true" : undefined}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+            event.preventDefault();
+            goToProblem(store, problem);
+          }}
+        >
+          <span class="problem-kind">{sign.title}</span> <strong>{name}</strong>
+        </a>
+        <p class="problem-text">{problem.text}</p>
+        <p class="muted">
+          Since <Time timestamp={problem.since} />
+        </p>
+        <CutOffDetails cutOff={problem.cutOff} />
+      </div>
+      <button
+        type="button"
+        class="text-button acknowledge"
+        aria-pressed={isAcknowledged}
+        aria-label={`${word}: ${sign.title} ${name}`}
+        onClick={() => onAcknowledge(problem, !isAcknowledged)}
+      >
+        {word}
+      </button>
+    </li>
+  );
+}
+
+/** The ids are rendered when they are opened: a problem may have a hundred. */
+function CutOffDetails({ cutOff: { devices, deviceCount, hostCount } }: { readonly cutOff: CutOff }) {
+  const network = useNetwork();
+  const open = useSignal(false);
+  if (deviceCount === 0) return null;
+  const rest = deviceCount - devices.length;
+  return (
+    <details
+      class="cut-off"
+      onToggle={(event) => {
+        open.value = event.currentTarget.open;
+      }}
+    >
+      <summary>{`Cuts off ${formatCount(deviceCount, "device")}, ${formatCount(hostCount, "host")}`}</summary>
+      {open.value && (
+        <ul>
+          {devices.map((id) => (
+            <li key={id}>
+              <EntityLink to={{ kind: "devices", id }}>
+                {network ? deviceNameById(network, id) : id}
+              </EntityLink>
+              {network?.devices.get(id)?.annotations?.name !== undefined && <span class="muted"> {id}</span>}
+            </li>
+          ))}
+          {rest > 0 && <li class="muted">{`and ${rest.toLocaleString("en")} more`}</li>}
+        </ul>
+      )}
+    </details>
+  );
 }

@@ -8,7 +8,7 @@ import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-ki
 import { statusOf } from "../bar/status.tsx";
 import { type Store, useStore } from "../data/page-store.ts";
 import { DEFAULT_STATE } from "../data/view-state.ts";
-import { Button } from "../elements/button.tsx";
+import { Button } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 

@@ -5,14 +5,13 @@
  * and Enter selects its entity.
  */
 import { useSignal } from "@preact/signals";
+import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Network, NetworkEntity } from "../data/loaded-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { isSameEntity, type TableView } from "../data/view-state.ts";
-import { type Cell, cellsOf, HEADINGS } from "./columns.ts";
-import { GridHead } from "./grid-head.tsx";
+import { type Cell, cellsOf, HEADINGS, type Heading } from "./columns.ts";
 import { MAX_ROWS, type Rows } from "./rows.ts";
-import { ROW_PX, useRowWindow } from "./use-row-window.ts";
 
 /** The head is row 1. */
 const FIRST_ROW_INDEX = 2;
@@ -166,4 +165,98 @@ function Row({ index, cells, isActive, isSelected }: RowProps) {
       ))}
     </div>
   );
+}
+
+/** The head of a table. A click on a heading sorts by that column; a second click reverses the order. */
+
+const SIGNS = { ascending: " ↑", descending: " ↓", none: "" } as const;
+
+function GridHead({ table }: { readonly table: TableView }) {
+  return (
+    <div role="rowgroup" class="head-group">
+      <div role="row" class="row head" aria-rowindex={1}>
+        {HEADINGS[table].map((heading, i) => (
+          <HeadCell key={i} {...heading} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function HeadCell({ title, width, sort }: Heading) {
+  const { state, go } = useStore();
+  const current = state.value.sort;
+  const direction = current === sort ? "ascending" : current === `-${sort}` ? "descending" : "none";
+  const next = direction === "ascending" ? `-${sort}` : sort;
+  return (
+    <div
+      role="columnheader"
+      class="cell"
+      aria-sort={sort ? direction : undefined}
+      style={{ flexGrow: width }}
+    >
+      {next === undefined ? (
+        title
+      ) : (
+        <button type="button" class="sort" onClick={() => go({ sort: next })}>
+          {title + SIGNS[direction]}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/**
+ * Which rows of a long list are in view. Only these exist as elements, so that 100,000 rows scroll as fast as ten. All
+ * rows have the same height, so that positions follow from indexes.
+ */
+const ROW_PX = 30;
+const HEAD_PX = 31;
+/** Rows rendered above and below the view. */
+const SPARE_ROWS = 8;
+
+interface RowWindow {
+  /** The element that scrolls. */
+  readonly scroller: RefObject<HTMLDivElement | null>;
+  /** The first row to render, and the row after the last. */
+  readonly first: number;
+  readonly end: number;
+  /** How many rows Page Down moves. */
+  pageRows(): number;
+  /** Scrolls as little as needed. */
+  scrollTo(index: number): void;
+  onScroll(): void;
+}
+
+function useRowWindow(): RowWindow {
+  const scroller = useRef<HTMLDivElement>(null);
+  const scrollTop = useSignal(0);
+  const viewHeight = useSignal(ROW_PX);
+  useLayoutEffect(() => {
+    if (!scroller.current) return;
+    const observer = new ResizeObserver(([entry]) => {
+      // The head of the table covers the top of the view.
+      viewHeight.value = Math.max(ROW_PX, (entry?.target.clientHeight ?? 0) - HEAD_PX);
+    });
+    observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, []);
+  const first = Math.max(0, Math.floor(scrollTop.value / ROW_PX) - SPARE_ROWS);
+  const onScroll = () => {
+    scrollTop.value = scroller.current?.scrollTop ?? 0;
+  };
+  return {
+    scroller,
+    first,
+    end: first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
+    pageRows: () => Math.max(1, Math.floor(viewHeight.peek() / ROW_PX) - 1),
+    scrollTo(index) {
+      if (!scroller.current) return;
+      const top = index * ROW_PX;
+      const bottom = top + ROW_PX - viewHeight.peek();
+      scroller.current.scrollTop = Math.max(bottom, Math.min(top, scroller.current.scrollTop));
+      onScroll();
+    },
+    onScroll,
+  };
 }

@@ -22,7 +22,7 @@ export interface Rows {
   readonly fault: string | undefined;
 }
 
-export interface RowLoader {
+interface RowLoader {
   readonly rows: ReadonlySignal<Rows>;
   load(table: TableView, view: ViewState): void;
   /** Loads the same rows again after a delay, because the network changed. */

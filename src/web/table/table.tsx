@@ -7,7 +7,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { formatCount } from "../data/entity-names.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import type { TableView } from "../data/view-state.ts";
-import { Button } from "../elements/button.tsx";
+import { Button } from "../elements/controls.tsx";
 import { EXAMPLES } from "./columns.ts";
 import { formatFilter, parseFilter } from "./filter.ts";
 import { Grid } from "./grid.tsx";

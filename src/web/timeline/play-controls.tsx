@@ -1,14 +1,16 @@
 /** The buttons that play the past and jump between incidents, and their keys while the focus is in the time line. */
-import { type ReadonlySignal, useSignal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { type Direction, findIncident } from "../data/incident-search.ts";
+import type { Alarm, Client, Incident } from "../../client/client.ts";
+import { formatCount } from "../data/entity-names.ts";
+import { parseMoment } from "../data/load-network.ts";
 import { type Store, useStore } from "../data/page-store.ts";
-import { SPEEDS, type Speed } from "../data/view-state.ts";
-import { Button } from "../elements/button.tsx";
-import { formatShortTime, toExactTimestamp } from "../elements/format-time.ts";
-import { rangeOf, type TimelineData } from "./use-timeline.ts";
+import { isRevision, SPEEDS, type Speed } from "../data/view-state.ts";
+import { Button } from "../elements/controls.tsx";
+import { formatFullTime, formatShortTime, toExactTimestamp } from "../elements/format-time.ts";
+import { rangeOf, type TimelineData } from "./track.tsx";
 
-export interface PlayActions {
+interface PlayActions {
   togglePlay(): void;
   /** To the next higher or lower speed. */
   changeSpeed(steps: 1 | -1): void;
@@ -134,4 +136,106 @@ export function handlePlayKey(event: KeyboardEvent, actions: PlayActions): void 
   if (!action) return;
   event.preventDefault();
   action();
+}
+
+/** The search for the next incident, which the service makes in parts, and what is said of its result. */
+type Direction = "previous" | "next";
+
+interface IncidentResult {
+  /** Undefined at the end of the history. */
+  readonly incident: Incident | undefined;
+  readonly text: string;
+}
+
+/** `at` undefined is now. `onSearched` is called with the time until which there is none. */
+async function findIncident(
+  client: Client,
+  direction: Direction,
+  at: string | undefined,
+  onSearched: (ms: number) => void,
+  signal: AbortSignal,
+): Promise<IncidentResult> {
+  let from = at === undefined ? undefined : parseMoment(at);
+  for (;;) {
+    const { incident, searched, complete } = await client.incident(direction, from, { signal });
+    if (incident) return { incident, text: describeIncident(incident) };
+    if (complete) return { incident: undefined, text: endText(direction, searched.time) };
+    from = searched.revision;
+    onSearched(searched.time);
+  }
+}
+
+function endText(direction: Direction, ms: number): string {
+  if (direction === "next") return "There is no later incident until now.";
+  // Revision 0, the empty network, has no time.
+  return ms > 0
+    ? `There is no earlier incident: the history starts at ${formatFullTime(ms)}.`
+    : "There is no earlier incident since the history started.";
+}
+
+/** Both directions of a link are one. */
+function describeIncident({ alarms, alarmCount, from }: Incident): string {
+  const count = (resource: Alarm["resource"], event: Alarm["event"]) =>
+    new Set(
+      alarms
+        .filter((alarm) => alarm.resource === resource && alarm.event === event)
+        .map(({ id, cable }) => cable ?? id),
+    ).size;
+  const parts = [
+    [count("devices", "unavailable"), "device", "down"],
+    [count("devices", "removed"), "device", "removed"],
+    [count("links", "inactive"), "link", "inactive"],
+    [count("links", "removed"), "link", "removed"],
+  ] as const;
+  const texts = parts.flatMap(([n, noun, state]) => (n > 0 ? [`${formatCount(n, noun)} ${state}`] : []));
+  const more =
+    alarmCount > alarms.length ? [`${formatCount(alarmCount - alarms.length, "other alarm")}`] : [];
+  return `Incident of ${formatFullTime(from.time)}: ${[...texts, ...more].join(", ")}`;
+}
+
+/**
+ * Plays the past: moves the moment of the address on while `play` is set, until it is now. The next step waits until the
+ * last one is shown, with the path where there is one, so that a slow service makes the play slower and leaves nothing out.
+ */
+const STEP_INTERVAL_MS = 500;
+/** After a pause of the browser, as of a hidden tab, the play goes on where it was. */
+const MAX_ELAPSED_MS = 2 * STEP_INTERVAL_MS;
+
+export function syncPlay(store: Store): void {
+  const playing = computed(() => store.state.value.play);
+  effect(() => {
+    if (!playing.value) return;
+    return untracked(() => startPlaying(store));
+  });
+}
+
+/** Returns the function that stops it. */
+function startPlaying(store: Store): () => void {
+  const { state, adjust, loading, pathLoading, problem, live } = store;
+  /** The moment that the last step set. The user may set another one meanwhile. */
+  let last: { readonly at: string; readonly ms: number } | undefined;
+  let lastStepMs = performance.now();
+  const step = () => {
+    const elapsedMs = Math.min(performance.now() - lastStepMs, MAX_ELAPSED_MS);
+    lastStepMs = performance.now();
+    const { at, speed } = state.peek();
+    if (at === undefined || problem.peek() !== undefined) return adjust({ play: false });
+    if (loading.peek() || pathLoading.peek() || live.peek() === undefined) return;
+    const fromMs = last?.at === at ? last.ms : timeOf(store, at);
+    if (fromMs === undefined) return;
+    const ms = fromMs + elapsedMs * speed;
+    if (ms >= Date.now()) {
+      adjust({ at: undefined, play: false });
+      return store.notify("The play has reached now. The map is live.");
+    }
+    last = { at: toExactTimestamp(ms), ms };
+    adjust({ at: last.at });
+  };
+  const timer = setInterval(step, STEP_INTERVAL_MS);
+  return () => clearInterval(timer);
+}
+
+/** Undefined until the revision of the address is loaded. */
+function timeOf({ pastMoment }: Store, at: string): number | undefined {
+  return isRevision(at) ? pastMoment.peek()?.time : Date.parse(at);
 }

@@ -5,11 +5,10 @@
 
 import { useStore } from "../data/page-store.ts";
 import { SPAN_MS, type TimeSpan } from "../data/view-state.ts";
-import { Button } from "../elements/button.tsx";
+import { Button } from "../elements/controls.tsx";
 import { toTimestamp } from "../elements/format-time.ts";
 import { handlePlayKey, PlayControls, usePlayActions } from "./play-controls.tsx";
-import { Track } from "./track.tsx";
-import { rangeOf, useTimeline } from "./use-timeline.ts";
+import { rangeOf, Track, useTimeline } from "./track.tsx";
 
 const SPAN_TITLES: Readonly<Record<TimeSpan, string>> = {
   "15min": "15 min",

@@ -1,21 +1,11 @@
-/** The track of the time line: bars for the changes, ticks with times, and the handles. */
+/** The track of the time line: the number of changes over time, as bars, ticks with times, and the handles. */
 import { type ReadonlySignal, useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { formatCount } from "../data/entity-names.ts";
 import { useStore } from "../data/page-store.ts";
-import { isRevision, type ViewState } from "../data/view-state.ts";
+import { isRevision, SPAN_MS, type TimeSpan, type ViewState } from "../data/view-state.ts";
 import { formatFullTime, formatShortTime, toTimestamp } from "../elements/format-time.ts";
-import { startDrag } from "./drag.ts";
-import { Handle } from "./handle.tsx";
-import { useMomentMs } from "./use-moment.ts";
-import {
-  BUCKETS,
-  clampToHistory,
-  positionOf,
-  rangeOf,
-  type TimelineData,
-  type TimeRange,
-} from "./use-timeline.ts";
 
 /** A handle this close to the right end, as a share of the range, is at now. */
 const NOW_SHARE = 0.004;
@@ -127,4 +117,178 @@ function Tick({ share, range: { fromMs, toMs } }: { readonly share: number; read
       {share === 1 ? "now" : formatShortTime(fromMs + share * (toMs - fromMs))}
     </span>
   );
+}
+
+/** A handle of the time line: a slider for the pointer, the keyboard and screen readers. */
+interface HandleProps {
+  readonly label: string;
+  readonly class: string;
+  readonly range: TimeRange;
+  readonly valueMs: number;
+  readonly valueText: string;
+  /** Where the pointer drags the handle to, ahead of the value. */
+  readonly draggedMs: number | undefined;
+  readonly hidden?: boolean;
+  readonly handle: RefObject<HTMLDivElement | null>;
+  readonly onGrab: (event: PointerEvent) => void;
+  readonly onMove: (ms: number) => void;
+}
+
+function Handle(props: HandleProps) {
+  const { range, valueMs } = props;
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = (range.toMs - range.fromMs) / 60;
+    const next = {
+      ArrowLeft: valueMs - step,
+      ArrowRight: valueMs + step,
+      PageUp: valueMs + step * 5,
+      PageDown: valueMs - step * 5,
+      Home: range.oldestMs,
+      End: range.toMs,
+    }[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    props.onMove(clampToHistory(next, range));
+  };
+  return (
+    <div
+      class={props.class}
+      ref={props.handle}
+      role="slider"
+      tabIndex={0}
+      hidden={props.hidden ?? false}
+      aria-label={props.label}
+      aria-valuemin={Math.round(range.fromMs)}
+      aria-valuemax={Math.round(range.toMs)}
+      aria-valuenow={Math.round(valueMs)}
+      aria-valuetext={props.valueText}
+      style={{ left: `${positionOf(props.draggedMs ?? valueMs, range) * 100}%` }}
+      onPointerDown={props.onGrab}
+      onKeyDown={onKeyDown}
+    />
+  );
+}
+
+/** Dragging a handle: reports each position, but moves the view at most once in DRAG_INTERVAL_MS. */
+const DRAG_INTERVAL_MS = 120;
+
+interface DragHandlers {
+  msAt(event: PointerEvent): number;
+  /** The handle is at this moment; undefined at the end of the drag. */
+  onPosition(ms: number | undefined): void;
+  /** `isStep` is false when the move belongs to the step in the browser's history that the drag already added. */
+  onMove(ms: number, isStep: boolean): void;
+}
+
+function startDrag(event: PointerEvent, { msAt, onPosition, onMove }: DragHandlers): void {
+  event.preventDefault();
+  event.stopPropagation();
+  let lastMoveMs = 0;
+  let isFirst = true;
+  const onPointerMove = (moved: PointerEvent) => {
+    onPosition(msAt(moved));
+    if (performance.now() - lastMoveMs < DRAG_INTERVAL_MS) return;
+    lastMoveMs = performance.now();
+    onMove(msAt(moved), isFirst);
+    isFirst = false;
+  };
+  const onPointerUp = (moved: PointerEvent) => {
+    removeEventListener("pointermove", onPointerMove);
+    removeEventListener("pointerup", onPointerUp);
+    onMove(msAt(moved), isFirst);
+    onPosition(undefined);
+  };
+  addEventListener("pointermove", onPointerMove);
+  addEventListener("pointerup", onPointerUp);
+  onPointerMove(event);
+}
+
+// The time of a moment of the address. That of a revision is read from the service, once.
+
+/** Epoch milliseconds; undefined without a moment, and until the time of a revision is known. */
+function useMomentMs(moment: string | undefined): number | undefined {
+  const { client } = useStore();
+  const known = useSignal<{ readonly moment: string; readonly ms: number } | undefined>(undefined);
+  useEffect(() => {
+    if (moment === undefined || !isRevision(moment)) return;
+    const request = new AbortController();
+    const revision = Number(moment);
+    // The difference of a revision to itself is empty and has its time.
+    client.diff("devices", revision, revision, {}, request).then(
+      ({ from }) => {
+        known.value = { moment, ms: from.time };
+      },
+      () => {}, // The page shows why the service refuses the revision.
+    );
+    return () => request.abort();
+  }, [moment]);
+  if (moment === undefined) return undefined;
+  if (!isRevision(moment)) return Date.parse(moment);
+  return known.value?.moment === moment ? known.value.ms : undefined;
+}
+
+interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The start of the history. */
+  readonly oldestMs: number;
+}
+
+export interface TimelineData extends TimeRange {
+  /** The changes in each of BUCKETS equal parts of the range. */
+  readonly counts: readonly number[];
+}
+
+const BUCKETS = 180;
+const REFRESH_MS = 5000;
+const MIN_RANGE_MS = 2 * 60_000;
+
+export function rangeOf(data: TimelineData | undefined): TimeRange {
+  const toMs = Date.now();
+  const fromMs = toMs - SPAN_MS["1h"];
+  return data ?? { fromMs, toMs, oldestMs: fromMs };
+}
+
+/** The position of a moment in the range, from 0 to 1. */
+const positionOf = (ms: number, { fromMs, toMs }: TimeRange): number =>
+  Math.min(1, Math.max(0, (ms - fromMs) / (toMs - fromMs)));
+
+/** The nearest moment of which there is history. */
+const clampToHistory = (ms: number, { oldestMs, toMs }: TimeRange): number =>
+  // A moment in an address has whole seconds: the first one in the history.
+  Math.min(toMs, Math.max(Math.ceil(oldestMs / 1000) * 1000, ms));
+
+/**
+ * The number of changes over time, loaded again every few seconds; undefined until it is loaded. The range starts where
+ * the history starts, because the time before it is empty, but is never shorter than two minutes.
+ */
+export function useTimeline(span: TimeSpan): ReadonlySignal<TimelineData | undefined> {
+  const { client, network } = useStore();
+  const data = useSignal<TimelineData | undefined>(undefined);
+  const hasNetwork = network.value !== undefined;
+  useEffect(() => {
+    const effect = new AbortController();
+    const refresh = async (): Promise<void> => {
+      if (document.hidden) return;
+      const toMs = Date.now();
+      const spanStartMs = toMs - SPAN_MS[span];
+      const historyStartMs = data.peek()?.oldestMs ?? spanStartMs;
+      const fromMs = Math.max(spanStartMs, Math.min(historyStartMs, toMs - MIN_RANGE_MS));
+      const query = { from: new Date(fromMs), to: new Date(toMs) };
+      const { oldest, counts } = await client.timeline(BUCKETS, query, effect);
+      if (effect.signal.aborted) return;
+      data.value = { fromMs, toMs, oldestMs: oldest.time, counts };
+      const isMostlyEmpty = oldest.time > fromMs + (toMs - fromMs) / 2;
+      if (isMostlyEmpty && toMs - fromMs > MIN_RANGE_MS) await refresh();
+    };
+    // A failure is not shown here: the status in the bar shows that the connection is lost.
+    const tryRefresh = () => void refresh().catch(() => {});
+    tryRefresh();
+    const timer = setInterval(tryRefresh, REFRESH_MS);
+    return () => {
+      effect.abort();
+      clearInterval(timer);
+    };
+  }, [span, hasNetwork]);
+  return data;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseTypedMoment } from "./typed-moment.ts";
+import { parseTypedMoment } from "./comparison.tsx";
 
 const NOW = new Date(2026, 10, 16, 8, 30, 0);
 const at = (text: string) => {

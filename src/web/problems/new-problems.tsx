@@ -3,11 +3,12 @@
  * screen readers. Problems of the first list are not new, nor are acknowledged ones, nor what follows from another problem: it
  * is new when that one is gone and it stays.
  */
-import { effect, type Signal, untracked } from "@preact/signals";
+import { effect, type Signal, untracked, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems } from "../../model/problem-kinds.ts";
 import { throttle } from "../data/pacing.ts";
-import type { Store } from "../data/page-store.ts";
+import { type Store, useStore } from "../data/page-store.ts";
 import { callsForAttention } from "./problem-groups.ts";
 import { SEVERITY_SIGNS } from "./signs.tsx";
 
@@ -15,7 +16,7 @@ import { SEVERITY_SIGNS } from "./signs.tsx";
 const ANNOUNCE_INTERVAL_MS = 3000;
 const MAX_TEXT = 160;
 
-export function watchNewProblems({ problems }: Store, announcement: Signal<string>): void {
+function watchNewProblems({ problems }: Store, announcement: Signal<string>): void {
   const { live, open, acknowledged } = problems;
   const plainTitle = document.title;
   effect(() => {
@@ -79,4 +80,16 @@ function describeNew(problems: readonly NetworkProblem[]): string {
   if (!first) return "";
   const count = problems.length === 1 ? "1 new problem" : `${problems.length} new problems`;
   return `${count}. ${SEVERITY_SIGNS[first.severity].title}: ${first.text.slice(0, MAX_TEXT)}`;
+}
+
+/** Reads out new problems to screen readers, whatever the page shows. */
+export function ProblemAnnouncer() {
+  const store = useStore();
+  const announcement = useSignal("");
+  useEffect(() => watchNewProblems(store, announcement), []);
+  return (
+    <p class="only-read" role="status" aria-live="polite" data-announces="problems">
+      {announcement.value}
+    </p>
+  );
 }

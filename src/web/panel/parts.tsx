@@ -1,0 +1,211 @@
+/** What the parts of the panel are made of: headings, facts, badges, links to entities, notes, and content that is loaded on demand. */
+
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import type { Annotations, Drift } from "../../model/entity.ts";
+import { DRIFT_TITLES } from "../data/drift-list.ts";
+import type { HostGroup } from "../data/hosts.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { type EntityRef, formatState } from "../data/view-state.ts";
+import { formatFullTime, formatShortTime } from "../elements/format-time.ts";
+
+/** Selects an entity. It is a real link, so that the entity can be opened in another window. */
+export function EntityLink({ to, children }: { readonly to: EntityRef; readonly children: string }) {
+  const { state, pick } = useStore();
+  return (
+    <a
+      class="entity-link"
+      href={formatState({ ...state.value, selected: to })}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        pick(to);
+      }}
+    >
+      {children}
+    </a>
+  );
+}
+
+interface HeadingProps {
+  readonly title: string;
+  /** The buttons at the right. */
+  readonly children: ComponentChildren;
+}
+
+export function PanelHeading({ title, children }: HeadingProps) {
+  return (
+    <header class="panel-head">
+      <h2>{title}</h2>
+      <span class="panel-buttons">{children}</span>
+    </header>
+  );
+}
+
+export function Section({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+type Fact = readonly [name: string, value: ComponentChildren];
+
+/** Leaves out facts that are empty or unknown. */
+export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
+  const known = facts.filter(
+    ([, value]) => value !== undefined && value !== false && value !== "" && value !== "unknown",
+  );
+  return (
+    <dl class="facts">
+      {known.map(([name, value]) => (
+        <>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
+
+const SHOWN_ELSEWHERE = ["name", "conflict", "managementAddress", "channelId", "protocol"];
+
+export function annotationFacts(annotations: Annotations | undefined): Fact[] {
+  return Object.entries(annotations ?? {}).filter(([name]) => !SHOWN_ELSEWHERE.includes(name));
+}
+
+interface BadgeProps {
+  readonly tone?: "good" | "bad" | "doubt" | "plain";
+  readonly children: ComponentChildren;
+}
+
+export function Badge({ tone = "plain", children }: BadgeProps) {
+  return <span class={`state ${tone}`}>{children}</span>;
+}
+
+export function ConflictNote({ annotations }: { readonly annotations: Annotations | undefined }) {
+  const conflict = annotations?.conflict;
+  return conflict ? <p class="note doubt">{`Conflicting claims: ${conflict}`}</p> : null;
+}
+
+/** `timestamp` is RFC 3339. */
+export function Time({ timestamp }: { readonly timestamp: string }) {
+  const ms = Date.parse(timestamp);
+  return (
+    <time dateTime={timestamp} title={formatFullTime(ms)}>
+      {formatShortTime(ms)}
+    </time>
+  );
+}
+
+export function joinNonEmpty(parts: readonly (string | undefined)[], separator: string): string {
+  return parts.filter((part) => part).join(separator);
+}
+
+/** Any value of a claim as a short text: text as it is, lists with commas, a connect point as `device/port`. */
+export function formatValue(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(formatValue).join(", ");
+  if (value === null || typeof value !== "object") return String(value);
+  const fields = Object.entries(value);
+  const end = Object.fromEntries(fields);
+  const device = end.device ?? end.elementId;
+  if (fields.length === 2 && device !== undefined && end.port !== undefined) return `${device}/${end.port}`;
+  return fields.map(([name, field]) => `${name}: ${formatValue(field)}`).join(", ");
+}
+
+/**
+ * Content that is loaded on demand. It loads again when `version` changes and shows the previous value until the new one
+ * is there, so that the panel does not jump. Give it a `key` for the subject: another subject starts empty.
+ */
+interface LoadedProps<T> {
+  /** Compared by identity: an object that is read again is another version, also with the same content. */
+  readonly version: string | object | undefined;
+  readonly load: (signal: AbortSignal) => Promise<T>;
+  readonly children: (value: T) => ComponentChildren;
+}
+
+type Result<T> = { readonly value: T } | { readonly error: string } | undefined;
+
+export function Loaded<T>({ version, load, children }: LoadedProps<T>) {
+  const result = useSignal<Result<T>>(undefined);
+  useEffect(() => {
+    const request = new AbortController();
+    load(request.signal).then(
+      (value) => {
+        if (!request.signal.aborted) result.value = { value };
+      },
+      (error: unknown) => {
+        if (!request.signal.aborted) result.value = { error: `Not available: ${String(error)}` };
+      },
+    );
+    return () => request.abort();
+  }, [version]);
+  const current = result.value;
+  return (
+    <div class="lazy">
+      {current && "value" in current ? (
+        children(current.value)
+      ) : (
+        <p class="muted">{current?.error ?? "Loading…"}</p>
+      )}
+    </div>
+  );
+}
+
+/** Why hosts that something opened are not there: the service refused them, as of a moment that it no longer has. */
+export function HostsFault({ group }: { readonly group: HostGroup }) {
+  const fault = useNetwork()?.openedHosts.faultOf(group.key);
+  return fault === undefined ? null : <p class="note bad">{`Hosts are not shown: ${fault}`}</p>;
+}
+
+/** How an entity differs from the plan: the state, since when, and by field what is intended and what is observed. */
+const MEANINGS: Readonly<Record<Drift["state"], string>> = {
+  missing: "It is planned and not observed.",
+  unplanned: "It is observed and not planned.",
+  differs: "It is observed with other values than planned.",
+};
+
+export function DriftNote({ drift }: { readonly drift: Drift | undefined }) {
+  if (!drift) return null;
+  const fields = Object.entries(drift.fields ?? {});
+  return (
+    <div class={`note drift ${drift.state}`}>
+      <p>
+        <strong>{DRIFT_TITLES[drift.state]}</strong>
+        {" since "}
+        <Time timestamp={drift.since} />
+        {`. ${MEANINGS[drift.state]}`}
+      </p>
+      {fields.length > 0 && (
+        <table class="ports">
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Intended</th>
+              <th scope="col">Observed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map(([name, { intended, observed }]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{formatValue(intended)}</td>
+                <td>{observed === undefined ? "none" : formatValue(observed)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}
