@@ -6,8 +6,7 @@ import { Scheduler } from "../lib/scheduler.ts";
 import { runToEnd, type Steps, waitFor, withoutPauses } from "../lib/steps.ts";
 import { countHosts, deviceIdsOf, type TopologyGraph } from "./graph.ts";
 import { renderSvg } from "./svg.ts";
-import { SvgThread } from "./svg-thread.ts";
-import type { ThreadDrawing } from "./thread-drawing.ts";
+import { SvgThread, type ThreadDrawing } from "./svg-thread.ts";
 
 function* draw(drawing: ThreadDrawing, graph: TopologyGraph): Steps<void> {
   const counts = yield* countHosts(graph, yield* deviceIdsOf(graph));
@@ -92,7 +91,7 @@ test.each([
   ["ends", "onmessage = () => process.exit(1)", /has failed/],
   [
     "reports a failure",
-    "onmessage = ({ data }) => postMessage({ type: 'failed', id: data.id, reason: 'no' })",
+    "onmessage = ({ data }) => postMessage({ type: 'failed', n: data.n, reason: 'no' })",
     /no/,
   ],
 ])("a thread that %s fails its drawing, and the next drawing has another one", async (_, code, reason) => {

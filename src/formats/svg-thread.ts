@@ -1,17 +1,45 @@
 /**
- * The thread that draws, as the service sees it. It starts with the first drawing and stays for the next one. It ends when
- * nothing was drawn for a while, and after a large drawing, which returns its memory.
+ * The thread that draws (`svg-worker.ts`), as the service sees it. It starts with the first drawing and stays for the next
+ * one. It ends when nothing was drawn for a while, and after a large drawing, which returns its memory. A thread that ends
+ * unexpectedly fails the drawings it holds, and the next drawing starts another one.
  *
- * Parts go to the thread in batches, and the document comes back in chunks as they are read: neither is whole here. A
- * thread that ends unexpectedly fails the drawings it holds, and the next drawing starts another one.
+ * The parts of a drawing are sent in batches, then it is drawn, then its document is read in chunks: neither is whole here. A
+ * drawing is an iterator over the chunks, with a promise wherever the next one has not arrived. Only a few chunks are
+ * requested ahead of the reader.
  */
 import { errorMessage } from "../lib/error-message.ts";
-import type { SvgReply, SvgRequest } from "./svg-messages.ts";
-import { ThreadDrawing } from "./thread-drawing.ts";
+import { RequestWorker } from "../lib/request-worker.ts";
+import { type Paced, type Steps, waitFor } from "../lib/steps.ts";
+import type { Device, Link, Topology } from "../model/entity.ts";
 
 const IDLE_TIMEOUT_MS = 60_000;
-/** Of a document. A thread that has drawn a larger one is ended. */
+/** A thread that has drawn a document with more bytes is ended. */
 const MAX_BYTES_TO_STAY = 4 * 1024 * 1024;
+/** Characters of a batch of parts. */
+const BATCH_CHARS = 65_536;
+const CHUNKS_AHEAD = 2;
+const encoder = new TextEncoder();
+
+/** JSON arrays of these, in batches, are what a drawing is made of. */
+export interface DrawingParts {
+  readonly devices: readonly [device: Device, hosts: number];
+  readonly links: Link;
+}
+export type DrawingPart = keyof DrawingParts;
+
+/** The operations of the thread. `id` is that of the drawing. */
+export type SvgOperations = {
+  add: (request: {
+    readonly id: number;
+    readonly part: DrawingPart;
+    readonly json: Uint8Array<ArrayBuffer>;
+  }) => void;
+  /** The response is the length of the document, whose chunks are sent on request. */
+  draw: (request: { readonly id: number; readonly topology: Topology; readonly revision: number }) => number;
+  /** The next chunk; undefined after the last one. */
+  next: (id: number) => Uint8Array<ArrayBuffer> | undefined;
+  drop: (id: number) => void;
+};
 
 export interface SvgThreadOptions {
   /** The module that the thread runs. */
@@ -19,104 +47,225 @@ export interface SvgThreadOptions {
   readonly idleTimeoutMs?: number;
 }
 
+type SvgWorker = RequestWorker<SvgOperations>;
+
 export class SvgThread implements Disposable {
-  readonly #url: URL;
   readonly #idleTimeoutMs: number;
-  /** Those that are not complete: under way, or not read to the end. */
-  readonly #drawings = new Map<number, ThreadDrawing>();
-  #worker: Worker | undefined;
+  /** Drawings that are not complete: under way, or not read to the end. */
+  readonly #drawings = new Set<ThreadDrawing>();
+  readonly #worker: SvgWorker;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
-  #started = 0;
   #hasDrawnLarge = false;
 
   constructor(options: SvgThreadOptions = {}) {
-    this.#url = options.worker ?? new URL("./svg-worker.ts", import.meta.url);
     this.#idleTimeoutMs = options.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
+    this.#worker = new RequestWorker({
+      url: options.worker ?? new URL("./svg-worker.ts", import.meta.url),
+      name: "svg",
+      ref: false,
+      onLost: (reason) => this.#failAll(`the thread that draws has failed: ${reason}`),
+    });
   }
 
   get isRunning(): boolean {
-    return this.#worker !== undefined;
+    return this.#worker.isRunning;
   }
 
-  /** Threads that were started so far. */
+  /** Number of threads that were started so far. */
   get started(): number {
-    return this.#started;
+    return this.#worker.started;
   }
 
   /** The bytes of an owner's documents that are not read yet. */
   heldBytes(owner: string): number {
     let bytes = 0;
-    for (const drawing of this.#drawings.values()) if (drawing.owner === owner) bytes += drawing.bytesLeft;
+    for (const drawing of this.#drawings) if (drawing.owner === owner) bytes += drawing.bytesLeft;
     return bytes;
   }
 
   /** Begins a drawing, which must be read to its end or closed. */
   begin(owner: string): ThreadDrawing {
     clearTimeout(this.#idleTimer);
-    this.#worker ??= this.#start();
-    const worker = this.#worker;
-    const drawing = new ThreadDrawing(++this.#lastId, owner, {
-      post: (request, transfer) => this.#post(worker, request, transfer),
-      onEnd: () => this.#onEnd(drawing),
-    });
-    this.#drawings.set(drawing.id, drawing);
+    this.#worker.start();
+    const drawing = new ThreadDrawing(++this.#lastId, owner, this.#worker, () => this.#onEnd(drawing));
+    this.#drawings.add(drawing);
     return drawing;
   }
 
   /** Fails the drawings that are not complete. */
   [Symbol.dispose](): void {
     clearTimeout(this.#idleTimer);
-    this.#stop();
     this.#failAll("the service stops");
-  }
-
-  #start(): Worker {
-    // The thread does not keep a process alive that has nothing else to do.
-    const worker = new Worker(this.#url.href, { name: "svg", ref: false });
-    this.#started++;
-    worker.addEventListener("message", ({ data }: MessageEvent<SvgReply>) => this.#onReply(data));
-    worker.addEventListener("error", (event) => {
-      event.preventDefault();
-      this.#onLost(worker, errorMessage(event.message));
-    });
-    worker.addEventListener("close", () => this.#onLost(worker, "it ended"));
-    return worker;
-  }
-
-  /** What concerns a thread that is gone is dropped: its drawings have failed. */
-  #post(worker: Worker, request: SvgRequest, transfer: ArrayBuffer[] = []): void {
-    if (worker === this.#worker) worker.postMessage(request, transfer);
-  }
-
-  #onReply(reply: SvgReply): void {
-    if (reply.type === "drawn" && reply.bytes > MAX_BYTES_TO_STAY) this.#hasDrawnLarge = true;
-    this.#drawings.get(reply.id)?.onReply(reply);
   }
 
   /** A thread that draws what nobody needs is ended, unless it holds what somebody reads. */
   #onEnd(drawing: ThreadDrawing): void {
-    if (!this.#drawings.delete(drawing.id) || this.#drawings.size > 0) return;
-    if (drawing.isUnderWay || this.#hasDrawnLarge) this.#stop();
-    else this.#idleTimer = setTimeout(() => this.#stop(), this.#idleTimeoutMs).unref();
-  }
-
-  #onLost(worker: Worker, reason: string): void {
-    if (worker !== this.#worker) return;
-    this.#stop();
-    this.#failAll(`the thread that draws has failed: ${reason}`);
+    if (drawing.bytes > MAX_BYTES_TO_STAY) this.#hasDrawnLarge = true;
+    if (!this.#drawings.delete(drawing) || this.#drawings.size > 0) return;
+    if (drawing.isUnderWay || this.#hasDrawnLarge) this.#stop("it is not needed any more");
+    else
+      this.#idleTimer = setTimeout(
+        () => this.#stop("nothing was drawn for a while"),
+        this.#idleTimeoutMs,
+      ).unref();
   }
 
   #failAll(reason: string): void {
-    const drawings = [...this.#drawings.values()];
+    const drawings = [...this.#drawings];
     this.#drawings.clear();
     for (const drawing of drawings) drawing.fail(reason);
+    this.#stop(reason);
   }
 
-  #stop(): void {
-    const worker = this.#worker;
-    this.#worker = undefined;
+  #stop(reason: string): void {
     this.#hasDrawnLarge = false;
-    worker?.terminate();
+    this.#worker.stop(reason);
+  }
+}
+
+export class ThreadDrawing implements IterableIterator<Uint8Array | Promise<unknown>> {
+  readonly owner: string;
+  readonly #id: number;
+  readonly #worker: SvgWorker;
+  /** Called once: the drawing is read to its end, closed before, or has failed. */
+  readonly #onEnd: () => void;
+  #state: "new" | "under way" | "drawn" | "ended" = "new";
+  #bytes = 0;
+  /** Bytes of the document that the thread still holds. */
+  #bytesLeft = 0;
+  readonly #arrived: Uint8Array[] = [];
+  /** Resolves when a chunk arrives, or the drawing ends. */
+  #arrival = Promise.withResolvers<void>();
+  #failure: Error | undefined;
+
+  constructor(id: number, owner: string, worker: SvgWorker, onEnd: () => void) {
+    this.#id = id;
+    this.owner = owner;
+    this.#worker = worker;
+    this.#onEnd = onEnd;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#state === "under way";
+  }
+
+  /** Length of the document; 0 until it is drawn. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get bytesLeft(): number {
+    return this.#bytesLeft;
+  }
+
+  /** Sends parts as JSON texts. */
+  *send(part: DrawingPart, texts: Paced<string>): Steps<void> {
+    let batch = "";
+    for (const text of texts) {
+      if (text === undefined) {
+        yield;
+        continue;
+      }
+      batch += batch === "" ? text : `,${text}`;
+      if (batch.length < BATCH_CHARS) continue;
+      this.#sendBatch(part, batch);
+      batch = "";
+      yield;
+    }
+    if (batch !== "") this.#sendBatch(part, batch);
+  }
+
+  /** Draws what was sent. Complete when the chunks can be read. */
+  *draw(topology: Topology, revision: number): Steps<void> {
+    if (this.#state === "new") {
+      this.#state = "under way";
+      const drawn = this.#worker.request("draw", { id: this.#id, topology, revision });
+      drawn.then(
+        (bytes) => this.#onDrawn(bytes),
+        (error: unknown) => this.#onFailure(error),
+      );
+    }
+    while (this.isUnderWay) yield* waitFor(this.#arrival.promise);
+    if (this.#failure) throw this.#failure;
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
+
+  next(): IteratorResult<Uint8Array | Promise<unknown>, undefined> {
+    if (this.#failure) throw this.#failure;
+    const chunk = this.#arrived.shift();
+    if (chunk) {
+      if (this.#bytesLeft > 0) this.#requestChunk();
+      return { done: false, value: chunk };
+    }
+    if (this.#state === "drawn" && this.#bytesLeft > 0) return { done: false, value: this.#arrival.promise };
+    return this.return();
+  }
+
+  /** Ends the drawing, whatever its state. */
+  return(): { readonly done: true; readonly value: undefined } {
+    if (this.#state !== "ended") {
+      const isHeld = this.#state !== "drawn" || this.#bytesLeft > 0;
+      if (isHeld) this.#worker.request("drop", this.#id).catch(() => {});
+      this.#onEnd();
+      this.#end();
+    }
+    return { done: true, value: undefined };
+  }
+
+  fail(reason: string): void {
+    this.#failure ??= new Error(reason);
+    this.#end();
+  }
+
+  #onDrawn(bytes: number): void {
+    if (!this.isUnderWay) return;
+    this.#state = "drawn";
+    this.#bytes = bytes;
+    this.#bytesLeft = bytes;
+    for (let i = 0; i < CHUNKS_AHEAD; i++) this.#requestChunk();
+    this.#wake();
+  }
+
+  #requestChunk(): void {
+    this.#worker.request("next", this.#id).then(
+      (chunk) => {
+        if (!chunk || this.#state !== "drawn") return;
+        this.#bytesLeft -= chunk.length;
+        this.#arrived.push(chunk);
+        this.#wake();
+      },
+      (error: unknown) => this.#onFailure(error),
+    );
+  }
+
+  #sendBatch(part: DrawingPart, items: string): void {
+    if (this.#state === "ended") return;
+    const json = encoder.encode(`[${items}]`);
+    const added = this.#worker.request("add", { id: this.#id, part, json }, [json.buffer]);
+    added.catch((error: unknown) => this.#onFailure(error));
+  }
+
+  /** A drawing that has ended has no further failure. */
+  #onFailure(error: unknown): void {
+    if (this.#state === "ended") return;
+    this.fail(errorMessage(error));
+    this.#onEnd();
+  }
+
+  #end(): void {
+    this.#state = "ended";
+    this.#bytesLeft = 0;
+    this.#arrived.length = 0;
+    this.#wake();
+  }
+
+  #wake(): void {
+    const { resolve } = this.#arrival;
+    this.#arrival = Promise.withResolvers();
+    resolve();
   }
 }

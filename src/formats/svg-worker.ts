@@ -3,15 +3,13 @@
  * a large document in memory, and can have the next one drawn while a slow client reads. What it imports is loaded each
  * time a thread starts, so it imports renderers and types only.
  */
-import { errorMessage } from "../lib/error-message.ts";
+import { serveRequests } from "../lib/request-worker.ts";
 import { withoutPauses } from "../lib/steps.ts";
 import type { Link, Topology } from "../model/entity.ts";
 import { joinIntoChunks } from "./chunks.ts";
 import { cablesOf } from "./graph.ts";
 import { drawNetwork } from "./svg.ts";
-import type { DrawingParts, SvgReply, SvgRequest } from "./svg-messages.ts";
-
-declare const self: Worker;
+import type { DrawingParts, SvgOperations } from "./svg-thread.ts";
 
 type Parts = { readonly [Part in keyof DrawingParts]: DrawingParts[Part][] };
 
@@ -21,18 +19,22 @@ const partsById = new Map<number, Parts>();
 /** The chunks that are not sent yet. */
 const chunksById = new Map<number, Uint8Array<ArrayBuffer>[]>();
 
-self.onmessage = ({ data: request }: MessageEvent<SvgRequest>) => {
-  const { id } = request;
+serveRequests<SvgOperations>({
+  add: ({ id, part, json }) => orDrop(id, () => add(id, part, json)),
+  draw: ({ id, topology, revision }) => orDrop(id, () => draw(id, topology, revision)),
+  next: takeNext,
+  drop,
+});
+
+/** A drawing that has failed is not kept. */
+function orDrop<Result>(id: number, work: () => Result): Result {
   try {
-    if (request.op === "add") add(id, request.part, request.json);
-    else if (request.op === "draw") draw(id, request.topology, request.revision);
-    else if (request.op === "next") sendNext(id);
-    else drop(id);
+    return work();
   } catch (error) {
     drop(id);
-    send({ type: "failed", id, reason: errorMessage(error) });
+    throw error;
   }
-};
+}
 
 function add(id: number, part: keyof DrawingParts, json: Uint8Array): void {
   const parts = partsById.get(id) ?? { devices: [], links: [] };
@@ -41,7 +43,8 @@ function add(id: number, part: keyof DrawingParts, json: Uint8Array): void {
   for (const item of JSON.parse(decoder.decode(json))) parts[part].push(item);
 }
 
-function draw(id: number, topology: Topology, revision: number): void {
+/** Returns the length of the document. */
+function draw(id: number, topology: Topology, revision: number): number {
   const { devices, links } = partsById.get(id) ?? { devices: [], links: [] };
   partsById.delete(id);
   const hostCounts = new Map(devices.map(([device, hosts]) => [device.id, hosts]));
@@ -51,21 +54,17 @@ function draw(id: number, topology: Topology, revision: number): void {
   const drawing = { topology, revision, devices: devices.map(([device]) => device), cables, hostCounts };
   const chunks = [...withoutPauses(joinIntoChunks(drawNetwork(drawing)))].map((text) => encoder.encode(text));
   chunksById.set(id, chunks);
-  send({ type: "drawn", id, bytes: chunks.reduce((sum, { length }) => sum + length, 0) });
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
-function sendNext(id: number): void {
+function takeNext(id: number): Uint8Array<ArrayBuffer> | undefined {
   const chunks = chunksById.get(id);
   const chunk = chunks?.shift();
   if (chunks?.length === 0) chunksById.delete(id);
-  if (chunk) send({ type: "chunk", id, chunk }, [chunk.buffer]);
+  return chunk;
 }
 
 function drop(id: number): void {
   partsById.delete(id);
   chunksById.delete(id);
-}
-
-function send(reply: SvgReply, transfer: ArrayBuffer[] = []): void {
-  self.postMessage(reply, transfer);
 }

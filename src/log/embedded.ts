@@ -8,6 +8,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { errorMessage } from "../lib/error-message.ts";
+import { WorkerLostError } from "../lib/request-worker.ts";
 import type { Paced } from "../lib/steps.ts";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { isKind } from "../model/ids.ts";
@@ -27,7 +28,7 @@ import {
 } from "./log.ts";
 import { IN_MEMORY, type LogFile, openLogFile } from "./log-file.ts";
 import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
-import { WriterLostError, WriterThread } from "./writer-thread.ts";
+import { WriterThread } from "./writer-thread.ts";
 
 const PAGES_PER_BLOCK = 16;
 const LOADED_PAGES_PER_BLOCK = 64;
@@ -54,7 +55,7 @@ export interface CompressedPage {
   readonly data: Uint8Array;
 }
 
-/** Writes what one request says. Rejects when nothing of it is stored, or with `WriterLostError` when that is unknown. */
+/** Writes what one request says. Rejects when nothing of it is stored, or with `WorkerLostError` when that is unknown. */
 interface Writer {
   write(request: WriteRequest): Promise<void>;
   close(): Promise<void>;
@@ -114,7 +115,7 @@ export class EmbeddedLog implements Log {
     try {
       await this.#write({ op: "append", revision, time, parts, ...(position !== undefined && { position }) });
     } catch (error) {
-      const wasLost = error instanceof LogError && error.cause instanceof WriterLostError;
+      const wasLost = error instanceof LogError && error.cause instanceof WorkerLostError;
       if (!wasLost || this.timeOf(revision) === undefined) throw error;
     }
   }

@@ -1,50 +1,38 @@
-/**
- * The writer thread of the log: the other end of `writer-thread.ts`. Requests are handled in the order they arrive. A
- * request that fails is reported; a fault outside of a request ends the thread.
- */
+/** The writer thread of the log: the other end of `writer-thread.ts`. */
 import type { Database } from "bun:sqlite";
-import { errorMessage } from "../lib/error-message.ts";
+import { serveRequests } from "../lib/request-worker.ts";
+import type { LogStats } from "./log.ts";
 import { openWriterConnection } from "./log-file.ts";
 import { LogWriter } from "./writer.ts";
-import type { WriterMessage, WriterReply } from "./writer-thread.ts";
+import type { OpenRequest, WriterOperations } from "./writer-thread.ts";
 
-declare const self: Worker;
-
-const reply = (message: WriterReply): void => self.postMessage(message);
-
-let toOpen: WriterMessage & { op: "open" };
+let toOpen: OpenRequest;
 let opened: { readonly db: Database; readonly writer: LogWriter } | undefined;
 const inFlight = new Set<Promise<void>>();
 
-function open(): NonNullable<typeof opened> {
-  const db = openWriterConnection(toOpen.path);
-  return { db, writer: new LogWriter(db, (stats) => reply({ type: "stats", stats }), toOpen.stats) };
-}
-
-async function write({ n, request }: WriterMessage & { op: "write" }): Promise<void> {
-  try {
+const sendStats = serveRequests<WriterOperations, LogStats>({
+  open(request) {
+    toOpen = request;
+  },
+  async write(request) {
     // Tried again by the next request when it fails.
     opened ??= open();
-    await opened.writer.write(request);
-    reply({ type: "done", n });
-  } catch (error) {
-    reply({ type: "failed", n, reason: errorMessage(error) });
-  }
-}
-
-async function close(): Promise<void> {
-  await Promise.all(inFlight);
-  // The last connection to close writes the WAL to the file and deletes it.
-  opened?.db.close();
-  reply({ type: "closed" });
-}
-
-self.onmessage = ({ data }: MessageEvent<WriterMessage>) => {
-  if (data.op === "open") toOpen = data;
-  else if (data.op === "close") close();
-  else {
-    const writing = write(data);
+    const writing = opened.writer.write(request);
     inFlight.add(writing);
-    writing.finally(() => inFlight.delete(writing));
-  }
-};
+    try {
+      await writing;
+    } finally {
+      inFlight.delete(writing);
+    }
+  },
+  async close() {
+    await Promise.allSettled(inFlight);
+    // The last connection to close writes the WAL to the file and deletes it.
+    opened?.db.close();
+  },
+});
+
+function open(): NonNullable<typeof opened> {
+  const db = openWriterConnection(toOpen.path);
+  return { db, writer: new LogWriter(db, sendStats, toOpen.stats) };
+}
