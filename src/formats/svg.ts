@@ -10,8 +10,8 @@
 
 import type { Point, Size } from "../layout/adjacency.ts";
 import type { ClusterGraph } from "../layout/cluster-assignment.ts";
+import { deviceNode } from "../layout/cluster-assignment.ts";
 import { layoutClusters } from "../layout/clustered-layout.ts";
-import { deviceNode } from "../layout/device-node.ts";
 import { collectPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device, Topology } from "../model/entity.ts";

@@ -3,6 +3,7 @@
  * edges. Everything in this folder is pure and uses neither a DOM nor a runtime, so that the page can run it in a
  * worker.
  */
+
 export interface LayoutNode {
   readonly id: string;
   /** The layer that an annotation assigns, 0 at the top. */
@@ -113,3 +114,27 @@ export function minOf(values: Iterable<number>): number {
 
 /** One number for a cell of a grid, whose column and row may be negative. Faster as a map key than a string. */
 export const cellKey = (column: number, row: number): number => column * 0x400000 + row;
+
+/** Mulberry32: pseudo-random numbers from 0 to 1 that depend on the seed alone, so that layouts are the same each time. */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Fisher–Yates, in place. */
+export function shuffle(
+  list: { readonly length: number; [index: number]: number },
+  random: () => number,
+): void {
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    const swapped = list[i] ?? 0;
+    list[i] = list[j] ?? 0;
+    list[j] = swapped;
+  }
+}

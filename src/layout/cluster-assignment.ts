@@ -3,6 +3,8 @@
  * criteria, in order of preference: the sites that devices name; the locations of devices, where a device without a
  * location joins the nearest device that has one; in a large network with neither, the density of its links.
  */
+
+import type { Device } from "../model/entity.ts";
 import type { LayoutNode, Point } from "./adjacency.ts";
 
 export interface ClusterNode extends LayoutNode {
@@ -90,4 +92,74 @@ function numberLabels(labels: readonly string[]): Uint32Array {
     numbers.set(label, number);
     return number;
   });
+}
+
+/** What the layout uses of a device: its layer, its location and its site, from its annotations, and its hosts. */
+export function deviceNode(
+  { id, annotations }: Pick<Device, "id" | "annotations">,
+  hosts: number,
+): ClusterNode {
+  const layer = layerOf(annotations.layer);
+  const onEarth = earthLocation(annotations);
+  const location = onEarth ?? plainLocation(annotations);
+  return {
+    id,
+    ...(hosts > 0 && { leaves: hosts }),
+    ...(layer !== undefined && { layer }),
+    ...(location && { location }),
+    ...(onEarth && { isOnEarth: true }),
+    ...(annotations.site && { site: annotations.site }),
+  };
+}
+
+/** The `layer` annotation is a name or a number. */
+function layerOf(annotation: string | undefined): number | undefined {
+  const text = annotation?.trim() ?? "";
+  return /^\d{1,3}$/.test(text) ? Number(text) : namedLayer(text);
+}
+
+/** The place that latitude and longitude state, in the units of the layout. */
+function earthLocation(annotations: Readonly<Record<string, string>>): Point | undefined {
+  const [latitude, longitude] = [parseNumber(annotations.latitude), parseNumber(annotations.longitude)];
+  const isValid =
+    latitude !== undefined &&
+    longitude !== undefined &&
+    Math.abs(latitude) < 89 &&
+    Math.abs(longitude) <= 180;
+  return isValid ? projectLocation(latitude, longitude) : undefined;
+}
+
+/** The Mercator projection, which gives countries the shape that people know; y downwards. */
+function projectLocation(latitude: number, longitude: number): Point {
+  const mercatorY = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
+  return { x: longitude, y: -mercatorY };
+}
+
+function plainLocation(annotations: Readonly<Record<string, string>>): Point | undefined {
+  const [x, y] = [parseNumber(annotations.x), parseNumber(annotations.y)];
+  return x !== undefined && y !== undefined ? { x, y } : undefined;
+}
+
+function parseNumber(text: string | undefined): number | undefined {
+  const value = Number(text?.trim() || Number.NaN);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+/**
+ * The layer that a device's `layer` annotation names: 0 is drawn at the top. One table for the SVG format and the
+ * page's map, so that both draw a network in the same order.
+ */
+const LAYER_NAMES: readonly (readonly string[])[] = [
+  ["core", "backbone", "wan", "super-spine", "superspine"],
+  ["spine", "border"],
+  ["distribution", "aggregation", "agg"],
+  ["leaf", "tor"],
+  ["access", "edge"],
+];
+
+/** Undefined when there is no annotation or it names no layer. */
+function namedLayer(annotation: string | undefined): number | undefined {
+  const name = annotation?.trim().toLowerCase() ?? "";
+  const layer = LAYER_NAMES.findIndex((names) => names.includes(name));
+  return layer === -1 ? undefined : layer;
 }

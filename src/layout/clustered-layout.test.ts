@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { demoLayoutGraph, grid, layoutGraph, type NumberedEdge } from "../../test/support/layout-graphs.ts";
 import { assignClusters, type ClusterNode } from "./cluster-assignment.ts";
-import { type ClusteredLayout, layoutClusters } from "./clustered-layout.ts";
-import { type Box, separateBoxes } from "./separate-boxes.ts";
+import { type Box, type ClusteredLayout, layoutClusters, separateBoxes } from "./clustered-layout.ts";
 
 const SIZES = { spacing: { width: 84, height: 60 }, margin: { width: 110, height: 120 } };
 const layout = (graph: Parameters<typeof layoutClusters>[0]) => layoutClusters(graph, SIZES);

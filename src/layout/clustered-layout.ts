@@ -7,10 +7,7 @@
 import { createAdjacency, maxOf, type Point, type Size } from "./adjacency.ts";
 import { assignClusters, type ClusterGraph, type ClusterNode } from "./cluster-assignment.ts";
 import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
-import { gridLayout } from "./grid.ts";
-import { layoutNetwork } from "./layout.ts";
-import { scaleLocations } from "./scale-locations.ts";
-import { type Box, separateBoxes } from "./separate-boxes.ts";
+import { gridLayout, layoutNetwork } from "./layout.ts";
 
 /** The area over which locations are distributed, relative to the area of the clusters. */
 const AREA_FACTOR = 1.7;
@@ -166,4 +163,94 @@ function placeByLinks(clusters: readonly ClusterLayout[], neighbours: readonly S
     box.x = points[i]?.x ?? 0;
     box.y = points[i]?.y ?? 0;
   }
+}
+
+/**
+ * Converts the locations of clusters to positions on the map. The order from west to east and from north to south does
+ * not change. Wide gaps are narrowed, because oceans waste space, and the result is stretched within limits to the
+ * aspect ratio of a screen.
+ */
+const SCREEN_RATIO = 1.8;
+/** The maximum ratio between the scales of the two axes. With more, the outline of a country is not recognisable. */
+const MAX_STRETCH = 2;
+/** The widest gap, relative to the range of the values divided by the square root of their number. */
+const MAX_GAP = 0.6;
+
+/** Scales the locations to about this area. The smallest x and y are 0. */
+function scaleLocations(locations: readonly Point[], area: number): Point[] {
+  const x = narrowGaps(locations.map((location) => location.x));
+  const y = narrowGaps(locations.map((location) => location.y));
+  const [maxX, maxY] = [Math.max(...x, 1e-9), Math.max(...y, 1e-9)];
+  const width = Math.sqrt(area * SCREEN_RATIO);
+  let [scaleX, scaleY] = [width / maxX, width / SCREEN_RATIO / maxY];
+  scaleX = Math.min(scaleX, scaleY * MAX_STRETCH);
+  scaleY = Math.min(scaleY, scaleX * MAX_STRETCH);
+  return locations.map((_, i) => ({ x: (x[i] ?? 0) * scaleX, y: (y[i] ?? 0) * scaleY }));
+}
+
+/** The same order, from 0, with no gap wider than the limit. */
+function narrowGaps(values: readonly number[]): number[] {
+  const order = [...values.keys()].sort((p, q) => (values[p] ?? 0) - (values[q] ?? 0));
+  const min = values[order[0] ?? 0] ?? 0;
+  const max = values[order.at(-1) ?? 0] ?? 0;
+  const maxGap = ((max - min) / Math.sqrt(values.length)) * MAX_GAP;
+  const result: number[] = [];
+  let [previous, position] = [min, 0];
+  for (const i of order) {
+    const value = values[i] ?? 0;
+    position += Math.min(value - previous, maxGap);
+    previous = value;
+    result[i] = position;
+  }
+  return result;
+}
+
+/**
+ * Moves overlapping rectangles apart and keeps their relative order. Each overlapping pair moves along the axis on which
+ * the overlap is smaller relative to the size of the boxes. The number of rounds is limited, so a small overlap may
+ * remain.
+ */
+export interface Box {
+  /** The centre. */
+  x: number;
+  y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+const MAX_ROUNDS = 400;
+/** Moves a pair slightly more than needed, so that a rounding error does not make it overlap again. */
+const MOVE_FACTOR = 1.001;
+
+export function separateBoxes(boxes: readonly Box[]): void {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    // Sorted by the left edge: the boxes that can overlap a box are those directly after it.
+    const order = boxes.toSorted((p, q) => p.x - p.width / 2 - (q.x - q.width / 2));
+    let moved = false;
+    for (const [i, box] of order.entries()) {
+      for (let j = i + 1; j < order.length; j++) {
+        const other = order[j];
+        if (other === undefined || other.x - other.width / 2 >= box.x + box.width / 2) break;
+        if (separatePair(box, other)) moved = true;
+      }
+    }
+    if (!moved) return;
+  }
+}
+
+function separatePair(a: Box, b: Box): boolean {
+  const overlapX = (a.width + b.width) / 2 - Math.abs(b.x - a.x);
+  const overlapY = (a.height + b.height) / 2 - Math.abs(b.y - a.y);
+  if (overlapX <= 1e-6 || overlapY <= 1e-6) return false;
+  // Compares relative overlaps. With absolute ones, wide boxes would always move vertically and form columns.
+  if (overlapX * (a.height + b.height) < overlapY * (a.width + b.width)) {
+    const distance = ((overlapX * MOVE_FACTOR) / 2) * (b.x < a.x ? -1 : 1);
+    a.x -= distance;
+    b.x += distance;
+  } else {
+    const distance = ((overlapY * MOVE_FACTOR) / 2) * (b.y < a.y ? -1 : 1);
+    a.y -= distance;
+    b.y += distance;
+  }
+  return true;
 }

@@ -6,8 +6,7 @@
  * then neighbours in a layer are exchanged while that lowers the cost. Small graphs start from several orders, and the
  * best result is used. Everything is deterministic.
  */
-import { type Adjacency, maxOf } from "./adjacency.ts";
-import { createRandom, shuffle } from "./seeded-random.ts";
+import { type Adjacency, createRandom, maxOf, shuffle } from "./adjacency.ts";
 
 /** A hierarchy with virtual nodes. Nodes with numbers from `realCount` on are virtual. */
 export interface LayerGraph {

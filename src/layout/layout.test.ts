@@ -8,8 +8,7 @@ import {
   type Size,
   shortestDistances,
 } from "./adjacency.ts";
-import { assignLayers } from "./layer-assignment.ts";
-import { enforceSpacing } from "./layered.ts";
+import { assignLayers, enforceSpacing } from "./layered.ts";
 import { type LayoutInput, layoutNetwork } from "./layout.ts";
 
 const SPACING: Size = { width: 120, height: 60 };

@@ -13,11 +13,8 @@ import {
   type Point,
   type Size,
 } from "./adjacency.ts";
-import { circularLayout, isDense, isRing } from "./circular.ts";
-import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
-import { gridLayout } from "./grid.ts";
-import { assignLayers } from "./layer-assignment.ts";
-import { layeredLayout } from "./layered.ts";
+import { forceLayout, MAX_NODES_FOR_FORCE, removeOverlaps } from "./force.ts";
+import { assignLayers, layeredLayout } from "./layered.ts";
 
 /** The width of pages and screens relative to their height. */
 const ASPECT_RATIO = 1.6;
@@ -110,4 +107,79 @@ function packBlocks(blocks: readonly Block[], spacing: Size): Layout {
     x += block.width + spacing.width * 1.25;
   }
   return { positions, width, height };
+}
+
+/** The layout of rings and of dense graphs: on a circle no edge runs behind a node. */
+const MAX_NODES = 60;
+/** The part of all possible edges above which a graph is dense. */
+const MIN_DENSITY = 0.5;
+
+function isDense({ nodes, edges }: Adjacency): boolean {
+  const n = nodes.length;
+  return n > 3 && n <= MAX_NODES && edges.length >= (MIN_DENSITY * n * (n - 1)) / 2;
+}
+
+/** In a connected graph, two neighbours each make one ring. */
+function isRing({ nodes, neighbours }: Adjacency): boolean {
+  return nodes.length > 2 && neighbours.every((list) => list.length === 2);
+}
+
+/** In the order of the links, as far as they go: the nodes of a ring are side by side. */
+function circularLayout(graph: Adjacency, spacing: Size): Point[] {
+  const count = graph.nodes.length;
+  // Nodes are wider than high, so the circle is an ellipse.
+  const [radiusX, radiusY] = [(count * spacing.width) / 5, (count * spacing.height) / 3];
+  const points: Point[] = [];
+  let i = 0;
+  for (const node of depthFirst(graph)) {
+    const angle = (i++ / count) * 2 * Math.PI - Math.PI / 2;
+    points[node] = { x: radiusX * Math.cos(angle), y: radiusY * Math.sin(angle) };
+  }
+  return removeOverlaps(points, spacing);
+}
+
+/**
+ * The layout of graphs that are too large for the others: the nodes in depth-first order along a Hilbert curve. Nodes
+ * that are near in that order are near in the plane, so a branch of the network becomes one area of the drawing.
+ */
+export function gridLayout(graph: Adjacency, spacing: Size): Point[] {
+  let side = 1;
+  while (side * side < graph.nodes.length) side *= 2;
+  const points: Point[] = [];
+  let index = 0;
+  for (const node of depthFirst(graph)) {
+    const { x, y } = hilbertCell(side, index++);
+    points[node] = { x: x * spacing.width, y: y * spacing.height };
+  }
+  return points;
+}
+
+function* depthFirst({ neighbours }: Adjacency): Generator<number> {
+  const seen = new Uint8Array(neighbours.length);
+  for (const root of neighbours.keys()) {
+    const stack = [root];
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      if (seen[node]) continue;
+      seen[node] = 1;
+      yield node;
+      for (const other of neighbours[node] ?? []) if (!seen[other]) stack.push(other);
+    }
+  }
+}
+
+/** The cell number `index` of the curve that fills a square of `side` cells, a power of two. */
+function hilbertCell(side: number, index: number): Point {
+  let [x, y, rest] = [0, 0, index];
+  for (let s = 1; s < side; s *= 2) {
+    const right = 1 & (rest >> 1);
+    const up = 1 & (rest ^ right);
+    if (up === 0) {
+      if (right === 1) [x, y] = [s - 1 - x, s - 1 - y];
+      [x, y] = [y, x];
+    }
+    x += s * right;
+    y += s * up;
+    rest >>= 2;
+  }
+  return { x, y };
 }

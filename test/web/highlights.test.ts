@@ -2,10 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { cableOf } from "../../src/model/cable.ts";
 import { DEFAULT_STATE } from "../../src/web/data/view-state.ts";
-import { bundleStyle } from "../../src/web/map/bundle-style.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
 import { PALETTES } from "../../src/web/map/palette.ts";
-import { deviceStyle, type Emphasis, lineColor, STROKES } from "../../src/web/map/style.ts";
+import { bundleStyle, deviceStyle, type Emphasis, lineColor, STROKES } from "../../src/web/map/style.ts";
 import { sampleCable, sampleNetwork } from "./sample-network.ts";
 
 /** One direction of a cable. */

@@ -3,8 +3,8 @@
 import { deviceNameById } from "../data/entity-names.ts";
 import type { Store } from "../data/page-store.ts";
 import { SPACING } from "../layout/map-layout.ts";
+import type { MapPoint } from "../map/geometry.ts";
 import type { NetworkMap } from "../map/map.ts";
-import type { MapPoint } from "../map/projection.ts";
 import { pinDevice, pinOf, unpinDevice } from "./arrangement.ts";
 import type { Arranging } from "./arranging.ts";
 

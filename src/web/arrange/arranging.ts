@@ -8,7 +8,7 @@ import type { Arrangement, MapView } from "../../model/map-view.ts";
 import { throttle } from "../data/pacing.ts";
 import { loadText, saveText } from "../data/storage.ts";
 import type { Navigation } from "../data/view-state.ts";
-import type { PinnedPositions } from "../map/layout-session.ts";
+import type { PinnedPositions } from "../layout/layout-client.ts";
 import { type Checked, checkArrangement, checkView } from "./arrangement.ts";
 
 type ViewOrigin = "browser" | "configuration" | "link";

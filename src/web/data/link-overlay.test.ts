@@ -2,8 +2,8 @@ import { expect, test } from "bun:test";
 import { cableOf } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
 import { linkId } from "../../model/ids.ts";
-import { widthOfSpeed } from "../map/bundle-style.ts";
-import { lengthOf, linePoints, pointAt } from "../map/routes.ts";
+import { lengthOf, linePoints, pointAt } from "../map/geometry.ts";
+import { widthOfSpeed } from "../map/style.ts";
 import type { LinkOverlay } from "./link-overlay.ts";
 import { overlaySteps, overlayText, overlayValue } from "./link-overlay.ts";
 

@@ -7,7 +7,6 @@ import { pairKey, pairOf, Router } from "../../layout/link-router.ts";
 import { type LayoutPosition, type Placement, placeDevices } from "./incremental-layout.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./messages.ts";
-import { parsePositions, savePositions } from "./saved-positions.ts";
 
 /** Of more devices, lines are straight until their routes are there. */
 const MAX_MOVED_WITH_ROUTES = 1000;
@@ -163,3 +162,47 @@ export class LayoutState {
 function* pairsOf(flat: readonly number[]): Generator<Pair> {
   for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] ?? 0, flat[i + 1] ?? 0];
 }
+
+// The positions that the browser keeps between visits, as one text: JSON with id, x, y and cluster of each device, flat.
+// The text may be from another version or damaged; then it counts as empty.
+
+/** About 1 MB of text. The positions of a larger network are computed at each visit. */
+const MAX_SAVED_DEVICES = 20_000;
+const FIELDS = 4;
+
+type SavedPosition = readonly [id: string, position: LayoutPosition | undefined];
+
+function savePositions(positions: readonly SavedPosition[]): string {
+  if (positions.length > MAX_SAVED_DEVICES) return "";
+  const flat = positions.flatMap(([id, position]) =>
+    position ? [id, position.x, position.y, position.cluster] : [],
+  );
+  return JSON.stringify(flat);
+}
+
+function parsePositions(text: string): Map<string, LayoutPosition> {
+  const positions = new Map<string, LayoutPosition>();
+  const flat = parseList(text);
+  for (let i = 0; i + FIELDS <= flat.length; i += FIELDS) {
+    const [id, x, y, cluster] = flat.slice(i, i + FIELDS);
+    const isValid =
+      typeof id === "string" && isNumber(x) && isNumber(y) && isNumber(cluster) && isIndex(cluster);
+    if (!isValid || positions.size >= MAX_SAVED_DEVICES) return new Map();
+    positions.set(id, { x, y, cluster });
+  }
+  return positions;
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
+
+const isIndex = (value: number): boolean =>
+  Number.isInteger(value) && value >= 0 && value < MAX_SAVED_DEVICES;

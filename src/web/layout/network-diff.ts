@@ -3,9 +3,10 @@
  * or removed. It yields after every entity, because a network may have tens of thousands of links. Devices keep their numbers when they
  * are removed.
  */
-import { deviceNode } from "../../layout/device-node.ts";
+import { deviceNode } from "../../layout/cluster-assignment.ts";
 import { pairKey, pairOf } from "../../layout/link-router.ts";
 import type { Network } from "../data/loaded-network.ts";
+import { pairName } from "../map/bundles.ts";
 import type { LayoutRequest, NumberedNode } from "./messages.ts";
 
 /** The number of devices in one message: copying a device takes about a microsecond. */
@@ -80,3 +81,40 @@ export class NetworkDiff {
 }
 
 const NO_CHANGE = { added: [], removed: [], connected: [], disconnected: [] } as const;
+
+/**
+ * The pairs of devices of lost links, for the layout worker: it routes them as it does links, but they are no part of the
+ * network. Each function yields after every pair, so that the caller can pause: a cut may lose thousands of links.
+ */
+export interface DevicePair {
+  readonly a: string;
+  readonly b: string;
+}
+
+/** Those of devices that the worker knows, as numbers, flat. */
+export function* numberPairs(
+  pairs: readonly DevicePair[],
+  diff: NetworkDiff,
+  numbers: number[],
+): Generator<void> {
+  for (const { a, b } of pairs) {
+    const [p, q] = [diff.numberOf(a), diff.numberOf(b)];
+    if (p !== undefined && q !== undefined) numbers.push(p, q);
+    yield;
+  }
+}
+
+/** Of pairs that are no longer lost and that no link joins. */
+export function* dropRoutes(
+  before: readonly DevicePair[],
+  now: readonly DevicePair[],
+  diff: NetworkDiff,
+  routes: Map<string, Float64Array>,
+): Generator<void> {
+  const kept = new Set(now.map(({ a, b }) => pairName(a, b)));
+  for (const { a, b } of before) {
+    const key = pairName(a, b);
+    if (!kept.has(key) && !diff.isConnected(a, b)) routes.delete(key);
+    yield;
+  }
+}

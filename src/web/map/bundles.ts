@@ -14,8 +14,8 @@ export interface Bundle {
 }
 
 /** The key of a pair of devices, also that of its route in the layout. */
-export const pairKey = (p: string, q: string): string => (p < q ? `${p}|${q}` : `${q}|${p}`);
-const keyOf = ({ from, to }: Cable): string => pairKey(from.device, to.device);
+export const pairName = (p: string, q: string): string => (p < q ? `${p}|${q}` : `${q}|${p}`);
+const keyOf = ({ from, to }: Cable): string => pairName(from.device, to.device);
 
 export class Bundles {
   readonly byKey = new Map<string, Bundle>();

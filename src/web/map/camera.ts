@@ -2,10 +2,17 @@
  * The camera of the map. It is in map units, so that a device that appears neither moves nor scales what is there. It
  * reports each move; animations end at once for people who prefer reduced motion.
  */
+
+import type { Camera } from "../data/view-state.ts";
 import { SPACING } from "../layout/map-layout.ts";
-import type { Bounds } from "./bounds.ts";
 import { FreeSpace } from "./free-space.ts";
-import { type CameraPosition, createProjection, type MapPoint, type Projection } from "./projection.ts";
+import {
+  type Bounds,
+  type CameraPosition,
+  createProjection,
+  type MapPoint,
+  type Projection,
+} from "./geometry.ts";
 
 /** The spacing at which the camera stops when it fits a single device, and that of the closest zoom. */
 export const CLOSE_UP_SPACING_PX = 144;
@@ -123,4 +130,39 @@ export class MapCamera {
     const max = this.#bounds ? this.fitted(this.#bounds).span * MAX_ZOOM_OUT : Number.POSITIVE_INFINITY;
     return Math.max(min, Math.min(Math.max(max, min), span));
   }
+}
+
+/**
+ * The camera as the address keeps it: relative to the device nearest the centre, so that it shows the same devices on
+ * another screen, in another browser, or after the layout has grown.
+ */
+interface Anchor {
+  readonly device: { readonly id: string };
+  readonly position: MapPoint;
+}
+
+export function saveCamera(camera: CameraPosition, anchors: Iterable<Anchor>): Camera | undefined {
+  let [nearest, nearestDistance]: [Anchor | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  for (const anchor of anchors) {
+    const distance = (anchor.position.x - camera.x) ** 2 + (anchor.position.y - camera.y) ** 2;
+    if (distance < nearestDistance) [nearest, nearestDistance] = [anchor, distance];
+  }
+  if (!nearest) return undefined;
+  const { device, position } = nearest;
+  const round = (value: number) => Math.round(value * 100) / 100;
+  return {
+    device: device.id,
+    dx: round(camera.x - position.x),
+    dy: round(camera.y - position.y),
+    span: round(camera.span),
+  };
+}
+
+/** Undefined while the device has no position. */
+export function restoreCamera(
+  { device, dx, dy, span }: Camera,
+  positions: ReadonlyMap<string, MapPoint>,
+): CameraPosition | undefined {
+  const position = positions.get(device);
+  return position && { x: position.x + dx, y: position.y + dy, span };
 }

@@ -3,15 +3,13 @@
  * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to every other.
  */
 import type { Cluster, Clusters } from "./clusters.ts";
-import type { DeviceScene, SceneChanges } from "./device-scene.ts";
+import type { BundleItem, DeviceScene, LostLines, SceneChanges, SceneInput } from "./device-scene.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";
+import type { MapPoint } from "./geometry.ts";
 import { createScene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
-import type { LostLines } from "./lost-lines.ts";
 import { encodeNode } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
-import type { MapPoint } from "./projection.ts";
-import type { BundleItem, SceneInput } from "./scene-input.ts";
 import { CARD, type EdgeStyle, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const PREFIX = "cluster ";

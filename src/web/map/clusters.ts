@@ -5,7 +5,7 @@
 import type { Device } from "../../model/entity.ts";
 import { deviceName } from "../data/entity-names.ts";
 import type { Network } from "../data/loaded-network.ts";
-import { type Bounds, boundsOf } from "./bounds.ts";
+import { type Bounds, boundsOf } from "./geometry.ts";
 
 export interface MapPosition {
   readonly x: number;

@@ -5,18 +5,29 @@
  */
 import type { Device } from "../../model/entity.ts";
 import { deviceName } from "../data/entity-names.ts";
-import { bundleStyle, mergeEmphases } from "./bundle-style.ts";
-import { Bundles } from "./bundles.ts";
+import type { LinkOverlay } from "../data/link-overlay.ts";
+import type { Network } from "../data/loaded-network.ts";
+import { type Bundle, Bundles, pairName } from "./bundles.ts";
 import { Clusters, type MapPosition } from "./clusters.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";
-import { createScene } from "./gl-renderer.ts";
-import { HostScene } from "./host-scene.ts";
+import { linePoints, type MapPoint, type Routes } from "./geometry.ts";
+import { createScene, type Scene } from "./gl-renderer.ts";
+import type { Highlights } from "./highlights.ts";
 import { WordWriter } from "./instance-layer.ts";
-import { LostLines } from "./lost-lines.ts";
+import type { LostCable } from "./marks.ts";
 import { encodeNode } from "./node-program.ts";
-import { linePoints } from "./routes.ts";
-import type { BundleItem, DeviceItem, SceneInput } from "./scene-input.ts";
-import { deviceStyle, type Emphasis } from "./style.ts";
+import type { Palette } from "./palette.ts";
+import {
+  bundleStyle,
+  deviceStyle,
+  EMPHASISED_WIDTH_PX,
+  type Emphasis,
+  LINE_SIGNS,
+  mergeEmphases,
+  SHAPES,
+  STROKES,
+  SYMBOLS,
+} from "./style.ts";
 
 /** What an update changed besides the instances. */
 export interface SceneChanges {
@@ -162,3 +173,197 @@ const isNamedAlike = (p: Device, q: Device): boolean =>
   deviceName(p) === deviceName(q) &&
   p.annotations.city === q.annotations.city &&
   p.annotations.site === q.annotations.site;
+
+/** What the scenes of the map are computed from, and what they keep of each device and bundle that is drawn. */
+export interface SceneInput {
+  readonly network: Network;
+  readonly positions: ReadonlyMap<string, MapPosition>;
+  readonly routes: Routes;
+  readonly highlights: Highlights;
+  readonly palette: Palette;
+  /** The devices whose hosts are drawn. */
+  readonly expanded: ReadonlySet<string>;
+  readonly overlay: LinkOverlay | undefined;
+  readonly lost: readonly LostCable[];
+  /** The speed of a bundle in Mb/s; 0 when it is not known. */
+  readonly speedOf: (bundle: Bundle) => number;
+}
+
+export interface DeviceItem {
+  readonly device: Device;
+  readonly position: MapPosition;
+  readonly emphasis: Emphasis;
+}
+
+export interface BundleItem {
+  readonly bundle: Bundle;
+  readonly route: Float64Array | undefined;
+  readonly ends: readonly [MapPosition, MapPosition];
+  /** x and y of the corners of the line, flat, from `bundle.a` to `bundle.b`. */
+  readonly points: Float64Array;
+  readonly emphasis: Emphasis;
+  readonly color: string;
+}
+
+/** The hosts of expanded devices, in rings around their device. The id of their node is that of the host with a prefix. */
+const MAX_HOSTS_DRAWN = 400;
+/** The first ring of hosts around a device, the distance between rings and that between hosts, in map units. */
+const RINGS = { radius: 27, ringGap: 10, hostGap: 11 } as const;
+const HOST_PREFIX = "host ";
+export const HOST_SIZE = 0.45;
+
+export const isHostNode = (node: string): boolean => node.startsWith(HOST_PREFIX);
+export const hostIdOf = (node: string): string => node.slice(HOST_PREFIX.length);
+
+class HostScene {
+  /** By node. */
+  readonly positions = new Map<string, MapPoint>();
+  readonly #scene: Scene;
+  readonly #writer = new WordWriter();
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  *update(input: SceneInput, devices: ReadonlyMap<string, DeviceItem>): Generator<void, void> {
+    const previous = new Set(this.positions.keys());
+    this.positions.clear();
+    for (const id of input.expanded) {
+      const centre = devices.get(id)?.position;
+      if (!centre) continue;
+      const hosts = input.network.hostsOf(id).slice(0, MAX_HOSTS_DRAWN);
+      const points = ringPoints(centre, hosts.length);
+      for (const [i, host] of hosts.entries()) {
+        yield;
+        const [node, point] = [HOST_PREFIX + host.id, points[i]];
+        // A host with several locations is drawn at one of them.
+        if (!point || this.positions.has(node)) continue;
+        this.#draw(node, point, centre, input);
+        previous.delete(node);
+      }
+    }
+    for (const node of previous) {
+      this.#scene.nodes.delete(node);
+      this.#scene.edges.delete(node);
+    }
+  }
+
+  #draw(node: string, { x, y }: MapPoint, centre: MapPoint, { palette }: SceneInput): void {
+    this.positions.set(node, { x, y });
+    const style = {
+      shape: SHAPES.circle,
+      symbol: SYMBOLS.none,
+      ring: 0,
+      dashed: 0,
+      color: palette.host,
+      fill: palette.clusterFill,
+    };
+    this.#scene.nodes.set(node, 1, encodeNode(this.#writer, { x, y, size: HOST_SIZE, ...style }));
+    const line = {
+      stroke: STROKES.solid,
+      sign: LINE_SIGNS.none,
+      color: palette.dimmed,
+      size: 0.8,
+      fades: false,
+    };
+    const points = Float64Array.of(x, y, centre.x, centre.y);
+    this.#scene.edges.set(node, edgeLevel(0, line), encodeEdge(this.#writer, points, line));
+  }
+}
+
+function ringPoints(centre: MapPoint, count: number): MapPoint[] {
+  const points: MapPoint[] = [];
+  for (let ring = 0; points.length < count; ring++) {
+    const radius = RINGS.radius + ring * RINGS.ringGap;
+    const capacity = Math.floor((2 * Math.PI * radius) / RINGS.hostGap);
+    const inRing = Math.min(capacity, count - points.length);
+    for (let i = 0; i < inRing; i++) {
+      const angle = (i / Math.min(capacity, count)) * 2 * Math.PI + ring * 0.3 - Math.PI / 2;
+      points.push({ x: centre.x + Math.cos(angle) * radius, y: centre.y + Math.sin(angle) * radius });
+    }
+  }
+  return points;
+}
+
+/**
+ * The lines of lost links, from one device to the other where the link was: dashed, with a cross in the middle. A cut cable
+ * is in no list of links, so that without its line the map would look as if nothing had happened. The layout
+ * leads them around other devices, as all links, but no position depends on them, so that nothing moves because of them.
+ */
+const LOST_PREFIX = "lost ";
+const LOST_WIDTH_PX = 1.6;
+
+export interface LostItem {
+  readonly lost: LostCable;
+  readonly route: Float64Array | undefined;
+  /** The devices with the lower and the higher id. */
+  readonly ends: readonly [MapPosition, MapPosition];
+  readonly points: Float64Array;
+}
+
+export class LostLines {
+  /** By cable id. */
+  readonly items = new Map<string, LostItem>();
+  readonly #scene: Scene;
+  readonly #writer = new WordWriter();
+  #palette: Palette | undefined;
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  /** Returns whether a line was added, moved or removed. */
+  *update(input: SceneInput, devices: ReadonlyMap<string, DeviceItem>): Generator<void, boolean> {
+    const gone = new Set(this.items.keys());
+    const isRepainted = this.#palette !== input.palette;
+    this.#palette = input.palette;
+    let changed = false;
+    for (const lost of input.lost) {
+      yield;
+      const next = itemOf(lost, input, devices);
+      if (!next) continue;
+      gone.delete(lost.id);
+      const item = this.items.get(lost.id);
+      this.items.set(lost.id, next);
+      const moved = !item || !isSameLine(item, next);
+      changed ||= moved;
+      if (!moved && !isRepainted && item.lost.isChosen === lost.isChosen) continue;
+      const style = lostStyle(lost, input.palette);
+      const words = encodeEdge(this.#writer, next.points, style);
+      this.#scene.edges.set(LOST_PREFIX + lost.id, edgeLevel(lost.isChosen ? 3 : 2, style), words);
+    }
+    for (const id of gone) {
+      this.items.delete(id);
+      this.#scene.edges.delete(LOST_PREFIX + id);
+    }
+    return changed || gone.size > 0;
+  }
+}
+
+/**
+ * Undefined when the network has the cable: it is back before the list of problems says so, or a comparison or the plan
+ * draws it. Also when a device is not drawn.
+ */
+function itemOf(
+  lost: LostCable,
+  { network, routes }: SceneInput,
+  devices: ReadonlyMap<string, DeviceItem>,
+): LostItem | undefined {
+  const { id, a, b } = lost;
+  const [from, to] = [devices.get(a)?.position, devices.get(b)?.position];
+  if (!from || !to || a === b || network.cables.has(id)) return undefined;
+  const route = routes.get(pairName(a, b));
+  return { lost, route, ends: [from, to], points: linePoints(from, to, route) };
+}
+
+const isSameLine = (p: LostItem, q: LostItem): boolean =>
+  p.route === q.route && p.ends[0] === q.ends[0] && p.ends[1] === q.ends[1];
+
+/** Never dimmed, because it is an alarm. */
+const lostStyle = ({ isChosen }: LostCable, palette: Palette) => ({
+  stroke: STROKES.dashed,
+  sign: LINE_SIGNS.cross,
+  color: palette.down,
+  size: isChosen ? EMPHASISED_WIDTH_PX : LOST_WIDTH_PX,
+  fades: false,
+});

@@ -3,12 +3,11 @@
  * and holds nothing but buffers, so that a lost context is restored from the layers.
  */
 import { errorMessage } from "../../lib/error-message.ts";
-import type { Bounds } from "./bounds.ts";
 import { EDGE_PROGRAMS, edgeProgram } from "./edge-program.ts";
-import type { InstanceBuffer } from "./instance-buffer.ts";
+import type { Bounds, Projection } from "./geometry.ts";
+import type { InstanceBuffer } from "./instance-layer.ts";
 import { InstanceLayer } from "./instance-layer.ts";
 import { NODE_PROGRAM } from "./node-program.ts";
-import type { Projection } from "./projection.ts";
 import {
   CORNERS,
   type CompiledProgram,

@@ -1,7 +1,7 @@
-/** Finds the node or line under the pointer from its position. The map has no picking buffer, which would draw it twice. */
+/** Finds what is at a point of the map, and which device lies next to another. */
 
-import { type Label, nodeExtentPx } from "./label-draw.ts";
-import type { MapPoint, Projection } from "./projection.ts";
+import type { MapPoint, Projection } from "./geometry.ts";
+import { type Label, nodeExtentPx } from "./labels.ts";
 
 /** A pointer within this distance of an element counts as on it. */
 const NODE_TOLERANCE_PX = 4;
@@ -52,4 +52,37 @@ function distanceToSegment({ x, y }: MapPoint, points: Float64Array, i: number, 
   const squared = segmentX * segmentX + segmentY * segmentY || 1;
   const along = Math.min(1, Math.max(0, ((x - x1) * segmentX + (y - y1) * segmentY) / squared));
   return Math.hypot(x - x1 - along * segmentX, y - y1 - along * segmentY);
+}
+
+// Finds the device that lies next to another in a direction, for the keys of the map.
+
+/** A device counts as in the direction of a key within this angle: four of them cover everything. */
+const MAX_ANGLE = Math.PI / 4 + 0.001;
+
+interface PlacedDevice {
+  readonly device: { readonly id: string };
+  readonly position: MapPoint;
+}
+
+/** The device in the direction, of those that a cable leads to or else of all: the nearest, with few degrees aside. */
+export function nextDevice(
+  from: PlacedDevice,
+  devices: Iterable<PlacedDevice>,
+  isNeighbour: (id: string) => boolean,
+  direction: MapPoint,
+): string | undefined {
+  let best: { readonly id: string; readonly cost: number; readonly near: boolean } | undefined;
+  for (const { device, position } of devices) {
+    const [dx, dy] = [position.x - from.position.x, position.y - from.position.y];
+    const distance = Math.hypot(dx, dy);
+    if (device.id === from.device.id || distance === 0) continue;
+    const near = isNeighbour(device.id);
+    if (best?.near && !near) continue;
+    const angle = Math.acos(Math.min(1, (dx * direction.x + dy * direction.y) / distance));
+    // A cable to the next row is often flatter than the arrow.
+    if (angle > (near ? MAX_ANGLE * 1.6 : MAX_ANGLE)) continue;
+    const cost = distance * (1 + angle);
+    if (!best || (near && !best.near) || cost < best.cost) best = { id: device.id, cost, near };
+  }
+  return best?.id;
 }

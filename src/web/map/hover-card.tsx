@@ -4,11 +4,25 @@
  */
 import type { ReadonlySignal } from "@preact/signals";
 import type { RefObject } from "preact";
+import type { Device, Host } from "../../model/entity.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
+import {
+  cableName,
+  deviceName,
+  deviceNameById,
+  formatCount,
+  formatType,
+  hostName,
+} from "../data/entity-names.ts";
+import type { Network } from "../data/loaded-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
-import { hoverFacts } from "./hover-facts.ts";
+import { formatDuration } from "../elements/format-time.ts";
+import { problemName } from "../problems/problem-target.ts";
+import { SEVERITY_SIGNS } from "../problems/signs.tsx";
+import type { Bundle } from "./bundles.ts";
 import type { Hovered } from "./interaction.ts";
 import type { NetworkMap } from "./map.ts";
+import { formatSpeed, type PortFacts } from "./port-facts.ts";
 
 /** The distance from the pointer, and the space that the card needs. */
 const OFFSET_PX = 14;
@@ -62,3 +76,112 @@ function withCurrentProblem(target: Hovered, problems: readonly NetworkProblem[]
   const problem = lost && problems.find(({ id }) => id === lost.problem.id);
   return problem ? { ...target, lost: { ...lost, problem } } : target;
 }
+
+/** The five facts that matter about a device, a bundle of cables, a lost link or a host: the content of the hover card. */
+interface HoverFacts {
+  readonly title: string;
+  readonly facts: readonly (readonly [name: string, value: string])[];
+}
+
+function hoverFacts(
+  { ref, bundle, lost }: Hovered,
+  network: Network,
+  ports: PortFacts,
+  now: number,
+): HoverFacts | undefined {
+  if (lost) return lostFacts(lost.problem, network, now);
+  if (bundle) return bundleFacts(bundle, network, ports, now);
+  const device = ref.kind === "devices" ? network.devices.get(ref.id) : undefined;
+  if (device) return deviceFacts(device, network, now);
+  const host = ref.kind === "hosts" ? network.hosts.get(ref.id) : undefined;
+  return host && hostFacts(host, network, ports, now);
+}
+
+function deviceFacts(device: Device, network: Network, now: number): HoverFacts {
+  const cables = network.cablesOf(device.id);
+  const inactive = cables.filter((cable) => !cable.active).length;
+  const model = [device.mfr, device.hw].filter((part) => part !== "unknown" && part !== "").join(" ");
+  return {
+    title: deviceName(device),
+    facts: [
+      ["State", `${device.available ? "up" : "down"} for ${age(Number(device.lastUpdate), now)}`],
+      ["Type", [formatType(device.type), model].filter((part) => part !== "").join(", ")],
+      ["Management", device.annotations.managementAddress || "not known"],
+      ["Cables", inactive > 0 ? `${cables.length}, ${inactive} inactive` : String(cables.length)],
+      ["Hosts", network.hostCount(device.id).toLocaleString("en")],
+    ],
+  };
+}
+
+/** Of several cables the ports of the first two; the panel of each device lists all. */
+function bundleFacts({ a, b, cables }: Bundle, network: Network, ports: PortFacts, now: number): HoverFacts {
+  const inactive = cables.filter((cable) => !cable.active).length;
+  const [first] = cables;
+  const speeds = [
+    ...new Set(cables.map((cable) => formatSpeed(ports.speedOf(cable))).filter((s) => s !== "")),
+  ];
+  const doubts = [
+    cables.some((cable) => cable.oneWay && cable.active) ? "one way" : "",
+    cables.every((cable) => cable.verified) ? "" : "not verified",
+    cables.some((cable) => cable.conflict) ? "in conflict" : "",
+  ].filter((doubt) => doubt !== "");
+  const changed = Math.max(
+    ...cables.flatMap((cable) => cable.links.map((link) => Date.parse(link.lastChanged))),
+  );
+  const state = inactive === 0 ? "active" : inactive === cables.length ? "inactive" : `${inactive} inactive`;
+  const portName = (device: string, port: string) => ports.get(device, port)?.name ?? port;
+  const names = cables.slice(0, 2).map((cable) => {
+    const [from, to] = cable.from.device === a ? [cable.from, cable.to] : [cable.to, cable.from];
+    return `${portName(a, from.port)} – ${portName(b, to.port)}`;
+  });
+  return {
+    title:
+      cables.length === 1 && first
+        ? cableName(network, first)
+        : `${deviceNameById(network, a)} – ${deviceNameById(network, b)}`,
+    facts: [
+      ["State", [state, ...doubts].join(", ")],
+      ["Cables", formatCount(cables.length, "cable")],
+      ["Ports", names.join(", ") + (cables.length > 2 ? " …" : "")],
+      ["Speed", speeds.length === 0 ? "not known" : speeds.join(", ")],
+      ["Changed", `${age(changed, now)} ago`],
+    ],
+  };
+}
+
+function lostFacts(problem: NetworkProblem, network: Network, now: number): HoverFacts {
+  const { severity, since, until, cutOff, sources } = problem;
+  const { deviceCount, hostCount } = cutOff;
+  return {
+    title: problemName(network, problem),
+    facts: [
+      ["State", `lost ${age(Date.parse(since), now)} ago`],
+      ["Severity", SEVERITY_SIGNS[severity].title.toLowerCase()],
+      [
+        "Cuts off",
+        deviceCount === 0
+          ? "nothing"
+          : `${formatCount(deviceCount, "device")}, ${formatCount(hostCount, "host")}`,
+      ],
+      ["Sources", sources.join(", ")],
+      ["Listed", until === undefined ? "until it is back" : `for another ${age(now, Date.parse(until))}`],
+    ],
+  };
+}
+
+function hostFacts(host: Host, network: Network, ports: PortFacts, now: number): HoverFacts {
+  const { elementId, port } = host.location;
+  const portName = ports.get(elementId, port)?.name ?? port;
+  return {
+    title: hostName(host),
+    facts: [
+      ["Addresses", host.ipAddresses.slice(0, 3).join(", ") || "not known"],
+      ["MAC", host.mac],
+      ["VLAN", host.vlan],
+      ["Location", `${deviceNameById(network, elementId)} port ${portName}`],
+      ["Changed", `${age(Date.parse(host.lastChanged), now)} ago`],
+    ],
+  };
+}
+
+const age = (since: number, now: number): string => formatDuration(now - since);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { InstanceBuffer } from "./instance-buffer.ts";
+import { InstanceBuffer } from "./instance-layer.ts";
 
 const STRIDE = 2;
 const EVERYWHERE = { left: -1e9, right: 1e9, bottom: -1e9, top: 1e9 };

@@ -2,7 +2,7 @@
  * The instances of one shader in levels: a higher level is drawn over a lower one. Items are written and deleted by key;
  * an item whose level changes moves. Counts what is encoded, so that a test can see that only changed items are.
  */
-import { InstanceBuffer } from "./instance-buffer.ts";
+import type { Bounds } from "./geometry.ts";
 
 export class InstanceLayer {
   readonly levels: readonly InstanceBuffer[];
@@ -89,4 +89,123 @@ function parseColor(color: string): number {
     parsedColors.set(color, parsed);
   }
   return parsed;
+}
+
+/**
+ * The instances that one draw call may draw, kept in one array, of which those in view are sent to the GPU. An item is one
+ * or more instances under a key: a device is one, the line of a cable one for each of its segments. Slots are kept dense:
+ * the last instance moves into the slot of a removed one, so the cost of a change depends on the item, not on the map.
+ *
+ * The first words of an instance are the floats x and y of its points: one for a node, two for a segment.
+ */
+const INITIAL_SLOTS = 256;
+
+export class InstanceBuffer {
+  /** The number of 32-bit words of one instance. */
+  readonly stride: number;
+  readonly #points: 1 | 2;
+  #words: Uint32Array<ArrayBuffer>;
+  /** Of the instances in view. */
+  #inView = new Uint32Array();
+  #count = 0;
+  readonly #slots = new Map<string, number[]>();
+  /** For each slot, the key of its item and which of its instances it is. */
+  readonly #owners: { key: string; index: number }[] = [];
+
+  constructor(stride: number, points: 1 | 2) {
+    this.stride = stride;
+    this.#points = points;
+    this.#words = new Uint32Array(INITIAL_SLOTS * stride);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Writes an item of `words.length / stride` instances. Returns false if it has these words already. */
+  set(key: string, words: Uint32Array): boolean {
+    const wanted = words.length / this.stride;
+    const slots = this.#slots.get(key) ?? [];
+    if (slots.length === wanted && this.#isEqual(slots, words)) return false;
+    if (slots.length === 0) this.#slots.set(key, slots);
+    while (slots.length > wanted) this.#removeSlot(slots.pop() ?? 0);
+    while (slots.length < wanted) slots.push(this.#addSlot({ key, index: slots.length }));
+    for (const [index, slot] of slots.entries()) {
+      const start = index * this.stride;
+      this.#words.set(words.subarray(start, start + this.stride), slot * this.stride);
+    }
+    return true;
+  }
+
+  delete(key: string): boolean {
+    const slots = this.#slots.get(key);
+    if (!slots) return false;
+    this.#slots.delete(key);
+    // Taken from the list before it is removed, because removing may move another slot of the same item.
+    for (let slot = slots.pop(); slot !== undefined; slot = slots.pop()) this.#removeSlot(slot, slots);
+    return true;
+  }
+
+  /**
+   * The words of the instances that may be in view: a renderer in software needs as long for one outside as for one inside.
+   * Valid until the next call.
+   */
+  inView({ left, right, bottom, top }: Bounds): Uint32Array {
+    if (this.#inView.length < this.#words.length) this.#inView = new Uint32Array(this.#words.length);
+    const floats = new Float32Array(this.#words.buffer);
+    const other = (this.#points - 1) * 2;
+    let length = 0;
+    let runStart = 0;
+    const end = this.#count * this.stride;
+    // Neighbours in view are copied together.
+    const copyRun = (runEnd: number) => {
+      if (runStart < runEnd) this.#inView.set(this.#words.subarray(runStart, runEnd), length);
+      length += Math.max(0, runEnd - runStart);
+    };
+    for (let at = 0; at < end; at += this.stride) {
+      const [x1 = 0, y1 = 0] = [floats[at], floats[at + 1]];
+      const [x2 = 0, y2 = 0] = [floats[at + other], floats[at + other + 1]];
+      const isOutside =
+        (x1 < left && x2 < left) ||
+        (x1 > right && x2 > right) ||
+        (y1 < bottom && y2 < bottom) ||
+        (y1 > top && y2 > top);
+      if (!isOutside) continue;
+      copyRun(at);
+      runStart = at + this.stride;
+    }
+    copyRun(end);
+    return this.#inView.subarray(0, length);
+  }
+
+  #isEqual(slots: readonly number[], words: Uint32Array): boolean {
+    for (const [index, slot] of slots.entries()) {
+      const [start, own] = [index * this.stride, slot * this.stride];
+      for (let i = 0; i < this.stride; i++) if (this.#words[own + i] !== words[start + i]) return false;
+    }
+    return true;
+  }
+
+  #addSlot(owner: { key: string; index: number }): number {
+    const slot = this.#count++;
+    this.#owners[slot] = owner;
+    if (this.#count * this.stride > this.#words.length) {
+      const grown = new Uint32Array(this.#words.length * 2);
+      grown.set(this.#words);
+      this.#words = grown;
+    }
+    return slot;
+  }
+
+  /** `remaining` are the slots of the item that is being deleted and has no entry any more. */
+  #removeSlot(slot: number, remaining?: number[]): void {
+    const last = --this.#count;
+    const owner = this.#owners[last];
+    this.#owners.length = last;
+    if (slot === last || !owner) return;
+    this.#words.copyWithin(slot * this.stride, last * this.stride, (last + 1) * this.stride);
+    this.#owners[slot] = owner;
+    const slots = this.#slots.get(owner.key) ?? remaining;
+    if (slots) slots[owner.index] = slot;
+  }
 }

@@ -2,14 +2,13 @@
 import type { EntityRef } from "../data/view-state.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapCamera } from "./camera.ts";
+import type { BundleItem, LostItem } from "./device-scene.ts";
+import { hostIdOf, isHostNode } from "./device-scene.ts";
+import type { MapPoint } from "./geometry.ts";
 import { lineAt, nodeAt } from "./hit-test.ts";
-import { hostIdOf, isHostNode } from "./host-scene.ts";
-import type { Label } from "./label-draw.ts";
-import type { LostItem } from "./lost-lines.ts";
+import type { Label } from "./labels.ts";
+import type { LostCable } from "./marks.ts";
 import { type DragHandlers, listenToPointers } from "./pointer.ts";
-import type { LostCable } from "./problem-marks.ts";
-import type { MapPoint } from "./projection.ts";
-import type { BundleItem } from "./scene-input.ts";
 
 /** What is under the pointer: a device or host, or a line with its bundle, or that of a lost link. */
 interface MapTarget {

@@ -5,13 +5,12 @@
 
 import type { LinkOverlay } from "../data/link-overlay.ts";
 import { overlayText, overlayValue } from "../data/link-overlay.ts";
-import type { Bounds } from "./bounds.ts";
-import { type OccupiedCells, textWidth } from "./label-draw.ts";
+import type { BundleItem } from "./device-scene.ts";
+import type { Bounds, Projection } from "./geometry.ts";
+import { lengthOf, pointAt } from "./geometry.ts";
+import { type OccupiedCells, textWidth } from "./labels.ts";
 import type { Palette } from "./palette.ts";
 import { formatSpeed, type PortFact } from "./port-facts.ts";
-import type { Projection } from "./projection.ts";
-import { lengthOf, pointAt } from "./routes.ts";
-import type { BundleItem } from "./scene-input.ts";
 
 /** The smallest spacing of devices at which the texts in the middle and those of ports are drawn. */
 const COUNT_SPACING_PX = 30;

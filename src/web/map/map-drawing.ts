@@ -1,16 +1,15 @@
 /** Draws one frame of the map: the background, the graph, and the texts above it. */
-import { drawClusterBackgrounds } from "./cluster-background.ts";
+
+import type { PinnedPositions } from "../layout/layout-client.ts";
+import { drawClusterBackgrounds, drawGroupBoxes, type GroupShape } from "./backgrounds.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
-import type { DeviceScene } from "./device-scene.ts";
+import type { DeviceItem, DeviceScene, SceneInput } from "./device-scene.ts";
+import type { Projection } from "./geometry.ts";
 import type { GlRenderer } from "./gl-renderer.ts";
-import { drawGroupBoxes, type GroupShape } from "./group-boxes.ts";
-import { drawLabels, type Label } from "./label-draw.ts";
-import type { PinnedPositions } from "./layout-session.ts";
+import { drawLabels, type Label } from "./labels.ts";
 import { drawLineLabels } from "./line-labels.ts";
-import { drawPinMarks } from "./pin-marks.ts";
+import type { Palette } from "./palette.ts";
 import type { PortFacts } from "./port-facts.ts";
-import type { Projection } from "./projection.ts";
-import type { SceneInput } from "./scene-input.ts";
 
 interface Frame {
   readonly projection: Projection;
@@ -78,4 +77,38 @@ function contextOf(
   if (!context) throw new Error("this browser has no 2D canvas");
   context.setTransform(pixelRatio, 0, 0, pixelRatio, 0, 0);
   return context;
+}
+
+// Draws a pin at the upper left of each device that stays where it was put.
+
+/** With less space the marks would hide the devices. */
+const MIN_SPACING_PX = 20;
+const SIZE_PX = 5;
+
+function drawPinMarks(
+  context: CanvasRenderingContext2D,
+  pinned: Iterable<string>,
+  devices: ReadonlyMap<string, DeviceItem>,
+  projection: Projection,
+  palette: Palette,
+): void {
+  const { width, height, spacingPx, radiusPx } = projection;
+  if (spacingPx < MIN_SPACING_PX) return;
+  context.fillStyle = palette.accent;
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 1.5;
+  for (const id of pinned) {
+    const position = devices.get(id)?.position;
+    if (!position) continue;
+    const x = projection.x(position.x) - radiusPx - SIZE_PX;
+    const y = projection.y(position.y) - radiusPx - SIZE_PX;
+    if (x < -SIZE_PX || y < -SIZE_PX || x > width + SIZE_PX || y > height + SIZE_PX) continue;
+    context.beginPath();
+    context.arc(x, y - SIZE_PX / 2, SIZE_PX / 1.6, 0, 2 * Math.PI);
+    context.fill();
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(x, y + SIZE_PX);
+    context.stroke();
+  }
 }

@@ -13,15 +13,14 @@ import type { Network } from "../data/loaded-network.ts";
 import type { Store } from "../data/page-store.ts";
 import { devicesOf, type LoadedPath, pathUnion } from "../data/shown-path.ts";
 import type { EntityRef, ViewState } from "../data/view-state.ts";
+import type { PinnedPositions } from "../layout/layout-client.ts";
 import { goToProblem } from "../problems/problem-target.ts";
 import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
-import { layerMarks } from "./layer-marks.ts";
-import type { PinnedPositions } from "./layout-session.ts";
+import type { MapLayers } from "./map.ts";
 import { NetworkMap } from "./map.ts";
-import type { MapLayers } from "./map-content.ts";
-import { type LostCable, lostCables, problemMarks } from "./problem-marks.ts";
+import { type LostCable, layerMarks, lostCables, problemMarks } from "./marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;

@@ -9,13 +9,12 @@ import type { Network } from "../data/loaded-network.ts";
 import { type Store, useNetwork, usePlannedNetwork, useStore } from "../data/page-store.ts";
 import { type EntityRef, LAYER_TITLES, type Layer } from "../data/view-state.ts";
 import { Button, focusPanel, Icon, type IconName, Popover } from "../elements/controls.tsx";
+import type { MapPoint } from "./geometry.ts";
 import { HoverCard } from "./hover-card.tsx";
 import type { Hovered } from "./interaction.ts";
-import { Legend } from "./legend.tsx";
+import { Legend, OverlayLegend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
-import { handleMapKey, type KeyActions, ZOOM_IN, ZOOM_OUT } from "./map-keys.ts";
 import { isMapShown, MapSync } from "./map-sync.ts";
-import { OverlayLegend } from "./overlay-legend.tsx";
 
 const MAP_NAME =
   "Network map. Arrow keys move, plus and minus zoom, 0 shows all. Shift and an arrow key select the next device, Enter opens it, Escape closes it. The tables have the same content.";
@@ -167,4 +166,57 @@ function count<T>(values: Iterable<T>, matches: (value: T) => boolean): number {
   let matching = 0;
   for (const value of values) if (matches(value)) matching++;
   return matching;
+}
+
+/**
+ * The keys of the map: arrows move it, with Shift they move the selection to the next device in that direction. A device
+ * that a cable leads to comes before one that is only nearby, so that the keys follow the network.
+ */
+const ZOOM_IN = 0.6;
+const ZOOM_OUT = 1.7;
+/** Unit vectors, y upwards. */
+const DIRECTIONS: Readonly<Record<string, MapPoint>> = {
+  ArrowLeft: { x: -1, y: 0 },
+  ArrowRight: { x: 1, y: 0 },
+  ArrowUp: { x: 0, y: 1 },
+  ArrowDown: { x: 0, y: -1 },
+};
+
+interface KeyActions {
+  readonly selected: EntityRef | undefined;
+  select(ref: EntityRef | undefined): void;
+  /** Moves the focus to the details of what is selected. */
+  open(): void;
+}
+
+function handleMapKey(event: KeyboardEvent, map: NetworkMap, actions: KeyActions): void {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const run = event.shiftKey ? selectionKey(event.key, map, actions) : plainKey(event.key, map, actions);
+  if (!run) return;
+  event.preventDefault();
+  run();
+}
+
+function plainKey(key: string, map: NetworkMap, { selected, select, open }: KeyActions) {
+  const direction = DIRECTIONS[key];
+  if (direction) return () => map.pan(direction.x, direction.y);
+  if (key === "Enter") return selected && open;
+  const keys: Readonly<Record<string, () => void>> = {
+    "+": () => map.zoom(ZOOM_IN),
+    "=": () => map.zoom(ZOOM_IN),
+    "-": () => map.zoom(ZOOM_OUT),
+    "0": () => map.fitAll(),
+    Escape: () => select(undefined),
+  };
+  return keys[key];
+}
+
+function selectionKey(key: string, map: NetworkMap, { selected, select }: KeyActions) {
+  const direction = DIRECTIONS[key];
+  // On some keyboards plus is typed with Shift.
+  if (!direction) return key === "+" ? () => map.zoom(ZOOM_IN) : undefined;
+  return () => {
+    const id = map.deviceTowards(selected, direction);
+    if (id !== undefined) select({ kind: "devices", id });
+  };
 }

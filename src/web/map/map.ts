@@ -9,32 +9,31 @@
  */
 import type { Client } from "../../client/client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
+import type { GroupBox } from "../../model/map-view.ts";
+import type { LinkOverlay } from "../data/link-overlay.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { SlicedWork, throttle } from "../data/pacing.ts";
 import { devicesOf } from "../data/shown-path.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
-import { boundsOf, cornersOf, widened } from "./bounds.ts";
-import { type Bundle, pairKey } from "./bundles.ts";
-import { CLOSE_UP_SPACING_PX, MapCamera } from "./camera.ts";
-import { restoreCamera, saveCamera } from "./camera-anchor.ts";
+import type { PinnedPositions } from "../layout/layout-client.ts";
+import { createLayoutClient } from "../layout/layout-client.ts";
+import { type GroupShape, groupShapes } from "./backgrounds.ts";
+import { type Bundle, pairName } from "./bundles.ts";
+import { CLOSE_UP_SPACING_PX, MapCamera, restoreCamera, saveCamera } from "./camera.ts";
 import { ClusterScene } from "./cluster-scene.ts";
-import { DeviceScene } from "./device-scene.ts";
-import { composePng } from "./export-png.ts";
-import { createDrawing, type DrawingFacts } from "./export-svg.ts";
+import { DeviceScene, type SceneInput } from "./device-scene.ts";
 import { measureFreeSpace } from "./free-space.ts";
+import { boundsOf, type CameraPosition, cornersOf, type MapPoint, widened } from "./geometry.ts";
 import { GlRenderer } from "./gl-renderer.ts";
-import { type GroupShape, groupShapes } from "./group-boxes.ts";
-import { MapInteraction } from "./interaction.ts";
-import type { Label } from "./label-draw.ts";
-import { clusterLabels, DeviceLabels } from "./label-select.ts";
-import { createLayoutClient } from "./layout-client.ts";
-import type { MapContent, MapHandlers, MapLayers } from "./map-content.ts";
+import type { Highlights } from "./highlights.ts";
+import { nextDevice } from "./hit-test.ts";
+import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
+import { clusterLabels, DeviceLabels, type Label } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
-import { nextDevice } from "./next-device.ts";
+import { composePng, createDrawing, type DrawingFacts } from "./map-export.ts";
+import type { LostCable } from "./marks.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
-import type { CameraPosition, MapPoint } from "./projection.ts";
-import type { SceneInput } from "./scene-input.ts";
 
 /** With fewer pixels between devices, clusters are drawn instead. */
 const MIN_DEVICE_SPACING_PX = 8;
@@ -347,7 +346,42 @@ export class NetworkMap {
 
   #onPortsLoaded(device: string): void {
     const cables = this.#content?.network.cablesOf(device) ?? [];
-    this.#devices.touchBundles(cables.map(({ from, to }) => pairKey(from.device, to.device)));
+    this.#devices.touchBundles(cables.map(({ from, to }) => pairName(from.device, to.device)));
     this.#updateSoon();
   }
+}
+
+/** What the map is given to draw, where, and whom it tells. */
+interface MapContent {
+  readonly network: Network;
+  readonly highlights: Highlights;
+  /** The devices whose hosts are drawn. */
+  readonly expanded: ReadonlySet<string>;
+  /** The moment of the network; undefined is now. */
+  readonly at?: string | undefined;
+  readonly overlay?: LinkOverlay | undefined;
+  /** Drawn where they were. They have routes, but the layout does not depend on them. */
+  readonly lost: readonly LostCable[];
+  /** Devices that stay where they were put. */
+  readonly pinned: PinnedPositions;
+  /** Boxes behind devices. */
+  readonly groups: readonly GroupBox[];
+}
+
+interface MapHandlers extends InteractionHandlers {
+  onCameraMoved(): void;
+  /** The devices of the content have positions, and the camera its place. */
+  onUpdated(): void;
+  /** A frame was drawn. */
+  onDrawn(): void;
+  /** Why the map is not drawn, or not as the network is now; undefined when it is again. */
+  onFault(reason: string | undefined): void;
+}
+
+/** The elements that the map draws in, from bottom to top; `element` contains the others. */
+export interface MapLayers {
+  readonly element: HTMLElement;
+  readonly background: HTMLCanvasElement;
+  readonly graph: HTMLCanvasElement;
+  readonly labels: HTMLCanvasElement;
 }

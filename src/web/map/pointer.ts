@@ -2,7 +2,7 @@
  * The mouse, pen and fingers on the map: drags move the map, or do what its user says of them; the wheel and two fingers
  * zoom; a press that does not move is a click. Positions are in pixels of the element.
  */
-import type { MapPoint } from "./projection.ts";
+import type { MapPoint } from "./geometry.ts";
 
 interface PointerHandlers {
   /** Undefined when the pointer leaves the map or presses. */

@@ -1,12 +1,10 @@
-/** The map as a drawing for a report: devices and boxes where the user has arranged them, and lost links. */
-
+/** The map as a file: the drawing for a report as SVG, with devices and boxes where the user has arranged them, and the screen as PNG. */
 import type { Drawing } from "../../formats/svg.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { SPACING } from "../layout/map-layout.ts";
-import type { GroupShape } from "./group-boxes.ts";
-import type { LostItem } from "./lost-lines.ts";
-import type { DeviceItem } from "./scene-input.ts";
+import type { GroupShape } from "./backgrounds.ts";
+import type { DeviceItem, LostItem } from "./device-scene.ts";
 
 /** The counts of the network and its revision, as the service has them. */
 export interface DrawingFacts {
@@ -50,4 +48,17 @@ export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingF
       })),
     },
   };
+}
+
+/** Composes the layers of the map, as they are on the screen, into one PNG. */
+export async function composePng(layers: readonly HTMLCanvasElement[], background: string): Promise<Blob> {
+  const width = Math.max(...layers.map((layer) => layer.width));
+  const height = Math.max(...layers.map((layer) => layer.height));
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser has no 2D canvas");
+  context.fillStyle = background;
+  context.fillRect(0, 0, width, height);
+  for (const layer of layers) if (layer.width > 0) context.drawImage(layer, 0, 0, width, height);
+  return canvas.convertToBlob({ type: "image/png" });
 }

@@ -1,15 +1,13 @@
 /**
- * One layout worker with what it knows of the network. Only differences of the network go to it and only differences of the
- * layout come back; both are handled in slices of a few milliseconds. At most one request is in flight; the next one uses
- * the newest network. When the worker fails, its session ends, because nobody knows what the worker has seen.
- *
- * Positions that were computed from a part of the network are not kept: the network that replaces it has a layout of its
- * own, as if the page had been opened with it.
+ * The positions of devices and the routes of links, computed by the layout worker. A worker that fails is replaced by a
+ * new one after a pause; the positions stay, and the browser keeps them for the next visit too.
  */
 import type { Drawing } from "../../formats/svg.ts";
 import type { Network } from "../data/loaded-network.ts";
 import { runInSlices } from "../data/pacing.ts";
 import { loadText, saveText } from "../data/storage.ts";
+import { pairName } from "../map/bundles.ts";
+import type { MapPosition } from "../map/clusters.ts";
 import type {
   DrawingRequest,
   DrawingResponse,
@@ -17,14 +15,77 @@ import type {
   LayoutResponse,
   LayoutStart,
   SavedLayout,
-} from "../layout/messages.ts";
-import { NetworkDiff } from "../layout/network-diff.ts";
-import { pairKey } from "./bundles.ts";
-import type { MapPosition } from "./clusters.ts";
-import { type DevicePair, dropRoutes, numberPairs } from "./lost-routes.ts";
+} from "./messages.ts";
+import { type DevicePair, dropRoutes, NetworkDiff, numberPairs } from "./network-diff.ts";
+
+interface LayoutClient {
+  /** By device id. Also contains devices that were removed. */
+  readonly positions: ReadonlyMap<string, MapPosition>;
+  /**
+   * By pair of devices that a link or a lost link joins (`pairName`): a polyline around other devices, flat x and y, from the centre of
+   * the device with the lower id to the centre of the other. A straight line has two points.
+   */
+  readonly routes: ReadonlyMap<string, Float64Array>;
+  /** Requests a layout of what the network has and the layout has not. */
+  update: LayoutSession["update"];
+  /** Whether the positions are those of the last update. */
+  isUpToDate: LayoutSession["isUpToDate"];
+  /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
+  isPartial: LayoutSession["isPartial"];
+  /** Draws an SVG document outside the main thread. Rejects when the worker fails. */
+  draw(drawing: Drawing): Promise<string>;
+}
+
+interface LayoutHandlers {
+  /** The layout has changed. */
+  onLayout(): void;
+  /** Why the worker has failed; undefined when another one works. */
+  onFault(reason: string | undefined): void;
+}
+
+/** A worker that fails at once, as one whose script cannot be loaded, must not occupy the page. */
+const RESTART_MS = 3000;
+
+export function createLayoutClient(workerUrl: string, { onLayout, onFault }: LayoutHandlers): LayoutClient {
+  const layout: Layout = { positions: new Map(), routes: new Map() };
+  let newest: LayoutInput | undefined;
+  const start = () =>
+    startLayoutSession(workerUrl, layout, {
+      onLayout() {
+        onFault(undefined);
+        onLayout();
+      },
+      onFailed(reason) {
+        onFault(`the layout failed: ${reason}`);
+        setTimeout(restart, RESTART_MS);
+      },
+    });
+  let session = start();
+  const restart = () => {
+    session = start();
+    if (newest) session.update(newest);
+  };
+  return {
+    ...layout,
+    update(input) {
+      newest = input;
+      session.update(input);
+    },
+    isUpToDate: () => session.isUpToDate(),
+    isPartial: () => session.isPartial(),
+    draw: (drawing) => session.draw(drawing),
+  };
+}
+
+// One layout worker with what it knows of the network. Only differences of the network go to it and only differences of the
+// layout come back; both are handled in slices of a few milliseconds. At most one request is in flight; the next one uses
+// the newest network. When the worker fails, its session ends, because nobody knows what the worker has seen.
+//
+// Positions that were computed from a part of the network are not kept: the network that replaces it has a layout of its
+// own, as if the page had been opened with it.
 
 /** What the layout is of. Another list or map of the same content is sent again. */
-export interface LayoutInput {
+interface LayoutInput {
   readonly network: Network;
   /** Devices that stay where the map says. */
   readonly pinned: PinnedPositions;
@@ -35,7 +96,7 @@ export interface LayoutInput {
 export type PinnedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
 /** What the worker has computed. */
-export interface Layout {
+interface Layout {
   readonly positions: Map<string, MapPosition>;
   readonly routes: Map<string, Float64Array>;
 }
@@ -46,7 +107,7 @@ interface LayoutSessionHandlers {
   onFailed(reason: string): void;
 }
 
-export interface LayoutSession {
+interface LayoutSession {
   update(input: LayoutInput): void;
   isUpToDate(): boolean;
   /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
@@ -60,7 +121,7 @@ const STORAGE_KEY = "gazetteer.layout";
 const NONE_PINNED: PinnedPositions = new Map();
 const NONE_LOST: readonly DevicePair[] = [];
 
-export function startLayoutSession(
+function startLayoutSession(
   workerUrl: string,
   { positions, routes }: Layout,
   { onLayout, onFailed }: LayoutSessionHandlers,
@@ -96,7 +157,7 @@ export function startLayoutSession(
       isEmpty = false;
       worker.postMessage({ ...part, isLast } satisfies LayoutRequest);
       for (let i = 0; i < part.disconnected.length; i += 2)
-        routes.delete(pairKey(idOf(part.disconnected[i]), idOf(part.disconnected[i + 1])));
+        routes.delete(pairName(idOf(part.disconnected[i]), idOf(part.disconnected[i + 1])));
     };
     const [before, numbered]: [readonly DevicePair[], number[]] = [sentLost, []];
     const steps = function* () {
@@ -158,7 +219,7 @@ export function startLayoutSession(
       }
       yield;
       for (let i = 0; i * 2 < data.pairs.length; i++) {
-        const key = pairKey(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
+        const key = pairName(idOf(data.pairs[i * 2]), idOf(data.pairs[i * 2 + 1]));
         routes.set(key, data.points.subarray(data.offsets[i], data.offsets[i + 1]));
         yield;
       }

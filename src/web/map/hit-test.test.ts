@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { nextDevice } from "./next-device.ts";
+import { nextDevice } from "./hit-test.ts";
 
 const at = (id: string, x: number, y: number) => ({ device: { id }, position: { x, y } });
 const spine = at("spine", 0, 100);

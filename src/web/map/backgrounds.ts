@@ -1,0 +1,160 @@
+/**
+ * What is drawn behind devices: a rectangle with a name for each cluster, so that a user recognises the parts of a large
+ * network while zooming and panning, and the boxes that a user or a view of the configuration puts around devices.
+ */
+
+import type { GroupBox } from "../../model/map-view.ts";
+import type { Network } from "../data/loaded-network.ts";
+import type { Cluster, MapPosition } from "./clusters.ts";
+import { type Bounds, boundsOf, type MapPoint, type Projection } from "./geometry.ts";
+import type { Palette } from "./palette.ts";
+
+/** The space around the devices of a cluster, in map units. */
+const CLUSTER_PADDING = { x: 44, top: 44, bottom: 46 } as const;
+const NAME_GAP_PX = 7;
+/** A narrower rectangle has no name. */
+const MIN_NAMED_CLUSTER_PX = 70;
+
+export function drawClusterBackgrounds(
+  context: CanvasRenderingContext2D,
+  clusters: readonly Cluster[],
+  projection: Projection,
+  palette: Palette,
+): void {
+  const { width, height } = projection;
+  if (clusters.length < 2) return;
+  context.fillStyle = palette.clusterFill;
+  context.strokeStyle = palette.clusterBorder;
+  context.lineWidth = 1;
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  for (const cluster of clusters) {
+    const left = projection.x(cluster.left - CLUSTER_PADDING.x);
+    const right = projection.x(cluster.right + CLUSTER_PADDING.x);
+    const top = projection.y(cluster.top + CLUSTER_PADDING.top);
+    const bottom = projection.y(cluster.bottom - CLUSTER_PADDING.bottom);
+    if (right < 0 || left > width || bottom < 0 || top > height) continue;
+    context.beginPath();
+    context.roundRect(left, top, right - left, bottom - top, Math.min(14, (right - left) / 8));
+    context.fill();
+    context.stroke();
+  }
+  const fontSize = Math.min(15, Math.max(10, projection.spacingPx * 0.17));
+  context.font = `500 ${fontSize}px system-ui, "Segoe UI", sans-serif`;
+  context.fillStyle = palette.clusterText;
+  for (const cluster of clusters) {
+    const left = projection.x(cluster.left - CLUSTER_PADDING.x);
+    const clusterWidth = projection.x(cluster.right + CLUSTER_PADDING.x) - left;
+    const top = projection.y(cluster.top + CLUSTER_PADDING.top);
+    const isOutside = left > width || left + clusterWidth < 0 || top > height || top < -30;
+    if (clusterWidth < MIN_NAMED_CLUSTER_PX || isOutside) continue;
+    const name = truncateText(context, cluster.name, clusterWidth - 16);
+    // Above the rectangle where the first row of devices leaves no space in it.
+    const space = CLUSTER_PADDING.top * projection.scale - projection.radiusPx;
+    const isInside = space > fontSize + NAME_GAP_PX * 2;
+    context.fillText(name, left + 9, isInside ? top + NAME_GAP_PX : top - fontSize - 3);
+  }
+}
+
+function truncateText(context: CanvasRenderingContext2D, text: string, maxWidth: number): string {
+  if (context.measureText(text).width <= maxWidth) return text;
+  let end = text.length;
+  while (end > 1 && context.measureText(`${text.slice(0, end)}…`).width > maxWidth) end--;
+  return `${text.slice(0, end)}…`;
+}
+
+// The boxes with a title that a user or a view of the configuration puts behind devices: around the devices of each value of
+// an annotation, or around listed devices.
+
+/** In map units, y upwards. */
+export interface GroupShape extends Bounds {
+  readonly title: string;
+}
+
+/** The space around the devices of a box, in map units. The title needs more of it at the top. */
+const BOX_PADDING = { x: 34, top: 40, bottom: 36 } as const;
+const MIN_NAMED_BOX_PX = 40;
+const CORNER_PX = 6;
+
+type Positions = ReadonlyMap<string, MapPosition>;
+
+/** Yields now and then, so that the caller can pause. A box without a placed device is left out. */
+export function* groupShapes(
+  groups: readonly GroupBox[],
+  network: Network,
+  positions: Positions,
+): Generator<void, readonly GroupShape[]> {
+  const shapes: GroupShape[] = [];
+  for (const { name, annotation, devices = [] } of groups) {
+    yield;
+    if (annotation !== undefined) {
+      const members = yield* membersByValue(annotation, network, positions);
+      for (const [title, points] of members) shapes.push(around(title, points));
+    } else {
+      const points = devices.flatMap((id) => (network.devices.has(id) ? (positions.get(id) ?? []) : []));
+      if (points.length > 0) shapes.push(around(name, points));
+    }
+  }
+  // A smaller box may be within a larger one.
+  return shapes.sort((a, b) => areaOf(b) - areaOf(a));
+}
+
+function* membersByValue(
+  annotation: string,
+  network: Network,
+  positions: Positions,
+): Generator<void, Map<string, MapPoint[]>> {
+  const members = new Map<string, MapPoint[]>();
+  for (const { id, annotations } of network.devices.values()) {
+    yield;
+    const [value, position] = [annotations[annotation]?.trim(), positions.get(id)];
+    if (!value || !position) continue;
+    const points = members.get(value);
+    if (points) points.push(position);
+    else members.set(value, [position]);
+  }
+  return members;
+}
+
+function around(title: string, points: readonly MapPoint[]): GroupShape {
+  const { left, right, bottom, top } = boundsOf(points);
+  return {
+    title,
+    left: left - BOX_PADDING.x,
+    right: right + BOX_PADDING.x,
+    bottom: bottom - BOX_PADDING.bottom,
+    top: top + BOX_PADDING.top,
+  };
+}
+
+const areaOf = ({ left, right, bottom, top }: Bounds): number => (right - left) * (top - bottom);
+
+export function drawGroupBoxes(
+  context: CanvasRenderingContext2D,
+  shapes: readonly GroupShape[],
+  projection: Projection,
+  palette: Palette,
+): void {
+  const { width, height } = projection;
+  const fontSize = Math.min(14, Math.max(10, projection.spacingPx * 0.16));
+  context.font = `600 ${fontSize}px system-ui, "Segoe UI", sans-serif`;
+  context.textAlign = "left";
+  context.textBaseline = "top";
+  context.lineWidth = 1.5;
+  for (const shape of shapes) {
+    const [left, right] = [projection.x(shape.left), projection.x(shape.right)];
+    const [top, bottom] = [projection.y(shape.top), projection.y(shape.bottom)];
+    if (right < 0 || left > width || bottom < 0 || top > height) continue;
+    context.beginPath();
+    context.roundRect(left, top, right - left, bottom - top, CORNER_PX);
+    context.globalAlpha = 0.06;
+    context.fillStyle = palette.accent;
+    context.fill();
+    context.globalAlpha = 1;
+    context.strokeStyle = palette.line;
+    context.stroke();
+    if (right - left < MIN_NAMED_BOX_PX) continue;
+    context.fillStyle = palette.text;
+    context.fillText(truncateText(context, shape.title, right - left - 14), left + 7, top + 6);
+  }
+}
