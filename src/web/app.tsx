@@ -1,4 +1,4 @@
-/** The shell of the page: the bar, the problems, the map or a table, the panel, the time line and the notices. */
+/** The entry of the page, and its shell: the bar, the problems, the map or a table, the panel, the time line and the notices. */
 import { useComputed } from "@preact/signals";
 import { render } from "preact";
 import { useRef } from "preact/hooks";
@@ -16,13 +16,6 @@ import { Problems } from "./problems/problems.tsx";
 import { WallBar } from "./problems/wall.tsx";
 import { Table } from "./table/table.tsx";
 import { Timeline } from "./timeline/timeline.tsx";
-
-/** `workerUrl` is the address of the layout worker. */
-export function startApp(root: HTMLElement, workerUrl: string): void {
-  const store = createStore(createClient({ url: location.origin }));
-  startSync(store);
-  render(<App store={store} workerUrl={workerUrl} />, root);
-}
 
 function App({ store, workerUrl }: { readonly store: Store; readonly workerUrl: string }) {
   const map = useRef<NetworkMap>(null);
@@ -61,3 +54,8 @@ function Notices() {
     </div>
   );
 }
+
+const store = createStore(createClient({ url: location.origin }));
+startSync(store);
+const worker = document.querySelector<HTMLMetaElement>('meta[name="layout-worker"]');
+render(<App store={store} workerUrl={worker?.content ?? ""} />, document.body);

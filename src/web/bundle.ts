@@ -1,5 +1,6 @@
 /**
- * Bundles the page from its sources: script, layout worker, style and icon. It runs in the server, never in the browser, and imports nothing of the page. File names contain a hash of the content.
+ * Bundles the page from its sources: script, layout worker, style and icon. It runs in the server, never in the browser,
+ * and imports nothing of the page. File names contain a hash of the content.
  */
 import { join } from "node:path";
 
@@ -21,9 +22,9 @@ type Extension = keyof typeof MEDIA_TYPES;
 
 export async function bundlePage(): Promise<BundledFile[]> {
   const [app, worker, style, icon] = await Promise.all([
-    bundleEntry("main.ts", "app", "js"),
-    bundleEntry("layout/worker.ts", "worker", "js"),
-    bundleEntry("style/style.css", "style", "css"),
+    bundleEntry("app.tsx", "app", "js"),
+    bundleEntry("layout/layout-worker.ts", "worker", "js"),
+    bundleEntry("style/page.css", "style", "css"),
     readAsset(join(SOURCES, "icon.svg"), "icon", "svg"),
   ]);
   const template = await Bun.file(join(SOURCES, "page.html")).text();

@@ -8,7 +8,7 @@ import { describeChange, type EntityChange } from "../../src/web/data/recent-cha
 import { neighbourhood, pathUnion } from "../../src/web/data/shown-path.ts";
 import { DEFAULT_STATE } from "../../src/web/data/view-state.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
-import { parseFilter } from "../../src/web/table/filter.ts";
+import { parseFilter } from "../../src/web/table/table-filter.ts";
 import { device as sampleDevice } from "../support/sample-network.ts";
 import { sampleCable, sampleHost, sampleNetwork } from "./sample-network.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import type { Network, NetworkEntity } from "../../src/web/data/loaded-network.ts";
-import { createPlannedNetworks } from "../../src/web/data/loaded-network.ts";
+import type { Network, NetworkEntity } from "../../src/web/data/page-network.ts";
+import { createPlannedNetworks } from "../../src/web/data/page-network.ts";
 import { device } from "../support/sample-network.ts";
 import { sampleCable, sampleNetwork } from "./sample-network.ts";
 

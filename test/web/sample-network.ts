@@ -1,5 +1,5 @@
 /** A small network for the unit tests of the page, built from the sample entities that all tests share. */
-import { Network } from "../../src/web/data/loaded-network.ts";
+import { Network } from "../../src/web/data/page-network.ts";
 import { cable, device, host } from "../support/sample-network.ts";
 
 /** `a/1` as device and port. */

@@ -5,7 +5,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { GroupBox } from "../../model/map-view.ts";
 import { deviceNameById, formatCount } from "../data/entity-names.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { Button } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";

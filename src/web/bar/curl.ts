@@ -3,7 +3,7 @@
  * the chosen states, and the parameters of one request must all match: so each state is a request of its own.
  */
 import type { ViewState } from "../data/view-state.ts";
-import { parseFilter } from "../table/filter.ts";
+import { parseFilter } from "../table/table-filter.ts";
 
 type Parameters = readonly (readonly [name: string, value: string | undefined])[];
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { signal } from "@preact/signals";
 import type { Readiness } from "../../client/client.ts";
 import type { SourceStatus } from "../../model/source-status.ts";
-import { Network } from "../data/loaded-network.ts";
+import { Network } from "../data/page-network.ts";
 import { DEFAULT_STATE } from "../data/view-state.ts";
 import { statusOf } from "./status.tsx";
 

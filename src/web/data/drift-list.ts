@@ -4,7 +4,7 @@
  */
 import { type Client, ClientError, idOf } from "../../client/client.ts";
 import type { Device, Drift, DriftState, Host, Link, Port } from "../../model/entity.ts";
-import type { NetworkEntity } from "./loaded-network.ts";
+import type { NetworkEntity } from "./page-network.ts";
 
 type Drifting<T> = T & { readonly drift: Drift };
 export type DriftEntity =

@@ -2,7 +2,7 @@
 import type { Cable } from "../../model/cable.ts";
 import type { Device, Host } from "../../model/entity.ts";
 import { deviceKey } from "../../model/ids.ts";
-import type { Network } from "./loaded-network.ts";
+import type { Network } from "./page-network.ts";
 import type { EntityRef } from "./view-state.ts";
 
 const nameAnnotation = (annotations: Readonly<Record<string, string>> | undefined): string | undefined =>

@@ -6,7 +6,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type SearchResult } from "../../client/client.ts";
 import type { Device, Host } from "../../model/entity.ts";
 import { deviceName, deviceNameById, hostName } from "./entity-names.ts";
-import type { Network } from "./loaded-network.ts";
+import type { Network } from "./page-network.ts";
 import type { EntityRef } from "./view-state.ts";
 
 export interface SearchHit {

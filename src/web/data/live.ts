@@ -8,8 +8,8 @@
  */
 import type { Client, ConnectionState, WatchEvent } from "../../client/client.ts";
 import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
-import type { Network } from "./loaded-network.ts";
 import { throttle } from "./pacing.ts";
+import type { Network } from "./page-network.ts";
 import type { EntityChange, RecentChange } from "./recent-changes.ts";
 
 interface LiveHandlers {

@@ -8,8 +8,8 @@ import { cableId } from "../../model/cable.ts";
 import type { MapMarks } from "../map/highlights.ts";
 import type { ChangeMark } from "../map/style.ts";
 import { Hosts } from "./hosts.ts";
-import { type Collection, Network } from "./loaded-network.ts";
 import { Slices } from "./pacing.ts";
+import { type Collection, Network } from "./page-network.ts";
 import { isRevision } from "./view-state.ts";
 
 export interface LoadedNetwork {

@@ -17,8 +17,8 @@ import { type DriftList, missingEntities } from "./drift-list.ts";
 import type { LinkOverlay } from "./link-overlay.ts";
 import { type OverlayResult, overlayOf } from "./link-overlay.ts";
 import type { Comparison } from "./load-network.ts";
-import type { Network } from "./loaded-network.ts";
-import { createPlannedNetworks } from "./loaded-network.ts";
+import type { Network } from "./page-network.ts";
+import { createPlannedNetworks } from "./page-network.ts";
 import type { ChangeGroup } from "./recent-changes.ts";
 import type { LoadedPath } from "./shown-path.ts";
 import {

@@ -9,7 +9,7 @@
 import { cableId } from "../../model/cable.ts";
 import type { Device, Host, Link, Port } from "../../model/entity.ts";
 import { cableName, deviceName, deviceNameById, formatCount, hostName } from "./entity-names.ts";
-import type { Network, NetworkEntity } from "./loaded-network.ts";
+import type { Network, NetworkEntity } from "./page-network.ts";
 import type { EntityRef } from "./view-state.ts";
 
 export type RecentChange = (EntityChange | PortChange) & { readonly revision: number; readonly time: number };

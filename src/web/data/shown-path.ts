@@ -4,7 +4,7 @@ import type { PathsResult } from "../../client/types.ts";
 import { cableId } from "../../model/cable.ts";
 import type { ExplainedEnd } from "../../model/path-explanation.ts";
 import { entityName } from "./entity-names.ts";
-import type { Network } from "./loaded-network.ts";
+import type { Network } from "./page-network.ts";
 import type { EntityRef } from "./view-state.ts";
 
 /** What the map draws of the shortest paths: their union. Without a path: the ends and what parts them. */

@@ -4,7 +4,7 @@ import { createFakeService, settle } from "../../../test/support/fake-service.ts
 import type { Client, ConnectionState } from "../../client/client.ts";
 import type { RevisionTime } from "../../client/types.ts";
 import type { Comparison } from "./load-network.ts";
-import { Network } from "./loaded-network.ts";
+import { Network } from "./page-network.ts";
 import type { LoadedPath } from "./shown-path.ts";
 import { setConnection, syncHistory, syncPath } from "./sync.ts";
 import { DEFAULT_STATE, type EntityRef, type ViewState } from "./view-state.ts";

@@ -9,7 +9,7 @@ import { ClientError, type ConnectionState } from "../../client/client.ts";
 import type { MapMetric, MetricValues } from "../../model/map-settings.ts";
 import { syncViews } from "../arrange/view-actions.ts";
 import { syncProblems } from "../problems/sync-problems.ts";
-import { parseFilter } from "../table/filter.ts";
+import { parseFilter } from "../table/table-filter.ts";
 import { syncPlay } from "../timeline/play-controls.tsx";
 import { type DriftList, failedList, loadDriftAt, watchDrift } from "./drift-list.ts";
 import { CONFLICTING_HOSTS, type HostGroup, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";

@@ -3,8 +3,8 @@
  * new one after a pause; the positions stay, and the browser keeps them for the next visit too.
  */
 import type { Drawing } from "../../formats/svg.ts";
-import type { Network } from "../data/loaded-network.ts";
 import { runInSlices } from "../data/pacing.ts";
+import type { Network } from "../data/page-network.ts";
 import { loadText, saveText } from "../data/storage.ts";
 import { pairName } from "../map/bundles.ts";
 import type { MapPosition } from "../map/clusters.ts";
@@ -15,7 +15,7 @@ import type {
   LayoutResponse,
   LayoutStart,
   SavedLayout,
-} from "./messages.ts";
+} from "./layout-messages.ts";
 import { type DevicePair, dropRoutes, NetworkDiff, numberPairs } from "./network-diff.ts";
 
 interface LayoutClient {

@@ -5,8 +5,8 @@
 import type { ClusterNode } from "../../layout/cluster-assignment.ts";
 import { pairKey, pairOf, Router } from "../../layout/link-router.ts";
 import { type LayoutPosition, type Placement, placeDevices } from "./incremental-layout.ts";
+import type { LayoutRequest, LayoutResponse } from "./layout-messages.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
-import type { LayoutRequest, LayoutResponse } from "./messages.ts";
 
 /** Of more devices, lines are straight until their routes are there. */
 const MAX_MOVED_WITH_ROUTES = 1000;

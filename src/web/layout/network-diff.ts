@@ -5,9 +5,9 @@
  */
 import { deviceNode } from "../../layout/cluster-assignment.ts";
 import { pairKey, pairOf } from "../../layout/link-router.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { pairName } from "../map/bundles.ts";
-import type { LayoutRequest, NumberedNode } from "./messages.ts";
+import type { LayoutRequest, NumberedNode } from "./layout-messages.ts";
 
 /** The number of devices in one message: copying a device takes about a microsecond. */
 const MAX_DEVICES_PER_PART = 1000;

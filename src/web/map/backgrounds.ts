@@ -4,7 +4,7 @@
  */
 
 import type { GroupBox } from "../../model/map-view.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import type { Cluster, MapPosition } from "./clusters.ts";
 import { type Bounds, boundsOf, type MapPoint, type Projection } from "./geometry.ts";
 import type { Palette } from "./palette.ts";

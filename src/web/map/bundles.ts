@@ -3,7 +3,7 @@
  * network by comparing values: a cable that is the same object as before has not changed.
  */
 import type { Cable } from "../../model/cable.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 
 export interface Bundle {
   /** The ids of the two devices; `a` is the lower one. */

@@ -5,7 +5,6 @@
 
 import type { Camera } from "../data/view-state.ts";
 import { SPACING } from "../layout/map-layout.ts";
-import { FreeSpace } from "./free-space.ts";
 import {
   type Bounds,
   type CameraPosition,
@@ -13,6 +12,7 @@ import {
   type MapPoint,
   type Projection,
 } from "./geometry.ts";
+import { FreeSpace } from "./uncovered-space.ts";
 
 /** The spacing at which the camera stops when it fits a single device, and that of the closest zoom. */
 export const CLOSE_UP_SPACING_PX = 144;

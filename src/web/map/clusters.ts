@@ -4,7 +4,7 @@
  */
 import type { Device } from "../../model/entity.ts";
 import { deviceName } from "../data/entity-names.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { type Bounds, boundsOf } from "./geometry.ts";
 
 export interface MapPosition {

@@ -6,7 +6,7 @@
 import type { Device } from "../../model/entity.ts";
 import { deviceName } from "../data/entity-names.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { type Bundle, Bundles, pairName } from "./bundles.ts";
 import { Clusters, type MapPosition } from "./clusters.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";

@@ -5,7 +5,7 @@
 import type { Cable } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Device, Link } from "../../model/entity.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import type { ViewState } from "../data/view-state.ts";
 
 /** The values of the state filter and their labels. */

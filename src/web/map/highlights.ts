@@ -5,7 +5,7 @@
  */
 import { type Cable, cableId } from "../../model/cable.ts";
 import type { Device } from "../../model/entity.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { devicesOf, neighbourhood, type Path } from "../data/shown-path.ts";
 import type { ViewState } from "../data/view-state.ts";
 import { createFilterMatch } from "./filter-match.ts";

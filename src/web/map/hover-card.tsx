@@ -14,7 +14,7 @@ import {
   formatType,
   hostName,
 } from "../data/entity-names.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import { formatDuration } from "../elements/format-time.ts";
 import { problemName } from "../problems/problem-target.ts";

@@ -9,7 +9,7 @@ import { dragHandler } from "../arrange/arrange-keys.ts";
 import type { DriftList } from "../data/drift-list.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
 import type { Comparison } from "../data/load-network.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import type { Store } from "../data/page-store.ts";
 import { devicesOf, type LoadedPath, pathUnion } from "../data/shown-path.ts";
 import type { EntityRef, ViewState } from "../data/view-state.ts";

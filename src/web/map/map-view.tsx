@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ArrangeBox, ArrangeButton } from "../arrange/arrange-box.tsx";
 import { onArrangeKey } from "../arrange/arrange-keys.ts";
 import { entityName, formatCount } from "../data/entity-names.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { type Store, useNetwork, usePlannedNetwork, useStore } from "../data/page-store.ts";
 import { type EntityRef, LAYER_TITLES, type Layer } from "../data/view-state.ts";
 import { Button, focusPanel, Icon, type IconName, Popover } from "../elements/controls.tsx";

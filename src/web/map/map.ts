@@ -11,8 +11,8 @@ import type { Client } from "../../client/client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
-import type { Network } from "../data/loaded-network.ts";
 import { SlicedWork, throttle } from "../data/pacing.ts";
+import type { Network } from "../data/page-network.ts";
 import { devicesOf } from "../data/shown-path.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
 import type { PinnedPositions } from "../layout/layout-client.ts";
@@ -22,7 +22,6 @@ import { type Bundle, pairName } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera, restoreCamera, saveCamera } from "./camera.ts";
 import { ClusterScene } from "./cluster-scene.ts";
 import { DeviceScene, type SceneInput } from "./device-scene.ts";
-import { measureFreeSpace } from "./free-space.ts";
 import { boundsOf, type CameraPosition, cornersOf, type MapPoint, widened } from "./geometry.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
@@ -34,6 +33,7 @@ import { composePng, createDrawing, type DrawingFacts } from "./map-export.ts";
 import type { LostCable } from "./marks.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
+import { measureFreeSpace } from "./uncovered-space.ts";
 
 /** With fewer pixels between devices, clusters are drawn instead. */
 const MIN_DEVICE_SPACING_PX = 8;

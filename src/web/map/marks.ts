@@ -3,7 +3,7 @@ import { cableId } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { DriftList } from "../data/drift-list.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import type { Layer } from "../data/view-state.ts";
 import type { MapMarks } from "./highlights.ts";
 import type { Mark } from "./style.ts";

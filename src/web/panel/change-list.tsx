@@ -3,7 +3,7 @@
 import type { Client } from "../../client/client.ts";
 import { formatCount } from "../data/entity-names.ts";
 import type { NetworkChange } from "../data/live.ts";
-import type { Collection, Network } from "../data/loaded-network.ts";
+import type { Collection, Network } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import {
   type ChangeGroup,

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useId, useMemo } from "preact/hooks";
 import { formatCount } from "../data/entity-names.ts";
 import type { Comparison, NetworkDifference } from "../data/load-network.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { useStore } from "../data/page-store.ts";
 import { type ChangeText, describeChange } from "../data/recent-changes.ts";
 import { isRevision } from "../data/view-state.ts";

@@ -4,11 +4,11 @@ import { pinOf, unpinDevice } from "../arrange/arrangement.ts";
 import { missingPorts } from "../data/drift-list.ts";
 import { deviceNameById, formatCount, formatType, hostName } from "../data/entity-names.ts";
 import { hostsAtDevice, MAX_GROUP_HOSTS } from "../data/hosts.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import type { EntityRef } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
-import { filterText } from "../table/filter.ts";
+import { filterText } from "../table/table-filter.ts";
 import {
   annotationFacts,
   Badge,

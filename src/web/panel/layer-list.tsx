@@ -6,7 +6,7 @@ import type { Annotations } from "../../model/entity.ts";
 import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../data/drift-list.ts";
 import { deviceNameById, entityName, formatCount, hostName } from "../data/entity-names.ts";
 import { CONFLICTING_HOSTS } from "../data/hosts.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import type { EntityRef, Layer } from "../data/view-state.ts";
 import { Badge, EntityLink, HostsFault, Time } from "./parts.tsx";

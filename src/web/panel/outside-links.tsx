@@ -3,7 +3,7 @@
 import type { Annotations, Device, Host, Link } from "../../model/entity.ts";
 import { expandLinkTemplate, parseLinkTemplate } from "../../model/link-template.ts";
 import type { MapLink } from "../../model/map-settings.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import type { EntityRef } from "../data/view-state.ts";
 

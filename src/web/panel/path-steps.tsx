@@ -2,7 +2,7 @@
 import type { PathLink, PathLinkEnd } from "../../client/types.ts";
 import type { NoPath, PathObstacle, ReachableSet } from "../../model/path-explanation.ts";
 import { deviceNameById, formatCount } from "../data/entity-names.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { type LoadedPath, pathEndName } from "../data/shown-path.ts";
 import type { EntityRef } from "../data/view-state.ts";

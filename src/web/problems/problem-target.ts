@@ -2,7 +2,7 @@
 import { batch } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { cableName, deviceNameById, entityName } from "../data/entity-names.ts";
-import type { Network } from "../data/loaded-network.ts";
+import type { Network } from "../data/page-network.ts";
 import type { Store } from "../data/page-store.ts";
 import type { EntityRef, ViewState } from "../data/view-state.ts";
 import { isRead, type ProblemStore } from "./problem-store.ts";

@@ -7,11 +7,11 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Network, NetworkEntity } from "../data/loaded-network.ts";
+import type { Network, NetworkEntity } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { isSameEntity, type TableView } from "../data/view-state.ts";
-import { type Cell, cellsOf, HEADINGS, type Heading } from "./columns.ts";
 import { MAX_ROWS, type Rows } from "./rows.ts";
+import { type Cell, cellsOf, HEADINGS, type Heading } from "./table-columns.ts";
 
 /** The head is row 1. */
 const FIRST_ROW_INDEX = 2;

@@ -6,10 +6,10 @@
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
-import type { NetworkEntity } from "../data/loaded-network.ts";
 import { Slices, throttle } from "../data/pacing.ts";
+import type { NetworkEntity } from "../data/page-network.ts";
 import type { TableView, ViewState } from "../data/view-state.ts";
-import { parseFilter } from "./filter.ts";
+import { parseFilter } from "./table-filter.ts";
 
 export interface Rows {
   readonly list: readonly NetworkEntity[];

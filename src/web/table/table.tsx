@@ -8,10 +8,10 @@ import { formatCount } from "../data/entity-names.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import type { TableView } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
-import { EXAMPLES } from "./columns.ts";
-import { formatFilter, parseFilter } from "./filter.ts";
 import { Grid } from "./grid.tsx";
 import { createRowLoader, MAX_ROWS, type Rows } from "./rows.ts";
+import { EXAMPLES } from "./table-columns.ts";
+import { formatFilter, parseFilter } from "./table-filter.ts";
 
 export function Table() {
   const store = useStore();

@@ -1,6 +1,6 @@
 /** What is fitted is not below the tools that lie over the map, and is in the middle where none is in its way. */
 import { describe, expect, test } from "bun:test";
-import { type Fit, FreeSpace, type PixelArea } from "./free-space.ts";
+import { type Fit, FreeSpace, type PixelArea } from "./uncovered-space.ts";
 
 const PHONE = { width: 390, height: 560 };
 /** A column of tools at the lower right, and a line of text at the lower left. */

@@ -1,6 +1,5 @@
 /** The layout worker: computes positions and routes outside the main thread, so that they do not block the page. */
 import { drawNetwork } from "../../formats/svg.ts";
-import { LayoutState } from "./layout-state.ts";
 import type {
   DrawingRequest,
   DrawingResponse,
@@ -8,7 +7,8 @@ import type {
   LayoutResponse,
   LayoutStart,
   SavedLayout,
-} from "./messages.ts";
+} from "./layout-messages.ts";
+import { LayoutState } from "./layout-state.ts";
 
 /** Positions are saved when they have not changed for this long. */
 const SAVE_PAUSE_MS = 1000;

@@ -2,7 +2,7 @@
 import { hasConflict } from "../../model/conflict.ts";
 import type { Device, Host, Link } from "../../model/entity.ts";
 import { deviceName, deviceNameById, formatType, hostName } from "../data/entity-names.ts";
-import type { Network, NetworkEntity } from "../data/loaded-network.ts";
+import type { Network, NetworkEntity } from "../data/page-network.ts";
 import type { TableView } from "../data/view-state.ts";
 import { formatShortTime } from "../elements/format-time.ts";
 
