@@ -17,6 +17,13 @@ export interface Command {
   run(args: Arguments, context: Context): Promise<number>;
 }
 
+/** Standard input. */
+export interface Input {
+  /** Whether somebody types on a terminal. */
+  readonly isTerminal: boolean;
+  stream(): AsyncIterable<Uint8Array>;
+}
+
 /** What a command uses of the process, so that a test can replace it. */
 export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -24,6 +31,7 @@ export interface Context {
   out(text: string | Uint8Array): Promise<void>;
   /** Writes to standard error. */
   err(text: string): Promise<void>;
+  readonly stdin: Input;
   /** Ends the process at once, without cleanup: for a second signal. */
   exit(status: number): void;
   /** Whether standard output is a terminal. */

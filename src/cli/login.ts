@@ -72,7 +72,7 @@ after a question, or with --allow-plaintext. gazetteer servers lists what is sto
 async function confirmPlaintext({ protocol, hostname, host }: URL, context: Context): Promise<void> {
   if (protocol !== "http:" || isLoopback(hostname)) return;
   const what = `${host} is another machine, and the password would be sent to it unencrypted`;
-  if (!process.stdin.isTTY) throw usageFailure(`${what}; use https://, or give --allow-plaintext`);
+  if (!context.stdin.isTerminal) throw usageFailure(`${what}; use https://, or give --allow-plaintext`);
   const text = `${escapeControlCharacters(what)}. Send it? [y/N] `;
   const [answer = ""] = await promptLines([{ text, echo: true }], (line) => context.err(line));
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("nothing was sent or stored; use https://");
@@ -92,7 +92,7 @@ async function readCredentials(
   if (user !== undefined) return `${user}:${await readPassword(context)}`;
   const inEnvironment = environmentCredentials(context.env);
   if (inEnvironment !== undefined) return inEnvironment;
-  if (!process.stdin.isTTY) throw usageFailure("wants --user NAME, and the password on standard input");
+  if (!context.stdin.isTerminal) throw usageFailure("wants --user NAME, and the password on standard input");
   const prompts = [
     { text: "User: ", echo: true },
     { text: "Password: ", echo: false },
@@ -103,7 +103,7 @@ async function readCredentials(
 }
 
 async function readPassword(context: Context): Promise<string> {
-  if (!process.stdin.isTTY) return readLine();
+  if (!context.stdin.isTerminal) return readLine(context.stdin);
   const [password = ""] = await promptLines([{ text: "Password: ", echo: false }], (text) =>
     context.err(text),
   );

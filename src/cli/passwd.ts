@@ -51,7 +51,9 @@ Creates the file if it does not exist. A service that uses it applies the change
 };
 
 async function readPassword(name: string, context: Context): Promise<string> {
-  const password = process.stdin.isTTY ? await promptTwice(name, context) : await readLine();
+  const password = context.stdin.isTerminal
+    ? await promptTwice(name, context)
+    : await readLine(context.stdin);
   if (password === "") throw usageFailure("a password may not be empty");
   if (/[\u0000-\u001f\u007f-\u009f]/.test(password)) {
     throw usageFailure("a password may not contain control characters: HTTP Basic cannot carry them");

@@ -17,6 +17,7 @@ export function createProcessContext(exit: (status: number) => void): Context {
     env: process.env,
     out: writerTo(process.stdout),
     err: writerTo(process.stderr),
+    stdin: { isTerminal: process.stdin.isTTY === true, stream: () => Bun.stdin.stream() },
     exit,
     terminal: process.stdout.isTTY === true,
   };

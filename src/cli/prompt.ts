@@ -1,15 +1,16 @@
 /** Input of names and passwords: one line of standard input, or lines typed on a terminal. */
+import type { Input } from "./command.ts";
 import { CommandFailure, usageFailure } from "./failure.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 const MAX_LINE_CHARACTERS = 4096;
 
 /** The first line of standard input, without its line end. */
-export async function readLine(): Promise<string> {
+export async function readLine(stdin: Input): Promise<string> {
   let text = "";
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
-    for await (const chunk of Bun.stdin.stream()) {
+    for await (const chunk of stdin.stream()) {
       text += decoder.decode(chunk, { stream: true });
       if (text.includes("\n") || text.length > MAX_LINE_CHARACTERS) break;
     }

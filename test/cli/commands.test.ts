@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { GAZETTEER, runCommand } from "../support/service.ts";
+import { GAZETTEER } from "../support/service.ts";
 
 describe("help and usage", () => {
   test("without arguments it lists the commands on standard error, with status 2", async () => {

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { needs } from "../support/needs.ts";
-import { runCommand } from "../support/service.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];

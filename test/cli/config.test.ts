@@ -8,9 +8,10 @@ import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { CONFIG_KEYS, type ConfigKey } from "../../src/config/keys.ts";
 import { schemaOption } from "../../src/lib/schema-faults.ts";
+import { runCommand } from "../support/command.ts";
 import { sampleValues, textOf } from "../support/config-samples.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { basic, runCommand, startService } from "../support/service.ts";
+import { basic, spawnCommand, startService } from "../support/service.ts";
 
 function writeTemporary(name: string, text: string): string {
   const path = join(temporaryFolder(), name);
@@ -141,7 +142,14 @@ test("serve uses the file: host, port, data, users and readers", async () => {
   expect(response.status).toBe(200);
   expect(readFileSync(join(data, "log.sqlite")).length).toBeGreaterThan(0);
   expect(await service.stop()).toBe(0);
-  const refused = await runCommand(["serve", "--config", config, "--host", "192.0.2.1", "--allow-plaintext"]);
+  const refused = await spawnCommand([
+    "serve",
+    "--config",
+    config,
+    "--host",
+    "192.0.2.1",
+    "--allow-plaintext",
+  ]);
   expect(refused.stderr).toContain("http://192.0.2.1:1 ");
 });
 
@@ -154,12 +162,12 @@ test("a log that stands where data was relative to the working folder keeps the 
   const fault =
     `${config}:1:7: data: the log is in ${cwd}/log, but a relative path in a configuration file is relative to that file: ` +
     `${folder}/log. Move the folder there, or write data: ${cwd}/log\n`;
-  expect(await runCommand(["serve", "--config", config], { cwd })).toEqual({
+  expect(await spawnCommand(["serve", "--config", config], { cwd })).toEqual({
     status: 2,
     stdout: "",
     stderr: `gazetteer serve: ${fault}`,
   });
-  expect(await runCommand(["check", config, "--port", "0"], { cwd })).toEqual({
+  expect(await spawnCommand(["check", config, "--port", "0"], { cwd })).toEqual({
     status: 2,
     stdout: "",
     stderr: fault,
@@ -168,7 +176,9 @@ test("a log that stands where data was relative to the working folder keeps the 
     ["--config", config, "--data", join(cwd, "log")],
     ["--config", "g.yaml"],
   ])
-    expect(await runCommand(["check", "--port", "0", ...args], { cwd: folder })).toMatchObject({ status: 0 });
+    expect(await spawnCommand(["check", "--port", "0", ...args], { cwd: folder })).toMatchObject({
+      status: 0,
+    });
 });
 
 test("an unknown GAZETTEER_ variable is a warning with the nearest name", async () => {

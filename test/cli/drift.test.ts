@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CREDENTIALS, type Harness, openHarness } from "../api/harness.ts";
 import { commitPlanned, plannedDevice, plannedHost } from "../api/planned-network.ts";
-import { runCommand } from "../support/service.ts";
+import { runCommand } from "../support/command.ts";
 
 let harness: Harness;
 beforeAll(async () => {

@@ -3,8 +3,9 @@ import { beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Explanation } from "../../src/model/explanation.ts";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { runCommand, type Service, startService } from "../support/service.ts";
+import { type Service, startService } from "../support/service.ts";
 
 const ONE = "of:0000000000000001";
 const TWO = "of:0000000000000002";

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
+import { GAZETTEER, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const ONE = "of:0000000000000001";

@@ -3,8 +3,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { type CommandResult, GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
+import { type CommandResult, GAZETTEER, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const NETWORK = `

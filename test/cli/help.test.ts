@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { EXIT_STATUS_MEANINGS } from "../../src/cli/failure.ts";
-import { runCommand, startService } from "../support/service.ts";
+import { runCommand } from "../support/command.ts";
+import { startService } from "../support/service.ts";
 
 const PAGE = readFileSync(join(import.meta.dir, "..", "..", "docs", "cli.md"), "utf8");
 

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { importCommand } from "../../src/cli/import.ts";
 import { IMPORT_FORMATS } from "../../src/import/import-file.ts";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { runCommand } from "../support/service.ts";
 
 const folder = temporaryFolder();
 

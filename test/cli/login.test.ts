@@ -10,8 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
+import { GAZETTEER, type Service, startService } from "../support/service.ts";
 
 let lab: Service;
 let prod: Service;

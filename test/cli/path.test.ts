@@ -3,8 +3,9 @@ import { beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PathExplanation } from "../../src/model/path-explanation.ts";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { runCommand, type Service, startService } from "../support/service.ts";
+import { type Service, startService } from "../support/service.ts";
 
 const HOST = "00:00:00:00:00:01/None";
 const NETWORK = `

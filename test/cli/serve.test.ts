@@ -4,7 +4,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { temporaryFolder } from "../support/folder.ts";
-import { basic, GAZETTEER, generatedCredentials, runCommand, startService } from "../support/service.ts";
+import { basic, GAZETTEER, generatedCredentials, spawnCommand, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const DEVICES = "/controller/v1/devices";
@@ -66,7 +66,7 @@ describe("the first start", () => {
   test("a start that fails does not store a generated user", async () => {
     const data = join(temporaryFolder(), "data");
     await using holder = await occupyPort();
-    const { status } = await runCommand(["serve", "--data", data, "--port", String(holder.port)]);
+    const { status } = await spawnCommand(["serve", "--data", data, "--port", String(holder.port)]);
     expect(status).toBe(2);
     expect(() => readFileSync(join(data, "users"))).toThrow();
   });
@@ -106,7 +106,7 @@ async function occupyPort(): Promise<AsyncDisposable & { port: number }> {
 
 describe("a failed start prints one line and exits with status 2", () => {
   async function failedStart(args: string[], env: Record<string, string> = {}): Promise<string> {
-    const { status, stdout, stderr } = await runCommand(["serve", "--port", "0", ...args], { env });
+    const { status, stdout, stderr } = await spawnCommand(["serve", "--port", "0", ...args], { env });
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     return stderr;
@@ -120,7 +120,7 @@ describe("a failed start prints one line and exits with status 2", () => {
   test("a port in use", async () => {
     await using holder = await occupyPort();
     const port = String(holder.port);
-    const { status, stderr } = await runCommand(["serve", "--data", ":memory:", "--port", port]);
+    const { status, stderr } = await spawnCommand(["serve", "--data", ":memory:", "--port", port]);
     expect(status).toBe(2);
     expect(stderr).toBe(`gazetteer serve: http://127.0.0.1:${port} is in use; give another with --port\n`);
   });

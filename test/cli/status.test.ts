@@ -2,8 +2,9 @@
 import { beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { runCommand, type Service, startService } from "../support/service.ts";
+import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 let service: Service;

@@ -3,8 +3,9 @@ import { beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCertificate, createCertificates } from "../support/certificates.ts";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { runCommand, type Service, startService } from "../support/service.ts";
+import { type Service, startService } from "../support/service.ts";
 
 const folder = temporaryFolder();
 const path = (name: string) => join(folder, name);

@@ -2,9 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { needs } from "../support/needs.ts";
-import { basic, runCommand, type Service, startService } from "../support/service.ts";
+import { basic, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const DEVICES = "/controller/v1/devices";

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createClient } from "../../src/client/client.ts";
 import { EventStreamParser } from "../../src/client/event-stream.ts";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { needs } from "../support/needs.ts";
-import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
+import { GAZETTEER, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { startChaosProxy } from "./chaos-proxy.ts";
 

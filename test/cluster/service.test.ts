@@ -7,7 +7,7 @@ import { observedSources } from "../../src/model/merge-settings.ts";
 import { readSecret, requestsOf } from "../../src/service/cluster/open-cluster.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
-import { GAZETTEER, runCommand, type Service, startService } from "../support/service.ts";
+import { GAZETTEER, type Service, spawnCommand, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { NAMES, openNode } from "./log-nodes.ts";
 import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
@@ -105,7 +105,7 @@ test("a node whose stream was deleted and made again goes on with the new log, w
 
 test("more replicas than servers: one line with the fix, and status 2", async () => {
   await using nats = await startNatsServers();
-  const { status, stdout, stderr } = await runCommand(
+  const { status, stdout, stderr } = await spawnCommand(
     ["serve", "--port", "0", ...argsOf(nats, temporaryFolder(), 3)],
     { env: { GAZETTEER_CREDENTIALS: "reader:secret" } },
   );

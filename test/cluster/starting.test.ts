@@ -13,7 +13,7 @@ import { Compactor } from "../../src/view/compactor.ts";
 import { restoreView } from "../../src/view/restore.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
-import { runCommand } from "../support/service.ts";
+import { spawnCommand } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { storedBy } from "../support/view-contents.ts";
 import { type NodeOptions, openNode } from "./log-nodes.ts";
@@ -201,7 +201,7 @@ test("a service goes into a cluster and out of it by its configuration alone, wi
 test("a folder with copies of two clusters is not guessed at", async () => {
   const data = temporaryFolder();
   for (const name of ["one", "two"]) await openEmbeddedLog(join(data, `cluster-${name}.sqlite`)).close();
-  const { status, stderr } = await runCommand(["serve", "--port", "0", "--data", data]);
+  const { status, stderr } = await spawnCommand(["serve", "--port", "0", "--data", data]);
   expect(status).toBe(2);
   expect(stderr).toContain("copies of the logs of several clusters (one, two)");
 });

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { basic, generatedCredentials, runCommand, type Service, startService } from "../support/service.ts";
+import { basic, generatedCredentials, type Service, spawnCommand, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { connectToEachProcess, processIdsOf } from "./connection.ts";
 import { startThreeProcesses, waitForReaders } from "./start-with-readers.ts";
@@ -152,7 +153,7 @@ test("the metrics are sums over all processes, also of one that has ended", asyn
 test("a second service cannot share the port of the first", async () => {
   const { service } = await startInOwnTmpdir();
   const { port } = new URL(service.url);
-  const second = await runCommand(["serve", "--data", ":memory:", "--readers", "2", "--port", port]);
+  const second = await spawnCommand(["serve", "--data", ":memory:", "--readers", "2", "--port", port]);
   expect(second.status).toBe(2);
   expect(second.stderr).toContain("is in use");
   expect(await service.stop()).toBe(0);

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { basic, runCommand, type Service, startService } from "../support/service.ts";
+import { basic, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { connectToEachProcess, processIdsOf } from "./connection.ts";
 import { waitForReaders } from "./start-with-readers.ts";

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
+import { runCommand } from "../support/command.ts";
 import { needs } from "../support/needs.ts";
-import { runCommand, type Service, startService } from "../support/service.ts";
+import { type Service, startService } from "../support/service.ts";
 import {
   box,
   chip,

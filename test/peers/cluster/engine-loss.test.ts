@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { clusterNames } from "../../../src/cluster/nats/cluster-names.ts";
 import type { ClusterOverview } from "../../../src/model/cluster-overview.ts";
 import { deviceId, ServiceNode, testEngine } from "../../cluster/service-nodes.ts";
+import { runCommand } from "../../support/command.ts";
 import { startNatsServers } from "../../support/nats-servers.ts";
-import { runCommand } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 
 const TAKEN = /source taken over by this node/g;

@@ -10,8 +10,9 @@ import { join } from "node:path";
 import Type from "typebox";
 import { schemaOption } from "../../../src/lib/schema-faults.ts";
 import { SOURCE_KINDS } from "../../../src/sources/registry.ts";
+import { runCommand } from "../../support/command.ts";
 import { temporaryFolder } from "../../support/folder.ts";
-import { type CommandResult, runCommand, type Service, startService } from "../../support/service.ts";
+import { type CommandResult, type Service, spawnCommand, startService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 
 const SECRET = "hunter2-secret-text";
@@ -257,10 +258,10 @@ describe("a fault of a secret does not show it", () => {
     writeFileSync(join(folder, "relative"), CREDENTIALS, { mode: 0o600 });
     const sources = [controller({ credentialsFile: "relative" })];
     writeFileSync(join(folder, "r.json"), JSON.stringify({ sources }));
-    const elsewhere = await runCommand(["check", join(folder, "r.json")], { env, cwd: "/" });
+    const elsewhere = await spawnCommand(["check", join(folder, "r.json")], { env, cwd: "/" });
     expect(elsewhere.stderr).not.toContain("relative");
     const inEnvironment = { ...env, GAZETTEER_SOURCES: JSON.stringify(sources) };
-    const { stderr } = await runCommand(["check"], { env: inEnvironment, cwd: "/" });
+    const { stderr } = await spawnCommand(["check"], { env: inEnvironment, cwd: "/" });
     expect(stderr).toContain("credentialsFile: relative cannot be read (ENOENT)");
   });
 });

@@ -5,8 +5,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { runCommand } from "../../support/command.ts";
 import { temporaryFolder } from "../../support/folder.ts";
-import { runCommand, type Service, startService } from "../../support/service.ts";
+import { type Service, spawnCommand, startService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
 
 const DOCS = join(import.meta.dir, "../../../docs");
@@ -100,7 +101,7 @@ test("the first configuration of the page is a valid one", async () => {
   writeFileSync(join(checked, "gazetteer.yaml"), config);
   writeFileSync(join(checked, "c"), "public\n", { mode: 0o600 });
   writeFileSync(join(checked, "plan.yaml"), "devices: []\n");
-  const { status, stderr } = await runCommand(["check", "gazetteer.yaml"], {
+  const { status, stderr } = await spawnCommand(["check", "gazetteer.yaml"], {
     cwd: checked,
     env: { GAZETTEER_CREDENTIALS: "reader:secret" },
   });
