@@ -4,7 +4,7 @@ import { parseArguments } from "./args.ts";
 import { checkCommand } from "./check.ts";
 import { clusterCommand } from "./cluster.ts";
 import type { Command, Context } from "./command.ts";
-import { createCompletionCommand } from "./completion.ts";
+import { completionCommand, createCompleteCommand } from "./completion.ts";
 import { diffCommand } from "./diff.ts";
 import { explainCommand } from "./explain.ts";
 import { CommandFailure, EXIT_STATUS } from "./failure.ts";
@@ -38,10 +38,13 @@ export const COMMANDS: readonly Command[] = [
   checkCommand,
   importCommand,
   clusterCommand,
-  createCompletionCommand(() => COMMANDS),
+  completionCommand,
   createHelpCommand(() => COMMANDS),
   versionCommand,
 ];
+
+/** Commands that programs run, not people: they are in no help. */
+const HIDDEN_COMMANDS: readonly Command[] = [readerCommand, createCompleteCommand(() => COMMANDS)];
 
 /** Common spellings in other programs. */
 const COMMAND_ALIASES: Readonly<Record<string, string>> = {
@@ -60,7 +63,7 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
     return EXIT_STATUS.usage;
   }
   const name = COMMAND_ALIASES[first] ?? first;
-  const command = [...COMMANDS, readerCommand].find((candidate) => candidate.name === name);
+  const command = [...COMMANDS, ...HIDDEN_COMMANDS].find((candidate) => candidate.name === name);
   if (!command) {
     await context.err(`gazetteer: ${unknownCommand(name, COMMANDS)}\n`);
     return EXIT_STATUS.usage;

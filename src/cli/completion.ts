@@ -1,13 +1,69 @@
-/** `gazetteer completion`: the completion script of a shell, made from the table of commands. */
+/**
+ * The completion of shells. `gazetteer completion SHELL` prints a few lines for the shell that call the hidden command
+ * `gazetteer complete -- WORDS…` whenever somebody presses Tab. It knows the table of commands, so that the three shells
+ * offer the same: the names of commands, the flags, their values, and the operands in the usage line.
+ *
+ * The first line that `complete` prints is `words`, `files` or `folders`. After `words` follow the candidates, one for
+ * each line, with a description after a tab. Names of files and folders are completed by the shell.
+ */
+import { type Flag, HELP_FLAG } from "./args.ts";
 import type { Command } from "./command.ts";
-import { SCRIPTS, type Shell } from "./completion-scripts.ts";
-import { completionTable } from "./completion-table.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 
-const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"];
+const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** `commands` is called when the command runs, because the list of commands contains this one. */
-export const createCompletionCommand = (commands: () => readonly Command[]): Command => ({
+/** Some users call the program by a path, so the scripts call it as it was typed. */
+const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
+  bash: `# bash completion of gazetteer. To use it in this shell: source <(gazetteer completion bash)
+_gazetteer() {
+  local word IFS=$'\\n' cur=\${COMP_WORDS[COMP_CWORD]}
+  local -a typed=() reply
+  # bash splits --flag=value into three words.
+  [[ $cur == '=' ]] && cur=
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [[ $word == '=' ]] || typed+=("$word"); done
+  reply=($("\${COMP_WORDS[0]}" complete -- "\${typed[@]}" "$cur" 2>/dev/null))
+  case \${reply[0]} in
+    files) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
+    folders) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
+    *) COMPREPLY=("\${reply[@]:1}"); COMPREPLY=("\${COMPREPLY[@]%%$'\\t'*}") ;;
+  esac
+}
+complete -F _gazetteer gazetteer
+`,
+  zsh: `#compdef gazetteer
+# zsh completion of gazetteer. To use it in this shell: source <(gazetteer completion zsh)
+_gazetteer() {
+  local -a reply=("\${(@f)$($words[1] complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  local -a shown=("\${(@)reply[2,-1]//$'\\t'/  }")
+  case $reply[1] in
+    files) compset -P '--*='; _files ;;
+    folders) compset -P '--*='; _files -/ ;;
+    *) (($#shown)) && compadd -l -d shown -- "\${(@)reply[2,-1]%%$'\\t'*}" ;;
+  esac
+}
+if [[ $funcstack[1] == _gazetteer ]]; then _gazetteer "$@"; else compdef _gazetteer gazetteer; fi
+`,
+  fish: `# fish completion of gazetteer. To use it in this shell: gazetteer completion fish | source
+function __gazetteer_complete
+    set -l words (commandline -opc)
+    set -l token (commandline -ct)
+    set -l flag (string match -r -- '^--[^=]*=' $token)
+    set -l path (string replace -r -- '^--[^=]*=' '' $token)
+    set -l reply ($words[1] complete -- $words[2..] "$token" 2>/dev/null)
+    switch "$reply[1]"
+        case files
+            printf "$flag%s\\n" (__fish_complete_path "$path")
+        case folders
+            printf "$flag%s\\n" (__fish_complete_directories "$path")
+        case '*'
+            printf '%s\\n' $reply[2..]
+    end
+end
+complete -c gazetteer -f -a '(__gazetteer_complete)'
+`,
+};
+
+export const completionCommand: Command = {
   name: "completion",
   operands: SHELLS.join("|"),
   summary: "Print the completion script of a shell.",
@@ -19,7 +75,95 @@ export const createCompletionCommand = (commands: () => readonly Command[]): Com
   async run({ positionals: [name, ...extra] }, context) {
     const shell = SHELLS.find((candidate) => candidate === name);
     if (shell === undefined || extra.length > 0) throw usageFailure(`wants one of ${SHELLS.join(", ")}`);
-    await context.out(SCRIPTS[shell](completionTable(commands())));
+    await context.out(SCRIPTS[shell]);
+    return EXIT_STATUS.ok;
+  },
+};
+
+/** The hidden command that the scripts call. `commands` is called when it runs, as for `help`. */
+export const createCompleteCommand = (commands: () => readonly Command[]): Command => ({
+  name: "complete",
+  operands: "-- WORD...",
+  summary: "Print what may follow on a command line; the last WORD is completed.",
+  flags: [],
+  async run({ positionals }, context) {
+    const { type, words } = completionOf(commands(), positionals);
+    const lines = words.map(({ word, help = "" }) => (help === "" ? word : `${word}\t${help}`));
+    await context.out(`${[type, ...lines].join("\n")}\n`);
     return EXIT_STATUS.ok;
   },
 });
+
+interface CompletedWord {
+  readonly word: string;
+  readonly help?: string;
+}
+
+export interface Completion {
+  readonly type: "words" | "files" | "folders";
+  readonly words: readonly CompletedWord[];
+}
+
+/** What the last of the words after `gazetteer` may become. */
+export function completionOf(commands: readonly Command[], typed: readonly string[]): Completion {
+  const current = typed.at(-1) ?? "";
+  const [name, ...others] = typed.slice(0, -1);
+  if (name === undefined)
+    return matching(
+      current,
+      commands.map((command) => ({ word: command.name, help: phrase(command.summary) })),
+    );
+  const command = commands.find((candidate) => candidate.name === name);
+  if (!command) return matching(current, []);
+  const flags = [...command.flags, HELP_FLAG];
+  const [, attachedTo, value] = /^(--[^=]+)=(.*)$/.exec(current) ?? [];
+  const previous = attachedTo ?? others.at(-1);
+  const flag = flags.find((candidate) => spellingsOf(candidate).includes(previous ?? ""));
+  // A flag after a flag whose value may be left out is no value.
+  if (flag?.value !== undefined && (attachedTo !== undefined || !current.startsWith("-")))
+    return ofPlaceholder(flag.value, flag.choices ?? [], value ?? current, attachedTo);
+  if (current.startsWith("-"))
+    return matching(
+      current,
+      flags.flatMap((offered) => spellingsOf(offered).map((word) => ({ word, help: phrase(offered.help) }))),
+    );
+  const tokens = command.operands.replaceAll(/[[\].]/g, " ").split(/\s+/);
+  const words = tokens.flatMap((token) =>
+    token === "COMMAND" ? commands.map((other) => other.name) : token.includes("|") ? token.split("|") : [],
+  );
+  const path = tokens.find((token) => pathType(token) !== "words") ?? "";
+  return ofPlaceholder(path, words, current);
+}
+
+/** Words where there are any; otherwise a placeholder that ends in FILE, PATH or DIR is the name of a file or folder. */
+function ofPlaceholder(
+  placeholder: string,
+  words: readonly string[],
+  current: string,
+  attachedTo?: string,
+): Completion {
+  const prefix = attachedTo === undefined ? "" : `${attachedTo}=`;
+  if (words.length > 0 || pathType(placeholder) === "words")
+    return matching(
+      prefix + current,
+      words.map((word) => ({ word: prefix + word })),
+    );
+  return { type: pathType(placeholder), words: [] };
+}
+
+function pathType(placeholder: string): Completion["type"] {
+  if (/(FILE|PATH)$/.test(placeholder)) return "files";
+  return /DIR$/.test(placeholder) ? "folders" : "words";
+}
+
+const matching = (current: string, words: readonly CompletedWord[]): Completion => ({
+  type: "words",
+  words: words.filter(({ word }) => word.startsWith(current)),
+});
+
+/** The flag with its dashes: `--output`, `-o`. */
+const spellingsOf = ({ name, short }: Flag): string[] =>
+  short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
+
+/** Without the full stop of a sentence. */
+const phrase = (text: string): string => text.replace(/\.$/, "");
