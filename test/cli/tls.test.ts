@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createCertificate, createCertificates } from "../support/certificates.ts";
 import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { type Service, startService } from "../support/service.ts";
+import { type Service, spawnCommand, startService } from "../support/service.ts";
 
 const folder = temporaryFolder();
 const path = (name: string) => join(folder, name);
@@ -33,16 +33,15 @@ beforeAll(async () => {
 const CREDENTIALS = { GAZETTEER_CREDENTIALS: "reader:secret" };
 
 test("an authority is trusted when it is named", async () => {
-  const get = (args: string[], env: Record<string, string> = {}) =>
-    runCommand(["get", "devices", "-o", "name", "--url", service.url, ...args], {
-      env: { ...CREDENTIALS, ...env },
-    });
+  const get = (args: string[]) =>
+    runCommand(["get", "devices", "-o", "name", "--url", service.url, ...args], { env: CREDENTIALS });
   const untrusted = await get([]);
   expect(untrusted.status).toBe(1);
   expect(untrusted.stderr).toContain("its certificate is not trusted, or is not of this name");
+  const inEnvironment = { ...CREDENTIALS, NODE_EXTRA_CA_CERTS: path("ca.pem") };
   for (const result of [
     await get(["--cacert", path("ca.pem")]),
-    await get([], { NODE_EXTRA_CA_CERTS: path("ca.pem") }),
+    await spawnCommand(["get", "devices", "-o", "name", "--url", service.url], { env: inEnvironment }),
   ]) {
     expect(result).toMatchObject({ status: 0, stderr: "" });
     expect(result.stdout.trimEnd().split("\n")).toHaveLength(3);

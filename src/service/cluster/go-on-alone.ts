@@ -4,7 +4,7 @@
  * now on the same revision means another network than in the cluster. The users that the nodes shared stay as well. The
  * node's copy of the cluster's log is not changed: started with the `cluster` section again, the node continues it.
  */
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { OWN_USERS_FILE } from "../../api/auth/users.ts";
@@ -18,7 +18,7 @@ import { StartupError } from "../startup-error.ts";
 /** To be called before users and log are opened. Rejects with `LogError` or `StartupError`. */
 export async function goOnAlone(config: Pick<Config, "data" | "users">, logger: Logger): Promise<void> {
   const dataDir = dataDirOf(config);
-  if (dataDir === undefined || !existsSync(dataDir)) return;
+  if (dataDir === undefined || !statSync(dataDir, { throwIfNoEntry: false })?.isDirectory()) return;
   const path = join(dataDir, LOG_FILE);
   if (existsSync(path)) return;
   const [cluster, ...others] = readdirSync(dataDir).flatMap((file) => clusterOfCopy(file) ?? []);
