@@ -5,7 +5,7 @@
  */
 import { writeFileSync } from "node:fs";
 import type { Point } from "../../src/layout/adjacency.ts";
-import { Router } from "../../src/layout/link-router.ts";
+import { LinkRouter } from "../../src/layout/link-router.ts";
 import { DEVICE_BOX, GUTTER, layoutMap } from "../../src/web/layout/map-layout.ts";
 import {
   backbones,
@@ -35,7 +35,7 @@ export function drawGraph(graph: LayoutGraph): Drawn {
   const { positions } = layoutMap(graph);
   const layoutMs = performance.now() - start;
   const boxes = graph.nodes.map((_, i) => ({ x: positions[i * 2] ?? 0, y: positions[i * 2 + 1] ?? 0 }));
-  const router = new Router({ box: DEVICE_BOX, gutter: GUTTER });
+  const router = new LinkRouter({ box: DEVICE_BOX, gutter: GUTTER });
   for (const [i, box] of boxes.entries()) router.place(i, box);
   for (const [a, b] of graph.edges) router.connect(a, b);
   router.update();

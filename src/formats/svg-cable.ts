@@ -5,7 +5,7 @@
  * same two devices run side by side along one route, because each has a state of its own.
  */
 import type { Point, Size } from "../layout/adjacency.ts";
-import { pairKey, Router } from "../layout/link-router.ts";
+import { LinkRouter, pairKey } from "../layout/link-router.ts";
 import {
   CABLE_STYLES,
   type CableState,
@@ -49,7 +49,7 @@ export interface Placement {
 export function routeCables(cables: readonly DrawnCable[], placement: Placement): RoutedCable[] {
   const { ids, positions, boxSize, gutter } = placement;
   const numbers = new Map(ids.map((id, i) => [id, i]));
-  const router = new Router({ box: boxSize, gutter });
+  const router = new LinkRouter({ box: boxSize, gutter });
   for (const [i, position] of positions.entries()) router.place(i, position);
   const bundles = new Map<number, DrawnCable[]>();
   const routed: RoutedCable[] = [];

@@ -7,7 +7,7 @@
 import type { Device } from "../model/entity.ts";
 import type { LayoutNode, Point } from "./adjacency.ts";
 
-export interface ClusterNode extends LayoutNode {
+export interface DeviceNode extends LayoutNode {
   /** Where an annotation places the device: degrees of longitude and projected latitude, or x and y; y downwards. */
   readonly location?: Point;
   /** The location is from latitude and longitude. */
@@ -16,7 +16,7 @@ export interface ClusterNode extends LayoutNode {
 }
 
 export interface ClusterGraph {
-  readonly nodes: readonly ClusterNode[];
+  readonly nodes: readonly DeviceNode[];
   readonly neighbours: readonly (readonly number[])[];
 }
 
@@ -44,7 +44,7 @@ const roundedLocation = ({ x, y }: { readonly x: number; readonly y: number }): 
  * Gives each node without a label the label of the nearest node that has one. Nodes that are connected to no labelled
  * node get the empty label, so they form one cluster.
  */
-function labelByNearest(graph: ClusterGraph, labelOf: (node: ClusterNode) => string | undefined): string[] {
+function labelByNearest(graph: ClusterGraph, labelOf: (node: DeviceNode) => string | undefined): string[] {
   const labels = graph.nodes.map(labelOf);
   const queue = [...labels.keys()].filter((node) => labels[node] !== undefined);
   for (const node of queue) {
@@ -98,7 +98,7 @@ function numberLabels(labels: readonly string[]): Uint32Array {
 export function deviceNode(
   { id, annotations }: Pick<Device, "id" | "annotations">,
   hosts: number,
-): ClusterNode {
+): DeviceNode {
   const layer = layerOf(annotations.layer);
   const onEarth = earthLocation(annotations);
   const location = onEarth ?? plainLocation(annotations);

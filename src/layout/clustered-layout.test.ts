@@ -1,7 +1,7 @@
 /** The layout of whole networks: deterministic, without overlaps, clusters by site, location or links. */
 import { describe, expect, test } from "bun:test";
 import { demoLayoutGraph, grid, layoutGraph, type NumberedEdge } from "../../test/support/layout-graphs.ts";
-import { assignClusters, type ClusterNode } from "./cluster-assignment.ts";
+import { assignClusters, type DeviceNode } from "./cluster-assignment.ts";
 import { type Box, type ClusteredLayout, layoutClusters, separateBoxes } from "./clustered-layout.ts";
 
 const SIZES = { spacing: { width: 84, height: 60 }, margin: { width: 110, height: 120 } };
@@ -53,7 +53,7 @@ describe("layoutClusters", () => {
 });
 
 test("a device without a location is in the cluster of the nearest device that has one", () => {
-  const nodes: ClusterNode[] = [
+  const nodes: DeviceNode[] = [
     { id: "r1", location: { x: 8, y: -50 } },
     { id: "s1" },
     { id: "s2" },

@@ -5,7 +5,7 @@
  * same layout.
  */
 import { createAdjacency, maxOf, type Point, type Size } from "./adjacency.ts";
-import { assignClusters, type ClusterGraph, type ClusterNode } from "./cluster-assignment.ts";
+import { assignClusters, type ClusterGraph, type DeviceNode } from "./cluster-assignment.ts";
 import { forceLayout, MAX_NODES_FOR_FORCE } from "./force.ts";
 import { gridLayout, layoutNetwork } from "./layout.ts";
 
@@ -84,7 +84,7 @@ function layoutCluster(
   };
 }
 
-function meanLocation(nodes: readonly ClusterNode[]): Point | undefined {
+function meanLocation(nodes: readonly DeviceNode[]): Point | undefined {
   const locations = nodes.flatMap((node) => node.location ?? []);
   if (locations.length === 0) return undefined;
   const sum = locations.reduce((total, { x, y }) => ({ x: total.x + x, y: total.y + y }));

@@ -15,12 +15,12 @@ import {
 import { leafSpine } from "../../test/support/sample-network.ts";
 import type { Point } from "./adjacency.ts";
 import { layoutClusters } from "./clustered-layout.ts";
-import { pairKey, Router } from "./link-router.ts";
+import { LinkRouter, pairKey } from "./link-router.ts";
 
 const BOX = { width: 36, height: 30 };
 const SPACING = { width: 84, height: 60 };
 const GUTTER = { width: 48, height: 30 };
-const createRouter = () => new Router({ box: BOX, gutter: GUTTER });
+const createRouter = () => new LinkRouter({ box: BOX, gutter: GUTTER });
 
 interface Drawn {
   readonly boxes: readonly Point[];
@@ -105,7 +105,7 @@ test("boxes at any free places: no link runs through another box", () => {
 });
 
 describe("changes", () => {
-  const place = (router: Router, count: number) => {
+  const place = (router: LinkRouter, count: number) => {
     for (let i = 0; i < count; i++) router.place(i, { x: i * 100, y: 0 });
   };
 

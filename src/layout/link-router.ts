@@ -14,7 +14,7 @@
 import type { Point, Size } from "./adjacency.ts";
 import { BoxIndex, crossesBox } from "./box-index.ts";
 
-interface RouterOptions {
+interface LinkRouterOptions {
   /** Of all boxes. */
   readonly box: Size;
   /** The least space between two boxes. */
@@ -55,7 +55,7 @@ export const pairOf = (key: number): readonly [a: number, b: number] => [
   key % MAX_BOXES,
 ];
 
-export class Router {
+export class LinkRouter {
   readonly #size: Size;
   readonly #boxes: BoxIndex;
   readonly #laneCount: number;
@@ -66,7 +66,7 @@ export class Router {
   readonly #pending = new Map<number, readonly [a: number, b: number]>();
   readonly #placed = new Set<number>();
 
-  constructor({ box, gutter }: RouterOptions) {
+  constructor({ box, gutter }: LinkRouterOptions) {
     this.#size = box;
     this.#boxes = new BoxIndex(box, MARGIN);
     const room = Math.min(gutter.width, gutter.height) * LANES_SHARE - CLEARANCE;

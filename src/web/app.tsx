@@ -5,7 +5,7 @@ import { useRef } from "preact/hooks";
 import { createClient } from "../client/client.ts";
 import { Bar } from "./bar/bar.tsx";
 import { Chips } from "./bar/chips.tsx";
-import { createStore, type Store, StoreContext, useStore } from "./data/page-store.ts";
+import { createStore, type PageStore, StoreContext, useStore } from "./data/page-store.ts";
 import { startSync } from "./data/sync.ts";
 import { EmptyState } from "./elements/empty-state.tsx";
 import type { NetworkMap } from "./map/map.ts";
@@ -17,7 +17,7 @@ import { WallBar } from "./problems/wall.tsx";
 import { Table } from "./table/table.tsx";
 import { Timeline } from "./timeline/timeline.tsx";
 
-function App({ store, workerUrl }: { readonly store: Store; readonly workerUrl: string }) {
+function App({ store, workerUrl }: { readonly store: PageStore; readonly workerUrl: string }) {
   const map = useRef<NetworkMap>(null);
   const wall = useComputed(() => store.state.value.wall);
   return (

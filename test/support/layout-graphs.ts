@@ -2,7 +2,7 @@
  * Graphs for the tests and the benchmark of the layout: hierarchies, rings, meshes, and backbone networks with the sizes,
  * degrees and shapes of those in the Internet Topology Zoo. All are deterministic.
  */
-import type { ClusterGraph, ClusterNode } from "../../src/layout/cluster-assignment.ts";
+import type { ClusterGraph, DeviceNode } from "../../src/layout/cluster-assignment.ts";
 import { createPlan } from "../../src/sources/demo/network-plan.ts";
 import { campus, type ListedGraph, listCables } from "./sample-network.ts";
 
@@ -16,7 +16,7 @@ export interface LayoutGraph extends ClusterGraph {
 /** Without loops and multiple edges. */
 export function layoutGraph(
   name: string,
-  nodes: readonly ClusterNode[],
+  nodes: readonly DeviceNode[],
   edges: readonly NumberedEdge[],
 ): LayoutGraph {
   const neighbours: number[][] = nodes.map(() => []);
@@ -30,13 +30,13 @@ export function layoutGraph(
   return { name, nodes, neighbours, edges: unique };
 }
 
-export const numberedNodes = (count: number): ClusterNode[] =>
+export const numberedNodes = (count: number): DeviceNode[] =>
   Array.from({ length: count }, (_, i) => ({ id: `n${String(i).padStart(5, "0")}` }));
 
 /** The network of the demo source. Its core routers have a location; with `sites`, all devices have a site. */
 export function demoLayoutGraph(devices: number, { sites }: { readonly sites: boolean }): LayoutGraph {
   const plan = createPlan(devices);
-  const nodes = plan.devices.map((device, i): ClusterNode => {
+  const nodes = plan.devices.map((device, i): DeviceNode => {
     const site = plan.sites[device.site];
     const isLocated = device.layer === "core" && site;
     return {

@@ -9,9 +9,9 @@ import { History } from "../../src/view/history.ts";
 import {
   ChangeGroups,
   describeChange,
-  type EntityChange,
   type RecentChange,
-} from "../../src/web/data/recent-changes.ts";
+  type ShownChange,
+} from "../../src/web/data/change-groups.ts";
 import { applyToSource, claimHistory } from "../support/claim-history.ts";
 import { ClaimedNetwork } from "../support/claims.ts";
 import { assertProperty, PROPERTY_TIMEOUT_MS } from "../support/property.ts";
@@ -159,7 +159,7 @@ test(
         );
         if (!from || !to) throw new Error("both states are kept");
         for (const { value, event, resource, changed } of withoutPauses(diffStates(from, to, undefined))) {
-          const difference = { event, resource, changed, value: JSON.parse(value) } as EntityChange;
+          const difference = { event, resource, changed, value: JSON.parse(value) } as ShownChange;
           const { subject } = describeChange(network, difference);
           const own = lines.filter((line) => line.subject === subject).sort((p, q) => q.time - p.time);
           expect(own.length).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commonPrefix } from "../../src/web/map/clusters.ts";
+import { commonPrefix } from "../../src/web/map/map-clusters.ts";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { type BrowserTab, eventually, openTab } from "./browser.ts";

@@ -1,10 +1,10 @@
 /** The page's copy of the network, its paths, search, change texts and filters, without a browser. */
 import { describe, expect, test } from "bun:test";
 import type { SearchResult } from "../../src/client/client.ts";
+import { describeChange, type ShownChange } from "../../src/web/data/change-groups.ts";
 import { createSearcher, describeHit } from "../../src/web/data/entity-search.ts";
 import { applyChange } from "../../src/web/data/live.ts";
 import { marksOf } from "../../src/web/data/load-network.ts";
-import { describeChange, type EntityChange } from "../../src/web/data/recent-changes.ts";
 import { neighbourhood, pathUnion } from "../../src/web/data/shown-path.ts";
 import { DEFAULT_STATE } from "../../src/web/data/view-state.ts";
 import { createHighlights } from "../../src/web/map/highlights.ts";
@@ -148,7 +148,7 @@ describe("search", () => {
 describe("changes", () => {
   const network = sampleNetwork();
   const device = (available: boolean) => sampleDevice("a", { available, annotations: { name: "core" } });
-  test.each<[string, string, EntityChange]>([
+  test.each<[string, string, ShownChange]>([
     [
       "went down",
       "bad",

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Network, NetworkEntity } from "../../src/web/data/page-network.ts";
+import type { NetworkEntity, PageNetwork } from "../../src/web/data/page-network.ts";
 import { createPlannedNetworks } from "../../src/web/data/page-network.ts";
 import { device } from "../support/sample-network.ts";
 import { sampleCable, sampleNetwork } from "./sample-network.ts";
@@ -10,7 +10,7 @@ const PLANNED: readonly NetworkEntity[] = [
   { resource: "devices", value: device("e") },
   ...links("d/2", "e/1"),
 ];
-const content = ({ devices, links, cables }: Network) => ({ devices, links, cables });
+const content = ({ devices, links, cables }: PageNetwork) => ({ devices, links, cables });
 
 test("one copy follows the network, and is what a new copy would be", () => {
   const network = sampleNetwork();
@@ -19,7 +19,7 @@ test("one copy follows the network, and is what a new copy would be", () => {
   expect(copy.devices.has("e")).toBe(true);
   const [forward, reverse] = sampleCable("d/2", "e/1", { state: "INACTIVE" });
   const [, chain] = sampleCable("a/1", "b/1");
-  const changes: ((network: Network) => void)[] = [
+  const changes: ((network: PageNetwork) => void)[] = [
     (network) => network.set({ resource: "devices", value: device("a", { available: false }) }),
     (network) => network.remove("devices", "b"),
     (network) => network.remove("links", chain.id),

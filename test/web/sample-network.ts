@@ -1,5 +1,5 @@
 /** A small network for the unit tests of the page, built from the sample entities that all tests share. */
-import { Network } from "../../src/web/data/page-network.ts";
+import { PageNetwork } from "../../src/web/data/page-network.ts";
 import { cable, device, host } from "../support/sample-network.ts";
 
 /** `a/1` as device and port. */
@@ -18,13 +18,13 @@ export const sampleHost = (mac: string, end: string, fields: Parameters<typeof h
   host(mac, parseEnd(end), fields);
 
 /** Devices `a` to `d` in a chain, connected by three cables; `d` is down; one host on `a` and one on `c`. */
-export function sampleNetwork(): Network {
+export function sampleNetwork(): PageNetwork {
   const namedHost = sampleHost("02:00:00:00:00:01", "a/9", {
     ipAddresses: ["192.0.2.1"],
     annotations: { name: "desk" },
   });
   const unnamedHost = sampleHost("02:00:00:00:00:02", "c/9", { ipAddresses: ["192.0.2.77", "2001:db8::7"] });
-  const network = Network.of([], [], [namedHost, unnamedHost]);
+  const network = PageNetwork.of([], [], [namedHost, unnamedHost]);
   for (const id of ["a", "b", "c", "d"]) {
     const annotations = { name: `switch-${id}`, managementAddress: `10.0.0.${id.charCodeAt(0)}` };
     network.set({ resource: "devices", value: device(id, { annotations, available: id !== "d" }) });

@@ -4,9 +4,9 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, RefObject } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { GroupBox } from "../../model/map-view.ts";
-import { deviceNameById, formatCount } from "../data/entity-names.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
+import { deviceNameById, formatCount } from "../data/shown-names.ts";
 import { Button } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { selectedDevice, togglePin, undo } from "./arrange-keys.ts";
@@ -175,7 +175,7 @@ function NewGroup() {
 }
 
 /** Those that put devices together: not every device has a value of its own. */
-function annotationNames(network: Network | undefined): string[] {
+function annotationNames(network: PageNetwork | undefined): string[] {
   const values = new Map<string, { readonly distinct: Set<string>; devices: number }>();
   let examined = 0;
   for (const { annotations } of network?.devices.values() ?? []) {

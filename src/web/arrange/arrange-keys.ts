@@ -1,7 +1,7 @@
 /** Moves devices while the user arranges the map: drags, the arrow keys on the selected device, and its keys for pins. */
 
-import { deviceNameById } from "../data/entity-names.ts";
-import type { Store } from "../data/page-store.ts";
+import type { PageStore } from "../data/page-store.ts";
+import { deviceNameById } from "../data/shown-names.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { MapPoint } from "../map/geometry.ts";
 import type { NetworkMap } from "../map/map.ts";
@@ -20,11 +20,11 @@ export function dragHandler(arranging: Arranging): (device: string, point: MapPo
   };
 }
 
-export const selectedDevice = ({ state }: Store): string | undefined =>
+export const selectedDevice = ({ state }: PageStore): string | undefined =>
   state.value.selected?.kind === "devices" ? state.value.selected.id : undefined;
 
 /** Pins the device where it is, or unpins it. */
-export function togglePin(store: Store, map: NetworkMap | null, device: string): void {
+export function togglePin(store: PageStore, map: NetworkMap | null, device: string): void {
   const { arranging } = store;
   const arrangement = arranging.shown.peek();
   const position = map?.positionOf(device);
@@ -39,14 +39,14 @@ export function togglePin(store: Store, map: NetworkMap | null, device: string):
   }
 }
 
-export function undo({ arranging, notify }: Store): void {
+export function undo({ arranging, notify }: PageStore): void {
   if (!arranging.canUndo.peek()) return;
   arranging.undo();
   notify("Undone");
 }
 
 /** Returns whether the key was one of these. */
-export function onArrangeKey(event: KeyboardEvent, store: Store, map: NetworkMap | null): boolean {
+export function onArrangeKey(event: KeyboardEvent, store: PageStore, map: NetworkMap | null): boolean {
   const { arranging } = store;
   if (!arranging.isOn.peek() || event.metaKey || event.altKey) return false;
   const device = selectedDevice(store);
@@ -61,7 +61,7 @@ export function onArrangeKey(event: KeyboardEvent, store: Store, map: NetworkMap
 
 function keysFor(
   { shiftKey }: KeyboardEvent,
-  store: Store,
+  store: PageStore,
   map: NetworkMap | null,
   device: string | undefined,
 ): Readonly<Record<string, () => void>> {

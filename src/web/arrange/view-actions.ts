@@ -2,33 +2,33 @@
 
 import { effect } from "@preact/signals";
 import type { MapView } from "../../model/map-view.ts";
-import type { Store } from "../data/page-store.ts";
+import type { PageStore } from "../data/page-store.ts";
 import { formatState, parseState, VIEW_FRAGMENT } from "../data/view-state.ts";
 import type { Checked } from "./arrangement.ts";
 import { decodeViewLink } from "./view-link.ts";
 
 /** What the page shows now, as a view. */
-export function currentView({ state, arranging }: Store, name: string): MapView {
+export function currentView({ state, arranging }: PageStore, name: string): MapView {
   const query = formatState({ ...state.value, saved: undefined }).replace(/^\/\??/, "");
   const arrangement = arranging.shown.value;
   return { name, state: query, ...(Object.keys(arrangement).length > 0 && { arrangement }) };
 }
 
-export function openView({ arranging, go }: Store, { name, state }: MapView): void {
+export function openView({ arranging, go }: PageStore, { name, state }: MapView): void {
   forgetLink(arranging);
   arranging.dropDraft();
   go({ ...parseState(state), saved: name });
 }
 
 /** Returns to the user's own arrangement. The rest of the page stays as it is. */
-export function closeView({ arranging, go }: Store): void {
+export function closeView({ arranging, go }: PageStore): void {
   forgetLink(arranging);
   arranging.dropDraft();
   go({ saved: undefined });
 }
 
 /** Saves what the page shows, and opens it. */
-export function saveView(store: Store, name: string): Checked<MapView> {
+export function saveView(store: PageStore, name: string): Checked<MapView> {
   const checked = store.arranging.views.save(currentView(store, name));
   if (checked.ok) {
     forgetLink(store.arranging);
@@ -38,25 +38,25 @@ export function saveView(store: Store, name: string): Checked<MapView> {
   return checked;
 }
 
-export function renameView(store: Store, from: string, to: string): Checked<MapView> {
+export function renameView(store: PageStore, from: string, to: string): Checked<MapView> {
   const checked = store.arranging.views.rename(from, to);
   if (checked.ok && store.state.peek().saved === from) store.adjust({ saved: to });
   return checked;
 }
 
-export function deleteView(store: Store, name: string): void {
+export function deleteView(store: PageStore, name: string): void {
   store.arranging.views.remove(name);
   if (store.state.peek().saved === name) closeView(store);
 }
 
-function forgetLink({ linked }: Store["arranging"]): void {
+function forgetLink({ linked }: PageStore["arranging"]): void {
   if (!linked.peek()) return;
   history.replaceState(null, "", location.pathname + location.search);
   linked.value = undefined;
 }
 
 /** Opens the view of a link, and reports a link or a name in the address that is no view. */
-export function syncViews(store: Store): void {
+export function syncViews(store: PageStore): void {
   const { arranging, state, settings } = store;
   const read = async (): Promise<void> => {
     const fragment = location.hash;

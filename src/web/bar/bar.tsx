@@ -2,7 +2,7 @@
 import type { RefObject } from "preact";
 import { ViewsMenu } from "../arrange/views-menu.tsx";
 import { useNetwork, useStore } from "../data/page-store.ts";
-import { formatState, VIEWS, type View, type ViewState } from "../data/view-state.ts";
+import { formatState, VIEWS, type ViewName, type ViewState } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { isRead } from "../problems/problem-store.ts";
@@ -47,7 +47,7 @@ function ChangesButton() {
 }
 
 /** The tabs of the four views. They are links, so that a view can be opened in another window. */
-const TITLES: Readonly<Record<View, string>> = {
+const TITLES: Readonly<Record<ViewName, string>> = {
   map: "Map",
   devices: "Devices",
   links: "Links",
@@ -57,7 +57,7 @@ const TITLES: Readonly<Record<View, string>> = {
 function Tabs() {
   const { state, go } = useStore();
   const network = useNetwork();
-  const counts: Readonly<Record<View, number | undefined>> = {
+  const counts: Readonly<Record<ViewName, number | undefined>> = {
     map: undefined,
     devices: network?.devices.size,
     links: network?.links.size,

@@ -1,8 +1,8 @@
 /** One chip for each condition that narrows the view, with a button that removes the condition. */
 import type { ComponentChildren } from "preact";
 import { closeView } from "../arrange/view-actions.ts";
-import { entityName, formatType } from "../data/entity-names.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
+import { entityName, formatType } from "../data/shown-names.ts";
 import { pathEndName } from "../data/shown-path.ts";
 import { LAYER_TITLES, MAX_HOPS, type ViewState } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";

@@ -1,6 +1,6 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
 import type { RefObject } from "preact";
-import { type Store, useStore } from "../data/page-store.ts";
+import { type PageStore, useStore } from "../data/page-store.ts";
 import { copyText, Icon, Popover } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { curlLine, downloadRequest, requestsFor } from "./curl.ts";
@@ -68,7 +68,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
 }
 
 /** The service draws its own layout of the network. It does not know what the user has arranged and acknowledged. */
-async function drawMap(store: Store, map: NetworkMap | null): Promise<Blob | undefined> {
+async function drawMap(store: PageStore, map: NetworkMap | null): Promise<Blob | undefined> {
   const network = store.network.peek();
   if (!network || !map) return undefined;
   try {

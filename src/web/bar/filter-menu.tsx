@@ -4,9 +4,9 @@
  */
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { formatType } from "../data/entity-names.ts";
 import { throttle } from "../data/pacing.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
+import { formatType } from "../data/shown-names.ts";
 import { neighbourhood } from "../data/shown-path.ts";
 import { Button, Icon, Popover } from "../elements/controls.tsx";
 import { countFilters, STATE_FILTERS } from "../map/filter-match.ts";

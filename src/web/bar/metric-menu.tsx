@@ -1,8 +1,8 @@
 /** The menu that chooses the metric on links, and the note that says why there are no values. */
 
-import { formatCount } from "../data/entity-names.ts";
 import type { OverlayResult } from "../data/link-overlay.ts";
 import { useStore } from "../data/page-store.ts";
+import { formatCount } from "../data/shown-names.ts";
 import { Icon, Popover } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
 

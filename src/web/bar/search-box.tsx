@@ -5,15 +5,15 @@
  */
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { formatCount } from "../data/entity-names.ts";
 import {
   createSearcher,
   describeHit,
   prepareSearch,
-  type SearchHit,
   type SearchState,
+  type ShownHit,
 } from "../data/entity-search.ts";
 import { useStore } from "../data/page-store.ts";
+import { formatCount } from "../data/shown-names.ts";
 import { type EntityRef, isSameEntity } from "../data/view-state.ts";
 import { Icon } from "../elements/controls.tsx";
 
@@ -51,7 +51,7 @@ export function SearchBox() {
     activeRef.value = undefined;
     searcher.search(next, at.peek());
   };
-  const choose = (hit: SearchHit) => {
+  const choose = (hit: ShownHit) => {
     setText("");
     input.current?.blur();
     store.pick(hit.ref);
@@ -155,13 +155,13 @@ const hitId = (index: number): string => `hit-${index}`;
 interface SearchHitsProps {
   readonly id: string;
   readonly hidden: boolean;
-  readonly hits: readonly SearchHit[];
+  readonly hits: readonly ShownHit[];
   /** Whether these are all. */
   readonly complete: boolean;
   readonly activeIndex: number;
   /** Shown when nothing was found. */
   readonly summary: string;
-  readonly onChoose: (hit: SearchHit) => void;
+  readonly onChoose: (hit: ShownHit) => void;
 }
 
 function SearchHits({ id, hidden, hits, complete, activeIndex, summary, onChoose }: SearchHitsProps) {

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { signal } from "@preact/signals";
 import type { Readiness } from "../../client/client.ts";
 import type { SourceStatus } from "../../model/source-status.ts";
-import { Network } from "../data/page-network.ts";
+import { PageNetwork } from "../data/page-network.ts";
 import { DEFAULT_STATE } from "../data/view-state.ts";
 import { statusOf } from "./status.tsx";
 
 const storeWith = (readiness: Readiness) => ({
   state: signal(DEFAULT_STATE),
   connection: signal({ state: "connected" as const }),
-  network: signal(new Network()),
+  network: signal(new PageNetwork()),
   readiness: signal<Readiness | undefined>(readiness),
   shownMoments: signal({ at: undefined, compare: undefined }),
   isMomentLoading: signal(false),

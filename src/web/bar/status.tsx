@@ -3,8 +3,8 @@
 import type { ClusterOverview } from "../../model/cluster-overview.ts";
 import type { ClusterReadiness } from "../../model/readiness.ts";
 import { isFailing, type SourceStatus } from "../../model/source-status.ts";
-import { formatCount } from "../data/entity-names.ts";
-import { type Store, useStore } from "../data/page-store.ts";
+import { type PageStore, useStore } from "../data/page-store.ts";
+import { formatCount } from "../data/shown-names.ts";
 import { isRevision, type ViewState } from "../data/view-state.ts";
 import { Popover } from "../elements/controls.tsx";
 import { formatDuration, formatFullTime, formatShortTime } from "../elements/format-time.ts";
@@ -24,7 +24,7 @@ const troubleOf = (source: SourceStatus): string =>
   isFailing(source) ? "failed" : source.status === "starting" ? "starting" : "stale";
 
 type StatusStore = Pick<
-  Store,
+  PageStore,
   "state" | "connection" | "network" | "readiness" | "shownMoments" | "isMomentLoading"
 >;
 
@@ -96,7 +96,7 @@ function StatusDetails() {
 /** `03:12:45 (5 min)` */
 const sinceText = (ms: number): string => `${formatShortTime(ms)} (${formatDuration(Date.now() - ms)})`;
 
-function streamText(connection: Store["connection"]["value"]): string {
+function streamText(connection: PageStore["connection"]["value"]): string {
   if (connection.state !== "reconnecting") return `Stream ${connection.state}.`;
   const delay = connection.afterMs > 0 ? ` in ${formatDuration(connection.afterMs)}` : "";
   return `Trying again${delay}: ${connection.reason}`;
@@ -179,7 +179,7 @@ function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engi
 const formatMoment = (at: string, formatTime = formatFullTime): string =>
   isRevision(at) ? `revision ${at}` : formatTime(Date.parse(at));
 
-type MomentStore = Pick<Store, "state" | "shownMoments" | "isMomentLoading">;
+type MomentStore = Pick<PageStore, "state" | "shownMoments" | "isMomentLoading">;
 
 /** One chip, or none at the present. */
 export function momentChip(store: MomentStore): { text: string; undo: Partial<ViewState> }[] {

@@ -5,11 +5,11 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type SearchResult } from "../../client/client.ts";
 import type { Device, Host } from "../../model/entity.ts";
-import { deviceName, deviceNameById, hostName } from "./entity-names.ts";
-import type { Network } from "./page-network.ts";
+import type { PageNetwork } from "./page-network.ts";
+import { deviceName, deviceNameById, hostName } from "./shown-names.ts";
 import type { EntityRef } from "./view-state.ts";
 
-export interface SearchHit {
+export interface ShownHit {
   readonly ref: EntityRef;
   readonly title: string;
   /** Type, addresses and location. */
@@ -87,10 +87,10 @@ export function createSearcher(client: Pick<Client, "search">): Searcher {
 }
 
 /** `network` has the names of devices. */
-export const describeHit = (network: Network, hit: SearchResult["hits"][number]): SearchHit =>
+export const describeHit = (network: PageNetwork, hit: SearchResult["hits"][number]): ShownHit =>
   hit.resource === "devices" ? deviceHit(hit.value) : hostHit(network, hit.value);
 
-function deviceHit(device: Device): SearchHit {
+function deviceHit(device: Device): ShownHit {
   const place = device.annotations.city ?? device.annotations.site ?? "";
   const detail = [device.type.toLowerCase(), device.annotations.managementAddress, place];
   return {
@@ -100,7 +100,7 @@ function deviceHit(device: Device): SearchHit {
   };
 }
 
-function hostHit(network: Network, host: Host): SearchHit {
+function hostHit(network: PageNetwork, host: Host): ShownHit {
   const { elementId, port } = host.location;
   const title = hostName(host);
   const addresses = [host.ipAddresses[0], host.mac].filter((text) => text !== undefined && text !== title);

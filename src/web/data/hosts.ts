@@ -8,7 +8,7 @@ import { hasConflict } from "../../model/conflict.ts";
 import type { Host } from "../../model/entity.ts";
 
 /** Some hosts, as the service lists them and as the page recognises them in the change stream. */
-export interface HostGroup {
+export interface HostSelection {
   readonly key: string;
   readonly query: Query;
   includes(host: Host): boolean;
@@ -23,25 +23,25 @@ const isAt = (host: Host, device: string): boolean =>
 /** A comma would separate two values. */
 const parameterValue = (id: string): string => id.replaceAll(",", "\\,");
 
-export const hostsAtDevice = (device: string): HostGroup => ({
+export const hostsAtDevice = (device: string): HostSelection => ({
   key: `device ${device}`,
   query: { device: parameterValue(device), limit: MAX_GROUP_HOSTS },
   includes: (host) => isAt(host, device),
 });
 
-export const hostWithId = (id: string): HostGroup => ({
+export const hostWithId = (id: string): HostSelection => ({
   key: `host ${id}`,
   query: { id: parameterValue(id) },
   includes: (host) => host.id === id,
 });
 
-export const CONFLICTING_HOSTS: HostGroup = {
+export const CONFLICTING_HOSTS: HostSelection = {
   key: "conflicts",
   query: { conflict: true, limit: MAX_GROUP_HOSTS },
   includes: hasConflict,
 };
 
-interface HostChange {
+interface StreamedHost {
   readonly event: "added" | "updated" | "removed";
   readonly value: Host;
   readonly revision: number;
@@ -56,12 +56,12 @@ interface HostDifference {
 }
 
 interface OpenedGroup {
-  readonly group: HostGroup;
+  readonly group: HostSelection;
   state: "loading" | "complete" | "partial" | "failed";
   /** Why it failed, as the service states it. */
   fault?: string;
   /** What the stream changed while the group is loaded. */
-  readonly changes: HostChange[];
+  readonly changes: StreamedHost[];
 }
 
 interface CountChange {
@@ -174,7 +174,7 @@ export class Hosts {
     return this.opened.has(id) || state === "complete" || state === "partial";
   }
 
-  open(group: HostGroup): void {
+  open(group: HostSelection): void {
     this.#groups.set(group.key, { group, state: "loading", changes: [] });
   }
 
@@ -206,7 +206,7 @@ export class Hosts {
   }
 
   /** Applies a change of the stream, which may repeat what a list contains already. */
-  apply(change: HostChange): void {
+  apply(change: StreamedHost): void {
     this.version++;
     this.revision = Math.max(this.revision, change.revision);
     if (change.revision > this.#countsRevision) this.#applyToCounts(change);
@@ -244,13 +244,13 @@ export class Hosts {
     }
   }
 
-  #applyToOpened({ event, value, revision }: HostChange): void {
+  #applyToOpened({ event, value, revision }: StreamedHost): void {
     if ((this.opened.get(value.id)?.revision ?? 0) > revision) return;
     if (event === "removed" || !this.#isOpen(value)) this.#remove(value.id);
     else this.#set(value);
   }
 
-  #applyToCounts({ event, value, changed, revision }: HostChange): void {
+  #applyToCounts({ event, value, changed, revision }: StreamedHost): void {
     const count = (host: Host, delta: 1 | -1) => {
       this.#addToCounts(host, delta);
       this.#changesOfCounts?.push({ host, delta, revision });

@@ -7,14 +7,14 @@
  * what there is as partial and reads the lists again until it is complete; only a complete network is followed.
  */
 import type { Client, ConnectionState, WatchEvent } from "../../client/client.ts";
+import type { RecentChange, ShownChange } from "./change-groups.ts";
 import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
 import { throttle } from "./pacing.ts";
-import type { Network } from "./page-network.ts";
-import type { EntityChange, RecentChange } from "./recent-changes.ts";
+import type { PageNetwork } from "./page-network.ts";
 
 interface LiveHandlers {
   /** Another object is the live network: at the start, after a partial one, and after the stream sent a snapshot. */
-  onReplaced(network: Network): void;
+  onReplaced(network: PageNetwork): void;
   /** The live network was changed in place; `changes` is empty when only the counts of hosts were loaded again. */
   onChanged(changes: readonly RecentChange[]): void;
   /** The changes of the last minutes before the network was loaded. Must not reject. */
@@ -31,7 +31,7 @@ interface EarlierChanges {
 }
 
 /** A change of a device, link or host. Ports are not part of the page's network; the panel reads them on demand. */
-export type NetworkChange = EntityChange & { readonly revision: number; readonly time: number };
+export type NetworkChange = ShownChange & { readonly revision: number; readonly time: number };
 
 const RETRY_MS = 3000;
 /** How often the page reads whether the sources have reported all. */
@@ -142,7 +142,7 @@ async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<
 /** Returns when the service no longer has the changes since the last revision: then the lists are shorter than a snapshot. */
 async function stream(
   client: Client,
-  network: Network,
+  network: PageNetwork,
   since: number,
   handlers: LiveHandlers,
   signal: AbortSignal,
@@ -171,7 +171,7 @@ async function stream(
 /** Returns whether they are loaded. */
 async function loadCounts(
   client: Client,
-  { openedHosts }: Network,
+  { openedHosts }: PageNetwork,
   handlers: LiveHandlers,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -190,7 +190,7 @@ type ChangeEvent = Extract<WatchEvent, { type: "added" | "updated" | "removed" }
 const changeOf = (event: ChangeEvent): RecentChange => ({ ...event, event: event.type });
 
 /** The stream repeats changes that a list already contains. An older value must not replace a newer one. */
-export function applyChange(network: Network, change: NetworkChange): void {
+export function applyChange(network: PageNetwork, change: NetworkChange): void {
   if (change.resource === "hosts") {
     network.openedHosts.apply(change);
     return;

@@ -9,11 +9,11 @@ import type { MapMarks } from "../map/highlights.ts";
 import type { ChangeMark } from "../map/style.ts";
 import { Hosts } from "./hosts.ts";
 import { Slices } from "./pacing.ts";
-import { type Collection, Network } from "./page-network.ts";
+import { type EntityKind, PageNetwork } from "./page-network.ts";
 import { isRevision } from "./view-state.ts";
 
 export interface LoadedNetwork {
-  readonly network: Network;
+  readonly network: PageNetwork;
   /** The changes after it are not in the network, or not all of them. */
   readonly revision: number;
 }
@@ -32,7 +32,7 @@ export async function loadNetwork(
     client.stream("links", query, { signal }),
     client.hostCounts(query, { signal }),
   ]);
-  const network = new Network(new Hosts(counts, at), new Map(), isPartial);
+  const network = new PageNetwork(new Hosts(counts, at), new Map(), isPartial);
   const addDevices = async () => {
     for await (const batch of devices.batches) {
       for (const value of batch) network.set({ resource: "devices", value });
@@ -57,7 +57,7 @@ export async function loadNetwork(
 const MAX_MOVE_MS = 3_600_000;
 
 export interface Past {
-  readonly network: Network;
+  readonly network: PageNetwork;
   /** Of the last change until then. */
   readonly moment: RevisionTime;
   /** Epoch milliseconds that the address names, of a revision its own: in a quiet network long after the last change. */
@@ -105,7 +105,7 @@ async function move(
 }
 
 function applyDifferences(
-  network: Network,
+  network: PageNetwork,
   revision: number,
   differences: readonly NetworkDifference[],
 ): void {
@@ -119,14 +119,14 @@ function applyDifferences(
 }
 
 /** The network as of an earlier moment, and the comparison of two moments. */
-const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<Network> =>
+const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<PageNetwork> =>
   (await loadNetwork(client, at, signal)).network;
 
-export type NetworkDifference = Extract<EntityDiff, { resource: Collection }>;
+export type NetworkDifference = Extract<EntityDiff, { resource: EntityKind }>;
 
 export interface Comparison {
   /** The later network with the entities that were removed since, so that the map draws them with a mark. */
-  readonly network: Network;
+  readonly network: PageNetwork;
   readonly marks: MapMarks;
   readonly differences: readonly NetworkDifference[];
   /** The earlier and the later moment. */
@@ -139,7 +139,7 @@ export async function loadComparison(
   client: Client,
   from: string,
   to: string | undefined,
-  base: Network,
+  base: PageNetwork,
   signal: AbortSignal,
 ): Promise<Comparison> {
   const end = to === undefined ? undefined : parseMoment(to);

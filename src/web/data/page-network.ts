@@ -11,12 +11,12 @@ export type NetworkEntity =
   | { readonly resource: "devices"; readonly value: Device }
   | { readonly resource: "links"; readonly value: Link }
   | { readonly resource: "hosts"; readonly value: Host };
-export type Collection = NetworkEntity["resource"];
+export type EntityKind = NetworkEntity["resource"];
 
-type StoredKind = Exclude<Collection, "hosts">;
+type StoredKind = Exclude<EntityKind, "hosts">;
 type ChangeListener = (kind: StoredKind, id: string) => void;
 
-export class Network {
+export class PageNetwork {
   readonly devices = new Map<string, Device>();
   readonly links = new Map<string, Link>();
   readonly cables = new Map<string, Cable>();
@@ -42,11 +42,11 @@ export class Network {
   }
 
   /** A network with these entities. */
-  static of(devices: Iterable<Device>, links: Iterable<Link>, hosts: Iterable<Host> = []): Network {
-    return Network.with(devices, links, new Network(Hosts.of(hosts)));
+  static of(devices: Iterable<Device>, links: Iterable<Link>, hosts: Iterable<Host> = []): PageNetwork {
+    return PageNetwork.with(devices, links, new PageNetwork(Hosts.of(hosts)));
   }
 
-  static with(devices: Iterable<Device>, links: Iterable<Link>, network: Network): Network {
+  static with(devices: Iterable<Device>, links: Iterable<Link>, network: PageNetwork): PageNetwork {
     for (const value of devices) network.set({ resource: "devices", value });
     for (const value of links) network.set({ resource: "links", value });
     return network;
@@ -97,7 +97,7 @@ export class Network {
    * A copy with what is only planned. A cable of which one direction is observed stays as it is. A planned host is found
    * by its id and counted at no device.
    */
-  withPlanned(planned: Iterable<NetworkEntity>): Network {
+  withPlanned(planned: Iterable<NetworkEntity>): PageNetwork {
     const hosts = new Map<string, Host>();
     const devices: Extract<NetworkEntity, { resource: "devices" }>[] = [];
     const links: Extract<NetworkEntity, { resource: "links" }>[] = [];
@@ -113,8 +113,8 @@ export class Network {
   }
 
   /** A copy with these hosts too, which are counted at no device. */
-  withHosts(hosts: ReadonlyMap<string, Host>): Network {
-    const copy = new Network(this.openedHosts, new Map([...this.#otherHosts, ...hosts]), this.isPartial);
+  withHosts(hosts: ReadonlyMap<string, Host>): PageNetwork {
+    const copy = new PageNetwork(this.openedHosts, new Map([...this.#otherHosts, ...hosts]), this.isPartial);
     for (const [id, device] of this.devices) copy.devices.set(id, device);
     for (const [id, link] of this.links) copy.links.set(id, link);
     for (const [id, cable] of this.cables) copy.cables.set(id, cable);
@@ -136,7 +136,7 @@ export class Network {
   }
 
   /** Whether it is known if there is such an entity. */
-  isKnown(kind: Collection, id: string): boolean {
+  isKnown(kind: EntityKind, id: string): boolean {
     return kind !== "hosts" || this.openedHosts.isKnown(id) || this.hosts.has(id);
   }
 
@@ -167,14 +167,14 @@ function add(index: Map<string, Set<string>>, key: string, value: string): void 
  * entity.
  */
 interface Followed {
-  readonly base: Network;
+  readonly base: PageNetwork;
   readonly planned: readonly NetworkEntity[];
-  readonly copy: Network;
+  readonly copy: PageNetwork;
   readonly stop: () => void;
 }
 
 /** Returns the network with the planned entities: the same object while both arguments have the same content. */
-type PlannedNetworks = (base: Network, planned: readonly NetworkEntity[]) => Network;
+type PlannedNetworks = (base: PageNetwork, planned: readonly NetworkEntity[]) => PageNetwork;
 
 export function createPlannedNetworks(): PlannedNetworks {
   let current: Followed | undefined;
@@ -193,8 +193,8 @@ export function createPlannedNetworks(): PlannedNetworks {
 const isSameList = (a: readonly NetworkEntity[], b: readonly NetworkEntity[]): boolean =>
   a.length === b.length && a.every(({ value }, i) => value === b[i]?.value);
 
-/** By the rules of `Network.withPlanned`. Returns the function that ends it. */
-function follow(base: Network, planned: readonly NetworkEntity[], copy: Network): () => void {
+/** By the rules of `PageNetwork.withPlanned`. Returns the function that ends it. */
+function follow(base: PageNetwork, planned: readonly NetworkEntity[], copy: PageNetwork): () => void {
   const devices = new Map<string, Device>();
   const linksByCable = new Map<string, Link[]>();
   for (const { resource, value } of planned) {

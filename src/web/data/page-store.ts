@@ -13,13 +13,13 @@ import type { RevisionTime } from "../../client/types.ts";
 import type { MapSettings } from "../../model/map-settings.ts";
 import { type Arranging, createArranging } from "../arrange/arranging.ts";
 import { createProblemStore, type ProblemStore } from "../problems/problem-store.ts";
+import type { ChangeGroup } from "./change-groups.ts";
 import { type DriftList, missingEntities } from "./drift-list.ts";
 import type { LinkOverlay } from "./link-overlay.ts";
 import { type OverlayResult, overlayOf } from "./link-overlay.ts";
 import type { Comparison } from "./load-network.ts";
-import type { Network } from "./page-network.ts";
+import type { PageNetwork } from "./page-network.ts";
 import { createPlannedNetworks } from "./page-network.ts";
-import type { ChangeGroup } from "./recent-changes.ts";
 import type { LoadedPath } from "./shown-path.ts";
 import {
   createNavigation,
@@ -34,13 +34,13 @@ interface Notice {
   readonly text: string;
 }
 
-export interface Store extends Navigation {
+export interface PageStore extends Navigation {
   readonly client: Client;
   /** Where the user puts devices, boxes and a picture, and the saved views. */
   readonly arranging: Arranging;
-  readonly live: Signal<Network | undefined>;
+  readonly live: Signal<PageNetwork | undefined>;
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
-  readonly past: Signal<Network | undefined>;
+  readonly past: Signal<PageNetwork | undefined>;
   /** The revision and time of the past network. */
   readonly pastMoment: Signal<RevisionTime | undefined>;
   /** Epoch milliseconds that the views show; undefined at the present. In a quiet network after the last change. */
@@ -49,9 +49,9 @@ export interface Store extends Navigation {
   /** What is not as planned. Undefined when the page does not need it, or before it is loaded. */
   readonly drift: Signal<DriftList | undefined>;
   /** The network with what is only planned: what the map draws and the panel describes. */
-  readonly plannedNetwork: ReadonlySignal<Network | undefined>;
+  readonly plannedNetwork: ReadonlySignal<PageNetwork | undefined>;
   /** What the views show: both sides of a comparison, a past network or the live one. */
-  readonly network: ReadonlySignal<Network | undefined>;
+  readonly network: ReadonlySignal<PageNetwork | undefined>;
   /** Rises when a network that is shown was changed in place. */
   readonly networkVersion: Signal<number>;
   /** Of the service's configuration; undefined until they are loaded. */
@@ -98,10 +98,10 @@ export interface Store extends Navigation {
 
 const NOTICE_MS = 4000;
 
-export function createStore(client: Client): Store {
+export function createStore(client: Client): PageStore {
   const navigation = createNavigation();
-  const live = signal<Network | undefined>(undefined);
-  const past = signal<Network | undefined>(undefined);
+  const live = signal<PageNetwork | undefined>(undefined);
+  const past = signal<PageNetwork | undefined>(undefined);
   const pastMoment = signal<RevisionTime | undefined>(undefined);
   const comparison = signal<Comparison | undefined>(undefined);
   const pathStart = signal<EntityRef | undefined>(undefined);
@@ -180,26 +180,26 @@ export function createStore(client: Client): Store {
   };
 }
 
-export const StoreContext = createContext<Store | undefined>(undefined);
+export const StoreContext = createContext<PageStore | undefined>(undefined);
 
-export function useStore(): Store {
+export function useStore(): PageStore {
   const store = useContext(StoreContext);
   if (!store) throw new Error("no store around this component");
   return store;
 }
 
 /** Subscribes the caller to the network, including changes made to it in place. */
-export function readNetwork({ network, networkVersion }: Store): Network | undefined {
+export function readNetwork({ network, networkVersion }: PageStore): PageNetwork | undefined {
   void networkVersion.value;
   return network.value;
 }
 
 /** The same with what is only planned. */
-function readPlannedNetwork({ plannedNetwork, networkVersion }: Store): Network | undefined {
+function readPlannedNetwork({ plannedNetwork, networkVersion }: PageStore): PageNetwork | undefined {
   void networkVersion.value;
   return plannedNetwork.value;
 }
 
-export const usePlannedNetwork = (): Network | undefined => readPlannedNetwork(useStore());
+export const usePlannedNetwork = (): PageNetwork | undefined => readPlannedNetwork(useStore());
 
-export const useNetwork = (): Network | undefined => readNetwork(useStore());
+export const useNetwork = (): PageNetwork | undefined => readNetwork(useStore());

@@ -3,12 +3,12 @@ import type { PathExplanation } from "../../client/client.ts";
 import type { PathsResult } from "../../client/types.ts";
 import { cableId } from "../../model/cable.ts";
 import type { ExplainedEnd } from "../../model/path-explanation.ts";
-import { entityName } from "./entity-names.ts";
-import type { Network } from "./page-network.ts";
+import type { PageNetwork } from "./page-network.ts";
+import { entityName } from "./shown-names.ts";
 import type { EntityRef } from "./view-state.ts";
 
 /** What the map draws of the shortest paths: their union. Without a path: the ends and what parts them. */
-export interface Path {
+export interface PathHighlight {
   readonly devices: readonly string[];
   readonly cables: readonly string[];
 }
@@ -20,7 +20,7 @@ export interface LoadedPath {
 }
 
 /** The devices that an entity is attached to: a host is on one or more devices, a link joins two. */
-export function devicesOf(network: Network, { kind, id }: EntityRef): string[] {
+export function devicesOf(network: PageNetwork, { kind, id }: EntityRef): string[] {
   if (kind === "devices") return network.devices.has(id) ? [id] : [];
   if (kind === "hosts") {
     const locations = network.hosts.get(id)?.locations ?? [];
@@ -31,20 +31,24 @@ export function devicesOf(network: Network, { kind, id }: EntityRef): string[] {
 }
 
 /** The id by which the service knows an end. A link, which may be picked too, stands for the device at its end. */
-export function pathEndId(network: Network | undefined, { kind, id }: EntityRef, end: "src" | "dst"): string {
+export function pathEndId(
+  network: PageNetwork | undefined,
+  { kind, id }: EntityRef,
+  end: "src" | "dst",
+): string {
   return (kind === "links" && network?.links.get(id)?.[end].device) || id;
 }
 
 /** The name of an end, also where the page does not have it. */
 export function pathEndName(
-  network: Network | undefined,
+  network: PageNetwork | undefined,
   ref: EntityRef,
   explained: ExplainedEnd | undefined,
 ): string {
   return explained?.name ?? entityName(network, ref);
 }
 
-export function pathUnion(network: Network, { explanation }: LoadedPath): Path {
+export function pathUnion(network: PageNetwork, { explanation }: LoadedPath): PathHighlight {
   const { src, dst, none, devices, links } = explanation;
   const cables = links.flatMap((id) => network.links.get(id) ?? []).map(cableId);
   if (!none) return { devices, cables: [...new Set(cables)] };
@@ -56,7 +60,7 @@ export function pathUnion(network: Network, { explanation }: LoadedPath): Path {
 }
 
 /** The device and all devices within `hops` cables of it, in any state. */
-export function neighbourhood(network: Network, start: string, hops: number): Set<string> {
+export function neighbourhood(network: PageNetwork, start: string, hops: number): Set<string> {
   const found = new Set<string>(network.devices.has(start) ? [start] : []);
   let frontier = [...found];
   for (let hop = 0; hop < hops; hop++) {

@@ -4,7 +4,7 @@ import { createFakeService, settle } from "../../../test/support/fake-service.ts
 import type { Client, ConnectionState } from "../../client/client.ts";
 import type { RevisionTime } from "../../client/types.ts";
 import type { Comparison } from "./load-network.ts";
-import { Network } from "./page-network.ts";
+import { PageNetwork } from "./page-network.ts";
 import type { LoadedPath } from "./shown-path.ts";
 import { setConnection, syncHistory, syncPath } from "./sync.ts";
 import { DEFAULT_STATE, type EntityRef, type ViewState } from "./view-state.ts";
@@ -37,8 +37,8 @@ const DIFF = { from: { revision: 1, time: 1000 }, to: { revision: 2, time: 2000 
 const historyStore = (client: Client, state: Partial<ViewState>) => ({
   client,
   state: signal({ ...DEFAULT_STATE, ...state }),
-  live: signal<Network | undefined>(new Network()),
-  past: signal<Network | undefined>(undefined),
+  live: signal<PageNetwork | undefined>(new PageNetwork()),
+  past: signal<PageNetwork | undefined>(undefined),
   pastMoment: signal<RevisionTime | undefined>(undefined),
   comparison: signal<Comparison | undefined>(undefined),
   problem: signal<string | undefined>(undefined),
@@ -102,7 +102,7 @@ test("a path of the past that failed with the connection is loaded again when th
     path: signal<LoadedPath | undefined>(undefined),
     pathLoading: signal(false),
     pathFault: signal<string | undefined>(undefined),
-    network: signal(new Network()),
+    network: signal(new PageNetwork()),
     networkVersion: signal(0),
     connection: signal<ConnectionState>({ state: "reconnecting", afterMs: 1, reason: "" }),
   };

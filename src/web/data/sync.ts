@@ -11,14 +11,14 @@ import { syncViews } from "../arrange/view-actions.ts";
 import { syncProblems } from "../problems/sync-problems.ts";
 import { parseFilter } from "../table/table-filter.ts";
 import { syncPlay } from "../timeline/play-controls.tsx";
+import { ChangeGroups, type RecentChange } from "./change-groups.ts";
 import { type DriftList, failedList, loadDriftAt, watchDrift } from "./drift-list.ts";
-import { CONFLICTING_HOSTS, type HostGroup, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
+import { CONFLICTING_HOSTS, type HostSelection, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
 import type { OverlayResult } from "./link-overlay.ts";
 import { watchNetwork } from "./live.ts";
 import { loadComparison, loadPast, type Past } from "./load-network.ts";
 import { mayRetry, reloadLater, Slices, throttle } from "./pacing.ts";
-import { readNetwork, type Store } from "./page-store.ts";
-import { ChangeGroups, type RecentChange } from "./recent-changes.ts";
+import { type PageStore, readNetwork } from "./page-store.ts";
 import { pathEndId } from "./shown-path.ts";
 import type { EntityRef } from "./view-state.ts";
 
@@ -31,7 +31,7 @@ const GROUPED_AT_ONCE = 200;
 const LARGE_DEVICES = 2000;
 const LARGE_INTERVAL_MS = 400;
 
-export function startSync(store: Store): void {
+export function startSync(store: PageStore): void {
   syncReadiness(store);
   syncDrift(store);
   syncSettings(store);
@@ -45,7 +45,7 @@ export function startSync(store: Store): void {
   syncPlay(store);
 }
 
-function syncReadiness(store: Store): void {
+function syncReadiness(store: PageStore): void {
   const load = async (): Promise<void> => {
     try {
       store.readiness.value = await store.client.ready();
@@ -62,7 +62,7 @@ function syncReadiness(store: Store): void {
   setInterval(() => void load(), READINESS_INTERVAL_MS);
 }
 
-function syncLive(store: Store, reloadComparison: () => void): void {
+function syncLive(store: PageStore, reloadComparison: () => void): void {
   const { live } = store;
   let recent = new ChangeGroups(Date.now());
   /** The changes since the network was loaded, while the earlier ones, which must be grouped first, are being loaded. */
@@ -130,7 +130,7 @@ function syncLive(store: Store, reloadComparison: () => void): void {
 
 /** An attempt to connect again does not end the time without a connection. */
 export function setConnection(
-  { connection, lostSince }: Pick<Store, "connection" | "lostSince">,
+  { connection, lostSince }: Pick<PageStore, "connection" | "lostSince">,
   next: ConnectionState,
 ): void {
   batch(() => {
@@ -146,7 +146,7 @@ export function setConnection(
  */
 const SETTINGS_INTERVAL_MS = 60_000;
 
-function syncSettings({ settings, connection }: Store): void {
+function syncSettings({ settings, connection }: PageStore): void {
   const load = async (): Promise<void> => {
     try {
       const response = await fetch("/map/settings.json");
@@ -169,7 +169,7 @@ function syncSettings({ settings, connection }: Store): void {
 /** After a failure of the connection to the service itself. */
 const METRIC_RETRY_MS = 5000;
 
-function syncOverlay({ state, settings, overlayResult }: Store): void {
+function syncOverlay({ state, settings, overlayResult }: PageStore): void {
   const chosen = computed(() => state.value.metric);
   // The same text for the same metric, although the settings are loaded again.
   const about = computed(() =>
@@ -239,7 +239,7 @@ async function loadMetric(
 /** The list is shown at most this often while it changes. */
 const PUBLISH_INTERVAL_MS = 100;
 
-function syncDrift(store: Store): void {
+function syncDrift(store: PageStore): void {
   const { client, state, drift } = store;
   const needed = computed(() => needsDrift(store));
   const at = computed(() => state.value.at);
@@ -270,7 +270,7 @@ function syncDrift(store: Store): void {
 
 /** Again when the connection has failed and is back. */
 async function loadPastDrift(
-  { client, connection }: Store,
+  { client, connection }: PageStore,
   at: string,
   publish: (list: DriftList) => void,
   signal: AbortSignal,
@@ -286,7 +286,7 @@ async function loadPastDrift(
   }
 }
 
-function needsDrift(store: Store): boolean {
+function needsDrift(store: PageStore): boolean {
   const { layer, view, filter, selected } = store.state.value;
   if (layer === "drift") return true;
   if (view !== "map" && parseFilter(filter).some(([name]) => name === "drift")) return true;
@@ -301,7 +301,7 @@ function needsDrift(store: Store): boolean {
  * is closed, and its request is aborted. What the service refuses, as of a moment that it no longer has, is not tried again
  * until another moment is shown.
  */
-function syncHosts(store: Store): void {
+function syncHosts(store: PageStore): void {
   let requests = new Map<string, AbortController>();
   let current: Hosts | undefined;
   effect(() => {
@@ -334,7 +334,7 @@ function syncHosts(store: Store): void {
   });
 }
 
-function shownGroups({ state, pathStart }: Store): ReadonlyMap<string, HostGroup> {
+function shownGroups({ state, pathStart }: PageStore): ReadonlyMap<string, HostSelection> {
   const { expanded, selected, path, layer } = state.value;
   const refs = [selected, pathStart.value, ...(path ?? [])].filter((ref) => ref !== undefined);
   const ids = (kind: EntityRef["kind"], of: readonly EntityRef[]) =>
@@ -347,7 +347,12 @@ function shownGroups({ state, pathStart }: Store): ReadonlyMap<string, HostGroup
   return new Map(groups.map((group) => [group.key, group]));
 }
 
-async function loadGroup(store: Store, hosts: Hosts, group: HostGroup, signal: AbortSignal): Promise<void> {
+async function loadGroup(
+  store: PageStore,
+  hosts: Hosts,
+  group: HostSelection,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     // The list must not be older than what the stream has already changed.
     const moment: { at?: string; "min-revision"?: number } =
@@ -380,7 +385,7 @@ async function loadGroup(store: Store, hosts: Hosts, group: HostGroup, signal: A
 const COMPARISON_INTERVAL_MS = 2000;
 
 type HistoryStore = Pick<
-  Store,
+  PageStore,
   | "client"
   | "state"
   | "live"
@@ -458,7 +463,7 @@ const MAX_LISTED_PATHS = 32;
 const PATH_RELOAD_MS = 2000;
 
 type PathStore = Pick<
-  Store,
+  PageStore,
   "client" | "state" | "path" | "pathLoading" | "pathFault" | "network" | "networkVersion" | "connection"
 >;
 

@@ -7,8 +7,8 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 
 export const VIEWS = ["map", "devices", "links", "hosts"] as const;
-export type View = (typeof VIEWS)[number];
-export type TableView = Exclude<View, "map">;
+export type ViewName = (typeof VIEWS)[number];
+export type TableView = Exclude<ViewName, "map">;
 
 /** A device, link or host by its id in the interface. */
 export interface EntityRef {
@@ -33,9 +33,9 @@ export type Speed = (typeof SPEEDS)[number];
 
 /** What the map marks, and what the panel then lists: what differs from the plan, or what has conflicting claims. */
 export const LAYERS = ["drift", "conflicts"] as const;
-export type Layer = (typeof LAYERS)[number];
+export type MarkLayer = (typeof LAYERS)[number];
 
-export const LAYER_TITLES: Readonly<Record<Layer, string>> = {
+export const LAYER_TITLES: Readonly<Record<MarkLayer, string>> = {
   drift: "Not as planned",
   conflicts: "Conflicting claims",
 };
@@ -51,7 +51,7 @@ export interface Camera {
 }
 
 export interface ViewState {
-  readonly view: View;
+  readonly view: ViewName;
   readonly selected: EntityRef | undefined;
   /** What the map highlights; empty is no filter. */
   readonly types: readonly string[];
@@ -60,7 +60,7 @@ export interface ViewState {
   readonly around: string | undefined;
   readonly hops: number;
   readonly path: readonly [EntityRef, EntityRef] | undefined;
-  readonly layer: Layer | undefined;
+  readonly layer: MarkLayer | undefined;
   /** The name of the metric that the map shows on links. */
   readonly metric: string | undefined;
   /** The devices whose hosts the map draws. */

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import type { Store } from "../data/page-store.ts";
+import type { PageStore } from "../data/page-store.ts";
 
 interface ButtonProps {
   readonly label: string;
@@ -167,7 +167,7 @@ export function closeOnEscape(event: KeyboardEvent): void {
 }
 
 /** Copies text to the clipboard and reports that in a notice. */
-export async function copyText(store: Store, text: string, what: string): Promise<void> {
+export async function copyText(store: PageStore, text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     store.notify(`Copied ${what}`);

@@ -1,7 +1,7 @@
 /** Shown in place of the content: while it is loaded, when it cannot be shown, and when there is no device. */
 import type { ComponentChildren } from "preact";
 import { isFailing, type SourceStatus } from "../../model/source-status.ts";
-import { readNetwork, type Store, useStore } from "../data/page-store.ts";
+import { type PageStore, readNetwork, useStore } from "../data/page-store.ts";
 import { LAYER_TITLES } from "../data/view-state.ts";
 import { Button } from "./controls.tsx";
 
@@ -26,7 +26,7 @@ export function EmptyState() {
 }
 
 /** Undefined when there is content to show. */
-function messageOf(store: Store): ComponentChildren {
+function messageOf(store: PageStore): ComponentChildren {
   const { state, problem, loading, connection, readiness } = store;
   const network = readNetwork(store);
   if (problem.value !== undefined) {
@@ -71,7 +71,7 @@ function messageOf(store: Store): ComponentChildren {
 }
 
 /** Without devices there is no map. */
-const hasMapFault = ({ mapFault, state, plannedNetwork }: Store): boolean =>
+const hasMapFault = ({ mapFault, state, plannedNetwork }: PageStore): boolean =>
   mapFault.value !== undefined && state.value.view === "map" && (plannedNetwork.value?.devices.size ?? 0) > 0;
 
 /** Leads to what is missing: where nothing is observed there is no map with the button of the layer. */

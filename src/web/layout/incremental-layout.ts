@@ -14,7 +14,7 @@ export interface LayoutPosition extends Point {
   readonly cluster: number;
 }
 
-export interface Placement {
+export interface DevicePlaces {
   /** By device id. */
   readonly positions: Map<string, LayoutPosition>;
   /** Devices that have had no link since they were placed. */
@@ -23,13 +23,13 @@ export interface Placement {
   joined: number;
 }
 
-type Positions = Placement["positions"];
+type Positions = DevicePlaces["positions"];
 
 /** With a larger share of new devices it is another network. */
 const MAX_NEW_SHARE = 0.5;
 
 /** Sets the positions of devices that have none, and of those that got their first link. */
-export function placeDevices(graph: ClusterGraph, placement: Placement): void {
+export function placeDevices(graph: ClusterGraph, placement: DevicePlaces): void {
   const { positions, alone } = placement;
   for (const [node, { id }] of graph.nodes.entries()) {
     if ((graph.neighbours[node]?.length ?? 0) === 0 || !alone.delete(id)) continue;
@@ -49,7 +49,7 @@ export function placeDevices(graph: ClusterGraph, placement: Placement): void {
 }
 
 function placeUnplaced(graph: ClusterGraph, unplaced: readonly number[], positions: Positions): void {
-  const space = new FreeSpace(SPACING);
+  const space = new FreePlaces(SPACING);
   for (const { id } of graph.nodes) {
     const position = positions.get(id);
     if (position) space.occupy(position);
@@ -95,7 +95,7 @@ function placeByNeighbours(
   graph: ClusterGraph,
   node: number,
   positions: Positions,
-  space: FreeSpace,
+  space: FreePlaces,
 ): boolean {
   const positionOf = (other: number) => positions.get(graph.nodes[other]?.id ?? "");
   const neighbours = graph.neighbours[node] ?? [];
@@ -150,7 +150,7 @@ function positionBelowAll({ nodes }: ClusterGraph, positions: Positions): Layout
 /** Where devices are, and the nearest places where another one fits without overlapping any of them. */
 const MAX_RINGS = 80;
 
-class FreeSpace {
+class FreePlaces {
   readonly #spacing: Size;
   readonly #cells = new Map<number, Point[]>();
 

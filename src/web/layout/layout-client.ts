@@ -4,10 +4,10 @@
  */
 import type { Drawing } from "../../formats/svg.ts";
 import { runInSlices } from "../data/pacing.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { loadText, saveText } from "../data/storage.ts";
 import { pairName } from "../map/bundles.ts";
-import type { MapPosition } from "../map/clusters.ts";
+import type { MapPosition } from "../map/map-clusters.ts";
 import type {
   DrawingRequest,
   DrawingResponse,
@@ -16,7 +16,7 @@ import type {
   LayoutStart,
   SavedLayout,
 } from "./layout-messages.ts";
-import { type DevicePair, dropRoutes, NetworkDiff, numberPairs } from "./network-diff.ts";
+import { dropRoutes, type LostPair, NetworkDiff, numberPairs } from "./network-diff.ts";
 
 interface LayoutClient {
   /** By device id. Also contains devices that were removed. */
@@ -47,8 +47,8 @@ interface LayoutHandlers {
 const RESTART_MS = 3000;
 
 export function createLayoutClient(workerUrl: string, { onLayout, onFault }: LayoutHandlers): LayoutClient {
-  const layout: Layout = { positions: new Map(), routes: new Map() };
-  let newest: LayoutInput | undefined;
+  const layout: MapLayout = { positions: new Map(), routes: new Map() };
+  let newest: LayoutContent | undefined;
   const start = () =>
     startLayoutSession(workerUrl, layout, {
       onLayout() {
@@ -85,18 +85,18 @@ export function createLayoutClient(workerUrl: string, { onLayout, onFault }: Lay
 // own, as if the page had been opened with it.
 
 /** What the layout is of. Another list or map of the same content is sent again. */
-interface LayoutInput {
-  readonly network: Network;
+interface LayoutContent {
+  readonly network: PageNetwork;
   /** Devices that stay where the map says. */
   readonly pinned: PinnedPositions;
   /** Pairs of devices that have a route and are no part of the layout. */
-  readonly lost: readonly DevicePair[];
+  readonly lost: readonly LostPair[];
 }
 
 export type PinnedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
 /** What the worker has computed. */
-interface Layout {
+interface MapLayout {
   readonly positions: Map<string, MapPosition>;
   readonly routes: Map<string, Float64Array>;
 }
@@ -108,7 +108,7 @@ interface LayoutSessionHandlers {
 }
 
 interface LayoutSession {
-  update(input: LayoutInput): void;
+  update(input: LayoutContent): void;
   isUpToDate(): boolean;
   /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
   isPartial(): boolean;
@@ -119,11 +119,11 @@ interface LayoutSession {
 /** The browser keeps the positions here for the next visit. */
 const STORAGE_KEY = "gazetteer.layout";
 const NONE_PINNED: PinnedPositions = new Map();
-const NONE_LOST: readonly DevicePair[] = [];
+const NONE_LOST: readonly LostPair[] = [];
 
 function startLayoutSession(
   workerUrl: string,
-  { positions, routes }: Layout,
+  { positions, routes }: MapLayout,
   { onLayout, onFailed }: LayoutSessionHandlers,
 ): LayoutSession {
   const worker = new Worker(workerUrl, { type: "module" });
@@ -132,15 +132,15 @@ function startLayoutSession(
   const drawings: PromiseWithResolvers<string>[] = [];
   let isBusy = false;
   let hasFailed = false;
-  let pending: LayoutInput | undefined;
+  let pending: LayoutContent | undefined;
   let sentPinned = NONE_PINNED;
   let sentLost = NONE_LOST;
-  let sentVersion: readonly [Network, number] | undefined;
+  let sentVersion: readonly [PageNetwork, number] | undefined;
 
   const idOf = (number: number | undefined) => diff.ids[number ?? -1] ?? "";
   const saved = loadText(STORAGE_KEY);
   let isPartial = true;
-  const startLayout = (network: Network) => {
+  const startLayout = (network: PageNetwork) => {
     diff = new NetworkDiff();
     sentPinned = NONE_PINNED;
     sentLost = NONE_LOST;
@@ -148,7 +148,7 @@ function startLayoutSession(
     worker.postMessage({ start: saved ?? "", isKept: !network.isPartial } satisfies LayoutStart);
   };
 
-  const send = ({ network, pinned, lost }: LayoutInput) => {
+  const send = ({ network, pinned, lost }: LayoutContent) => {
     isBusy = true;
     if (!sentVersion || (sentVersion[0].isPartial && network !== sentVersion[0])) startLayout(network);
     let isEmpty = true;
@@ -159,7 +159,7 @@ function startLayoutSession(
       for (let i = 0; i < part.disconnected.length; i += 2)
         routes.delete(pairName(idOf(part.disconnected[i]), idOf(part.disconnected[i + 1])));
     };
-    const [before, numbered]: [readonly DevicePair[], number[]] = [sentLost, []];
+    const [before, numbered]: [readonly LostPair[], number[]] = [sentLost, []];
     const steps = function* () {
       yield* diff.update(network, (part) => post(part, false));
       yield* numberPairs(lost, diff, numbered);
@@ -232,12 +232,12 @@ function startLayoutSession(
     });
   });
 
-  const isSent = ({ network, pinned, lost }: LayoutInput) =>
+  const isSent = ({ network, pinned, lost }: LayoutContent) =>
     network === sentVersion?.[0] &&
     network.version === sentVersion[1] &&
     pinned === sentPinned &&
     lost === sentLost;
-  const update = (input: LayoutInput) => {
+  const update = (input: LayoutContent) => {
     if (hasFailed) return;
     if (isBusy) pending = input;
     else if (!isSent(input)) send(input);

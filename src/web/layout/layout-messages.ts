@@ -4,11 +4,11 @@
  */
 
 import type { Drawing } from "../../formats/svg.ts";
-import type { ClusterNode } from "../../layout/cluster-assignment.ts";
+import type { DeviceNode } from "../../layout/cluster-assignment.ts";
 
 export interface NumberedNode {
   readonly number: number;
-  readonly node: ClusterNode;
+  readonly node: DeviceNode;
 }
 
 /** A part of an update. The worker collects parts until the last one, because a large part blocks the page. */

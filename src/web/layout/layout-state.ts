@@ -2,9 +2,9 @@
  * The state of the layout worker: the network as the page has sent it, the positions of its devices and the routes of its
  * links and lost links. An update returns what is different from before. Positions are kept when a device is removed.
  */
-import type { ClusterNode } from "../../layout/cluster-assignment.ts";
-import { pairKey, pairOf, Router } from "../../layout/link-router.ts";
-import { type LayoutPosition, type Placement, placeDevices } from "./incremental-layout.ts";
+import type { DeviceNode } from "../../layout/cluster-assignment.ts";
+import { LinkRouter, pairKey, pairOf } from "../../layout/link-router.ts";
+import { type DevicePlaces, type LayoutPosition, placeDevices } from "./incremental-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./layout-messages.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 
@@ -17,13 +17,13 @@ const MAX_SAVED_REMOVED = 2000;
 type Pair = readonly [a: number, b: number];
 
 export class LayoutState {
-  readonly #nodes = new Map<number, ClusterNode>();
+  readonly #nodes = new Map<number, DeviceNode>();
   readonly #pairs = new Map<number, Pair>();
   /** Pairs that only have a route. */
   #lost = new Map<number, Pair>();
-  readonly #router = new Router({ box: DEVICE_BOX, gutter: GUTTER });
+  readonly #router = new LinkRouter({ box: DEVICE_BOX, gutter: GUTTER });
   /** Of devices, y downwards. */
-  readonly #placement: Placement = { positions: new Map(), alone: new Set(), joined: 0 };
+  readonly #placement: DevicePlaces = { positions: new Map(), alone: new Set(), joined: 0 };
   #saved: ReadonlyMap<string, LayoutPosition> = new Map();
   /** By number of device. */
   #pinned = new Map<number, { readonly x: number; readonly y: number }>();

@@ -5,7 +5,7 @@
  */
 import { deviceNode } from "../../layout/cluster-assignment.ts";
 import { pairKey, pairOf } from "../../layout/link-router.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { pairName } from "../map/bundles.ts";
 import type { LayoutRequest, NumberedNode } from "./layout-messages.ts";
 
@@ -30,7 +30,7 @@ export class NetworkDiff {
   }
 
   /** Calls `send` with the parts of the difference; not at all when there is none. */
-  *update(network: Network, send: (part: Omit<LayoutRequest, "isLast">) => void): Generator<void> {
+  *update(network: PageNetwork, send: (part: Omit<LayoutRequest, "isLast">) => void): Generator<void> {
     const removed: number[] = [];
     const connected: number[] = [];
     const disconnected: number[] = [];
@@ -56,7 +56,7 @@ export class NetworkDiff {
       send({ ...NO_CHANGE, removed, connected, disconnected });
   }
 
-  *#addDevices(network: Network, send: (added: NumberedNode[]) => void): Generator<void> {
+  *#addDevices(network: PageNetwork, send: (added: NumberedNode[]) => void): Generator<void> {
     let added: NumberedNode[] = [];
     for (const device of network.devices.values()) {
       yield;
@@ -86,14 +86,14 @@ const NO_CHANGE = { added: [], removed: [], connected: [], disconnected: [] } as
  * The pairs of devices of lost links, for the layout worker: it routes them as it does links, but they are no part of the
  * network. Each function yields after every pair, so that the caller can pause: a cut may lose thousands of links.
  */
-export interface DevicePair {
+export interface LostPair {
   readonly a: string;
   readonly b: string;
 }
 
 /** Those of devices that the worker knows, as numbers, flat. */
 export function* numberPairs(
-  pairs: readonly DevicePair[],
+  pairs: readonly LostPair[],
   diff: NetworkDiff,
   numbers: number[],
 ): Generator<void> {
@@ -106,8 +106,8 @@ export function* numberPairs(
 
 /** Of pairs that are no longer lost and that no link joins. */
 export function* dropRoutes(
-  before: readonly DevicePair[],
-  now: readonly DevicePair[],
+  before: readonly LostPair[],
+  now: readonly LostPair[],
   diff: NetworkDiff,
   routes: Map<string, Float64Array>,
 ): Generator<void> {

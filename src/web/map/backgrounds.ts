@@ -4,9 +4,9 @@
  */
 
 import type { GroupBox } from "../../model/map-view.ts";
-import type { Network } from "../data/page-network.ts";
-import type { Cluster, MapPosition } from "./clusters.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { type Bounds, boundsOf, type MapPoint, type Projection } from "./geometry.ts";
+import type { MapCluster, MapPosition } from "./map-clusters.ts";
 import type { Palette } from "./palette.ts";
 
 /** The space around the devices of a cluster, in map units. */
@@ -17,7 +17,7 @@ const MIN_NAMED_CLUSTER_PX = 70;
 
 export function drawClusterBackgrounds(
   context: CanvasRenderingContext2D,
-  clusters: readonly Cluster[],
+  clusters: readonly MapCluster[],
   projection: Projection,
   palette: Palette,
 ): void {
@@ -81,7 +81,7 @@ type Positions = ReadonlyMap<string, MapPosition>;
 /** Yields now and then, so that the caller can pause. A box without a placed device is left out. */
 export function* groupShapes(
   groups: readonly GroupBox[],
-  network: Network,
+  network: PageNetwork,
   positions: Positions,
 ): Generator<void, readonly GroupShape[]> {
   const shapes: GroupShape[] = [];
@@ -101,7 +101,7 @@ export function* groupShapes(
 
 function* membersByValue(
   annotation: string,
-  network: Network,
+  network: PageNetwork,
   positions: Positions,
 ): Generator<void, Map<string, MapPoint[]>> {
   const members = new Map<string, MapPoint[]>();

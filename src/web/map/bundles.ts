@@ -3,7 +3,7 @@
  * network by comparing values: a cable that is the same object as before has not changed.
  */
 import type { Cable } from "../../model/cable.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 
 export interface Bundle {
   /** The ids of the two devices; `a` is the lower one. */
@@ -23,7 +23,7 @@ export class Bundles {
   readonly #cables = new Map<string, Cable>();
 
   /** Returns the keys of the bundles that changed. Yields after every cable, so that the caller can pause. */
-  *update(network: Network): Generator<void, Set<string>> {
+  *update(network: PageNetwork): Generator<void, Set<string>> {
     const changed = new Set<string>();
     let seen = 0;
     for (const cable of network.cables.values()) {

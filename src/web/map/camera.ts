@@ -12,7 +12,7 @@ import {
   type MapPoint,
   type Projection,
 } from "./geometry.ts";
-import { FreeSpace } from "./uncovered-space.ts";
+import { UncoveredSpace } from "./uncovered-space.ts";
 
 /** The spacing at which the camera stops when it fits a single device, and that of the closest zoom. */
 export const CLOSE_UP_SPACING_PX = 144;
@@ -23,7 +23,7 @@ const ANIMATION_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 
 
 export class MapCamera {
   #position: CameraPosition = { x: 0, y: 0, span: 1000 };
-  #space = new FreeSpace({ width: 1, height: 1 }, []);
+  #space = new UncoveredSpace({ width: 1, height: 1 }, []);
   #bounds: Bounds | undefined;
   #frame = 0;
   readonly #onMoved: () => void;
@@ -41,7 +41,7 @@ export class MapCamera {
   }
 
   /** Returns whether the size has changed. The shorter side keeps its length in map units. */
-  resize(space: FreeSpace): boolean {
+  resize(space: UncoveredSpace): boolean {
     const { width, height } = this.#space;
     this.#space = space;
     return space.width !== width || space.height !== height;

@@ -2,12 +2,13 @@
  * The clusters as the map draws them at a zoom at which devices would be too small: one card a cluster and one line for
  * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to every other.
  */
-import type { Cluster, Clusters } from "./clusters.ts";
+
 import type { BundleItem, DeviceScene, LostLines, SceneChanges, SceneInput } from "./device-scene.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import type { MapPoint } from "./geometry.ts";
 import { createScene } from "./gl-renderer.ts";
 import { WordWriter } from "./instance-layer.ts";
+import type { Clusters, MapCluster } from "./map-clusters.ts";
 import { encodeNode } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
 import { CARD, type EdgeStyle, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
@@ -21,7 +22,7 @@ const CARD_GAP = 4;
 type DrawnLines = Pick<DeviceScene, "bundles" | "lost">;
 
 export interface ClusterCard extends MapPoint {
-  readonly cluster: Cluster;
+  readonly cluster: MapCluster;
   /** In map units. */
   readonly radius: number;
   readonly downCount: number;
@@ -68,7 +69,7 @@ export class ClusterScene {
 
   #updateCard(
     index: number,
-    cluster: Cluster | undefined,
+    cluster: MapCluster | undefined,
     { network, highlights, palette }: SceneInput,
   ): void {
     const node = clusterNode(index);
@@ -178,7 +179,7 @@ export function clusterLineStyle(
  * The largest radius for each cluster, in map units, at which its card covers its devices at most, and at which two cards
  * of any two clusters are apart in x or in y. Both then are at most half of the larger of the two distances.
  */
-export function* cardRadii(clusters: readonly Cluster[]): Generator<void, Map<number, number>> {
+export function* cardRadii(clusters: readonly MapCluster[]): Generator<void, Map<number, number>> {
   const centres = clusters.map(({ left, right, bottom, top }) => ({
     x: (left + right) / 2,
     y: (bottom + top) / 2,

@@ -4,17 +4,17 @@
  * work on a large network into short tasks.
  */
 import type { Device } from "../../model/entity.ts";
-import { deviceName } from "../data/entity-names.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
+import { deviceName } from "../data/shown-names.ts";
 import { type Bundle, Bundles, pairName } from "./bundles.ts";
-import { Clusters, type MapPosition } from "./clusters.ts";
 import { edgeLevel, encodeEdge } from "./edge-program.ts";
 import { linePoints, type MapPoint, type Routes } from "./geometry.ts";
 import { createScene, type Scene } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { WordWriter } from "./instance-layer.ts";
-import type { LostCable } from "./marks.ts";
+import { Clusters, type MapPosition } from "./map-clusters.ts";
+import type { CutCable } from "./marks.ts";
 import { encodeNode } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
 import {
@@ -176,7 +176,7 @@ const isNamedAlike = (p: Device, q: Device): boolean =>
 
 /** What the scenes of the map are computed from, and what they keep of each device and bundle that is drawn. */
 export interface SceneInput {
-  readonly network: Network;
+  readonly network: PageNetwork;
   readonly positions: ReadonlyMap<string, MapPosition>;
   readonly routes: Routes;
   readonly highlights: Highlights;
@@ -184,7 +184,7 @@ export interface SceneInput {
   /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;
   readonly overlay: LinkOverlay | undefined;
-  readonly lost: readonly LostCable[];
+  readonly lost: readonly CutCable[];
   /** The speed of a bundle in Mb/s; 0 when it is not known. */
   readonly speedOf: (bundle: Bundle) => number;
 }
@@ -294,7 +294,7 @@ const LOST_PREFIX = "lost ";
 const LOST_WIDTH_PX = 1.6;
 
 export interface LostItem {
-  readonly lost: LostCable;
+  readonly lost: CutCable;
   readonly route: Float64Array | undefined;
   /** The devices with the lower and the higher id. */
   readonly ends: readonly [MapPosition, MapPosition];
@@ -345,7 +345,7 @@ export class LostLines {
  * draws it. Also when a device is not drawn.
  */
 function itemOf(
-  lost: LostCable,
+  lost: CutCable,
   { network, routes }: SceneInput,
   devices: ReadonlyMap<string, DeviceItem>,
 ): LostItem | undefined {
@@ -360,7 +360,7 @@ const isSameLine = (p: LostItem, q: LostItem): boolean =>
   p.route === q.route && p.ends[0] === q.ends[0] && p.ends[1] === q.ends[1];
 
 /** Never dimmed, because it is an alarm. */
-const lostStyle = ({ isChosen }: LostCable, palette: Palette) => ({
+const lostStyle = ({ isChosen }: CutCable, palette: Palette) => ({
   stroke: STROKES.dashed,
   sign: LINE_SIGNS.cross,
   color: palette.down,

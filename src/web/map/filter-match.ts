@@ -5,7 +5,7 @@
 import type { Cable } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Device, Link } from "../../model/entity.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import type { ViewState } from "../data/view-state.ts";
 
 /** The values of the state filter and their labels. */
@@ -25,7 +25,7 @@ interface FilterMatch {
   cable(cable: Cable): boolean;
 }
 
-export function createFilterMatch(network: Network, { types, states, sources }: Filters): FilterMatch {
+export function createFilterMatch(network: PageNetwork, { types, states, sources }: Filters): FilterMatch {
   const matches = (entity: Device | Link, stateMatches: boolean, typeMatches: boolean): boolean =>
     typeMatches &&
     (states.length === 0 || stateMatches) &&
@@ -46,7 +46,7 @@ export function createFilterMatch(network: Network, { types, states, sources }: 
 }
 
 /** The devices with a cable in one of the states: one pass over the cables is faster than those of each device. */
-function devicesAtCables(network: Network, states: readonly string[]): ReadonlySet<string> {
+function devicesAtCables(network: PageNetwork, states: readonly string[]): ReadonlySet<string> {
   const devices = new Set<string>();
   if (states.length === 0) return devices;
   for (const cable of network.cables.values())
@@ -84,7 +84,7 @@ interface FilterCounts {
  * highlighted when that value alone is chosen in its group.
  */
 export function countFilters(
-  network: Network,
+  network: PageNetwork,
   filters: Filters,
   isVisible: (device: string) => boolean,
 ): FilterCounts {

@@ -5,8 +5,8 @@
  */
 import { type Cable, cableId } from "../../model/cable.ts";
 import type { Device } from "../../model/entity.ts";
-import type { Network } from "../data/page-network.ts";
-import { devicesOf, neighbourhood, type Path } from "../data/shown-path.ts";
+import type { PageNetwork } from "../data/page-network.ts";
+import { devicesOf, neighbourhood, type PathHighlight } from "../data/shown-path.ts";
 import type { ViewState } from "../data/view-state.ts";
 import { createFilterMatch } from "./filter-match.ts";
 import type { Emphasis, Mark } from "./style.ts";
@@ -20,7 +20,7 @@ export interface MapMarks {
 }
 
 export interface Highlights {
-  readonly path: Path | undefined;
+  readonly path: PathHighlight | undefined;
   /** The word after a number of marked devices. */
   readonly markWord: string;
   isVisible(device: string): boolean;
@@ -34,10 +34,10 @@ type HighlightOptions = Pick<
 >;
 
 export function createHighlights(
-  network: Network,
+  network: PageNetwork,
   options: HighlightOptions,
   marks: MapMarks | undefined,
-  path?: Path,
+  path?: PathHighlight,
 ): Highlights {
   const { types, states, sources, around, hops, path: pathEnds, selected } = options;
   const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
@@ -76,7 +76,7 @@ export function createHighlights(
   };
 }
 
-function selectedIds(network: Network, selected: ViewState["selected"]) {
+function selectedIds(network: PageNetwork, selected: ViewState["selected"]) {
   const devices = new Set<string>();
   const cables = new Set<string>();
   if (selected?.kind === "devices") devices.add(selected.id);

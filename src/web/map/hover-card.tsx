@@ -6,6 +6,8 @@ import type { ReadonlySignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import type { Device, Host } from "../../model/entity.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
+import type { PageNetwork } from "../data/page-network.ts";
+import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import {
   cableName,
   deviceName,
@@ -13,16 +15,14 @@ import {
   formatCount,
   formatType,
   hostName,
-} from "../data/entity-names.ts";
-import type { Network } from "../data/page-network.ts";
-import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+} from "../data/shown-names.ts";
 import { formatDuration } from "../elements/format-time.ts";
 import { problemName } from "../problems/problem-target.ts";
 import { SEVERITY_SIGNS } from "../problems/signs.tsx";
 import type { Bundle } from "./bundles.ts";
 import type { Hovered } from "./interaction.ts";
 import type { NetworkMap } from "./map.ts";
-import { formatSpeed, type PortFacts } from "./port-facts.ts";
+import { formatSpeed, type PortCache } from "./port-cache.ts";
 
 /** The distance from the pointer, and the space that the card needs. */
 const OFFSET_PX = 14;
@@ -85,8 +85,8 @@ interface HoverFacts {
 
 function hoverFacts(
   { ref, bundle, lost }: Hovered,
-  network: Network,
-  ports: PortFacts,
+  network: PageNetwork,
+  ports: PortCache,
   now: number,
 ): HoverFacts | undefined {
   if (lost) return lostFacts(lost.problem, network, now);
@@ -97,7 +97,7 @@ function hoverFacts(
   return host && hostFacts(host, network, ports, now);
 }
 
-function deviceFacts(device: Device, network: Network, now: number): HoverFacts {
+function deviceFacts(device: Device, network: PageNetwork, now: number): HoverFacts {
   const cables = network.cablesOf(device.id);
   const inactive = cables.filter((cable) => !cable.active).length;
   const model = [device.mfr, device.hw].filter((part) => part !== "unknown" && part !== "").join(" ");
@@ -114,7 +114,12 @@ function deviceFacts(device: Device, network: Network, now: number): HoverFacts 
 }
 
 /** Of several cables the ports of the first two; the panel of each device lists all. */
-function bundleFacts({ a, b, cables }: Bundle, network: Network, ports: PortFacts, now: number): HoverFacts {
+function bundleFacts(
+  { a, b, cables }: Bundle,
+  network: PageNetwork,
+  ports: PortCache,
+  now: number,
+): HoverFacts {
   const inactive = cables.filter((cable) => !cable.active).length;
   const [first] = cables;
   const speeds = [
@@ -149,7 +154,7 @@ function bundleFacts({ a, b, cables }: Bundle, network: Network, ports: PortFact
   };
 }
 
-function lostFacts(problem: NetworkProblem, network: Network, now: number): HoverFacts {
+function lostFacts(problem: NetworkProblem, network: PageNetwork, now: number): HoverFacts {
   const { severity, since, until, cutOff, sources } = problem;
   const { deviceCount, hostCount } = cutOff;
   return {
@@ -169,7 +174,7 @@ function lostFacts(problem: NetworkProblem, network: Network, now: number): Hove
   };
 }
 
-function hostFacts(host: Host, network: Network, ports: PortFacts, now: number): HoverFacts {
+function hostFacts(host: Host, network: PageNetwork, ports: PortCache, now: number): HoverFacts {
   const { elementId, port } = host.location;
   const portName = ports.get(elementId, port)?.name ?? port;
   return {

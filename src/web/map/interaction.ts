@@ -7,14 +7,14 @@ import { hostIdOf, isHostNode } from "./device-scene.ts";
 import type { MapPoint } from "./geometry.ts";
 import { lineAt, nodeAt } from "./hit-test.ts";
 import type { Label } from "./labels.ts";
-import type { LostCable } from "./marks.ts";
+import type { CutCable } from "./marks.ts";
 import { type DragHandlers, listenToPointers } from "./pointer.ts";
 
 /** What is under the pointer: a device or host, or a line with its bundle, or that of a lost link. */
 interface MapTarget {
   readonly ref: EntityRef;
   readonly bundle?: Bundle;
-  readonly lost?: LostCable;
+  readonly lost?: CutCable;
 }
 
 /** With the pixel of the pointer. */

@@ -2,9 +2,8 @@
  * The labels of devices, hosts and clusters: each has a priority, and as many as fit without overlap are drawn on a canvas
  * above the graph. A label is made again only when its device or cluster has changed.
  */
-import { deviceName, hostName } from "../data/entity-names.ts";
+import { deviceName, hostName } from "../data/shown-names.ts";
 import type { ClusterCard } from "./cluster-scene.ts";
-import type { Cluster } from "./clusters.ts";
 import {
   type DeviceItem,
   type DeviceScene,
@@ -14,6 +13,7 @@ import {
   type SceneInput,
 } from "./device-scene.ts";
 import type { Projection } from "./geometry.ts";
+import type { MapCluster } from "./map-clusters.ts";
 import { MAX_CARD_PX } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
 import { CARD } from "./style.ts";
@@ -70,7 +70,7 @@ const hostLabel = (nodeId: string, x: number, y: number, text: string, palette: 
 
 function deviceLabel(
   { device, position, emphasis }: DeviceItem,
-  cluster: Cluster | undefined,
+  cluster: MapCluster | undefined,
   { network, palette }: SceneInput,
 ): Label {
   const { highlighted, selected, onPath, mark } = emphasis;

@@ -10,7 +10,7 @@ import type { Bounds, Projection } from "./geometry.ts";
 import { lengthOf, pointAt } from "./geometry.ts";
 import { type OccupiedCells, textWidth } from "./labels.ts";
 import type { Palette } from "./palette.ts";
-import { formatSpeed, type PortFact } from "./port-facts.ts";
+import { formatSpeed, type PortFact } from "./port-cache.ts";
 
 /** The smallest spacing of devices at which the texts in the middle and those of ports are drawn. */
 const COUNT_SPACING_PX = 30;

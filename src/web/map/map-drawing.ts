@@ -9,7 +9,7 @@ import type { GlRenderer } from "./gl-renderer.ts";
 import { drawLabels, type Label } from "./labels.ts";
 import { drawLineLabels } from "./line-labels.ts";
 import type { Palette } from "./palette.ts";
-import type { PortFacts } from "./port-facts.ts";
+import type { PortCache } from "./port-cache.ts";
 
 interface Frame {
   readonly projection: Projection;
@@ -19,7 +19,7 @@ interface Frame {
   readonly showsClusters: boolean;
   readonly labels: readonly Label[];
   readonly hovered: string | undefined;
-  readonly ports: PortFacts;
+  readonly ports: PortCache;
   readonly groups: readonly GroupShape[];
   readonly pinned: PinnedPositions | undefined;
 }

@@ -1,7 +1,7 @@
 /** The map as a file: the drawing for a report as SVG, with devices and boxes where the user has arranged them, and the screen as PNG. */
 import type { Drawing } from "../../formats/svg.ts";
 import type { Topology } from "../../model/entity.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { SPACING } from "../layout/map-layout.ts";
 import type { GroupShape } from "./backgrounds.ts";
 import type { DeviceItem, LostItem } from "./device-scene.ts";
@@ -14,7 +14,7 @@ export interface DrawingFacts {
 
 interface ArrangedMap {
   /** Without what is only planned. */
-  readonly network: Network;
+  readonly network: PageNetwork;
   readonly devices: ReadonlyMap<string, DeviceItem>;
   readonly lost: Iterable<LostItem>;
   readonly groups: readonly GroupShape[];

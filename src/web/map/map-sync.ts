@@ -9,8 +9,8 @@ import { dragHandler } from "../arrange/arrange-keys.ts";
 import type { DriftList } from "../data/drift-list.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
 import type { Comparison } from "../data/load-network.ts";
-import type { Network } from "../data/page-network.ts";
-import type { Store } from "../data/page-store.ts";
+import type { PageNetwork } from "../data/page-network.ts";
+import type { PageStore } from "../data/page-store.ts";
 import { devicesOf, type LoadedPath, pathUnion } from "../data/shown-path.ts";
 import type { EntityRef, ViewState } from "../data/view-state.ts";
 import type { PinnedPositions } from "../layout/layout-client.ts";
@@ -20,7 +20,7 @@ import { createHighlights, type Highlights } from "./highlights.ts";
 import type { Hovered } from "./interaction.ts";
 import type { MapLayers } from "./map.ts";
 import { NetworkMap } from "./map.ts";
-import { type LostCable, layerMarks, lostCables, problemMarks } from "./marks.ts";
+import { type CutCable, layerMarks, lostCables, problemMarks } from "./marks.ts";
 
 /** When the camera has not moved for this long, it is written to the address, and ports are loaded. */
 const CAMERA_PAUSE_MS = 400;
@@ -29,7 +29,7 @@ const NO_GROUPS: readonly GroupBox[] = [];
 
 interface MapInput {
   readonly state: ViewState;
-  readonly network: Network | undefined;
+  readonly network: PageNetwork | undefined;
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
   readonly path: LoadedPath | undefined;
@@ -56,12 +56,12 @@ interface MapSyncOptions {
 interface Lost {
   readonly problems: readonly NetworkProblem[];
   readonly chosen: NetworkProblem | undefined;
-  readonly cables: readonly LostCable[];
+  readonly cables: readonly CutCable[];
 }
 
 export class MapSync {
   readonly map: NetworkMap;
-  readonly #store: Store;
+  readonly #store: PageStore;
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
   #highlightsKey = "";
@@ -77,7 +77,7 @@ export class MapSync {
   #fittedKey: string | undefined;
   #selectionKey: string | undefined;
 
-  constructor(store: Store, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
+  constructor(store: PageStore, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
     const onDeviceDrag = dragHandler(store.arranging);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
@@ -169,7 +169,7 @@ export class MapSync {
   }
 
   /** The same list for the same problems, because another one is routed again. */
-  #lostCables({ lost: problems, problem }: MapInput): readonly LostCable[] {
+  #lostCables({ lost: problems, problem }: MapInput): readonly CutCable[] {
     if (this.#lost?.problems !== problems || this.#lost.chosen !== problem)
       this.#lost = { problems, chosen: problem, cables: lostCables(problems, problem) };
     return this.#lost.cables;

@@ -4,10 +4,10 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { ArrangeBox, ArrangeButton } from "../arrange/arrange-box.tsx";
 import { onArrangeKey } from "../arrange/arrange-keys.ts";
-import { entityName, formatCount } from "../data/entity-names.ts";
-import type { Network } from "../data/page-network.ts";
-import { type Store, useNetwork, usePlannedNetwork, useStore } from "../data/page-store.ts";
-import { type EntityRef, LAYER_TITLES, type Layer } from "../data/view-state.ts";
+import type { PageNetwork } from "../data/page-network.ts";
+import { type PageStore, useNetwork, usePlannedNetwork, useStore } from "../data/page-store.ts";
+import { entityName, formatCount } from "../data/shown-names.ts";
+import { type EntityRef, LAYER_TITLES, type MarkLayer } from "../data/view-state.ts";
 import { Button, focusPanel, Icon, type IconName, Popover } from "../elements/controls.tsx";
 import type { MapPoint } from "./geometry.ts";
 import { HoverCard } from "./hover-card.tsx";
@@ -124,7 +124,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
 }
 
 interface LayerButtonProps {
-  readonly layer: Layer;
+  readonly layer: MarkLayer;
   readonly icon: IconName;
 }
 
@@ -136,13 +136,13 @@ function LayerButton({ layer, icon }: LayerButtonProps) {
   return <Button label={LAYER_TITLES[layer]} icon={icon} pressed={pressed} onClick={toggle} />;
 }
 
-const keyActions = (store: Store): KeyActions => ({
+const keyActions = (store: PageStore): KeyActions => ({
   selected: store.state.peek().selected,
   select: (ref) => store.pick(ref),
   open: focusPanel,
 });
 
-function summarize(network: Network): string {
+function summarize(network: PageNetwork): string {
   const down = count(network.devices.values(), (device) => !device.available);
   const inactive = count(network.cables.values(), (cable) => !cable.active);
   return [
@@ -153,7 +153,7 @@ function summarize(network: Network): string {
 }
 
 /** What a screen reader reads out when the selection moves. */
-function selectionText(network: Network | undefined, selected: EntityRef | undefined): string {
+function selectionText(network: PageNetwork | undefined, selected: EntityRef | undefined): string {
   if (!network || !selected) return "";
   const name = entityName(network, selected);
   const device = selected.kind === "devices" ? network.devices.get(selected.id) : undefined;

@@ -12,7 +12,7 @@ import { errorMessage } from "../../lib/error-message.ts";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
 import { SlicedWork, throttle } from "../data/pacing.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { devicesOf } from "../data/shown-path.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
 import type { PinnedPositions } from "../layout/layout-client.ts";
@@ -30,10 +30,10 @@ import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
 import { clusterLabels, DeviceLabels, type Label } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
 import { composePng, createDrawing, type DrawingFacts } from "./map-export.ts";
-import type { LostCable } from "./marks.ts";
+import type { CutCable } from "./marks.ts";
 import { currentPalette, onPaletteChange } from "./palette.ts";
-import { MAX_DEVICES_IN_VIEW, PortFacts } from "./port-facts.ts";
-import { measureFreeSpace } from "./uncovered-space.ts";
+import { MAX_DEVICES_IN_VIEW, PortCache } from "./port-cache.ts";
+import { measureUncovered } from "./uncovered-space.ts";
 
 /** With fewer pixels between devices, clusters are drawn instead. */
 const MIN_DEVICE_SPACING_PX = 8;
@@ -44,7 +44,7 @@ const MIN_VISIBLE_SPACING_PX = 24;
 const PORTS_INTERVAL_MS = 150;
 
 export class NetworkMap {
-  readonly ports: PortFacts;
+  readonly ports: PortCache;
   readonly #layers: MapLayers;
   readonly #handlers: MapHandlers;
   readonly #layout: ReturnType<typeof createLayoutClient>;
@@ -79,7 +79,7 @@ export class NetworkMap {
       onLayout: () => this.#update.request(),
       onFault: (reason) => this.#setFault("layout", reason),
     });
-    this.ports = new PortFacts(client, (device) => this.#onPortsLoaded(device));
+    this.ports = new PortCache(client, (device) => this.#onPortsLoaded(device));
     this.#interaction = new MapInteraction(layers.graph, this.#camera, handlers, {
       labels: () => this.#labels,
       bundles: () => this.#devices.bundles.values(),
@@ -199,7 +199,7 @@ export class NetworkMap {
   }
 
   /** What is drawn of the network, as the user has arranged it, with lost links. */
-  async exportSvg(network: Network, facts: DrawingFacts): Promise<Blob> {
+  async exportSvg(network: PageNetwork, facts: DrawingFacts): Promise<Blob> {
     const { devices, lost } = this.#devices;
     const shown = { network, devices, lost: lost.items.values(), groups: this.#groups };
     const drawing = createDrawing(shown, facts);
@@ -242,7 +242,7 @@ export class NetworkMap {
 
   /** Once the map has a size and devices: to the camera of the address, or else to the whole network. */
   #placeCamera(): void {
-    const space = measureFreeSpace(this.#layers.element);
+    const space = measureUncovered(this.#layers.element);
     if (!space || this.#devices.devices.size === 0) return;
     this.#camera.resize(space);
     const all = boundsOf([...this.#devices.clusters.byIndex.values()].flatMap(cornersOf));
@@ -265,12 +265,12 @@ export class NetworkMap {
 
   /** A panel may have opened since the last frame, and the browser reports the new size only with the next one. */
   #measure(): void {
-    const space = measureFreeSpace(this.#layers.element);
+    const space = measureUncovered(this.#layers.element);
     if (space && this.#camera.resize(space)) this.#requestFrame();
   }
 
   #resize(): void {
-    const space = measureFreeSpace(this.#layers.element);
+    const space = measureUncovered(this.#layers.element);
     if (!space) return;
     if (!this.#isPlaced) this.#placeCamera();
     if (this.#camera.resize(space)) this.#draw();
@@ -353,7 +353,7 @@ export class NetworkMap {
 
 /** What the map is given to draw, where, and whom it tells. */
 interface MapContent {
-  readonly network: Network;
+  readonly network: PageNetwork;
   readonly highlights: Highlights;
   /** The devices whose hosts are drawn. */
   readonly expanded: ReadonlySet<string>;
@@ -361,7 +361,7 @@ interface MapContent {
   readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
   /** Drawn where they were. They have routes, but the layout does not depend on them. */
-  readonly lost: readonly LostCable[];
+  readonly lost: readonly CutCable[];
   /** Devices that stay where they were put. */
   readonly pinned: PinnedPositions;
   /** Boxes behind devices. */

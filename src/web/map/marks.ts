@@ -3,8 +3,8 @@ import { cableId } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { DriftList } from "../data/drift-list.ts";
-import type { Network } from "../data/page-network.ts";
-import type { Layer } from "../data/view-state.ts";
+import type { PageNetwork } from "../data/page-network.ts";
+import type { MarkLayer } from "../data/view-state.ts";
 import type { MapMarks } from "./highlights.ts";
 import type { Mark } from "./style.ts";
 
@@ -20,7 +20,7 @@ export function problemMarks(problem: NetworkProblem | undefined): MapMarks | un
 }
 
 /** A cable that the network no longer has. */
-export interface LostCable {
+export interface CutCable {
   /** That of the cable. */
   readonly id: string;
   /** The ids of its devices; `a` is the lower one. */
@@ -33,7 +33,7 @@ export interface LostCable {
 export function lostCables(
   problems: readonly NetworkProblem[],
   chosen: NetworkProblem | undefined,
-): LostCable[] {
+): CutCable[] {
   return problems.flatMap((problem) => {
     const { link, id } = problem;
     if (!link) return [];
@@ -45,8 +45,8 @@ export function lostCables(
 
 /** What a layer marks: devices and cables that are not as planned, or that have conflicting claims. */
 export function layerMarks(
-  layer: Layer | undefined,
-  network: Network,
+  layer: MarkLayer | undefined,
+  network: PageNetwork,
   drift: DriftList | undefined,
 ): MapMarks | undefined {
   if (layer === "conflicts") return conflictMarks(network);
@@ -57,7 +57,7 @@ export function layerMarks(
  * A cable has a state if all its directions have it; otherwise it differs. A port or host that is not as planned marks its device,
  * because the map draws hosts on demand only and no ports.
  */
-function driftMarks(network: Network, { entities }: DriftList): MapMarks {
+function driftMarks(network: PageNetwork, { entities }: DriftList): MapMarks {
   const devices = new Map<string, Mark>();
   const cables = new Map<string, Mark>();
   const parts = new Set<string>();
@@ -76,7 +76,7 @@ function driftMarks(network: Network, { entities }: DriftList): MapMarks {
   return { devices, cables, word: "not as planned" };
 }
 
-function conflictMarks(network: Network): MapMarks {
+function conflictMarks(network: PageNetwork): MapMarks {
   const devices = new Map<string, Mark>();
   const cables = new Map<string, Mark>();
   for (const device of network.devices.values()) if (hasConflict(device)) devices.set(device.id, "conflict");

@@ -1,6 +1,6 @@
 /** What is fitted is not below the tools that lie over the map, and is in the middle where none is in its way. */
 import { describe, expect, test } from "bun:test";
-import { type Fit, FreeSpace, type PixelArea } from "./uncovered-space.ts";
+import { type Fit, type PixelArea, UncoveredSpace } from "./uncovered-space.ts";
 
 const PHONE = { width: 390, height: 560 };
 /** A column of tools at the lower right, and a line of text at the lower left. */
@@ -22,7 +22,7 @@ describe("what is fitted", () => {
     ["high", { width: 300, height: 1500 }],
     ["square", { width: 800, height: 800 }],
   ])("%s: is inside the map and below nothing", (_, size) => {
-    const area = shown(new FreeSpace(PHONE, [TOOLS, SUMMARY]).fit(size, 2), size);
+    const area = shown(new UncoveredSpace(PHONE, [TOOLS, SUMMARY]).fit(size, 2), size);
     for (const cover of [TOOLS, SUMMARY]) expect(overlap(area, cover)).toBe(false);
     expect(Math.min(area.left, area.top)).toBeGreaterThanOrEqual(0);
     expect(area.right).toBeLessThanOrEqual(PHONE.width);
@@ -30,23 +30,23 @@ describe("what is fitted", () => {
   });
 
   test("has the part in which it is largest: above the tools or beside them", () => {
-    const space = new FreeSpace(PHONE, [TOOLS]);
+    const space = new UncoveredSpace(PHONE, [TOOLS]);
     expect(space.fit({ width: 1000, height: 100 }, 2).area.right).toBe(PHONE.width);
     expect(space.fit({ width: 600, height: 1000 }, 2).area).toMatchObject({ right: TOOLS.left, bottom: 560 });
   });
 
   test("is in the middle of the map where nothing is in its way", () => {
     const whole = { left: 0, top: 0, right: 390, bottom: 560 };
-    expect(new FreeSpace(PHONE, [TOOLS]).fit({ width: 100, height: 100 }, 1)).toEqual({
+    expect(new UncoveredSpace(PHONE, [TOOLS]).fit({ width: 100, height: 100 }, 1)).toEqual({
       area: whole,
       scale: 1,
     });
-    expect(new FreeSpace(PHONE, []).fit({ width: 1000, height: 1000 }, 1).area).toEqual(whole);
+    expect(new UncoveredSpace(PHONE, []).fit({ width: 1000, height: 1000 }, 1).area).toEqual(whole);
   });
 
   test("has the whole map when too little of it is free", () => {
     const cover = { left: 20, top: 20, right: 370, bottom: 540 };
-    expect(new FreeSpace(PHONE, [cover]).fit({ width: 900, height: 900 }, 1).area).toMatchObject({
+    expect(new UncoveredSpace(PHONE, [cover]).fit({ width: 900, height: 900 }, 1).area).toMatchObject({
       right: 390,
     });
   });

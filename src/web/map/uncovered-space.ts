@@ -25,7 +25,7 @@ const PADDING_PX = 24;
 /** Of each side. In less nothing can be recognised, so that the whole map is used. */
 const MIN_SIDE_PX = 96;
 
-export class FreeSpace {
+export class UncoveredSpace {
   readonly width: number;
   readonly height: number;
   readonly #covered: readonly PixelArea[];
@@ -64,7 +64,7 @@ export class FreeSpace {
 }
 
 /** Undefined while the map is not shown. */
-export function measureFreeSpace(element: HTMLElement): FreeSpace | undefined {
+export function measureUncovered(element: HTMLElement): UncoveredSpace | undefined {
   const { clientWidth: width, clientHeight: height } = element;
   if (width === 0 || height === 0) return undefined;
   const map = element.getBoundingClientRect();
@@ -78,7 +78,7 @@ export function measureFreeSpace(element: HTMLElement): FreeSpace | undefined {
     };
     return area.left < area.right && area.top < area.bottom ? [area] : [];
   });
-  return new FreeSpace({ width, height }, covered);
+  return new UncoveredSpace({ width, height }, covered);
 }
 
 /** Each side of a free area that cannot grow is an edge of the map or of what covers it. There are few of those. */

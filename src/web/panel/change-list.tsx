@@ -1,16 +1,16 @@
 /** Lists of changes: the recent ones, and those of one entity. */
 
 import type { Client } from "../../client/client.ts";
-import { formatCount } from "../data/entity-names.ts";
-import type { NetworkChange } from "../data/live.ts";
-import type { Collection, Network } from "../data/page-network.ts";
-import { useNetwork, useStore } from "../data/page-store.ts";
 import {
   type ChangeGroup,
   type ChangeText,
   describeChange,
-  type EntityChange,
-} from "../data/recent-changes.ts";
+  type ShownChange,
+} from "../data/change-groups.ts";
+import type { NetworkChange } from "../data/live.ts";
+import type { EntityKind, PageNetwork } from "../data/page-network.ts";
+import { useNetwork, useStore } from "../data/page-store.ts";
+import { formatCount } from "../data/shown-names.ts";
 import { formatShortTime, toTimestamp } from "../elements/format-time.ts";
 import { EntityLink, Loaded } from "./parts.tsx";
 
@@ -63,7 +63,7 @@ function EntityChanges({ changes }: { readonly changes: readonly TimedChange[] }
   return <ChangeItems items={items} class="history" titles={false} />;
 }
 
-type TimedChange = EntityChange & { readonly revision?: number; readonly time?: number };
+type TimedChange = ShownChange & { readonly revision?: number; readonly time?: number };
 
 interface ChangeItem {
   readonly key: string;
@@ -71,7 +71,7 @@ interface ChangeItem {
   readonly timeMs: number | undefined;
 }
 
-function toItem(network: Network, change: TimedChange): ChangeItem {
+function toItem(network: PageNetwork, change: TimedChange): ChangeItem {
   const text = describeChange(network, change);
   return { key: `${change.revision} ${text.subject} ${text.text}`, change: text, timeMs: change.time };
 }
@@ -136,7 +136,7 @@ interface HistoryEntity {
 }
 
 interface EntityHistoryProps {
-  readonly kind: Collection;
+  readonly kind: EntityKind;
   readonly entity: HistoryEntity;
 }
 
@@ -158,7 +158,7 @@ export function EntityHistory({ kind, entity }: EntityHistoryProps) {
 /** Reading a long history is expensive for the service: no request for an entity that never changed. */
 async function loadChanges(
   client: Client,
-  kind: Collection,
+  kind: EntityKind,
   { id, firstSeen, lastChanged }: HistoryEntity,
   signal: AbortSignal,
 ): Promise<NetworkChange[]> {

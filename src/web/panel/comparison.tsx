@@ -2,11 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useMemo } from "preact/hooks";
-import { formatCount } from "../data/entity-names.ts";
+import { type ChangeText, describeChange } from "../data/change-groups.ts";
 import type { Comparison, NetworkDifference } from "../data/load-network.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { useStore } from "../data/page-store.ts";
-import { type ChangeText, describeChange } from "../data/recent-changes.ts";
+import { formatCount } from "../data/shown-names.ts";
 import { isRevision } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import { formatFullTime, formatTyped } from "../elements/format-time.ts";
@@ -90,7 +90,7 @@ const NOUNS = { devices: "device", links: "link", hosts: "host" } as const;
 const EVENTS = { removed: "removed", added: "added", updated: "changed" } as const;
 
 /** Devices before links before hosts, and what is gone first. Both directions of a cable are one item. */
-function groupDifferences(network: Network, differences: readonly NetworkDifference[]): Group[] {
+function groupDifferences(network: PageNetwork, differences: readonly NetworkDifference[]): Group[] {
   const groups = new Map<string, Map<string, Item>>();
   for (const difference of differences) {
     const text = describeChange(network, difference);

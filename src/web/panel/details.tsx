@@ -3,10 +3,10 @@
 import { cableId, cableOf } from "../../model/cable.ts";
 import type { Host, Link, Port } from "../../model/entity.ts";
 import { curlLine } from "../bar/curl.ts";
-import { deviceName, deviceNameById, deviceWithAlias, entityName } from "../data/entity-names.ts";
 import { hostWithId } from "../data/hosts.ts";
 import { formatMetric } from "../data/link-overlay.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import { deviceName, deviceNameById, deviceWithAlias, entityName } from "../data/shown-names.ts";
 import type { EntityRef } from "../data/view-state.ts";
 import { Button, copyText } from "../elements/controls.tsx";
 import { EntityHistory } from "./change-list.tsx";

@@ -2,10 +2,10 @@
 import type { Device, Drift, Port } from "../../model/entity.ts";
 import { pinOf, unpinDevice } from "../arrange/arrangement.ts";
 import { missingPorts } from "../data/drift-list.ts";
-import { deviceNameById, formatCount, formatType, hostName } from "../data/entity-names.ts";
 import { hostsAtDevice, MAX_GROUP_HOSTS } from "../data/hosts.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import { deviceNameById, formatCount, formatType, hostName } from "../data/shown-names.ts";
 import type { EntityRef } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import { filterText } from "../table/table-filter.ts";
@@ -229,7 +229,7 @@ interface Connection {
 }
 
 /** Cables first, then hosts. */
-function connectionsOf(network: Network, device: string, port: string): Connection[] {
+function connectionsOf(network: PageNetwork, device: string, port: string): Connection[] {
   const cables = network.cablesOf(device).flatMap((cable) => {
     const ends = [
       [cable.from, cable.to],

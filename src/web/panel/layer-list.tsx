@@ -4,16 +4,16 @@ import { useMemo } from "preact/hooks";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Annotations } from "../../model/entity.ts";
 import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "../data/drift-list.ts";
-import { deviceNameById, entityName, formatCount, hostName } from "../data/entity-names.ts";
 import { CONFLICTING_HOSTS } from "../data/hosts.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
-import type { EntityRef, Layer } from "../data/view-state.ts";
+import { deviceNameById, entityName, formatCount, hostName } from "../data/shown-names.ts";
+import type { EntityRef, MarkLayer } from "../data/view-state.ts";
 import { Badge, EntityLink, HostsFault, Time } from "./parts.tsx";
 
 const MAX_SHOWN = 200;
 
-export function LayerList({ layer }: { readonly layer: Layer }) {
+export function LayerList({ layer }: { readonly layer: MarkLayer }) {
   const { drift } = useStore();
   const network = usePlannedNetwork();
   if (!network) return null;
@@ -23,7 +23,7 @@ export function LayerList({ layer }: { readonly layer: Layer }) {
   return <DriftItems list={drift.value} network={network} />;
 }
 
-function DriftItems({ list, network }: { readonly list: DriftList; readonly network: Network }) {
+function DriftItems({ list, network }: { readonly list: DriftList; readonly network: PageNetwork }) {
   // Not again with each change of the network.
   const { items, summary } = useMemo(
     () => ({ items: newestFirst(list), summary: summarizeDrift(list) }),
@@ -58,7 +58,7 @@ const newestFirst = (list: DriftList): [string, DriftEntity][] =>
     p.drift.since === q.drift.since ? (a < b ? -1 : 1) : p.drift.since < q.drift.since ? 1 : -1,
   );
 
-function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly network: Network }) {
+function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly network: PageNetwork }) {
   const { drift } = entity.value;
   const { to, title, noun } = describe(entity, network);
   const fields = Object.keys(drift.fields ?? {}).join(", ");
@@ -76,7 +76,7 @@ function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly
 }
 
 /** A port leads to its device. */
-function describe(entity: DriftEntity, network: Network): { to: EntityRef; title: string; noun: string } {
+function describe(entity: DriftEntity, network: PageNetwork): { to: EntityRef; title: string; noun: string } {
   if (entity.resource === "ports") {
     const { element, port } = entity.value;
     const title = `${deviceNameById(network, element)}/${port}`;
@@ -90,7 +90,7 @@ function describe(entity: DriftEntity, network: Network): { to: EntityRef; title
 
 const NOUNS = { devices: "Device", links: "Link", hosts: "Host" } as const;
 
-function Conflicts({ network }: { readonly network: Network }) {
+function Conflicts({ network }: { readonly network: PageNetwork }) {
   const items = (["devices", "links", "hosts"] as const).flatMap((kind) =>
     conflictsOf(kind, network[kind].values()),
   );

@@ -3,7 +3,7 @@
 import type { Annotations, Device, Host, Link } from "../../model/entity.ts";
 import { expandLinkTemplate, parseLinkTemplate } from "../../model/link-template.ts";
 import type { MapLink } from "../../model/map-settings.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
 import type { EntityRef } from "../data/view-state.ts";
 
@@ -40,7 +40,7 @@ export function OutsideLinks({ entityRef }: { readonly entityRef: EntityRef }) {
 /** Without those that lack a value. */
 function addressesOf(
   links: readonly MapLink[],
-  network: Network,
+  network: PageNetwork,
   entityRef: EntityRef,
 ): { readonly name: string; readonly address: string }[] {
   const findValue = outsideValues(network, entityRef);
@@ -59,7 +59,7 @@ type FindValue = (name: string) => string | undefined;
 
 const NO_VALUES: FindValue = () => undefined;
 
-function outsideValues(network: Network, { kind, id }: EntityRef): FindValue {
+function outsideValues(network: PageNetwork, { kind, id }: EntityRef): FindValue {
   if (kind === "devices") return deviceValues(network.devices.get(id));
   if (kind === "links") return linkValues(network, network.links.get(id));
   return hostValues(network, network.hosts.get(id));
@@ -72,7 +72,7 @@ function deviceValues(device: Device | undefined): FindValue {
 }
 
 /** `src.device`, `src.port` and `src.` with a value of that device, such as `src.managementAddress`. */
-function linkValues(network: Network, link: Link | undefined): FindValue {
+function linkValues(network: PageNetwork, link: Link | undefined): FindValue {
   if (!link) return NO_VALUES;
   const { id, type, state, src, dst } = link;
   const ends = {
@@ -88,7 +88,7 @@ function linkValues(network: Network, link: Link | undefined): FindValue {
 }
 
 /** `ip` is the first address; `device` and `port` are where it is attached, `device.` begins the values of that device. */
-function hostValues(network: Network, host: Host | undefined): FindValue {
+function hostValues(network: PageNetwork, host: Host | undefined): FindValue {
   if (!host) return NO_VALUES;
   const { id, mac, vlan, ipAddresses, location } = host;
   const fields = { id, mac, vlan, ip: ipAddresses[0] ?? "", device: location.elementId, port: location.port };

@@ -5,7 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import type { Annotations, Drift } from "../../model/entity.ts";
 import { DRIFT_TITLES } from "../data/drift-list.ts";
-import type { HostGroup } from "../data/hosts.ts";
+import type { HostSelection } from "../data/hosts.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { type EntityRef, formatState } from "../data/view-state.ts";
 import { formatFullTime, formatShortTime } from "../elements/format-time.ts";
@@ -163,7 +163,7 @@ export function Loaded<T>({ version, load, children }: LoadedProps<T>) {
 }
 
 /** Why hosts that something opened are not there: the service refused them, as of a moment that it no longer has. */
-export function HostsFault({ group }: { readonly group: HostGroup }) {
+export function HostsFault({ group }: { readonly group: HostSelection }) {
   const fault = useNetwork()?.openedHosts.faultOf(group.key);
   return fault === undefined ? null : <p class="note bad">{`Hosts are not shown: ${fault}`}</p>;
 }

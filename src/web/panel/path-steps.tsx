@@ -1,9 +1,9 @@
 /** The shortest paths between two entities: their number, up to 32 of them hop by hop, or why there is none. */
 import type { PathLink, PathLinkEnd } from "../../client/types.ts";
 import type { NoPath, PathObstacle, ReachableSet } from "../../model/path-explanation.ts";
-import { deviceNameById, formatCount } from "../data/entity-names.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
+import { deviceNameById, formatCount } from "../data/shown-names.ts";
 import { type LoadedPath, pathEndName } from "../data/shown-path.ts";
 import type { EntityRef } from "../data/view-state.ts";
 import { Badge, EntityLink, Time } from "./parts.tsx";
@@ -28,7 +28,7 @@ export function pathCountText({ count, cost = 0 }: LoadedPath["explanation"]): s
   return `${number} shortest ${count === 1 ? "path" : "paths"} of ${formatCount(cost, "hop")}`;
 }
 
-function PathList({ network, loaded }: { readonly network: Network; readonly loaded: LoadedPath }) {
+function PathList({ network, loaded }: { readonly network: PageNetwork; readonly loaded: LoadedPath }) {
   const { explanation, paths } = loaded;
   const rest = explanation.count - paths.length;
   return (
@@ -46,14 +46,14 @@ function PathList({ network, loaded }: { readonly network: Network; readonly loa
 }
 
 /** The devices between the ends, by which the paths differ. */
-function viaText(network: Network, links: readonly PathLink[]): string {
+function viaText(network: PageNetwork, links: readonly PathLink[]): string {
   const between = links.slice(0, -1).flatMap(({ dst }) => dst.device ?? []);
   const names = [...new Set(between)].map((id) => deviceNameById(network, id));
   return names.length === 0 ? "direct" : `via ${names.join(", ")}`;
 }
 
 interface PathHopsProps {
-  readonly network: Network;
+  readonly network: PageNetwork;
   readonly loaded: LoadedPath;
   readonly links: readonly PathLink[];
 }
@@ -140,7 +140,7 @@ const REASONS: Readonly<Record<NoPath["reason"], string>> = {
 interface ReachableProps {
   readonly title: string;
   readonly set: ReachableSet;
-  readonly network: Network;
+  readonly network: PageNetwork;
 }
 
 function Reachable({ title, set: { count, devices }, network }: ReachableProps) {
@@ -160,7 +160,7 @@ function Reachable({ title, set: { count, devices }, network }: ReachableProps) 
   );
 }
 
-function Obstacle({ obstacle, network }: { readonly obstacle: PathObstacle; readonly network: Network }) {
+function Obstacle({ obstacle, network }: { readonly obstacle: PathObstacle; readonly network: PageNetwork }) {
   const { resource, id, state, since, src, dst, name } = obstacle;
   const point = (end: PathObstacle["src"]) =>
     end ? `${deviceNameById(network, end.device)}/${end.port}` : "";

@@ -8,7 +8,7 @@ import { useEffect } from "preact/hooks";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems } from "../../model/problem-kinds.ts";
 import { throttle } from "../data/pacing.ts";
-import { type Store, useStore } from "../data/page-store.ts";
+import { type PageStore, useStore } from "../data/page-store.ts";
 import { callsForAttention } from "./problem-groups.ts";
 import { SEVERITY_SIGNS } from "./signs.tsx";
 
@@ -16,7 +16,7 @@ import { SEVERITY_SIGNS } from "./signs.tsx";
 const ANNOUNCE_INTERVAL_MS = 3000;
 const MAX_TEXT = 160;
 
-function watchNewProblems({ problems }: Store, announcement: Signal<string>): void {
+function watchNewProblems({ problems }: PageStore, announcement: Signal<string>): void {
   const { live, open, acknowledged } = problems;
   const plainTitle = document.title;
   effect(() => {

@@ -9,7 +9,7 @@ import { loadText, saveText } from "../data/storage.ts";
 import type { ViewState } from "../data/view-state.ts";
 import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
 
-export interface ProblemList {
+export interface ShownProblems {
   /** Worst first. */
   readonly problems: readonly NetworkProblem[];
   /**
@@ -31,11 +31,11 @@ interface ProblemSummary {
 }
 
 export interface ProblemStore {
-  readonly live: Signal<ProblemList>;
+  readonly live: Signal<ShownProblems>;
   /** Of `state.at`. Undefined while the past is played. */
-  readonly past: Signal<ProblemList | undefined>;
+  readonly past: Signal<ShownProblems | undefined>;
   /** What the list shows. */
-  readonly shown: ReadonlySignal<ProblemList>;
+  readonly shown: ReadonlySignal<ShownProblems>;
   /** Those of the list that is shown, and those of now, by severity. */
   readonly sections: ReadonlySignal<ProblemSections>;
   readonly liveSections: ReadonlySignal<ProblemSections>;
@@ -55,15 +55,15 @@ export interface ProblemStore {
   readonly open: ReadonlySignal<ProblemSummary>;
 }
 
-const LOADING: ProblemList = { problems: [], state: "loading" };
-const WAITING: ProblemList = { problems: [], state: "waiting" };
+const LOADING: ShownProblems = { problems: [], state: "loading" };
+const WAITING: ShownProblems = { problems: [], state: "waiting" };
 
 /** Whether the service has sent the list. Without, an empty list says nothing about the network. */
-export const isRead = ({ receivedMs }: ProblemList): boolean => receivedMs !== undefined;
+export const isRead = ({ receivedMs }: ShownProblems): boolean => receivedMs !== undefined;
 
 export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemStore {
   const live = signal(LOADING);
-  const past = signal<ProblemList | undefined>(undefined);
+  const past = signal<ShownProblems | undefined>(undefined);
   const acknowledged = createAcknowledged(
     () => new Set([...live.peek().problems, ...(past.peek()?.problems ?? [])].map(({ id }) => id)),
   );

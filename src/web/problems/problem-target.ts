@@ -1,9 +1,9 @@
 /** Where a problem leads: its name, and the view of the map that shows it. */
 import { batch } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { cableName, deviceNameById, entityName } from "../data/entity-names.ts";
-import type { Network } from "../data/page-network.ts";
-import type { Store } from "../data/page-store.ts";
+import type { PageNetwork } from "../data/page-network.ts";
+import type { PageStore } from "../data/page-store.ts";
+import { cableName, deviceNameById, entityName } from "../data/shown-names.ts";
 import type { EntityRef, ViewState } from "../data/view-state.ts";
 import { isRead, type ProblemStore } from "./problem-store.ts";
 import { KIND_SIGNS } from "./signs.tsx";
@@ -27,7 +27,7 @@ export function problemView(problem: NetworkProblem): Partial<ViewState> {
 }
 
 /** Also when it is the chosen one already: the map may have been moved since. */
-export function goToProblem({ go, problems }: Store, problem: NetworkProblem): void {
+export function goToProblem({ go, problems }: PageStore, problem: NetworkProblem): void {
   batch(() => {
     go(problemView(problem));
     problems.visits.value++;
@@ -44,7 +44,7 @@ function problemEntity({ kind, resource, entity, devices }: NetworkProblem): Ent
 /** Whether the entity is in a list: there is nothing else to select. */
 const isListed = (kind: NetworkProblem["kind"]): boolean => kind !== "link-lost" && kind !== "device-unknown";
 
-export function problemName(network: Network | undefined, problem: NetworkProblem): string {
+export function problemName(network: PageNetwork | undefined, problem: NetworkProblem): string {
   const { resource, entity, link, source, devices } = problem;
   if (resource === "sources") return source ?? "";
   if (network && link) return cableName(network, { from: link.src, to: link.dst });
@@ -55,7 +55,7 @@ export function problemName(network: Network | undefined, problem: NetworkProble
 }
 
 /** The problem of the address, also when it is over. */
-export function chosenText({ chosen, shown }: ProblemStore, network: Network | undefined): string {
+export function chosenText({ chosen, shown }: ProblemStore, network: PageNetwork | undefined): string {
   const problem = chosen.value;
   if (problem) return `${KIND_SIGNS[problem.kind].title}: ${problemName(network, problem)}`;
   return isRead(shown.value) ? "A problem that is over" : "A problem";

@@ -6,8 +6,8 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
-import { deviceNameById, formatCount } from "../data/entity-names.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
+import { deviceNameById, formatCount } from "../data/shown-names.ts";
 import { formatState } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
@@ -19,7 +19,7 @@ import {
   MORE_OF_KIND,
   type SeverityGroup,
 } from "./problem-groups.ts";
-import { isRead, type ProblemList } from "./problem-store.ts";
+import { isRead, type ShownProblems } from "./problem-store.ts";
 import { goToProblem, problemName, problemView } from "./problem-target.ts";
 import { KIND_SIGNS, ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 import { enterWall } from "./wall.tsx";
@@ -53,7 +53,7 @@ export function Problems() {
   );
 }
 
-function ListState({ list: { state, receivedMs, reason } }: { readonly list: ProblemList }) {
+function ListState({ list: { state, receivedMs, reason } }: { readonly list: ShownProblems }) {
   const { at } = useStore().state.value;
   if (state === "loading") return <p class="muted">Loading…</p>;
   if (state === "waiting")
@@ -104,7 +104,7 @@ function ProblemGroups() {
   );
 }
 
-const noneText = ({ problems }: ProblemList): string =>
+const noneText = ({ problems }: ShownProblems): string =>
   problems.length === 0
     ? "No problems."
     : `None of ${formatCount(problems.length, "problem")} is to be shown: acknowledged, or of another severity.`;

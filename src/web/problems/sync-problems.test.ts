@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { signal } from "@preact/signals";
 import { createFakeService, settle } from "../../../test/support/fake-service.ts";
 import type { ConnectionState } from "../../client/client.ts";
-import type { ProblemList } from "./problem-store.ts";
+import type { ShownProblems } from "./problem-store.ts";
 import { loadPastProblems } from "./sync-problems.ts";
 
 beforeEach(() => void jest.useFakeTimers());
@@ -10,7 +10,7 @@ afterEach(() => void jest.useRealTimers());
 
 test("problems of the past that failed with the connection are loaded again when that is back", async () => {
   const { client, requests } = createFakeService();
-  const past = signal<ProblemList | undefined>(undefined);
+  const past = signal<ShownProblems | undefined>(undefined);
   const connection = signal<ConnectionState>({ state: "reconnecting", afterMs: 1, reason: "" });
   void loadPastProblems({ client, connection, problems: { past } }, "7", new AbortController().signal);
   requests[0]?.fail();

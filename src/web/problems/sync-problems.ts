@@ -8,8 +8,8 @@ import { type Client, ClientError, type ConnectionState } from "../../client/cli
 import { systemClock } from "../../lib/clock.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { mayRetry, throttle } from "../data/pacing.ts";
-import type { Store } from "../data/page-store.ts";
-import type { ProblemList, ProblemStore } from "./problem-store.ts";
+import type { PageStore } from "../data/page-store.ts";
+import type { ProblemStore, ShownProblems } from "./problem-store.ts";
 
 /** The list is shown at most this often while it changes. */
 const PUBLISH_INTERVAL_MS = 200;
@@ -17,7 +17,7 @@ const POLL_INTERVAL_MS = 10_000;
 /** After an error that the client does not try again. */
 const RETRY_MS = 10_000;
 
-export function syncProblems(store: Store): void {
+export function syncProblems(store: PageStore): void {
   const { client, state, problems } = store;
   const { live, past } = problems;
   const isHidden = signal(document.hidden);
@@ -56,7 +56,7 @@ export function syncProblems(store: Store): void {
   });
 }
 
-type PastStore = Pick<Store, "client" | "connection"> & { readonly problems: Pick<ProblemStore, "past"> };
+type PastStore = Pick<PageStore, "client" | "connection"> & { readonly problems: Pick<ProblemStore, "past"> };
 
 /** Again when the connection has failed and is back. */
 export async function loadPastProblems(
@@ -77,7 +77,7 @@ export async function loadPastProblems(
   }
 }
 
-const currentList = (problems: readonly NetworkProblem[]): ProblemList => ({
+const currentList = (problems: readonly NetworkProblem[]): ShownProblems => ({
   problems,
   state: "current",
   receivedMs: Date.now(),

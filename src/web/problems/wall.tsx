@@ -6,7 +6,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { statusOf } from "../bar/status.tsx";
-import { type Store, useStore } from "../data/page-store.ts";
+import { type PageStore, useStore } from "../data/page-store.ts";
 import { DEFAULT_STATE } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
@@ -17,7 +17,7 @@ const CLOCK_INTERVAL_MS = 1000;
 const SEVERITIES = PROBLEM_SEVERITIES.filter((severity) => severity !== "notice");
 
 /** Called by a click. It shows now: it has no time line that would say of when the map is. */
-export function enterWall({ go }: Store): void {
+export function enterWall({ go }: PageStore): void {
   const { at, compare, play } = DEFAULT_STATE;
   go({ wall: true, view: "map", selected: undefined, at, compare, play });
   requestFullScreen();

@@ -7,7 +7,7 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { Network, NetworkEntity } from "../data/page-network.ts";
+import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { isSameEntity, type TableView } from "../data/view-state.ts";
 import { MAX_ROWS, type Rows } from "./rows.ts";
@@ -129,7 +129,7 @@ const isInside = (element: Element | null, target: EventTarget | null): boolean 
   target instanceof Node && element?.contains(target) === true;
 
 /** The network is newer than the list, which is loaded again only some time after a change. */
-function currentEntity(entity: NetworkEntity, network: Network | undefined): NetworkEntity {
+function currentEntity(entity: NetworkEntity, network: PageNetwork | undefined): NetworkEntity {
   const { id } = entity.value;
   switch (entity.resource) {
     case "devices":

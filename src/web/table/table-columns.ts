@@ -1,8 +1,8 @@
 /** The columns of each table: title, width, text of a cell, and the field that the service sorts by. */
 import { hasConflict } from "../../model/conflict.ts";
 import type { Device, Host, Link } from "../../model/entity.ts";
-import { deviceName, deviceNameById, formatType, hostName } from "../data/entity-names.ts";
-import type { Network, NetworkEntity } from "../data/page-network.ts";
+import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
+import { deviceName, deviceNameById, formatType, hostName } from "../data/shown-names.ts";
 import type { TableView } from "../data/view-state.ts";
 import { formatShortTime } from "../elements/format-time.ts";
 
@@ -18,7 +18,7 @@ export interface Heading {
 type Tone = "good" | "bad" | "doubt" | "";
 
 interface Column<T> extends Heading {
-  text(value: T, network: Network | undefined): string;
+  text(value: T, network: PageNetwork | undefined): string;
   tone?(value: T): Tone;
 }
 
@@ -65,7 +65,7 @@ const deviceColumns: readonly Column<Device>[] = [
   lastChanged,
 ];
 
-const nameOf = (network: Network | undefined, device: string) =>
+const nameOf = (network: PageNetwork | undefined, device: string) =>
   network ? deviceNameById(network, device) : device;
 
 const linkColumns: readonly Column<Link>[] = [
@@ -133,7 +133,7 @@ export interface Cell {
   readonly width: number;
 }
 
-export function cellsOf(entity: NetworkEntity, network: Network | undefined): Cell[] {
+export function cellsOf(entity: NetworkEntity, network: PageNetwork | undefined): Cell[] {
   switch (entity.resource) {
     case "devices":
       return cells(deviceColumns, entity.value, network);
@@ -144,7 +144,7 @@ export function cellsOf(entity: NetworkEntity, network: Network | undefined): Ce
   }
 }
 
-const cells = <T>(columns: readonly Column<T>[], value: T, network: Network | undefined): Cell[] =>
+const cells = <T>(columns: readonly Column<T>[], value: T, network: PageNetwork | undefined): Cell[] =>
   columns.map(({ text, tone, width }) => ({
     text: text(value, network),
     tone: tone?.(value) ?? "",

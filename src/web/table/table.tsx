@@ -4,8 +4,8 @@
  * returns to the same rows.
  */
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import { formatCount } from "../data/entity-names.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
+import { formatCount } from "../data/shown-names.ts";
 import type { TableView } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import { Grid } from "./grid.tsx";

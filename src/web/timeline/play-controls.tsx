@@ -2,9 +2,9 @@
 import { computed, effect, type ReadonlySignal, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Alarm, Client, Incident } from "../../client/client.ts";
-import { formatCount } from "../data/entity-names.ts";
 import { parseMoment } from "../data/load-network.ts";
-import { type Store, useStore } from "../data/page-store.ts";
+import { type PageStore, useStore } from "../data/page-store.ts";
+import { formatCount } from "../data/shown-names.ts";
 import { isRevision, SPEEDS, type Speed } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import { formatFullTime, formatShortTime, toExactTimestamp } from "../elements/format-time.ts";
@@ -55,7 +55,7 @@ export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>): 
 
 /** In a comparison it then is between before and after the incident. */
 async function jumpToIncident(
-  store: Store,
+  store: PageStore,
   direction: Direction,
   onSearched: (ms: number) => void,
   signal: AbortSignal,
@@ -201,7 +201,7 @@ const STEP_INTERVAL_MS = 500;
 /** After a pause of the browser, as of a hidden tab, the play goes on where it was. */
 const MAX_ELAPSED_MS = 2 * STEP_INTERVAL_MS;
 
-export function syncPlay(store: Store): void {
+export function syncPlay(store: PageStore): void {
   const playing = computed(() => store.state.value.play);
   effect(() => {
     if (!playing.value) return;
@@ -210,7 +210,7 @@ export function syncPlay(store: Store): void {
 }
 
 /** Returns the function that stops it. */
-function startPlaying(store: Store): () => void {
+function startPlaying(store: PageStore): () => void {
   const { state, adjust, loading, pathLoading, problem, live } = store;
   /** The moment that the last step set. The user may set another one meanwhile. */
   let last: { readonly at: string; readonly ms: number } | undefined;
@@ -236,6 +236,6 @@ function startPlaying(store: Store): () => void {
 }
 
 /** Undefined until the revision of the address is loaded. */
-function timeOf({ pastMoment }: Store, at: string): number | undefined {
+function timeOf({ pastMoment }: PageStore, at: string): number | undefined {
   return isRevision(at) ? pastMoment.peek()?.time : Date.parse(at);
 }

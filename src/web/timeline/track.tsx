@@ -2,8 +2,8 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { formatCount } from "../data/entity-names.ts";
 import { useStore } from "../data/page-store.ts";
+import { formatCount } from "../data/shown-names.ts";
 import { isRevision, SPAN_MS, type TimeSpan, type ViewState } from "../data/view-state.ts";
 import { formatFullTime, formatShortTime, toTimestamp } from "../elements/format-time.ts";
 

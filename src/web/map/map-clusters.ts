@@ -3,8 +3,8 @@
  * computed again only when one of its devices was added, removed, moved or renamed.
  */
 import type { Device } from "../../model/entity.ts";
-import { deviceName } from "../data/entity-names.ts";
-import type { Network } from "../data/page-network.ts";
+import type { PageNetwork } from "../data/page-network.ts";
+import { deviceName } from "../data/shown-names.ts";
 import { type Bounds, boundsOf } from "./geometry.ts";
 
 export interface MapPosition {
@@ -14,7 +14,7 @@ export interface MapPosition {
   readonly cluster: number;
 }
 
-export interface Cluster extends Bounds {
+export interface MapCluster extends Bounds {
   readonly index: number;
   readonly name: string;
   /** For a small space. */
@@ -25,7 +25,7 @@ export interface Cluster extends Bounds {
 }
 
 export class Clusters {
-  readonly byIndex = new Map<number, Cluster>();
+  readonly byIndex = new Map<number, MapCluster>();
   readonly #members = new Map<number, Set<string>>();
   readonly #dirty = new Set<number>();
 
@@ -47,7 +47,7 @@ export class Clusters {
   }
 
   /** Returns the indexes of the clusters that changed. Yields after each, so that the caller can pause. */
-  *update(network: Network, positions: ReadonlyMap<string, MapPosition>): Generator<void, Set<number>> {
+  *update(network: PageNetwork, positions: ReadonlyMap<string, MapPosition>): Generator<void, Set<number>> {
     const changed = new Set(this.#dirty);
     this.#dirty.clear();
     for (const index of changed) {
@@ -64,9 +64,9 @@ export class Clusters {
 function createCluster(
   index: number,
   devices: readonly Device[],
-  network: Network,
+  network: PageNetwork,
   positions: ReadonlyMap<string, MapPosition>,
-): Cluster {
+): MapCluster {
   const points = devices.flatMap((device) => positions.get(device.id) ?? []);
   return {
     index,
@@ -78,7 +78,10 @@ function createCluster(
 }
 
 /** The city and the site that its devices name, or else the name of the device with the most cables. */
-function clusterNames(devices: readonly Device[], network: Network): Pick<Cluster, "name" | "shortName"> {
+function clusterNames(
+  devices: readonly Device[],
+  network: PageNetwork,
+): Pick<MapCluster, "name" | "shortName"> {
   const annotation = (key: string) => devices.find((device) => device.annotations[key])?.annotations[key];
   const parts = [annotation("city"), annotation("site")].filter((part) => part !== undefined);
   if (parts.length > 0) return { name: parts.join(" · "), shortName: parts.at(-1) ?? "" };

@@ -25,7 +25,7 @@ interface CachedDevice {
   readonly loadedAt: number;
 }
 
-export class PortFacts {
+export class PortCache {
   readonly #client: Pick<Client, "ports">;
   readonly #onLoaded: (device: string) => void;
   /** In order of their last use: the first is removed when there are too many. */

@@ -8,11 +8,14 @@
 
 import { cableId } from "../../model/cable.ts";
 import type { Device, Host, Link, Port } from "../../model/entity.ts";
-import { cableName, deviceName, deviceNameById, formatCount, hostName } from "./entity-names.ts";
-import type { Network, NetworkEntity } from "./page-network.ts";
+import type { NetworkEntity, PageNetwork } from "./page-network.ts";
+import { cableName, deviceName, deviceNameById, formatCount, hostName } from "./shown-names.ts";
 import type { EntityRef } from "./view-state.ts";
 
-export type RecentChange = (EntityChange | PortChange) & { readonly revision: number; readonly time: number };
+export type RecentChange = (ShownChange | ShownPortChange) & {
+  readonly revision: number;
+  readonly time: number;
+};
 
 export interface ChangeGroup {
   readonly key: string;
@@ -75,7 +78,7 @@ export class ChangeGroups {
   }
 
   /** Newest first. */
-  list(network: Network): ChangeGroup[] {
+  list(network: PageNetwork): ChangeGroup[] {
     return this.#groups.toReversed().map((group) => {
       group.shown ??= showGroup(group, network);
       return group.shown;
@@ -83,7 +86,7 @@ export class ChangeGroups {
   }
 
   /** Oldest first; none older than those before. */
-  add(network: Network, changes: Iterable<RecentChange>): void {
+  add(network: PageNetwork, changes: Iterable<RecentChange>): void {
     for (const change of changes) this.#add(change, describeChange(network, change));
   }
 
@@ -148,7 +151,7 @@ export class ChangeGroups {
   }
 }
 
-function showGroup({ key, kind, changes, count, time, places }: Group, network: Network): ChangeGroup {
+function showGroup({ key, kind, changes, count, time, places }: Group, network: PageNetwork): ChangeGroup {
   const [one, many] = NOUNS[kind];
   const [place] = places;
   const of = place === undefined ? "" : ` of ${deviceNameById(network, place)}`;
@@ -178,13 +181,13 @@ interface ChangeFields {
   readonly event: "added" | "updated" | "removed";
   readonly changed?: readonly string[];
 }
-export type EntityChange = NetworkEntity & ChangeFields;
+export type ShownChange = NetworkEntity & ChangeFields;
 /** The page's network has no ports; their changes are only shown. */
-type PortChange = { readonly resource: "ports"; readonly value: Port } & ChangeFields;
+type ShownPortChange = { readonly resource: "ports"; readonly value: Port } & ChangeFields;
 
 const SIGNS = { added: "+", removed: "−", updated: "~" } as const;
 
-export function describeChange(network: Network, change: EntityChange | PortChange): ChangeText {
+export function describeChange(network: PageNetwork, change: ShownChange | ShownPortChange): ChangeText {
   const { event, resource, value } = change;
   const changed = change.changed ?? [];
   const sign = SIGNS[event];
@@ -235,7 +238,7 @@ function changedFields(changed: readonly string[]): string {
 
 function describeDevice(
   device: Device,
-  event: EntityChange["event"],
+  event: ShownChange["event"],
   changed: readonly string[],
 ): Description {
   if (event === "added") return good("appeared");
@@ -246,14 +249,14 @@ function describeDevice(
   return plain(changedFields(changed));
 }
 
-function describePort(port: Port, event: EntityChange["event"], changed: readonly string[]): Description {
+function describePort(port: Port, event: ShownChange["event"], changed: readonly string[]): Description {
   if (event === "added") return plain("appeared");
   if (event === "removed") return plain("is gone", "are gone");
   if (changed.includes("isEnabled")) return port.isEnabled ? good("came up") : bad("went down");
   return plain(changedFields(changed));
 }
 
-function describeLink(link: Link, event: EntityChange["event"], changed: readonly string[]): Description {
+function describeLink(link: Link, event: ShownChange["event"], changed: readonly string[]): Description {
   const active = link.state === "ACTIVE";
   if (event === "added")
     return active
@@ -270,9 +273,9 @@ function describeLink(link: Link, event: EntityChange["event"], changed: readonl
 }
 
 function describeHost(
-  network: Network,
+  network: PageNetwork,
   host: Host,
-  event: EntityChange["event"],
+  event: ShownChange["event"],
   changed: readonly string[],
 ): Description {
   const location = `${deviceNameById(network, host.location.elementId)} port ${host.location.port}`;

@@ -2,7 +2,7 @@
 import type { Cable } from "../../model/cable.ts";
 import type { Device, Host } from "../../model/entity.ts";
 import { deviceKey } from "../../model/ids.ts";
-import type { Network } from "./page-network.ts";
+import type { PageNetwork } from "./page-network.ts";
 import type { EntityRef } from "./view-state.ts";
 
 const nameAnnotation = (annotations: Readonly<Record<string, string>> | undefined): string | undefined =>
@@ -12,13 +12,13 @@ export const deviceName = (device: Device): string => nameAnnotation(device.anno
 export const hostName = (host: Host): string =>
   nameAnnotation(host.annotations) ?? host.ipAddresses[0] ?? host.mac;
 
-export function deviceNameById(network: Network, id: string): string {
+export function deviceNameById(network: PageNetwork, id: string): string {
   const device = network.devices.get(id);
   return device ? deviceName(device) : id;
 }
 
 /** The one device that has the id as an alias, as the service resolves it. */
-export function deviceWithAlias(network: Network | undefined, id: string): Device | undefined {
+export function deviceWithAlias(network: PageNetwork | undefined, id: string): Device | undefined {
   const key = deviceKey(id);
   const found = [...(network?.devices.values() ?? [])].filter((device) =>
     device.aliases?.some((alias) => deviceKey(alias) === key),
@@ -26,12 +26,12 @@ export function deviceWithAlias(network: Network | undefined, id: string): Devic
   return found.length === 1 ? found[0] : undefined;
 }
 
-export function cableName(network: Network, { from, to }: Pick<Cable, "from" | "to">): string {
+export function cableName(network: PageNetwork, { from, to }: Pick<Cable, "from" | "to">): string {
   const end = ({ device, port }: Cable["from"]) => `${deviceNameById(network, device)}/${port}`;
   return `${end(from)} – ${end(to)}`;
 }
 
-export function entityName(network: Network | undefined, { kind, id }: EntityRef): string {
+export function entityName(network: PageNetwork | undefined, { kind, id }: EntityRef): string {
   if (!network) return id;
   if (kind === "devices") return deviceNameById(network, id);
   const host = kind === "hosts" ? network.hosts.get(id) : undefined;
