@@ -5,9 +5,11 @@
  */
 import type { GoneKey } from "../lib/gone-keys.ts";
 import { GONE_VIEW_KEYS } from "../model/map-view.ts";
+import { GONE_OPENFLOW_OPTIONS } from "../sources/openflow/options.ts";
 
 /** A row is `{ key: "limits.example", advice: "remove it: …" }`; the advice follows "is gone; ". */
 export const GONE_KEYS: readonly GoneKey[] = [
   { key: "logLevel", advice: "remove it: each line has its level, for what reads the log", ignored: "key" },
   ...GONE_VIEW_KEYS,
+  ...GONE_OPENFLOW_OPTIONS,
 ];

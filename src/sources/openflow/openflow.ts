@@ -29,7 +29,7 @@ export function createOpenflowSource(
   return new OpenflowSource(name, resolveSettings(rest), context);
 }
 
-class OpenflowSource implements Source {
+export class OpenflowSource implements Source {
   readonly name: string;
   #settings: OpenflowSettings;
   readonly #clock: Clock;

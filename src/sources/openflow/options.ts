@@ -3,6 +3,7 @@
  * are programmed to forward is for the operator to say.
  */
 import Type from "typebox";
+import type { GoneKey } from "../../lib/gone-keys.ts";
 import { pathText } from "../../lib/schema-values.ts";
 
 const HOST = String.raw`(?:[^\s:\[\]/]+|\[[0-9A-Fa-f:.]+\])`;
@@ -67,8 +68,6 @@ export const OpenflowOptions = Type.Object(
       100,
       "Between two probes of a port. A link is removed after three missed probes. Default 3000.",
     ),
-    probeMaxAgeMs: milliseconds(10, "A probe that arrives later than this is ignored. Default 2000."),
-    settleMs: milliseconds(0, "How long a new port is probed before it becomes an edge port. Default 500."),
     hostTimeoutMs: milliseconds(
       1000,
       "A host that neither sends nor replies for so long is removed. Default 300000.",
@@ -121,55 +120,67 @@ export const OpenflowOptions = Type.Object(
         description: "Accept switches that are not in allow. Default: true without allow, false with it.",
       }),
     ),
-    maxSessions: count(100_000, "Maximum number of sessions. Default 5000."),
-    maxDevices: count(100_000, "Maximum number of switches, connected or not. Default 10000."),
-    maxDevicesPerAddress: count(
+    maxDevices: count(
       100_000,
-      "Maximum number of switches, and of sessions, of one peer address. Default 2500.",
+      "Maximum number of switches, connected or not; a quarter of them from one peer address. Default 10000.",
     ),
-    maxPorts: count(10_000_000, "Maximum number of ports. Default 262144."),
-    maxPortsPerAddress: count(
+    maxHosts: count(
       10_000_000,
-      "Maximum number of ports of the switches of one peer address. Default 65536.",
-    ),
-    maxHosts: count(10_000_000, "Maximum number of hosts. Default 200000."),
-    maxHostsPerAddress: count(
-      10_000_000,
-      "Maximum number of hosts at the switches of one peer address. Default 100000.",
-    ),
-    maxHostsPerPort: count(1_000_000, "Maximum number of hosts on one port. Default 4096."),
-    maxPacketInRate: count(
-      1_000_000,
-      "Announcements per second accepted from one port; more are dropped and counted. Default 100.",
-    ),
-    maxSessionPacketInRate: count(
-      1_000_000,
-      "Announcements per second accepted from one session; more are dropped and counted. Default 2000.",
-    ),
-    maxSourcePacketInRate: count(
-      10_000_000,
-      "Announcements per second accepted from all sessions; more are dropped and counted. Default 20000.",
-    ),
-    maxChangeRate: count(
-      1_000_000,
-      "Records per second that the switches of one peer address may add or change, after a burst of maxPortsPerAddress; " +
-        "more are delayed or refused. Default 100.",
+      "Maximum number of hosts; half of them at the switches of one peer address. Default 200000.",
     ),
   },
   { additionalProperties: false },
 );
 export type OpenflowOptions = Type.Static<typeof OpenflowOptions>;
 
-/** The options with every default filled in. */
+/** Options that earlier versions had. Their values follow from `maxDevices` and `maxHosts`, or are fixed. */
+export const GONE_OPENFLOW_OPTIONS: readonly GoneKey[] = Object.entries({
+  probeMaxAgeMs: "a probe that arrives later than 2 s is ignored",
+  settleMs: "a new port is probed for 500 ms before it becomes an edge port",
+  maxSessions: "as many sessions as maxDevices are accepted",
+  maxDevicesPerAddress: "it is a quarter of maxDevices",
+  maxPorts: "it is 26 for each of maxDevices, and at least 262144",
+  maxPortsPerAddress: "it is a quarter of the ports of all switches",
+  maxHostsPerAddress: "it is half of maxHosts",
+  maxHostsPerPort: "it is 4096",
+  maxPacketInRate: "it is 100 a second",
+  maxSessionPacketInRate: "it is 2000 a second",
+  maxSourcePacketInRate: "it is 20000 a second",
+  maxChangeRate: "it is 100 a second",
+}).map(([option, meaning]) => ({ key: `sources.openflow.${option}`, advice: `remove it: ${meaning}` }));
+
+/** The options with every default filled in, and the limits that follow from them. */
 export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" | "allow" | "allowOthers">> &
   Pick<OpenflowOptions, "allow" | "allowOthers"> & {
     readonly host: string;
     readonly port: number;
     readonly tls: OpenflowOptions["tls"];
+    /** A probe that arrives later than this is ignored. */
+    readonly probeMaxAgeMs: number;
+    /** How long a new port is probed before it becomes an edge port. */
+    readonly settleMs: number;
+    readonly maxSessions: number;
+    /** Maximum number of switches, and of sessions, of one peer address. */
+    readonly maxDevicesPerAddress: number;
+    readonly maxPorts: number;
+    readonly maxPortsPerAddress: number;
+    readonly maxHostsPerAddress: number;
+    readonly maxHostsPerPort: number;
+    /** Announcements per second that are accepted from one port, one session and all sessions. */
+    readonly maxPacketInRate: number;
+    readonly maxSessionPacketInRate: number;
+    readonly maxSourcePacketInRate: number;
+    /** Records per second that the switches of one peer address may add or change, after a burst of `maxPortsPerAddress`. */
+    readonly maxChangeRate: number;
   };
 
+/** A switch of 24 ports and two uplinks. */
+const PORTS_PER_DEVICE = 26;
+const MIN_MAX_PORTS = 262_144;
+
 export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
-  const { tls, listen, ...rest } = options;
+  const { tls, listen, maxDevices = 10_000, maxHosts = 200_000, ...rest } = options;
+  const maxPorts = Math.max(MIN_MAX_PORTS, PORTS_PER_DEVICE * maxDevices);
   return {
     announcements: rest.forwarding === "none" ? "listen" : "copy",
     probeIntervalMs: 3000,
@@ -180,19 +191,19 @@ export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
     graceMs: 10_000,
     echoIntervalMs: 5000,
     foreignLldp: false,
-    maxSessions: 5000,
-    maxDevices: 10_000,
-    maxDevicesPerAddress: 2500,
-    maxPorts: 262_144,
-    maxPortsPerAddress: 65_536,
-    maxHosts: 200_000,
-    maxHostsPerAddress: 100_000,
+    ...rest,
+    maxDevices,
+    maxSessions: maxDevices,
+    maxDevicesPerAddress: Math.ceil(maxDevices / 4),
+    maxPorts,
+    maxPortsPerAddress: Math.ceil(maxPorts / 4),
+    maxHosts,
+    maxHostsPerAddress: Math.ceil(maxHosts / 2),
     maxHostsPerPort: 4096,
     maxPacketInRate: 100,
     maxSessionPacketInRate: 2000,
     maxSourcePacketInRate: 20_000,
     maxChangeRate: 100,
-    ...rest,
     ...parseListenAddress(listen ?? "127.0.0.1:6653"),
     tls,
   };

@@ -7,7 +7,7 @@ const COUNT = 4;
 /** No device of the other networks has such a number. */
 const FIRST = 0x3000;
 const RECONNECT_MS = 250;
-const OPTIONS = { probeIntervalMs: 1000, settleMs: 200, graceMs: 3000, echoIntervalMs: 1000 };
+const OPTIONS = { probeIntervalMs: 1000, graceMs: 3000, echoIntervalMs: 1000 };
 
 export const switchSource = (port: number): object => ({
   type: "openflow",

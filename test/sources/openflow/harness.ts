@@ -1,8 +1,12 @@
 /** Runs the source under test on a free port, with a sink that stores the claims and the order of the changes. */
 import { type Clock, systemClock } from "../../../src/lib/clock.ts";
 import { createLogger } from "../../../src/lib/logger.ts";
-import { createOpenflowSource } from "../../../src/sources/openflow/openflow.ts";
-import type { OpenflowOptions } from "../../../src/sources/openflow/options.ts";
+import { OpenflowSource } from "../../../src/sources/openflow/openflow.ts";
+import {
+  type OpenflowOptions,
+  type OpenflowSettings,
+  resolveSettings,
+} from "../../../src/sources/openflow/options.ts";
 import type { Source, SourceCluster } from "../../../src/sources/source.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { until } from "../../support/until.ts";
@@ -23,15 +27,17 @@ export const FAST_OPTIONS: OpenflowOptions = {
   forwarding: "bridge",
   listen: "127.0.0.1:0",
   probeIntervalMs: 500,
-  settleMs: 200,
   graceMs: 1000,
   echoIntervalMs: 1000,
 };
 
 const MAX_LOG_LINES = 1000;
 
+/** Options, and settings that follow from options in a service. */
+type TestSettings = Partial<OpenflowOptions & OpenflowSettings>;
+
 export async function startSource(
-  options: Partial<OpenflowOptions> = {},
+  settings: TestSettings = {},
   {
     sink = new MemorySink(),
     clock = systemClock,
@@ -44,8 +50,9 @@ export async function startSource(
     if (lines.push(line) > MAX_LOG_LINES) lines.shift();
     port ||= Number(/openflow listening on \S+:(\d+)/.exec(line)?.[1] ?? 0);
   });
-  const source = createOpenflowSource(
-    { ...FAST_OPTIONS, ...options, name: "openflow" },
+  const source = new OpenflowSource(
+    "openflow",
+    { ...resolveSettings({ ...FAST_OPTIONS, ...settings }), settleMs: 200, ...settings },
     { clock, log, cluster: () => cluster },
   );
   const abort = new AbortController();

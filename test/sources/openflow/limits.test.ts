@@ -91,7 +91,7 @@ describe("the limit on switches of one peer address", () => {
 });
 
 test("a source that is full takes a switch of the address with the most, for one of an address with fewer", async () => {
-  const source = await resources.startSource({ ...STILL, maxDevices: 4 });
+  const source = await resources.startSource({ ...STILL, maxDevices: 4, maxDevicesPerAddress: 4 });
   for (const dpid of [1, 2, 3, 4]) await connect(source, { dpid, ports: 1 });
   await until(() => source.sink.devices.size === 4, { what: "full" });
   await connect(source, { dpid: 9, ports: 1, address: "127.0.0.2" });
