@@ -37,15 +37,16 @@ class ManualThread implements Disposable {
     const code = `
       const channel = new BroadcastChannel(${JSON.stringify(this.#name)});
       let current;
-      onmessage = ({ data: { op, id } }) => {
-        if (op === "draw") {
-          current = id;
+      const respond = (n, response) => postMessage({ type: "done", n, response });
+      onmessage = ({ data: { operation, n } }) => {
+        if (operation === "draw") {
+          current = n;
           channel.postMessage("begun");
-        } else if (op === "next")
-          postMessage({ type: "chunk", id, chunk: new Uint8Array(${Math.min(bytes, 65_536)}).fill(32) });
+        } else if (operation === "next") respond(n, new Uint8Array(${Math.min(bytes, 65_536)}).fill(32));
+        else respond(n);
       };
       channel.onmessage = ({ data }) => {
-        if (data === "complete") postMessage({ type: "drawn", id: current, bytes: ${bytes} });
+        if (data === "complete") respond(current, ${bytes});
         if (data === "crash") process.exit(1);
       };`;
     const worker = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
