@@ -6,6 +6,7 @@ import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { DescriptorState } from "../lib/descriptor-monitor.ts";
 import { RequestHandler } from "./handler.ts";
 import type { RequestHandlerOptions } from "./handler-options.ts";
+import { MAX_TARGET_BYTES } from "./limits/server-limits.ts";
 import type { ProcessCounters } from "./metrics/process-counters.ts";
 
 export interface ServerOptions extends RequestHandlerOptions {
@@ -43,9 +44,7 @@ export function openServer(options: ServerOptions): Server {
   const address = () => ({ host, port: bound.port });
   const handler = new RequestHandler({ ...options, address }, counters);
   const connectionLimits: ConnectionLimits = {
-    get maxUrlBytes() {
-      return limits.urlBytes;
-    },
+    maxUrlBytes: MAX_TARGET_BYTES,
     get maxHeadBytes() {
       return limits.headerBytes;
     },

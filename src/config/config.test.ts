@@ -102,7 +102,7 @@ sources:
       readers: "auto",
     });
     expect(config.limits.pageLimit).toBe(5);
-    expect(config.limits.urlBytes).toBe(8192);
+    expect(config.limits.headerBytes).toBe(16_384);
     expect(config.sources[0]).toEqual({ type: "demo", devices: 3 });
     expect(
       Object.isFrozen(config) && Object.isFrozen(config.limits) && Object.isFrozen(config.sources[0]),

@@ -9,6 +9,7 @@ import { GONE_OPENFLOW_OPTIONS } from "../sources/openflow/options.ts";
 
 /** A row is `{ key: "limits.example", advice: "remove it: …" }`; the advice follows "is gone; ". */
 export const GONE_KEYS: readonly GoneKey[] = [
+  { key: "limits.urlBytes", advice: "remove it: a request target may have 8192 bytes" },
   { key: "logLevel", advice: "remove it: each line has its level, for what reads the log", ignored: "key" },
   ...GONE_VIEW_KEYS,
   ...GONE_OPENFLOW_OPTIONS,

@@ -22,7 +22,6 @@ const GiB = 1024 * MiB;
 export const Limits = section(
   {
     headerBytes: integer(1024, MiB, 16_384, "Largest request head: the request line and all headers."),
-    urlBytes: integer(256, 65_536, 8192, "Longest request target."),
     connections: integer(
       1,
       1_000_000,

@@ -35,7 +35,6 @@ export const API = "/controller/v1";
 export const VERSION = "1.2.3";
 
 const LIMITS: ServerLimits = {
-  urlBytes: 8192,
   headerBytes: 16_384,
   connections: 10_000,
   streamsPerUser: 100,

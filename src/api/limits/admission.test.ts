@@ -38,7 +38,7 @@ test("a changed limit applies at once", () => {
 });
 
 test("requests in flight are limited, except those that a reader has relayed", () => {
-  const limits = { connections: 2, urlBytes: 100, requestsPerSecond: 0 };
+  const limits = { connections: 2, requestsPerSecond: 0 };
   const admission = new Admission(limits, new ManualClock());
   const admit = (inFlight: number, isOwnProcess = false) =>
     admission.admit(

@@ -5,12 +5,12 @@ import type { Clock } from "../../lib/clock.ts";
 import { TokenBuckets } from "../../lib/token-bucket.ts";
 import { targetTooLong } from "../read-request.ts";
 import { Problem } from "../response/problem.ts";
-import type { ServerLimits } from "./server-limits.ts";
+import { MAX_TARGET_BYTES, type ServerLimits } from "./server-limits.ts";
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 const MAX_TRACKED_USERS = 10_000;
 
-type AdmissionLimits = Pick<ServerLimits, "connections" | "urlBytes" | "requestsPerSecond">;
+type AdmissionLimits = Pick<ServerLimits, "connections" | "requestsPerSecond">;
 
 export class Admission {
   readonly #limits: AdmissionLimits;
@@ -31,10 +31,9 @@ export class Admission {
     user: string,
     overloaded: () => Problem,
   ): Readonly<Record<string, string>> {
-    const { urlBytes, connections } = this.#limits;
     const isRelayed = connection.isOwnProcess;
-    if (!isRelayed && connection.inFlight >= connections) throw overloaded();
-    if (request.target.length > urlBytes) throw targetTooLong(request.target, urlBytes);
+    if (!isRelayed && connection.inFlight >= this.#limits.connections) throw overloaded();
+    if (request.target.length > MAX_TARGET_BYTES) throw targetTooLong(request.target, MAX_TARGET_BYTES);
     return isRelayed ? NO_HEADERS : this.#rateLimiter.take(user);
   }
 }

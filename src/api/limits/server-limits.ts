@@ -1,8 +1,10 @@
 /** The limits of the HTTP server, from the section `limits` of the configuration. */
 
+/** The longest path and query of a request, in bytes. */
+export const MAX_TARGET_BYTES = 8192;
+
 /** Read at each use: the values change when the service reloads its configuration. */
 export interface ServerLimits {
-  readonly urlBytes: number;
   readonly headerBytes: number;
   readonly connections: number;
   readonly streamsPerUser: number;
