@@ -89,7 +89,7 @@ test("every state resolves as one that is built from scratch", async () => {
       }
       await log.close();
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 }, 60_000);
 

@@ -61,7 +61,7 @@ test("versions of a collection that are read at the same time in any order keep 
         expect([...version.range("", "\uffff")].map(({ id, text }) => [id, text])).toEqual(sorted);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -140,5 +140,5 @@ test("earlier states that are built in steps, while commits go on, are the state
     }
     await net.log.close();
   });
-  await fc.assert(property, { numRuns: 60 });
+  await fc.assert(property, { numRuns: 30 });
 }, 180_000);

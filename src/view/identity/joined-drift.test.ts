@@ -164,7 +164,7 @@ test(
       for (const kind of [...KINDS, "claims", "missing"] as const) expect(net.view.size(kind)).toBe(0);
       await net.log.close();
     });
-    await assertProperty(property, 40);
+    await assertProperty(property, 20);
   },
   PROPERTY_TIMEOUT_MS,
 );
