@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encode } from "../../src/sources/openflow/codec/messages.ts";
+import { encode } from "../../src/sources/openflow/codec/openflow-messages.ts";
 import type { OpenflowOptions } from "../../src/sources/openflow/options.ts";
 import { arpRequest } from "../sources/openflow/emulated-host.ts";
 import { Rogue, type RogueOptions, rogueMac } from "../sources/openflow/rogue.ts";

@@ -9,9 +9,9 @@
  */
 import { ND } from "./codec/announcement.ts";
 import { ETHER } from "./codec/ethernet.ts";
+import type { Match } from "./codec/flow-entry.ts";
 import { PORT } from "./codec/instruction.ts";
-import type { Match } from "./codec/match.ts";
-import { ALL_TABLES, FLOW_COMMAND, type FlowMod } from "./codec/messages.ts";
+import { ALL_TABLES, FLOW_COMMAND, type FlowMod } from "./codec/openflow-messages.ts";
 import type { OpenflowSettings } from "./options.ts";
 
 /** "gazettee" in ASCII. */

@@ -6,9 +6,9 @@
 import { canonicalMac } from "../../model/address.ts";
 import type { Claims, DeviceClaim, HostClaim } from "../../model/claim.ts";
 import { PORT } from "./codec/instruction.ts";
-import type { OpenflowController } from "./controller.ts";
+import type { PortRef } from "./codec/port-ref.ts";
 import { firstActivity, LearnedHost } from "./hosts/learned-host.ts";
-import type { PortRef } from "./port-ref.ts";
+import type { OpenflowController } from "./openflow-controller.ts";
 
 export class GracefulRestart {
   readonly #controller: OpenflowController;

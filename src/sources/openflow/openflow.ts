@@ -13,11 +13,11 @@ import type { Logger } from "../../lib/logger.ts";
 import { createPoll } from "../../lib/poll.ts";
 import { type Sink, type Source, type SourceCluster, type SourceContext, SourceError } from "../source.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
-import { OpenflowController } from "./controller.ts";
+import { AllowList } from "./discovery/allow-list.ts";
 import { GracefulRestart } from "./graceful-restart.ts";
+import { OpenflowController } from "./openflow-controller.ts";
 import { type OpenflowOptions, type OpenflowSettings, resolveSettings } from "./options.ts";
-import { AllowList } from "./session/allow-list.ts";
-import { listen, type OpenflowListener } from "./session/transport.ts";
+import { listen, type OpenflowListener } from "./session/openflow-listener.ts";
 
 const TICK_INTERVAL_MS = 100;
 

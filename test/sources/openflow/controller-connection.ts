@@ -4,7 +4,12 @@
  */
 import type { Socket, TCPSocketConnectOptions } from "bun";
 import { MessageFramer } from "../../../src/sources/openflow/codec/framing.ts";
-import { type Bodies, encode, type MessageKind, ROLE } from "../../../src/sources/openflow/codec/messages.ts";
+import {
+  type Bodies,
+  encode,
+  type MessageKind,
+  ROLE,
+} from "../../../src/sources/openflow/codec/openflow-messages.ts";
 
 export interface ControllerAddress {
   readonly port: number;

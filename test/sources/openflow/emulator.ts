@@ -16,7 +16,7 @@ import {
   MULTIPART,
   PORT_REASON,
   ROLE,
-} from "../../../src/sources/openflow/codec/messages.ts";
+} from "../../../src/sources/openflow/codec/openflow-messages.ts";
 import { PORT_CONFIG, PORT_STATE, type PortDescription } from "../../../src/sources/openflow/codec/port.ts";
 import { macText } from "../../../src/sources/openflow/codec/wire.ts";
 import { type ControllerAddress, ControllerConnection } from "./controller-connection.ts";

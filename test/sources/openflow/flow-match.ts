@@ -1,6 +1,6 @@
 /** Which flows of an emulated switch apply to a frame. */
 import { ETHER, readFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
-import type { Match } from "../../../src/sources/openflow/codec/match.ts";
+import type { Match } from "../../../src/sources/openflow/codec/flow-entry.ts";
 
 export function matchFieldsOf(inPort: number, bytes: Uint8Array): Match {
   const frame = readFrame(bytes);

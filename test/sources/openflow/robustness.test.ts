@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Socket } from "bun";
 import { ETHER, startFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import { LLDP_MULTICAST, writeLldp } from "../../../src/sources/openflow/codec/lldp.ts";
-import { encode } from "../../../src/sources/openflow/codec/messages.ts";
+import { encode } from "../../../src/sources/openflow/codec/openflow-messages.ts";
 import { createCertificates } from "../../support/certificates.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { needs } from "../../support/needs.ts";

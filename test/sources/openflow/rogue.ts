@@ -12,7 +12,7 @@ import {
   type MessageKind,
   MULTIPART,
   PORT_REASON,
-} from "../../../src/sources/openflow/codec/messages.ts";
+} from "../../../src/sources/openflow/codec/openflow-messages.ts";
 import { PORT_STATE, type PortDescription } from "../../../src/sources/openflow/codec/port.ts";
 import { deviceId } from "./emulator.ts";
 

@@ -1,5 +1,5 @@
 /** Rogue switches: sessions with very many ports and hosts, ever new datapath ids, and floods of port changes. */
-import { PORT_REASON } from "../../../src/sources/openflow/codec/messages.ts";
+import { PORT_REASON } from "../../../src/sources/openflow/codec/openflow-messages.ts";
 import { arpRequest } from "../../sources/openflow/emulated-host.ts";
 import { EmulatedNetwork, type EmulatedSwitch } from "../../sources/openflow/emulator.ts";
 import { type Attack, repeat, type Stop, sleep, type Target } from "./attack.ts";

@@ -1,7 +1,7 @@
 /** Segments: ports that receive each other's broadcast probes, so a bridge without OpenFlow connects them. In steps. */
 import { pausing, type Steps, sortInSteps } from "../../../lib/steps.ts";
+import { type PortRef, portKey } from "../codec/port-ref.ts";
 import type { DiscoveredLink } from "../discovery/link-table.ts";
-import { type PortRef, portKey } from "../port-ref.ts";
 
 const LINKS_PER_STEP = 128;
 

@@ -1,6 +1,7 @@
 /** Removed links of unreachable switches that may still forward, and the ports at their ends. */
+
+import { type PortRef, portKey } from "../codec/port-ref.ts";
 import type { DiscoveredLink } from "../discovery/link-table.ts";
-import { type PortRef, portKey } from "../port-ref.ts";
 
 interface Suspect {
   readonly link: DiscoveredLink;

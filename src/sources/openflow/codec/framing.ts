@@ -3,7 +3,7 @@
  * incomplete message (64 KiB, because the length has 16 bits), or the rest of a chunk whose messages are handled later, and
  * copies nothing when messages arrive complete and are handled at once.
  */
-import { HEADER_BYTES } from "./messages.ts";
+import { HEADER_BYTES } from "./openflow-messages.ts";
 import { WireError } from "./wire.ts";
 
 const EMPTY = new Uint8Array(0);

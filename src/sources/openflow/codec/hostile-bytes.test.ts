@@ -6,7 +6,7 @@ import { readFrame } from "./ethernet.ts";
 import captured from "./fixtures/ovs-3.1.0.json";
 import { MessageFramer } from "./framing.ts";
 import { privateTlv, readLldp } from "./lldp.ts";
-import { dispatch, type Handlers } from "./messages.ts";
+import { dispatch, type Handlers } from "./openflow-messages.ts";
 import { WireError } from "./wire.ts";
 
 const MESSAGES = captured.messages.map(({ hex }) => new Uint8Array(Buffer.from(hex, "hex")));

@@ -8,10 +8,10 @@ import { TokenBuckets } from "../../../lib/token-bucket.ts";
 import { type Announcement, readAnnouncement } from "../codec/announcement.ts";
 import { ETHER, readFrame, type VlanTags } from "../codec/ethernet.ts";
 import { type Lldp, readLldp } from "../codec/lldp.ts";
+import { type PortRef, portKey } from "../codec/port-ref.ts";
 import { WireError } from "../codec/wire.ts";
-import type { Counter } from "../counters.ts";
+import type { Counter } from "../openflow-counters.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { type PortRef, portKey } from "../port-ref.ts";
 import { PendingAnnouncements } from "./pending-announcements.ts";
 import type { Probes } from "./probes.ts";
 

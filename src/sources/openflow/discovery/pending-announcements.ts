@@ -4,7 +4,7 @@
  */
 import type { Announcement } from "../codec/announcement.ts";
 import type { VlanTags } from "../codec/ethernet.ts";
-import type { PortRef } from "../port-ref.ts";
+import type { PortRef } from "../codec/port-ref.ts";
 
 const MAX_PER_PORT = 64;
 const MAX_PER_SWITCH = 4096;

@@ -4,10 +4,10 @@
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { Steps } from "../../../lib/steps.ts";
-import { encode } from "../codec/messages.ts";
+import { encode } from "../codec/openflow-messages.ts";
+import { isWiredPort, type PortRef } from "../codec/port-ref.ts";
 import { broadcastProbeFlow } from "../flows.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { isWiredPort, type PortRef } from "../port-ref.ts";
 import type { Session } from "../session/session.ts";
 import type { LinkTable } from "./link-table.ts";
 import type { Probes } from "./probes.ts";

@@ -6,9 +6,9 @@
 import { BROADCAST, ETHER, startFrame } from "../codec/ethernet.ts";
 import { PORT } from "../codec/instruction.ts";
 import { LLDP_MULTICAST, writeLldp } from "../codec/lldp.ts";
-import { encode } from "../codec/messages.ts";
+import { encode } from "../codec/openflow-messages.ts";
+import { type PortRef, portText } from "../codec/port-ref.ts";
 import { putHex, putText, putUint } from "../codec/wire.ts";
-import { type PortRef, portText } from "../port-ref.ts";
 
 /** Locally administered: there is no registered OUI. */
 export const PROBE_OUI = 0x02677a;

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ETHER, readFrame } from "../codec/ethernet.ts";
 import { readLldp } from "../codec/lldp.ts";
-import { dispatch } from "../codec/messages.ts";
+import { dispatch } from "../codec/openflow-messages.ts";
 import { Probes } from "./probes.ts";
 
 const FROM = { device: "of:0000000000000001", port: 2 };

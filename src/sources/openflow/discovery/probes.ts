@@ -11,8 +11,8 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { ETHER } from "../codec/ethernet.ts";
 import { privateTlv } from "../codec/lldp.ts";
+import { type PortRef, portKey } from "../codec/port-ref.ts";
 import { uint } from "../codec/wire.ts";
-import { type PortRef, portKey } from "../port-ref.ts";
 import {
   HMAC_BYTES,
   PROBE_OUI,

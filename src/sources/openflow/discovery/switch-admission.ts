@@ -8,8 +8,8 @@
 
 import { Quota, type QuotaScope } from "../../../lib/quota.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { AllowList } from "../session/allow-list.ts";
 import type { Session } from "../session/session.ts";
+import { AllowList } from "./allow-list.ts";
 import type { Switch } from "./switch.ts";
 
 export class SwitchAdmission {

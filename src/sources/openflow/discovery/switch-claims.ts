@@ -2,8 +2,8 @@
 import type { DeviceClaim, PortClaim } from "../../../model/claim.ts";
 import { isRealIdentity } from "../../../model/derived-ids.ts";
 import { isFiber, isUp, speedMbps } from "../codec/port.ts";
+import { portText } from "../codec/port-ref.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { portText } from "../port-ref.ts";
 import type { Session } from "../session/session.ts";
 import type { Switch, SwitchPort } from "./switch.ts";
 

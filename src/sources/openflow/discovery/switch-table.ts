@@ -10,12 +10,12 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import type { DeviceClaim } from "../../../model/claim.ts";
 import { portId } from "../../../model/ids.ts";
-import type { ChangeBudget } from "../change-budget.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import { isUp, type PortDescription } from "../codec/port.ts";
+import { isRealPort, portText } from "../codec/port-ref.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { isRealPort, portText } from "../port-ref.ts";
 import type { Session } from "../session/session.ts";
+import type { ChangeBudget } from "./change-budget.ts";
 import { isSameState, type PortChange, PortDamping } from "./port-damping.ts";
 import { PortMacs } from "./port-macs.ts";
 import {

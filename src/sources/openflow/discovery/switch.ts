@@ -1,8 +1,9 @@
 /** One switch and its ports, as far as the controller knows them. */
-import type { Changer } from "../change-budget.ts";
+
 import type { PortDescription } from "../codec/port.ts";
-import type { Counter } from "../counters.ts";
+import type { Counter } from "../openflow-counters.ts";
 import type { Session } from "../session/session.ts";
+import type { Changer } from "./change-budget.ts";
 import type { PortDamping } from "./port-damping.ts";
 
 /** A switch that was connected so long is known. */

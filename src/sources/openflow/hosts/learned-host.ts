@@ -2,7 +2,7 @@
 import type { HostClaim } from "../../../model/claim.ts";
 import { hostId } from "../../../model/ids.ts";
 import type { VlanTags } from "../codec/ethernet.ts";
-import { type PortRef, portKey, portText } from "../port-ref.ts";
+import { type PortRef, portKey, portText } from "../codec/port-ref.ts";
 
 export interface Activity {
   lastSeenAt: number;

@@ -1,5 +1,5 @@
 /** The messages of the handshake (§6.3.1) that are the same for every switch. */
-import { encode, MULTIPART, ROLE, VERSION } from "../codec/messages.ts";
+import { encode, MULTIPART, ROLE, VERSION } from "../codec/openflow-messages.ts";
 import { COOKIE, COOKIE_MASK } from "../flows.ts";
 
 export const HELLO = encode("hello", { versions: [VERSION] });

@@ -10,7 +10,7 @@ import type { Quota } from "../../../lib/quota.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import type { MessageFramer } from "../codec/framing.ts";
-import type { Channel } from "./transport.ts";
+import type { Channel } from "./openflow-listener.ts";
 
 const FULL_BYTES = 64 * 1024;
 

@@ -4,7 +4,7 @@
  * also full when there are too few file descriptors.
  */
 import type { OpenflowSettings } from "../options.ts";
-import type { Channel } from "./transport.ts";
+import type { Channel } from "./openflow-listener.ts";
 
 export interface LimitedSession {
   readonly channel: Pick<Channel, "remoteAddress" | "terminate">;

@@ -27,15 +27,15 @@ import {
   ROLE,
   type SwitchDescription,
   VERSION,
-} from "../codec/messages.ts";
+} from "../codec/openflow-messages.ts";
 import type { PortDescription } from "../codec/port.ts";
 import { WireError } from "../codec/wire.ts";
-import type { Counter } from "../counters.ts";
 import type { PortChange } from "../discovery/port-damping.ts";
+import type { Counter } from "../openflow-counters.ts";
 import { HANDSHAKE_REQUESTS, type HandshakeReply, HELLO } from "./handshake.ts";
 import { HandshakePorts } from "./handshake-ports.ts";
 import { Inbox, type InboxOwner } from "./inbox.ts";
-import type { Channel, ChannelHandler } from "./transport.ts";
+import type { Channel, ChannelHandler } from "./openflow-listener.ts";
 
 export interface SessionLimits {
   readonly handshakeTimeoutMs: number;

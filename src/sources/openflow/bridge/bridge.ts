@@ -16,8 +16,9 @@
 import type { Clock } from "../../../lib/clock.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import { pausing, type Steps } from "../../../lib/steps.ts";
-import type { FlowMod } from "../codec/messages.ts";
+import type { FlowMod } from "../codec/openflow-messages.ts";
 import { PORT_CONFIG } from "../codec/port.ts";
+import { isWiredPort, type PortRef, portKey } from "../codec/port-ref.ts";
 import {
   type DiscoveredLink,
   type LinkEndReason,
@@ -27,7 +28,6 @@ import {
 import type { Switch, SwitchPort } from "../discovery/switch.ts";
 import type { SwitchTable } from "../discovery/switch-table.ts";
 import { BROADCAST_PROBE_SECONDS, type PortRule, ruleFlows } from "../flows.ts";
-import { isWiredPort, type PortRef, portKey } from "../port-ref.ts";
 import type { Session } from "../session/session.ts";
 import { findSegments } from "./segments.ts";
 import { type Forest, type GraphEdge, spanningForest } from "./spanning-tree.ts";

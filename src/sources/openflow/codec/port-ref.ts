@@ -1,6 +1,6 @@
 /** A port of a datapath by number, and the form of port numbers in the model. */
-import { portId } from "../../model/ids.ts";
-import { PORT } from "./codec/instruction.ts";
+import { portId } from "../../../model/ids.ts";
+import { PORT } from "./instruction.ts";
 
 /** Like the model's `ConnectPoint`, but with the port number of the OpenFlow protocol. */
 export interface PortRef {

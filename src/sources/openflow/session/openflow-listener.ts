@@ -17,8 +17,8 @@ import { errorMessage } from "../../../lib/error-message.ts";
 import { type Logger, silentLogger } from "../../../lib/logger.ts";
 import { SuspendableSocket } from "../../../lib/suspendable-socket.ts";
 import { SourceError } from "../../source.ts";
+import { fingerprintDigits, type PeerCertificate } from "../discovery/allow-list.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { fingerprintDigits, type PeerCertificate } from "./allow-list.ts";
 import { BacklogAccount, createBacklogQuota } from "./backlog.ts";
 
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;

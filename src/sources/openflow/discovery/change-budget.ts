@@ -3,9 +3,9 @@
  * switch reports is history that others read, so a peer that changes endlessly must not displace it. The burst allows
  * whole networks to connect; what a peer reports beyond its rate is delayed or refused by the caller.
  */
-import type { Clock } from "../../lib/clock.ts";
-import { TokenBuckets } from "../../lib/token-bucket.ts";
-import type { OpenflowSettings } from "./options.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { TokenBuckets } from "../../../lib/token-bucket.ts";
+import type { OpenflowSettings } from "../options.ts";
 
 /** An address whose bucket was evicted has a full bucket again. */
 const MAX_ADDRESSES = 100_000;

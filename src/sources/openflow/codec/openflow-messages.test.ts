@@ -3,7 +3,14 @@ import fc from "fast-check";
 import captured from "./fixtures/ovs-3.1.0.json";
 import { MessageFramer } from "./framing.ts";
 import { PORT } from "./instruction.ts";
-import { type Bodies, dispatch, encode, FLOW_COMMAND, type Handlers, type MessageKind } from "./messages.ts";
+import {
+  type Bodies,
+  dispatch,
+  encode,
+  FLOW_COMMAND,
+  type Handlers,
+  type MessageKind,
+} from "./openflow-messages.ts";
 import { isUp, speedMbps } from "./port.ts";
 import { hex, WireError } from "./wire.ts";
 

@@ -6,6 +6,8 @@
  * `dispatch` passes a decoded body to the handler of its kind, so that no caller has to narrow a union. A malformed body
  * throws `WireError`. Bytes behind a known body are ignored, as the specification requires.
  */
+
+import { type Match, readMatch, writeMatch } from "./flow-entry.ts";
 import {
   type Instructions,
   readInstructions,
@@ -13,7 +15,6 @@ import {
   writeInstructions,
   writeOutputs,
 } from "./instruction.ts";
-import { type Match, readMatch, writeMatch } from "./match.ts";
 import { PORT_BYTES, type PortDescription, readPort, writePort } from "./port.ts";
 import { hex, paddedText, Reader, WireError, Writer } from "./wire.ts";
 

@@ -11,15 +11,15 @@ import type { Logger } from "../../lib/logger.ts";
 import { Quota } from "../../lib/quota.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
 import { pausing, type Steps } from "../../lib/steps.ts";
-import { Forwarding } from "./bridge/forwarding.ts";
-import { ChangeBudget } from "./change-budget.ts";
+import { Forwarding } from "./bridge/bridge.ts";
 import { ClaimBuffer } from "./claim-buffer.ts";
 import type { Announcement } from "./codec/announcement.ts";
 import type { VlanTags } from "./codec/ethernet.ts";
 import { PORT } from "./codec/instruction.ts";
 import type { Lldp } from "./codec/lldp.ts";
-import { encode } from "./codec/messages.ts";
-import { type Counter, Counters } from "./counters.ts";
+import { encode } from "./codec/openflow-messages.ts";
+import type { PortRef } from "./codec/port-ref.ts";
+import { ChangeBudget } from "./discovery/change-budget.ts";
 import {
   type DiscoveredLink,
   type LinkEndReason,
@@ -36,11 +36,11 @@ import { type Switch, type SwitchEvents, type SwitchPort, startClassification } 
 import { MAX_PORTS, SwitchTable } from "./discovery/switch-table.ts";
 import { baseFlows, deleteOwnFlows } from "./flows.ts";
 import { type HostEnvironment, HostTracker } from "./hosts/host-tracker.ts";
+import { type Counter, Counters } from "./openflow-counters.ts";
 import type { OpenflowSettings } from "./options.ts";
-import type { PortRef } from "./port-ref.ts";
+import type { Channel, ChannelHandler } from "./session/openflow-listener.ts";
 import { Session, type SessionContext, type SessionEvents } from "./session/session.ts";
 import { SessionLimiter } from "./session/session-limiter.ts";
-import type { Channel, ChannelHandler } from "./session/transport.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 /** Of one session. */
