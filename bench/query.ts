@@ -5,12 +5,13 @@
  */
 
 import { Drawings } from "../src/api/endpoints/drawings.ts";
+import { ENDPOINTS } from "../src/api/endpoints/endpoints.ts";
 import { listRepresentation } from "../src/api/endpoints/list.ts";
-import { PARAMETER_SETS } from "../src/api/endpoints/parameter-sets.ts";
 import { parseQueryString } from "../src/api/endpoints/query-string.ts";
 import type { ReadContext } from "../src/api/endpoints/read-context.ts";
 import { PLAIN } from "../src/api/onos/dialect.ts";
 import { throwIfFault } from "../src/api/response/query-problem.ts";
+import { SharedChunks } from "../src/api/stream/shared-chunks.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";
 import { silentLogger } from "../src/lib/logger.ts";
@@ -145,21 +146,26 @@ function* ring(devices: number) {
 function costOf(context: ReadContext, { list, query }: QueryCase, size: typeof SMALL): number {
   const kind: Kind = list;
   const [json] = formatsOf(list);
-  if (!json) throw new Error(`no ${list}`);
+  const endpoint = ENDPOINTS.find(({ path }) => path === `/${list}`);
+  if (!endpoint) throw new Error(`no ${list}`);
+  const common = {
+    ...context,
+    dialect: PLAIN,
+    limits: { pageLimit: 10_000, paths: 256 },
+    revisions: { at: undefined, since: undefined, diff: undefined },
+    awaitRevision: () => {
+      throw new Error("no cursor is of a later revision");
+    },
+    chunks: new SharedChunks(),
+  };
   let n = 0;
   const run = () => {
     const text = query(n++ * 7919, size);
     const parsed = throwIfFault(
-      parseQuery(parseQueryString(text), PARAMETER_SETS[kind], { pageLimit: 10_000, acceptsNames: true }),
+      parseQuery(parseQueryString(text), endpoint.parameters, { pageLimit: 10_000, acceptsNames: true }),
     );
     const target = `/controller/v1/${list}?${text}`;
-    const read = listRepresentation(
-      { ...context, dialect: PLAIN, memory: uncountedMemory() },
-      kind,
-      parsed,
-      json,
-      target,
-    );
+    const read = listRepresentation({ ...common, memory: uncountedMemory() }, kind, parsed, json, target);
     const { chunks } = resultOf(resultOf(read).render());
     let bytes = 0;
     for (const chunk of chunks) if (!(chunk instanceof Promise)) bytes += chunk?.length ?? 0;

@@ -15,6 +15,7 @@ import { topologyOf } from "../view/view.ts";
 import type { ClusterStatus } from "./cluster-status.ts";
 import { isMapPath, MapEndpoints } from "./endpoints/map.ts";
 import type { ReadContext } from "./endpoints/read-context.ts";
+import { unknownPath } from "./endpoints/routing.ts";
 import type { ForwardMetrics } from "./forwarding/forward-counters.ts";
 import { FORWARDED_PREFIX } from "./forwarding/forward-path.ts";
 import { livenessResponse, readinessResponse } from "./health.ts";
@@ -23,6 +24,7 @@ import { isReadMethod, methodNotAllowed } from "./methods.ts";
 import { type ConfigReloadMetrics, metricsResponse, type ReaderMetrics } from "./metrics/metrics.ts";
 import type { ProcessCounters } from "./metrics/process-counters.ts";
 import { WRITE_ADVICE } from "./onos/missing-resources.ts";
+import { isInterfacePath, type Prefixes } from "./onos/prefixes.ts";
 import {
   clusterNode,
   nameOfRun,
@@ -34,7 +36,7 @@ import {
 import { openapiText } from "./openapi/document.ts";
 import { addHeaders } from "./response/add-headers.ts";
 import { JSON_TYPE } from "./response/media-types.ts";
-import { Problem, UnknownPathProblem } from "./response/problem.ts";
+import { Problem } from "./response/problem.ts";
 import { loadDocs } from "./site/load-docs.ts";
 import { StaticFile } from "./site/static-file.ts";
 import { createStaticSite, type StaticSite } from "./site/static-site.ts";
@@ -84,14 +86,9 @@ const onosResponse = (body: object): Response => ({
   body: JSON.stringify(body),
 });
 
-const unknownPath = (path: string): UnknownPathProblem =>
-  new UnknownPathProblem(
-    "not-found",
-    `There is nothing at ${quote(path)}; the interface begins at /controller/v1.`,
-  );
-
 export class AuxiliaryEndpoints {
   readonly #options: AuxiliaryEndpointsOptions;
+  readonly #prefixes: Prefixes;
   readonly #counters: () => ProcessCounters;
   readonly #forwards: ForwardMetrics | undefined;
   readonly #docs = createStaticSite(loadDocs);
@@ -101,10 +98,12 @@ export class AuxiliaryEndpoints {
 
   constructor(
     options: AuxiliaryEndpointsOptions,
+    prefixes: Prefixes,
     counters: () => ProcessCounters,
     forwarding: { readonly counters: ForwardMetrics } | undefined,
   ) {
     this.#options = options;
+    this.#prefixes = prefixes;
     this.#map = new MapEndpoints(options.map);
     this.#counters = counters;
     this.#forwards = forwarding?.counters;
@@ -141,19 +140,20 @@ export class AuxiliaryEndpoints {
     const isRead = isReadMethod(request.method);
     if ((response || path === "/") && !isRead) throw methodNotAllowed(request.method);
     if (response) return addHeaders(response, headers);
-    const siteResponse = isRead && (await this.#options.site?.respond(path, request));
+    const siteResponse =
+      isRead && !isInterfacePath(path, this.#prefixes) && (await this.#options.site?.respond(path, request));
     if (siteResponse) return siteResponse;
-    throw unknownPath(path);
+    throw unknownPath(path, this.#prefixes, request.method);
   }
 
   /** For OPTIONS, without credentials: throws a `Problem` for a path that does not exist. */
-  async requirePath(path: string): Promise<void> {
+  async requirePath(path: string, method: string): Promise<void> {
     if (isHealthPath(path) || FIXED_PATHS.includes(path) || isMapPath(path)) return;
     if (this.#onosStatusPath(path)) return;
     const isPage = isDocsPath(path)
       ? await this.#docs.has(pageOf(path))
-      : await this.#options.site?.has(path);
-    if (!isPage) throw unknownPath(path);
+      : !isInterfacePath(path, this.#prefixes) && (await this.#options.site?.has(path));
+    if (!isPage) throw unknownPath(path, this.#prefixes, method);
   }
 
   /** `owner` is whose turn on the scheduler it takes. */

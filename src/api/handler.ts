@@ -31,8 +31,8 @@ import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
 import { AuxiliaryEndpoints } from "./auxiliary-endpoints.ts";
-import { parseRoute } from "./endpoints/route.ts";
-import { type ReadOutcome, Router } from "./endpoints/router.ts";
+import { ReadHandler, type ReadOutcome } from "./endpoints/read-handler.ts";
+import { findRoute } from "./endpoints/routing.ts";
 import { parseForwardPath } from "./forwarding/forward-path.ts";
 import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
 import { createReaderRelay, isForMainProcess, type RelayRequest } from "./forwarding/reader-relay.ts";
@@ -75,7 +75,6 @@ export class RequestHandler implements Handler {
   readonly #options: RequestHandlerOptions;
   readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
-  readonly #router: Router;
   readonly #memory: MemoryBudget;
   readonly #reads: ReadRunner;
   readonly #auxiliary: AuxiliaryEndpoints;
@@ -109,7 +108,7 @@ export class RequestHandler implements Handler {
     this.#credentials = new RequestCredentials(options, this.#logins);
     this.#connections = connections;
     this.#streams = new SseHub(context.history, context.scheduler, limits, HEARTBEAT_MS);
-    this.#router = new Router({
+    const readHandler = new ReadHandler({
       context,
       streams: this.#streams,
       renderer: new BodyRenderer({ logId, signingKey, serviceVersion: version, isClustered }),
@@ -118,10 +117,15 @@ export class RequestHandler implements Handler {
       clock: options.clock,
     });
     this.#memory = new MemoryBudget(limits);
-    this.#reads = new ReadRunner(this.#router, context.scheduler, this.#memory);
+    this.#reads = new ReadRunner(readHandler, context.scheduler, this.#memory);
     this.#prefixes = createPrefixes(options.aliases, options.onos);
     this.#forwarding = createForwarding(options, this.#memory);
-    this.#auxiliary = new AuxiliaryEndpoints(options, () => this.counters(), this.#forwarding);
+    this.#auxiliary = new AuxiliaryEndpoints(
+      options,
+      this.#prefixes,
+      () => this.counters(),
+      this.#forwarding,
+    );
     this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
@@ -321,7 +325,7 @@ export class RequestHandler implements Handler {
         if (this.#loadShedder.shedding) throw this.#overloaded();
         return this.#respondLater(served, forward(request, connection, credential.user));
       }
-      const route = parseRoute(path, this.#prefixes, request.method);
+      const route = findRoute(path, this.#prefixes);
       if (!route)
         return relay
           ? relay(request, connection, {
@@ -331,7 +335,7 @@ export class RequestHandler implements Handler {
               waitsForOthers: parseForwardPath(path) !== undefined,
             })
           : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
-      served.readName = route.read === "list" ? route.kind : route.read;
+      served.readName = route.endpoint.endpoint.readName;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
       const { user } = credential;
@@ -371,7 +375,7 @@ export class RequestHandler implements Handler {
     const { user } = served.credential;
     const relay = this.#relay;
     if (error instanceof Cancelled) return NOT_SENT;
-    if (relay && isForMainProcess(error, path))
+    if (relay && isForMainProcess(error))
       return relay(request, connection, { user, headers, waitsForOthers: true });
     const dialect = dialectOf(path, this.#prefixes);
     return this.#problems.respondTo(request, error, readName, headers, dialect);

@@ -4,9 +4,9 @@ import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { RequestCredentials } from "./auth/request-credentials.ts";
 import type { AuxiliaryEndpoints } from "./auxiliary-endpoints.ts";
-import { parseRoute } from "./endpoints/route.ts";
+import { findRoute } from "./endpoints/routing.ts";
 import type { Forwarding } from "./forwarding/forwarding.ts";
-import { isForMainProcess, type RelayRequest } from "./forwarding/reader-relay.ts";
+import type { RelayRequest } from "./forwarding/reader-relay.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import { dialectOf, type Prefixes } from "./onos/prefixes.ts";
 import { pathOf } from "./read-request.ts";
@@ -60,13 +60,12 @@ export class PublicEndpoints {
     const { auxiliary, cors, forwarding, prefixes, problems, relay } = this.#options;
     const preflightHeaders = () => cors.preflightHeaders(request.header("origin"));
     try {
-      if (path !== SERVER_WIDE && !forwarding?.find(path) && !parseRoute(path, prefixes, request.method)) {
+      if (path !== SERVER_WIDE && !forwarding?.find(path) && !findRoute(path, prefixes)) {
         if (relay) return await relay(request, connection, {});
-        await auxiliary.requirePath(path);
+        await auxiliary.requirePath(path, request.method);
       }
       return { status: 204, headers: { Allow: ALLOWED_METHODS, ...preflightHeaders() }, body: null };
     } catch (error) {
-      if (relay && isForMainProcess(error, path)) return relay(request, connection, {});
       if (error instanceof UnknownResourceProblem && error.headers.Allow !== undefined)
         return { status: 204, headers: { ...error.headers, ...preflightHeaders() }, body: null };
       return problems.respondTo(request, error, "options", {}, dialectOf(path, prefixes));

@@ -7,19 +7,19 @@ import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../lib/memory
 import type { CancelSignal, Scheduler } from "../lib/scheduler.ts";
 import { isSteps, type Runnable } from "../lib/steps.ts";
 import { INTERNAL_USER } from "./auth/authenticate.ts";
-import type { Route } from "./endpoints/route.ts";
-import type { ReadOutcome, Router } from "./endpoints/router.ts";
+import type { ReadHandler, ReadOutcome } from "./endpoints/read-handler.ts";
+import type { Route } from "./endpoints/routing.ts";
 import type { ReadRequest } from "./read-request.ts";
 import { CHUNK_BYTES } from "./response/body-producer.ts";
 import { Problem } from "./response/problem.ts";
 
 export class ReadRunner {
-  readonly #router: Router;
+  readonly #handler: ReadHandler;
   readonly #scheduler: Scheduler;
   readonly #budget: MemoryBudget;
 
-  constructor(router: Router, scheduler: Scheduler, budget: MemoryBudget) {
-    this.#router = router;
+  constructor(handler: ReadHandler, scheduler: Scheduler, budget: MemoryBudget) {
+    this.#handler = handler;
     this.#scheduler = scheduler;
     this.#budget = budget;
   }
@@ -30,7 +30,7 @@ export class ReadRunner {
     if (user !== INTERNAL_USER && !this.#budget.admits(user)) throw overBudget();
     const memory = this.#budget.account(user);
     try {
-      const read = new Read(this.#router, route, request, memory);
+      const read = new Read(this.#handler, route, request, memory);
       const outcome = this.#scheduler.run(owner, read, signal);
       if (outcome instanceof Promise) return later(outcome, memory);
       account(outcome, memory);
@@ -56,14 +56,14 @@ async function later(pending: Promise<ReadOutcome>, memory: MemoryAccount): Prom
 
 /** A read on the scheduler. Its first step is the whole of most reads; the others go on in steps of their own. */
 class Read implements Runnable<ReadOutcome> {
-  readonly #router: Router;
+  readonly #handler: ReadHandler;
   readonly #route: Route;
   readonly #request: ReadRequest;
   readonly #memory: MemoryAccount;
   #steps: Runnable<ReadOutcome> | undefined;
 
-  constructor(router: Router, route: Route, request: ReadRequest, memory: MemoryAccount) {
-    this.#router = router;
+  constructor(handler: ReadHandler, route: Route, request: ReadRequest, memory: MemoryAccount) {
+    this.#handler = handler;
     this.#route = route;
     this.#request = request;
     this.#memory = memory;
@@ -71,7 +71,7 @@ class Read implements Runnable<ReadOutcome> {
 
   next(): IteratorResult<undefined | Promise<unknown>, ReadOutcome> {
     if (this.#steps) return this.#steps.next();
-    const outcome = this.#router.read(this.#route, this.#request, this.#memory);
+    const outcome = this.#handler.read(this.#route, this.#request, this.#memory);
     if (!isSteps(outcome)) return { done: true, value: outcome };
     this.#steps = this.#memory.paced(outcome);
     return this.#steps.next();

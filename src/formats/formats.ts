@@ -60,13 +60,15 @@ const DEFAULTS = { negotiable: true, stream: false };
 type Row = Omit<Format, "contentType" | keyof typeof DEFAULTS> & Partial<Format>;
 const formatOf = (row: Row): Format => ({ contentType: row.mediaType, ...DEFAULTS, ...row });
 
+/** JSON, the format that every read has. */
+export const JSON_FORMAT: Format = formatOf({
+  name: "json",
+  mediaType: "application/json",
+  resources: RESOURCES,
+  description: "One JSON object with a list, or the counts of the topology",
+});
+
 const ROWS: readonly Row[] = [
-  {
-    name: "json",
-    mediaType: "application/json",
-    resources: RESOURCES,
-    description: "One JSON object with a list, or the counts of the topology",
-  },
   {
     name: "ndjson",
     mediaType: "application/x-ndjson",
@@ -140,66 +142,63 @@ const ROWS: readonly Row[] = [
 ];
 
 /** In order of preference: of equally acceptable formats the first is sent. */
-export const FORMATS: readonly Format[] = ROWS.map(formatOf);
+export const FORMATS: readonly Format[] = [JSON_FORMAT, ...ROWS.map(formatOf)];
 
-/** The formats of one resource, in order of preference; JSON is always the first. */
-export const formatsOf = (resource: Resource): readonly Format[] =>
-  FORMATS.filter((format) => format.resources.includes(resource));
+/** The formats of one resource, in order of preference. */
+export const formatsOf = (resource: Resource): readonly [json: Format, ...others: Format[]] => [
+  JSON_FORMAT,
+  ...FORMATS.filter((format) => format !== JSON_FORMAT && format.resources.includes(resource)),
+];
 
-/** The query parameters that select a JSON document about a resource in place of the resource itself. */
-export type DocumentParameter = "since" | "diff" | "timeline" | "incident" | "count";
-
-/** Such a document has a media type of its own, so that `application/json` of a path always has one shape. */
-export interface DocumentFormat<P extends string = DocumentParameter> extends Format {
-  readonly parameter: P;
+/**
+ * A JSON document that a query parameter selects in place of the resource. It has a media type of its own, so that
+ * `application/json` of a path always has one shape.
+ */
+export interface DocumentFormat extends Format {
   /** How the parameter is written, for messages. */
   readonly usage: string;
 }
 
-const documentOf = <P extends string>(
-  parameter: P,
-  usage: string,
-  document: string,
-  resources: readonly Resource[],
-  description: string,
-): DocumentFormat<P> => ({
+const documentOf = (document: string, usage: string, description: string): DocumentFormat => ({
   ...formatOf({
     name: "json",
     mediaType: `application/vnd.gazetteer.${document}+json`,
-    resources,
+    resources: [],
     description,
   }),
-  parameter,
   usage,
 });
 
-export const DOCUMENT_FORMATS: readonly DocumentFormat[] = [
-  documentOf("since", "since=REVISION", "changes", RESOURCES, "The changes after a revision, oldest first"),
-  documentOf("diff", "diff=A..B", "differences", RESOURCES, "What differs between two states"),
-  documentOf(
-    "timeline",
-    "timeline=N",
-    "timeline",
-    ["topology"],
-    "The number of changes in equal spans of time",
-  ),
-  documentOf(
-    "incident",
-    "incident=previous",
-    "incident",
-    ["topology"],
-    "The incident before or after a moment: devices and links that went down, within seconds of each other",
-  ),
-  documentOf("count", "count=device", "counts", ["hosts"], "How many hosts are located at each device"),
-];
-
-/** Of one entity, in place of the entity. */
+export const CHANGES_FORMAT = documentOf(
+  "changes",
+  "since=REVISION",
+  "The changes after a revision, oldest first",
+);
+export const DIFFERENCES_FORMAT = documentOf("differences", "diff=A..B", "What differs between two states");
+export const TIMELINE_FORMAT = documentOf(
+  "timeline",
+  "timeline=N",
+  "The number of changes in equal spans of time",
+);
+export const INCIDENT_FORMAT = documentOf(
+  "incident",
+  "incident=previous",
+  "The incident before or after a moment: devices and links that went down, within seconds of each other",
+);
+export const COUNTS_FORMAT = documentOf(
+  "counts",
+  "count=device",
+  "How many hosts are located at each device",
+);
 export const EXPLANATION_FORMAT = documentOf(
-  "explain",
-  "explain=true",
   "explanation",
-  [],
+  "explain=true",
   "What each source claims of one entity, and why each field has its value",
+);
+export const PATH_EXPLANATION_FORMAT = documentOf(
+  "path-explanation",
+  "explain=true",
+  "How many shortest paths there are and what they use, or why there is none",
 );
 
 /** What is wrong with the network: a document with a path of its own, and a stream. */
@@ -209,26 +208,15 @@ export const PROBLEMS_FORMAT: Format = formatOf({
   resources: [],
   description: "What is wrong with the network, worst first",
 });
-export const PROBLEMS_FORMATS: readonly Format[] = [
+export const PROBLEMS_FORMATS: readonly [json: Format, ...others: Format[]] = [
   PROBLEMS_FORMAT,
   ...FORMATS.filter((format) => format.stream),
 ];
-/** Of the paths between two ends, in place of the paths. */
-export const PATH_EXPLANATION_FORMAT = documentOf(
-  "explain",
-  "explain=true",
-  "path-explanation",
-  [],
-  "How many shortest paths there are and what they use, or why there is none",
-);
 
-/** Of a search. */
+/** The result of a search: a document with a path of its own. */
 export const HITS_FORMAT = formatOf({
   name: "json",
   mediaType: "application/vnd.gazetteer.hits+json",
   resources: [],
   description: "The devices and hosts that a search finds, best first",
 });
-
-export const documentFormatsOf = (resource: Resource): readonly DocumentFormat[] =>
-  DOCUMENT_FORMATS.filter((format) => format.resources.includes(resource));

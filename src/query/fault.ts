@@ -13,6 +13,7 @@ export type QueryFaultCode =
   | "bad-cursor"
   | "cursor-expired"
   | "revision-unknown"
+  | "revision-not-reached"
   | "revision-expired";
 
 export class QueryFault {

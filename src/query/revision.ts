@@ -27,39 +27,65 @@ export function parseMinRevision(text: string, parameter = MIN_REVISION): number
   return badParameter(parameter, `is ${quote(text)}; it must be a revision, as Gazetteer-Revision has it.`);
 }
 
-/** The state that a query reads: the current one, or the one at `at`. */
-export function* resolveState(history: History, { at }: Query): Steps<NetworkState | QueryFault> {
-  if (at === undefined) return history.view.capture();
-  const revision = resolveRevisionOrTime(history, "at", at);
-  return revision instanceof QueryFault ? revision : yield* history.stateAt(revision);
+/** The revisions that the parameters of a query name, resolved before anything is read. */
+export interface NamedRevisions {
+  readonly at: number | undefined;
+  readonly since: number | undefined;
+  readonly diff: { readonly from: number; readonly to: number } | undefined;
 }
 
-/** A revision, and epoch milliseconds at which it was current: of a time that time, but not one after `now`. */
-export function resolveMoment(
+const NONE_NAMED: NamedRevisions = { at: undefined, since: undefined, diff: undefined };
+
+/**
+ * A fault that has a `futureRevision` may pass: another node, or the writer, may have that revision already. A cursor names
+ * the state that its pages are of, so that `at` beside it is not looked at: it may have expired meanwhile.
+ */
+export function resolveRevisions(
   history: History,
-  at: string,
-  now: number,
-): { readonly revision: number; readonly time: number } | QueryFault {
-  const revision = resolveRevisionOrTime(history, "at", at);
-  if (revision instanceof QueryFault) return revision;
+  query: Pick<Query, "at" | "cursor" | "since" | "diff">,
+): NamedRevisions | QueryFault {
+  const { since, diff } = query;
+  const at = query.cursor === undefined ? query.at : undefined;
+  if (at === undefined && since === undefined && diff === undefined) return NONE_NAMED;
+  const resolvedAt = at === undefined ? undefined : resolveRevisionOrTime(history, "at", at);
+  if (resolvedAt instanceof QueryFault) return resolvedAt;
+  const resolvedSince = since === undefined ? undefined : resolveSince(history, since);
+  if (resolvedSince instanceof QueryFault) return resolvedSince;
+  const resolvedDiff = diff === undefined ? undefined : resolveDiff(history, diff);
+  if (resolvedDiff instanceof QueryFault) return resolvedDiff;
+  return { at: resolvedAt, since: resolvedSince, diff: resolvedDiff };
+}
+
+/** The fault of a query that needs at least this revision, where the view does not have it yet. */
+export const notReached = (revision: number, newest: number, parameter = MIN_REVISION): QueryFault =>
+  new QueryFault(
+    "revision-not-reached",
+    parameter,
+    `This node has not reached revision ${revision} yet; its newest is ${newest}. Try again in a moment.`,
+    revision,
+  );
+
+/** The state at a revision; the current one where it is undefined. */
+export function* stateAt(history: History, revision: number | undefined): Steps<NetworkState> {
+  return revision === undefined ? history.view.capture() : yield* history.stateAt(revision);
+}
+
+/** Epoch milliseconds at which `revision`, which `at` names, was current: of a time that time, but not one after `now`. */
+export function timeOfMoment(history: History, revision: number, at: string, now: number): number {
   const started = history.timeOf(revision);
-  if (REVISION.test(at)) return { revision, time: started };
+  if (REVISION.test(at)) return started;
   const time = parseTime("at", at);
-  return time instanceof QueryFault ? time : { revision, time: Math.max(started, Math.min(time, now)) };
+  return time instanceof QueryFault ? started : Math.max(started, Math.min(time, now));
 }
 
-export function resolveRevisionOrTime(
-  history: History,
-  parameter: string,
-  text: string,
-): number | QueryFault {
+function resolveRevisionOrTime(history: History, parameter: string, text: string): number | QueryFault {
   if (REVISION.test(text)) return resolveRevision(history, Number(text), parameter);
   const time = parseTime(parameter, text, "a revision or a time");
   return time instanceof QueryFault ? time : revisionOf(history.resolveTime(time), parameter);
 }
 
 /** A revision whose later changes are all kept. */
-export function resolveSince(history: History, text: string): number | QueryFault {
+function resolveSince(history: History, text: string): number | QueryFault {
   if (REVISION.test(text)) return resolveRevision(history, Number(text), "since");
   const allowed = "it must be a revision: the Gazetteer-Revision of a list, or the revision of an event.";
   return badParameter("since", `is ${quote(text)}; ${allowed}`);
@@ -77,7 +103,7 @@ export function parseEventId(logId: string, id: string): number | ResetReason {
 }
 
 /** Both ends of `diff=A..B`; `A..` ends with the newest revision. */
-export function resolveDiff(history: History, text: string): { from: number; to: number } | QueryFault {
+function resolveDiff(history: History, text: string): { from: number; to: number } | QueryFault {
   const [fromText = "", toText, ...more] = text.split("..");
   if (fromText === "" || toText === undefined || more.length > 0) {
     const allowed = "it must be A..B (or A.. for until now), each a revision or an RFC 3339 time.";

@@ -1,7 +1,7 @@
 /** Streams of problems beside each other: whoever is first, all of them have the same lists, at most a second late. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { PARAMETER_SETS } from "../../src/api/endpoints/parameter-sets.ts";
+import { listProblems } from "../../src/api/endpoints/problems.ts";
 import { parseQueryString } from "../../src/api/endpoints/query-string.ts";
 import { PLAIN } from "../../src/api/onos/dialect.ts";
 import { throwIfFault } from "../../src/api/response/query-problem.ts";
@@ -56,7 +56,7 @@ class Network {
   open(filter: number, since?: number): void {
     const [text, matches] = FILTERS[filter % FILTERS.length] ?? ["", () => true];
     const query = throwIfFault(
-      parseQuery(parseQueryString(text), PARAMETER_SETS.problems, { pageLimit: 100, acceptsNames: true }),
+      parseQuery(parseQueryString(text), listProblems.parameters, { pageLimit: 100, acceptsNames: true }),
     );
     const { history, problems, chunks } = this;
     const context = { history, problems, view: this.net.view, dialect: PLAIN, memory: uncountedMemory() };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import { PROBLEM_SCHEMA } from "../../src/api/openapi/schemas.ts";
+import { PROBLEM_SCHEMA } from "../../src/api/openapi/parts.ts";
 import { PROBLEMS, type ProblemCode } from "../../src/api/response/problem.ts";
 import { slowRequest } from "../http1/raw-request.ts";
 import { until } from "../support/until.ts";

@@ -1,6 +1,5 @@
 /** Event streams of one user do not delay another: they are rendered in steps, once for all streams at the same position. */
 import { expect, test } from "bun:test";
-import { PARAMETER_SETS } from "../../src/api/endpoints/parameter-sets.ts";
 import { PLAIN } from "../../src/api/onos/dialect.ts";
 import { throwIfFault } from "../../src/api/response/query-problem.ts";
 import { createChangeCursor } from "../../src/api/stream/change-cursor.ts";
@@ -8,6 +7,7 @@ import { SseHub } from "../../src/api/stream/sse-hub.ts";
 import { uncountedMemory } from "../../src/lib/memory-budget.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
 import { yieldToLoop } from "../../src/lib/yield-to-loop.ts";
+import { parameterSet } from "../../src/query/parameters.ts";
 import { parseQuery } from "../../src/query/parse-query.ts";
 import { openEventReader, revisionOf } from "../api/events.ts";
 import { type Harness, openHarness } from "../api/harness.ts";
@@ -119,7 +119,7 @@ test("a change wakes at most 256 streams in one turn of the event loop", async (
   const hub = new SseHub(h.history, h.scheduler, limits, 15_000);
   const { view, history } = h;
   const context = { view, history, dialect: PLAIN, memory: uncountedMemory() };
-  const query = throwIfFault(parseQuery([], PARAMETER_SETS.devices, { pageLimit: 1, acceptsNames: true }));
+  const query = throwIfFault(parseQuery([], parameterSet([]), { pageLimit: 1, acceptsNames: true }));
   let woken = 0;
   const streams = Array.from({ length: 600 }, () => {
     const cursor = runToEnd(createChangeCursor(context, "devices", query, 0, hub.chunks));

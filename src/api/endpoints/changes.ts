@@ -4,7 +4,10 @@
  * (`If-None-Match`) must not turn them into a 304.
  */
 
+import Type from "typebox";
+import { CHANGES_FORMAT, DIFFERENCES_FORMAT, type Format } from "../../formats/formats.ts";
 import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
+import { Collection, int64 } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import { findAmbiguity } from "../../query/bound-filters.ts";
 import {
@@ -16,22 +19,103 @@ import {
 } from "../../query/changes.ts";
 import type { CountBytes } from "../../query/count-bytes.ts";
 import { type FilteredState, filterBothStates } from "../../query/filtered-state.ts";
+import type { ParameterName } from "../../query/parameters.ts";
 import type { Query } from "../../query/query.ts";
-import { resolveDiff, resolveSince } from "../../query/revision.ts";
 import type { Dialect } from "../onos/dialect.ts";
+import { DEVICE, DISCONNECTED, NEWEST, OLDEST } from "../openapi/example-network.ts";
 import { throwIfFault } from "../response/query-problem.ts";
 import type { Representation } from "../response/representation.ts";
+import { createChangeCursor } from "../stream/change-cursor.ts";
 import { changeIn, changeMembers } from "./change-json.ts";
+import type { Variant } from "./endpoint.ts";
 import { jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
-export function* changesRepresentation(
-  { history, view, dialect, memory }: RequestContext,
+/** The parameters of changes: of a list, and of the topology. */
+export const CHANGE_PARAMETERS: readonly ParameterName[] = ["since", "fold", "diff"];
+
+type StreamVariant = Pick<Variant<object>, "stream">;
+
+/** The stream of one kind, or of all; nothing where the resource has no format for it. */
+export const streamOf = (kind: Kind | undefined, formats: readonly Format[]): StreamVariant =>
+  formats.some((format) => format.stream)
+    ? {
+        stream: (context, _params, query, start) =>
+          createChangeCursor(context, kind, query, start, context.chunks),
+      }
+    : {};
+
+/** Changes exist as a stream too, where the resource has one. */
+export const changesVariant = (kind: Kind | undefined, formats: readonly Format[]): Variant<object> => ({
+  parameter: "since",
+  formats: [CHANGES_FORMAT, ...formats.filter((format) => format.stream)],
+  schema: Changes,
+  example: { changes: [{ ...CHANGE_EXAMPLE, ...NEWEST }], revision: NEWEST.revision },
+  read: (context, _params, query) => changesRepresentation(context, kind, query),
+  ...streamOf(kind, formats),
+});
+
+export const differencesVariant = (kind: Kind | undefined): Variant<object> => ({
+  parameter: "diff",
+  formats: [DIFFERENCES_FORMAT],
+  schema: Differences,
+  example: { from: OLDEST, to: NEWEST, changes: [{ ...CHANGE_EXAMPLE, before: DEVICE }] },
+  read: (context, _params, query) => differencesRepresentation(context, kind, query),
+});
+
+export const Moment = Type.Object(
+  { revision: int64("A revision of the view."), time: int64("Epoch milliseconds of that revision.") },
+  { $id: "Moment" },
+);
+export const AnyEntity = Type.Record(Type.String(), Type.Unknown(), {
+  $id: "Entity",
+  description: "The Device, Port, Link or Host, as `resource` says; its last value when removed.",
+});
+const change = {
+  event: Type.Enum(["added", "updated", "removed"], { $id: "ChangeEvent" }),
+  resource: Collection,
+  value: AnyEntity,
+  changed: Type.Optional(
+    Type.Array(Type.String(), { description: "The top-level fields that differ, on updated." }),
+  ),
+};
+const Changes = Type.Object(
+  {
+    changes: Type.Array(
+      Type.Object(
+        {
+          ...change,
+          revision: int64("The revision that made the change."),
+          time: int64("Its epoch milliseconds."),
+        },
+        { $id: "Change" },
+      ),
+    ),
+    revision: int64("Pass it as `since` to read the changes after these."),
+  },
+  { $id: "Changes" },
+);
+const Differences = Type.Object(
+  {
+    from: Moment,
+    to: Moment,
+    changes: Type.Array(Type.Object({ ...change, before: Type.Optional(AnyEntity) }, { $id: "Difference" })),
+  },
+  { $id: "Differences" },
+);
+const CHANGE_EXAMPLE = {
+  event: "updated",
+  resource: "devices",
+  value: DISCONNECTED,
+  changed: ["available", "lastUpdate", "humanReadableLastUpdate"],
+};
+
+function* changesRepresentation(
+  { history, view, dialect, memory, revisions }: RequestContext,
   kind: Kind | undefined,
   query: Query,
-  contentType: string,
 ): Steps<Representation> {
-  const since = throwIfFault(resolveSince(history, query.since ?? ""));
+  const since = revisions.since ?? 0;
   const now = view.capture();
   const { revision } = now;
   throwIfFault(findAmbiguity(query, now));
@@ -50,7 +134,7 @@ export function* changesRepresentation(
     version: revision,
     tagIsVersion: true,
     revision,
-    contentType,
+    contentType: CHANGES_FORMAT.contentType,
   };
   return {
     info,
@@ -78,13 +162,14 @@ const renderChanges = (dialect: Dialect, changes: Paced<CommittedChange>): Paced
     return change && `{"event":"${change.event}",${changeMembers(change, revision, time)}}`;
   });
 
-export function* diffRepresentation(
-  { history, dialect, memory }: RequestContext,
+const NO_DIFFERENCE = { from: 0, to: 0 };
+
+function* differencesRepresentation(
+  { history, dialect, memory, revisions }: RequestContext,
   kind: Kind | undefined,
   query: Query,
-  contentType: string,
 ): Steps<Representation> {
-  const { from, to } = throwIfFault(resolveDiff(history, query.diff ?? ""));
+  const { from, to } = revisions.diff ?? NO_DIFFERENCE;
   const [before, after] = [yield* history.stateAt(from), yield* history.stateAt(to)];
   const states = throwIfFault(yield* filterBothStates(before, after, query));
   for (const { state } of states) memory.hold(state);
@@ -96,7 +181,7 @@ export function* diffRepresentation(
     version: to,
     tagIsVersion: true,
     revision: to,
-    contentType,
+    contentType: DIFFERENCES_FORMAT.contentType,
   };
   return {
     info,

@@ -3,28 +3,86 @@
  * are encoded already; any other is selected, cut to a page and rendered. All pages of one walk are of the revision in
  * the cursor, so that changes between two requests do not show.
  */
-import type { Format } from "../../formats/formats.ts";
+import { type Format, formatsOf } from "../../formats/formats.ts";
 import { mapPaced, type Paced, type ResultOrSteps, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
 import { bindFilters, namesDevices } from "../../query/bound-filters.ts";
-import { type Cursor, cursorScope, decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
+import { type Cursor, cursorScope, decodeCursor, encodeCursor } from "../../query/cursor.ts";
 import { POINT_FIELDS } from "../../query/fields.ts";
 import { createFilteredState, type FilteredState, filterState } from "../../query/filtered-state.ts";
 import { selectPage } from "../../query/list-page.ts";
 import { selectEntities } from "../../query/missing.ts";
+import { type ParameterName, parameterSet } from "../../query/parameters.ts";
 import type { Query } from "../../query/query.ts";
-import { resolveState } from "../../query/revision.ts";
+import { stateAt } from "../../query/revision.ts";
 import { projectFields } from "../../query/select.ts";
 import { type EncodedValue, totalBytes } from "../../view/collection.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { type NetworkState, parseStored, type View } from "../../view/view.ts";
 import { type Dialect, PLAIN } from "../onos/dialect.ts";
+import type { Schema } from "../openapi/components.ts";
 import { throwIfFault } from "../response/query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
+import { CHANGE_PARAMETERS, changesVariant, differencesVariant, streamOf } from "./changes.ts";
+import { type Endpoint, type EndpointText, ITEM_PARAMETERS, matchExactly, type Variant } from "./endpoint.ts";
 import { encodeChunks, jsonList } from "./json-list.ts";
+import { nextTarget, stateOfPage } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
 import { type Versions, whileShown } from "./shown-version.ts";
+
+const PARAMETERS: readonly ParameterName[] = [
+  ...(["q", "name", "source", "conflict", "drift", "around", "hops", "fields", "sort"] as const),
+  ...(["limit", "cursor"] as const),
+  ...ITEM_PARAMETERS,
+  ...CHANGE_PARAMETERS,
+];
+
+export const FILTERS_TEXT =
+  "Without parameters all of them, in order of id. Filters combine with *and*, several values of one with *or*.";
+export const DOCUMENTS_TEXT =
+  "`since` and `diff` return another document, with a media type of its own. With `fields` the objects have only these fields.";
+export const TARGETS_TEXT =
+  'With `format=prometheus` the body is, also as `application/json`, the array of Prometheus\' HTTP service discovery: `[{"targets": ["192.0.2.1"], "labels": {}}]`.';
+
+interface ListEndpointOptions extends EndpointText {
+  readonly kind: Kind;
+  readonly path: string;
+  readonly typeName: string;
+  readonly schema: Schema;
+  readonly example: unknown;
+  /** The parameters that the lists of other kinds do not have. */
+  readonly parameters?: readonly ParameterName[];
+  /** What a parameter selects that the lists of other kinds do not have. */
+  readonly variants?: readonly Variant<object>[];
+}
+
+/** The list of one kind. */
+export function listEndpoint(options: ListEndpointOptions): Endpoint<object> {
+  const { kind, path, typeName, schema, example, parameters = [], variants = [], ...text } = options;
+  const formats = formatsOf(kind);
+  return {
+    ...text,
+    readName: kind,
+    path,
+    match: matchExactly(...path.slice(1).split("/")),
+    parameters: parameterSet([...PARAMETERS, ...parameters], kind),
+    variants: [
+      {
+        formats,
+        schema,
+        example,
+        read: (context, _params, query, format, { target }) =>
+          listRepresentation(context, kind, query, format, target),
+        ...streamOf(kind, formats),
+      },
+      changesVariant(kind, formats),
+      differencesVariant(kind),
+      ...variants,
+    ],
+    openapi: { typeName },
+  };
+}
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
 export function listRepresentation(
@@ -52,19 +110,14 @@ function* findList(
   format: Format,
   target: string,
 ): Steps<Representation> {
-  const { history, log, memory, view } = context;
+  const { history, log, memory, revisions } = context;
   const cursor =
     query.cursor === undefined
       ? undefined
       : throwIfFault(decodeCursor(query.cursor, cursorScope(kind, query), log.signingKey));
-  const state =
-    cursor || query.at !== undefined
-      ? throwIfFault(
-          cursor
-            ? yield* stateOfCursor(history, cursor, (versions) => changedAt(versions, kind, query))
-            : yield* resolveState(history, query),
-        )
-      : view.capture();
+  const state = yield* cursor
+    ? stateOfPage(context, cursor, (versions) => changedAt(versions, kind, query))
+    : stateAt(history, revisions.at);
   memory.hold(state);
   const version = cursor?.revision ?? versionOf(state, kind, query);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
@@ -208,15 +261,6 @@ function changedAt(versions: CollectionVersions, kind: Kind, query: Query): numb
 const followVersion = (view: View, kind: Kind, query: Query) => (): number => versionOf(view, kind, query);
 
 const shownNames = (query: Query) => (state: NetworkState) => bindFilters(query, state).resolved;
-
-/** The same request target with another cursor. The cursor has a revision of its own. */
-export function nextTarget(target: string, cursor: string): string {
-  const [path = "", queryText = ""] = target.split(/\?(.*)/s);
-  const parameters = queryText
-    .split("&")
-    .filter((part) => part !== "" && !/^(cursor|min-revision)(=|$)/.test(part));
-  return `${path}?${[...parameters, `cursor=${cursor}`].join("&")}`;
-}
 
 function renderJson(
   kind: Kind,

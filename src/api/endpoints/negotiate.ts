@@ -2,20 +2,7 @@
  * Content negotiation: the format by the `format` parameter or `Accept`, the content encoding by `Accept-Encoding`. Real
  * clients send malformed lists (Java's `*; q=.2`), so an element that cannot be parsed is skipped, not rejected.
  */
-import {
-  type DocumentFormat,
-  type DocumentParameter,
-  documentFormatsOf,
-  EXPLANATION_FORMAT,
-  type Format,
-  formatsOf,
-  HITS_FORMAT,
-  PATH_EXPLANATION_FORMAT,
-  PROBLEMS_FORMAT,
-  PROBLEMS_FORMATS,
-  RESOURCES,
-  type Resource,
-} from "../../formats/formats.ts";
+import type { DocumentFormat, Format } from "../../formats/formats.ts";
 import { memoizeText } from "../../lib/bounded-cache.ts";
 import { didYouMean, quote } from "../../lib/error-text.ts";
 import { badParameter, type QueryFault } from "../../query/fault.ts";
@@ -23,6 +10,8 @@ import type { Query } from "../../query/query.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
 import { Problem } from "../response/problem.ts";
 import { problemOf } from "../response/query-problem.ts";
+
+import type { Endpoint, Variant } from "./endpoint.ts";
 
 interface WeightedName {
   readonly name: string;
@@ -40,19 +29,24 @@ function parseWeightedList(header: string): WeightedName[] {
   });
 }
 
+interface SelectedDocument extends DocumentFormat {
+  /** The parameter that selects it. */
+  readonly parameter: string;
+}
+
 /**
- * Chooses a format of one kind of read. `formats` has JSON first. A document of `documents` exists only with its
- * parameter: a request that accepts nothing else is a 400 that names the parameter.
+ * Chooses a format of one variant. A document of `documents` exists only with its parameter: a request that accepts nothing
+ * else is a 400 that names the parameter.
  */
-export class FormatNegotiator {
+class FormatNegotiator {
   readonly #formats: readonly Format[];
   readonly #json: Format;
-  readonly #documents: readonly DocumentFormat<string>[];
+  readonly #documents: readonly SelectedDocument[];
   readonly #choose = memoizeText((accept) => this.#chooseByAccept(accept));
 
-  constructor(json: Format, others: readonly Format[], documents: readonly DocumentFormat<string>[] = []) {
-    this.#formats = [json, ...others];
-    this.#json = json;
+  constructor(formats: Variant<unknown>["formats"], documents: readonly SelectedDocument[]) {
+    this.#formats = formats;
+    this.#json = formats[0];
     this.#documents = documents;
   }
 
@@ -95,68 +89,45 @@ export class FormatNegotiator {
   }
 }
 
-const needsParameter = ({ parameter, mediaType, usage }: DocumentFormat<string>): QueryFault =>
+const needsParameter = ({ parameter, mediaType, usage }: SelectedDocument): QueryFault =>
   badParameter(parameter, `is missing: ${mediaType} is what it returns. Give ${usage} too.`);
 
-interface ResourceNegotiators {
-  readonly plain: FormatNegotiator;
-  readonly byParameter: ReadonlyMap<DocumentParameter, FormatNegotiator>;
+/** A variant with the negotiator of its formats. */
+export interface NegotiatedVariant {
+  readonly variant: Variant<unknown>;
+  readonly negotiator: FormatNegotiator;
 }
 
-const NEGOTIATORS: ReadonlyMap<Resource, ResourceNegotiators> = new Map(
-  RESOURCES.map((resource) => [resource, createNegotiators(resource)]),
-);
+/** An endpoint with the negotiators of its variants, which are made once. */
+export class NegotiatedEndpoint {
+  readonly endpoint: Endpoint<unknown>;
+  readonly #plain: NegotiatedVariant;
+  readonly #others: readonly NegotiatedVariant[];
 
-function jsonFirst(resource: Resource): [json: Format, ...others: Format[]] {
-  const [json, ...others] = formatsOf(resource);
-  if (!json) throw new Error(`${resource} has no format`);
-  return [json, ...others];
-}
+  constructor(endpoint: Endpoint<unknown>) {
+    const { variants } = endpoint;
+    const documents = variants.flatMap(({ parameter, formats: [json] }) =>
+      parameter !== undefined && "usage" in json ? [{ ...json, parameter }] : [],
+    );
+    const negotiated = (variant: Variant<unknown>): NegotiatedVariant => ({
+      variant,
+      negotiator: new FormatNegotiator(variant.formats, documents),
+    });
+    const [plain, ...others] = variants;
+    this.endpoint = endpoint;
+    this.#plain = negotiated(plain);
+    this.#others = others.map(negotiated);
+  }
 
-function createNegotiators(resource: Resource): ResourceNegotiators {
-  const [json, ...others] = jsonFirst(resource);
-  const documents = documentFormatsOf(resource);
-  // Changes exist as a stream too; the other documents as JSON only.
-  const streams = others.filter((format) => format.stream);
-  const byParameter = documents.map((document) => {
-    const alternatives = document.parameter === "since" ? streams : [];
-    return [document.parameter, new FormatNegotiator(document, alternatives, documents)] as const;
-  });
-  return { plain: new FormatNegotiator(json, others, documents), byParameter: new Map(byParameter) };
-}
-
-/** A single entity, its ports and the clusters exist as JSON only. */
-export const ITEM_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], []);
-export const SEARCH_NEGOTIATOR = new FormatNegotiator(HITS_FORMAT, []);
-const ENTITY_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [EXPLANATION_FORMAT]);
-const EXPLANATION_NEGOTIATOR = new FormatNegotiator(EXPLANATION_FORMAT, []);
-
-export const PROBLEMS_NEGOTIATOR = new FormatNegotiator(
-  PROBLEMS_FORMAT,
-  PROBLEMS_FORMATS.filter((format) => format.stream),
-);
-const PATHS_NEGOTIATOR = new FormatNegotiator(jsonFirst("topology")[0], [], [PATH_EXPLANATION_FORMAT]);
-const PATH_EXPLANATION_NEGOTIATOR = new FormatNegotiator(PATH_EXPLANATION_FORMAT, []);
-
-/** The format of the paths between two ends, or of their explanation. */
-export const negotiatePaths = ({ explain, format }: Query, accept: string | null): Format =>
-  (explain ? PATH_EXPLANATION_NEGOTIATOR : PATHS_NEGOTIATOR).negotiate(format, accept);
-
-/** The format of one entity, or of its explanation. */
-export const negotiateEntity = ({ explain, format }: Query, accept: string | null): Format =>
-  (explain ? EXPLANATION_NEGOTIATOR : ENTITY_NEGOTIATOR).negotiate(format, accept);
-
-/** The format of a collection or the topology, or of the document that `parameter` selects. */
-export function negotiateFormat(
-  resource: Resource,
-  parameter: DocumentParameter | undefined,
-  requested: string | undefined,
-  accept: string | null,
-): Format {
-  const negotiators = NEGOTIATORS.get(resource);
-  const negotiator = parameter === undefined ? negotiators?.plain : negotiators?.byParameter.get(parameter);
-  if (!negotiator) throw new Error(`${resource} has no ${parameter}`);
-  return negotiator.negotiate(requested, accept);
+  /** The variant that a parameter of the query selects, or the plain one. */
+  variantOf(query: Query): NegotiatedVariant {
+    for (const other of this.#others) {
+      const { parameter } = other.variant;
+      const value = parameter && query[parameter];
+      if (value !== undefined && value !== false) return other;
+    }
+    return this.#plain;
+  }
 }
 
 /**

@@ -1,47 +1,208 @@
 /**
  * The representations of paths, in ONOS's shape. The shortest paths of a large network can be more than any response can
- * hold: a response has at most `maxPaths` of them, `Gazetteer-Paths` says how many there are, and `next` leads to more.
+ * hold: a response has at most `limits.paths` of them, `Gazetteer-Paths` says how many there are, and `next` leads to more.
  */
+import Type from "typebox";
+import { JSON_FORMAT, PATH_EXPLANATION_FORMAT } from "../../formats/formats.ts";
 import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
-import type { HostLocation } from "../../model/entity.ts";
-import { decodeCursor, encodeCursor, stateOfCursor } from "../../query/cursor.ts";
+import { canonicalMac, canonicalVlan } from "../../model/address.ts";
+import { type HostLocation, Link } from "../../model/entity.ts";
+import { MAX_PATH_COUNT, PathExplanation } from "../../model/path-explanation.ts";
+import { decodeCursor, encodeCursor } from "../../query/cursor.ts";
 import { findDisjointPaths, pathCost } from "../../query/disjoint-paths.ts";
+import { explainPaths, type FoundPaths, findPaths, isParted } from "../../query/explain-paths.ts";
+import { badParameter } from "../../query/fault.ts";
+import { type ParameterName, parameterSet } from "../../query/parameters.ts";
 import { findPathEnds, type PathEnd, type PathEnds } from "../../query/path-ends.ts";
+import type { LostLink } from "../../query/problems/recent-changes.ts";
 import type { Query } from "../../query/query.ts";
-import { resolveState } from "../../query/revision.ts";
+import { stateAt } from "../../query/revision.ts";
 import { findShortestPaths, type Path } from "../../query/shortest-paths.ts";
 import type { NetworkState, View } from "../../view/view.ts";
 import type { Dialect } from "../onos/dialect.ts";
+import { CONNECTED, FIRST, LINK, SECOND } from "../openapi/example-network.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
-import { throwIfFault } from "../response/query-problem.ts";
+import { problemOf, throwIfFault } from "../response/query-problem.ts";
 import type { Representation } from "../response/representation.ts";
+import { type Endpoint, type EndpointDocumentation, ITEM_PARAMETERS } from "./endpoint.ts";
 import { jsonList } from "./json-list.ts";
-import { nextTarget } from "./list.ts";
+import { next, nextTarget, stateOfPage } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
-import type { Route } from "./route.ts";
 
-export type PathsRoute = Extract<Route, { read: "paths" }>;
+/** The ends of the paths, as the request names them. */
+interface NamedEnds {
+  readonly src: string;
+  readonly dst: string;
+}
+
+/**
+ * `{src}/{dst}`, and after them exactly the segments of `suffix`. A host id that is not percent-encoded is two segments.
+ */
+const matchEnds =
+  (...suffix: readonly string[]) =>
+  ([, ...segments]: readonly string[]): NamedEnds | undefined => {
+    const ids: string[] = [];
+    for (const segment of segments) {
+      const last = ids.at(-1);
+      const isVlan =
+        last !== undefined && canonicalMac(last) !== undefined && canonicalVlan(segment) !== undefined;
+      if (isVlan) ids[ids.length - 1] = `${last}/${segment}`;
+      else ids.push(segment);
+    }
+    const [src = "", dst = "", ...rest] = ids;
+    if (src === "" || dst === "" || rest.length !== suffix.length) return undefined;
+    return suffix.every((segment, i) => segment === rest[i]) ? { src, dst } : undefined;
+  };
+
+const PathEndpoint = Type.Object(
+  {
+    port: Type.String({ description: "The port of the device; 0 of a host." }),
+    device: Type.Optional(Type.String({ description: "The id of a device." })),
+    host: Type.Optional(Type.String({ description: "The id of a host, at an end of the path." })),
+  },
+  { $id: "PathEnd" },
+);
+const PathLink = Type.Object(
+  {
+    ...Type.Partial(Link).properties,
+    src: PathEndpoint,
+    dst: PathEndpoint,
+    type: Link.properties.type,
+    state: Link.properties.state,
+  },
+  { $id: "PathLink", description: "A Link with all its fields, or the EDGE link of a host." },
+);
+const PathSchema = Type.Object(
+  {
+    cost: Type.Integer({ description: "1 a link, 32767 an INDIRECT link." }),
+    links: Type.Array(PathLink),
+  },
+  { $id: "Path" },
+);
+const PATH_EXAMPLE = {
+  cost: 1,
+  links: [{ src: LINK.src, dst: LINK.dst, type: LINK.type, state: LINK.state }],
+};
+
+const PATH_EXPLANATION_EXAMPLE: PathExplanation = {
+  src: { id: FIRST, resource: "devices", device: FIRST, name: "leaf-1" },
+  dst: { id: SECOND, resource: "devices", device: SECOND, name: "leaf-2" },
+  none: {
+    reason: "parted",
+    from: { count: 1, devices: [FIRST] },
+    to: { count: 1, devices: [SECOND] },
+    needed: 1,
+    obstacles: [
+      {
+        resource: "links",
+        id: LINK.id,
+        state: "inactive",
+        since: CONNECTED,
+        src: LINK.src,
+        dst: LINK.dst,
+      },
+    ],
+    obstacleCount: 1,
+  },
+  count: 0,
+  devices: [],
+  links: [],
+};
+
+const PARAMETERS: readonly ParameterName[] = [...ITEM_PARAMETERS, "limit", "cursor"];
+const DOCUMENTATION: EndpointDocumentation = {
+  typeName: "Path",
+  parameters: {
+    limit: {
+      component: "PathLimit",
+      description: "The maximum number of paths on a page, at most `limits.paths` of the configuration.",
+      schema: { type: "integer", minimum: 1 },
+    },
+  },
+  headers: ["Gazetteer-Paths"],
+  isAlwaysFound: true,
+};
+
+const listPaths: Endpoint<NamedEnds> = {
+  id: "listPaths",
+  tag: "Topology",
+  summary: "The shortest paths",
+  description:
+    "All paths of the lowest cost between two devices or hosts, in the order of their link ids. An unknown end is no error: there is no path. With `explain=true`: how many there are and what they use together, or why there is none.",
+  readName: "paths",
+  path: "/paths/{src}/{dst}",
+  match: matchEnds(),
+  parameters: parameterSet([...PARAMETERS, "explain"]),
+  maxLimit: ({ paths }) => paths,
+  variants: [
+    {
+      formats: [JSON_FORMAT],
+      schema: Type.Object({ paths: Type.Array(PathSchema), next }, { $id: "PathList" }),
+      example: { paths: [PATH_EXAMPLE] },
+      read: (context, ends, query, _format, { target }) =>
+        pathsRepresentation(context, ends, false, query, target),
+    },
+    {
+      parameter: "explain",
+      formats: [PATH_EXPLANATION_FORMAT],
+      schema: PathExplanation,
+      example: PATH_EXPLANATION_EXAMPLE,
+      read: pathExplanationRepresentation,
+    },
+  ],
+  openapi: DOCUMENTATION,
+};
+
+const listDisjointPaths: Endpoint<NamedEnds> = {
+  id: "listDisjointPaths",
+  tag: "Topology",
+  summary: "Pairs of disjoint paths",
+  description: "Pairs of paths that share no link, with the lowest sum of costs.",
+  readName: "paths",
+  path: "/paths/{src}/{dst}/disjoint",
+  match: matchEnds("disjoint"),
+  parameters: parameterSet(PARAMETERS),
+  maxLimit: ({ paths }) => paths,
+  variants: [
+    {
+      formats: [JSON_FORMAT],
+      schema: Type.Object(
+        {
+          paths: Type.Array(
+            Type.Object({ primary: PathSchema, backup: Type.Optional(PathSchema) }, { $id: "DisjointPath" }),
+          ),
+        },
+        { $id: "DisjointPathList" },
+      ),
+      example: { paths: [{ primary: PATH_EXAMPLE, backup: PATH_EXAMPLE }] },
+      read: (context, ends, query, _format, { target }) =>
+        pathsRepresentation(context, ends, true, query, target),
+    },
+  ],
+  openapi: DOCUMENTATION,
+};
+
+export const PATH_ENDPOINTS = [listPaths, listDisjointPaths];
 
 /** `target` is the request target: the `Link` to the next page repeats it. */
-export function* pathsRepresentation(
-  { history, view, log, dialect, memory }: RequestContext,
-  route: PathsRoute,
+function* pathsRepresentation(
+  context: RequestContext,
+  named: NamedEnds,
+  disjoint: boolean,
   query: Query,
-  maxPaths: number,
   target: string,
 ): Steps<Representation> {
-  const scope = `paths ${route.disjoint} ${JSON.stringify([route.src, route.dst])} ${query.fingerprint}`;
+  const { history, view, log, dialect, memory, limits, revisions } = context;
+  const scope = `paths ${disjoint} ${JSON.stringify([named.src, named.dst])} ${query.fingerprint}`;
   const cursor =
     query.cursor === undefined ? undefined : throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
-  const state = throwIfFault(
-    cursor ? yield* stateOfCursor(history, cursor, pathsChangedAt) : yield* resolveState(history, query),
-  );
+  const state = yield* cursor ? stateOfPage(context, cursor, pathsChangedAt) : stateAt(history, revisions.at);
   memory.hold(state);
   // Resolved here and not in `render`: an ambiguous name must be a 400 whatever the condition of the request.
-  const ends = throwIfFault(findPathEnds(state, route, query.acceptsNames));
+  const ends = throwIfFault(findPathEnds(state, named, query.acceptsNames));
   const isCurrent = query.at === undefined && !cursor;
-  const limit = query.limit ?? maxPaths;
+  const limit = query.limit ?? limits.paths;
   const from = Number(cursor?.after ?? 0);
   // The same on every node, and for all pages of a walk.
   const version = cursor?.revision ?? (isCurrent ? pathsChangedAt(state.versions) : state.revision);
@@ -56,35 +217,36 @@ export function* pathsRepresentation(
   return {
     info,
     *render() {
-      const { items, count, more } = yield* route.disjoint
+      const { items, count, more } = yield* disjoint
         ? disjointPaths(state, ends, limit, dialect)
         : shortestPaths(state, ends, from, limit, dialect);
-      const next = more
+      const nextCursor = more
         ? encodeCursor({ revision: version, after: from + limit }, scope, log.signingKey)
         : undefined;
       const headers: Record<string, string> = {};
       if (count !== undefined) headers["Gazetteer-Paths"] = String(count);
-      if (next !== undefined) headers.Link = `<${nextTarget(target, next)}>; rel="next"`;
-      const close = next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
+      if (nextCursor !== undefined) headers.Link = `<${nextTarget(target, nextCursor)}>; rel="next"`;
+      const close = nextCursor === undefined ? "]}" : `],"next":${JSON.stringify(nextCursor)}}`;
       return { chunks: jsonList('{"paths":[', items, close), headers };
     },
   };
 }
 
-/** With the devices: what the names of the ends mean may change with any of them. */
-export const pathsChangedAt = ({ graph, devices, links, hosts }: CollectionVersions): number =>
+/** It depends on the devices, because what the names of the ends mean may change with any of them. */
+const pathsChangedAt = ({ graph, devices, links, hosts }: CollectionVersions): number =>
   Math.max(graph, devices, links, hosts);
 
-export const followPaths = (view: View) => (): number => pathsChangedAt(view.versions);
+const followPaths = (view: View) => (): number => pathsChangedAt(view.versions);
 
-interface FoundPaths {
+/** Paths that are ready to be rendered. */
+interface PathItems {
   readonly items: Paced<string>;
   /** Undefined where the search ended before all were found. */
   readonly count: bigint | number | undefined;
   readonly more: boolean;
 }
 
-const NOTHING: FoundPaths = { items: [], count: 0, more: false };
+const NOTHING: PathItems = { items: [], count: 0, more: false };
 
 function* shortestPaths(
   state: NetworkState,
@@ -92,7 +254,7 @@ function* shortestPaths(
   from: number,
   limit: number,
   dialect: Dialect,
-): Steps<FoundPaths> {
+): Steps<PathItems> {
   if (!src || !dst) return NOTHING;
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => json);
   const { count, slice } = yield* findShortestPaths(yield* state.linkGraph(), src.device, dst.device);
@@ -105,7 +267,7 @@ function* disjointPaths(
   { src, dst }: PathEnds,
   limit: number,
   dialect: Dialect,
-): Steps<FoundPaths> {
+): Steps<PathItems> {
   if (!src || !dst) return NOTHING;
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => `{"primary":${json}}`);
   const graph = yield* state.linkGraph();
@@ -127,7 +289,7 @@ function pathWithinDevice(
   dst: PathEnd,
   dialect: Dialect,
   wrap: (json: string) => string,
-): FoundPaths {
+): PathItems {
   const links = edgeLinks(src, dst, []);
   return links.length === 0 ? NOTHING : { items: [wrap(pathJson(links, 0, dialect))], count: 1, more: false };
 }
@@ -155,3 +317,90 @@ function pathJson(links: readonly string[], surcharge: number, dialect: Dialect)
   const shown = links.map((json) => dialect.entity("links", json));
   return `{"cost":${dialect.cost(links.length + surcharge)},"links":[${shown.join(",")}]}`;
 }
+
+const IDS_PER_STEP = 500;
+
+/**
+ * Ids of the union are rendered one by one: in a large network there may be as many as there are links.
+ */
+function* pathExplanationRepresentation(
+  context: RequestContext,
+  named: NamedEnds,
+  query: Query,
+): Steps<Representation> {
+  for (const name of ["limit", "cursor"] as const)
+    if (query[name] !== undefined) throw problemOf(badParameter(name, "cannot be used with explain=true."));
+  const isCurrent = query.at === undefined;
+  const { found, lost } = yield* isCurrent ? findNow(context, named, query) : findThen(context, named, query);
+  const { state } = found;
+  const { view, memory } = context;
+  memory.hold(state);
+  // Which links count as lost depends on the time of the revision.
+  const follows = isParted(found) ? followRevision : followPaths;
+  return {
+    info: {
+      key: `paths explained ${JSON.stringify([named.src, named.dst])} ${query.fingerprint}`,
+      version: isCurrent && !isParted(found) ? pathsChangedAt(state.versions) : state.revision,
+      ...(isCurrent && { currentVersion: follows(view) }),
+      revision: state.revision,
+      contentType: PATH_EXPLANATION_FORMAT.contentType,
+    },
+    *render() {
+      const { head, count, union } = yield* explainPaths(found, lost, context.problems.finder);
+      const shown = count < MAX_PATH_COUNT ? count : MAX_PATH_COUNT;
+      const open = `${JSON.stringify(head).slice(0, -1)},"count":${shown},"devices":[`;
+      return { chunks: unionChunks(open, union) };
+    },
+  };
+}
+
+const followRevision = (view: View) => (): number => view.revision;
+
+interface Found {
+  readonly found: FoundPaths;
+  readonly lost: readonly LostLink[];
+}
+
+/**
+ * Where there is no path, the links that were removed are those of the list of problems, which is kept up to date. That may
+ * be of a later revision by now, and so is then the explanation.
+ */
+function* findNow(
+  { history, view, problems }: RequestContext,
+  named: NamedEnds,
+  { acceptsNames }: Query,
+): Steps<Found> {
+  const found = throwIfFault(yield* findPaths(view.capture(), named, acceptsNames));
+  if (!isParted(found)) return { found, lost: [] };
+  const { revision, removed } = yield* problems.newest();
+  if (revision === found.state.revision) return { found, lost: removed };
+  const then = yield* findPaths(yield* history.stateAt(revision), named, acceptsNames);
+  return { found: throwIfFault(then), lost: removed };
+}
+
+function* findThen(
+  { history, problems, memory, revisions }: RequestContext,
+  named: NamedEnds,
+  query: Query,
+): Steps<Found> {
+  const state = yield* stateAt(history, revisions.at);
+  const found = throwIfFault(yield* findPaths(state, named, query.acceptsNames));
+  if (!isParted(found)) return { found, lost: [] };
+  const lost = yield* problems.removedBefore(found.state);
+  memory.add(lost.length * LINK_BYTES);
+  return { found, lost };
+}
+
+/** What a link that was removed takes in memory. */
+const LINK_BYTES = 1000;
+
+function* unionChunks(
+  open: string,
+  { devices, links }: { readonly devices: readonly string[]; readonly links: readonly { id: string }[] },
+): Generator<Uint8Array | undefined, void, void> {
+  yield* jsonList(open, jsonTexts(devices), '],"links":[');
+  yield* jsonList("", jsonTexts(links.map(({ id }) => id)), "]}");
+}
+
+const jsonTexts = (ids: readonly string[]): Paced<string> =>
+  mapPaced(pausing(ids, IDS_PER_STEP), (id) => JSON.stringify(id));

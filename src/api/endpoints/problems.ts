@@ -3,20 +3,27 @@
  * are listed for a limited one, and on how much history the node has. So its digest is a part of the key, of the version and
  * of a cursor: a page is of the list that the first one was of, or of none.
  */
-import type { Format } from "../../formats/formats.ts";
+import Type from "typebox";
+import { PROBLEMS_FORMAT, PROBLEMS_FORMATS } from "../../formats/formats.ts";
 import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { NetworkProblem, ProblemCounts } from "../../model/network-problem.ts";
+import { PROBLEM_KINDS } from "../../model/problem-kinds.ts";
 import { decodeCursor, encodeCursor } from "../../query/cursor.ts";
 import { badParameter, QueryFault } from "../../query/fault.ts";
+import { parameterSet } from "../../query/parameters.ts";
 import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
 import type { Problems } from "../../query/problems/problems.ts";
 import { findFilterAmbiguity, selectProblems } from "../../query/problems/select-problems.ts";
 import type { Query } from "../../query/query.ts";
-import { resolveMoment } from "../../query/revision.ts";
+import { timeOfMoment } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
+import { SECOND } from "../openapi/example-network.ts";
 import { problemOf, throwIfFault } from "../response/query-problem.ts";
 import type { Content, Representation } from "../response/representation.ts";
+import { createProblemsCursor } from "../stream/problems-position.ts";
+import { type Endpoint, ITEM_PARAMETERS, matchExactly } from "./endpoint.ts";
 import { jsonList } from "./json-list.ts";
-import { nextTarget } from "./list.ts";
+import { nextTarget } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
 
 const PROBLEMS_PER_STEP = 200;
@@ -29,11 +36,67 @@ interface Place {
   readonly after: number;
 }
 
+const PROBLEM_EXAMPLE: NetworkProblem = {
+  id: "device-unavailable:of:0000000000000002",
+  severity: "critical",
+  kind: "device-unavailable",
+  since: "2026-11-15T01:00:00.000Z",
+  resource: "devices",
+  entity: SECOND,
+  devices: [SECOND],
+  sources: ["openflow"],
+  text: "Device of:0000000000000002 is unavailable.",
+  cutOff: { devices: [SECOND], deviceCount: 1, hostCount: 0 },
+  consequences: 2,
+};
+
+export const listProblems: Endpoint<object> = {
+  id: "listProblems",
+  tag: "Topology",
+  summary: "What is wrong with the network",
+  description:
+    "Devices that are unavailable, links that are inactive, one-sided or lost, hosts that moved or are duplicated, conflicts, drift and stale sources, worst first, each with since when and what it cuts off.",
+  readName: "problems",
+  path: "/topology/problems",
+  match: matchExactly("topology", "problems"),
+  parameters: parameterSet(
+    [
+      ...(["kind", "severity", "resource", "causedBy", "q", "source", "device"] as const),
+      ...(["limit", "cursor", "since"] as const),
+      ...ITEM_PARAMETERS,
+    ],
+    "problems",
+  ),
+  variants: [
+    {
+      formats: PROBLEMS_FORMATS,
+      schema: Type.Object(
+        {
+          problems: Type.Array(NetworkProblem, { description: "Worst first." }),
+          counts: ProblemCounts,
+          next: Type.Optional(
+            Type.String({ description: "The cursor of the next page; absent on the last one." }),
+          ),
+        },
+        { $id: "ProblemList" },
+      ),
+      example: {
+        problems: [PROBLEM_EXAMPLE],
+        counts: Object.fromEntries(
+          PROBLEM_KINDS.map((kind) => [kind, kind === PROBLEM_EXAMPLE.kind ? 1 : 0]),
+        ),
+      },
+      read: (context, _params, query, _format, { target }) => problemsRepresentation(context, query, target),
+      stream: (context, _params, query, start) => createProblemsCursor(context, query, start, context.chunks),
+    },
+  ],
+  openapi: { typeName: "Problems", streamSchema: Type.String() },
+};
+
 /** `target` is the request target: the `Link` to the next page repeats it. */
-export function* problemsRepresentation(
+function* problemsRepresentation(
   context: RequestContext,
   query: Query,
-  { contentType }: Format,
   target: string,
 ): Steps<Representation> {
   if (query.since !== undefined)
@@ -54,7 +117,7 @@ export function* problemsRepresentation(
     currentVersion: isNow ? followVersion(problems, revision, digest) : undefined,
     revision,
     isPage,
-    contentType,
+    contentType: PROBLEMS_FORMAT.contentType,
   };
   return {
     info,
@@ -86,7 +149,7 @@ const followVersion = (problems: Problems, revision: number, digest: string) => 
   problems.isNewest({ revision, digest }) ? revision : NO_VERSION;
 
 function* placeOf(
-  { history, log, problems, memory }: RequestContext,
+  { history, log, problems, memory, revisions }: RequestContext,
   query: Query,
   scope: string,
 ): Steps<Place> {
@@ -99,8 +162,9 @@ function* placeOf(
     if (list.digest !== digest) throw problemOf(expired(cursor.revision));
     return { list, after: Number(after) };
   }
-  if (query.at !== undefined) {
-    const { revision, time } = throwIfFault(resolveMoment(history, query.at, problems.now()));
+  if (query.at !== undefined && revisions.at !== undefined) {
+    const revision = revisions.at;
+    const time = timeOfMoment(history, revision, query.at, problems.now());
     return { list: yield* problems.at(revision, time, hold), after: 0 };
   }
   return { list: yield* problems.newest(), after: 0 };

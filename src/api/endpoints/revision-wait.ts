@@ -5,28 +5,9 @@
 import type { Clock } from "../../lib/clock.ts";
 import { type Steps, waitFor } from "../../lib/steps.ts";
 import type { History } from "../../view/history.ts";
-import { Problem, type ProblemCode } from "../response/problem.ts";
 
 /** How long a read waits for the revision that it names. */
 export const REVISION_WAIT_MS = 2_000;
-
-/** A read that names a revision after the newest one. The problem is what is wrong if that revision never comes. */
-export class FutureRevisionProblem extends Problem {
-  readonly revision: number;
-
-  constructor(code: ProblemCode, detail: string, revision: number, headers?: Problem["headers"]) {
-    super(code, detail, headers);
-    this.revision = revision;
-  }
-}
-
-export const notReached = (revision: number, newest: number): FutureRevisionProblem =>
-  new FutureRevisionProblem(
-    "revision-not-reached",
-    `This node has not reached revision ${revision} yet; its newest is ${newest}. Try again in a moment.`,
-    revision,
-    { "Retry-After": "1" },
-  );
 
 /** Whether the view has the revision by `deadline`, in monotonic milliseconds. */
 export function* awaitRevision(

@@ -1,26 +1,81 @@
 /** The representation of a search: the best hits, each a device or host. */
+import Type from "typebox";
 import { HITS_FORMAT } from "../../formats/formats.ts";
 import type { Steps } from "../../lib/steps.ts";
 import { badParameter } from "../../query/fault.ts";
+import { parameterSet } from "../../query/parameters.ts";
 import type { Query } from "../../query/query.ts";
-import { resolveState } from "../../query/revision.ts";
-import { parseSearch, searchState } from "../../query/search.ts";
+import { stateAt } from "../../query/revision.ts";
+import { MAX_HITS, parseSearch, searchState } from "../../query/search.ts";
 import { searchChangedAt } from "../../view/search-index.ts";
 import type { View } from "../../view/view.ts";
-import { problemOf, throwIfFault } from "../response/query-problem.ts";
+import { HOST } from "../openapi/example-network.ts";
+import { problemOf } from "../response/query-problem.ts";
 import type { Representation } from "../response/representation.ts";
+import { AnyEntity } from "./changes.ts";
+import { type Endpoint, ITEM_PARAMETERS, matchExactly } from "./endpoint.ts";
 import type { RequestContext } from "./read-context.ts";
 
 const DEFAULT_HITS = 20;
 
-export function* searchRepresentation(
-  { history, view, memory, dialect }: RequestContext,
+const Hits = Type.Object(
+  {
+    hits: Type.Array(
+      Type.Object(
+        { resource: Type.Enum(["devices", "hosts"], { $id: "HitResource" }), value: AnyEntity },
+        { $id: "Hit" },
+      ),
+      { description: "Best first." },
+    ),
+    complete: Type.Boolean({ description: "Whether these are all." }),
+  },
+  { $id: "Hits" },
+);
+
+export const search: Endpoint<object> = {
+  id: "search",
+  tag: "Topology",
+  summary: "Search",
+  description:
+    "Devices and hosts by the beginnings of words of names, ids, MAC and IP addresses and serial numbers, or by a CIDR block; best first.",
+  readName: "search",
+  path: "/topology/search",
+  match: matchExactly("topology", "search"),
+  parameters: parameterSet([...ITEM_PARAMETERS, "q", "limit"]),
+  maxLimit: () => MAX_HITS,
+  variants: [
+    {
+      formats: [HITS_FORMAT],
+      schema: Hits,
+      example: { hits: [{ resource: "hosts", value: HOST }], complete: true },
+      read: (context, _params, query) => searchRepresentation(context, query),
+    },
+  ],
+  openapi: {
+    parameters: {
+      q: {
+        component: "SearchText",
+        description: "What to search for: the beginning of one or more words, an address, or a CIDR block.",
+        schema: { type: "string", minLength: 1 },
+        required: true,
+      },
+      limit: {
+        component: "SearchLimit",
+        description: "The maximum number of hits; 20 without it.",
+        schema: { type: "integer", minimum: 1, maximum: MAX_HITS },
+      },
+    },
+  },
+};
+
+function* searchRepresentation(
+  { history, view, memory, dialect, revisions }: RequestContext,
   query: Query,
 ): Steps<Representation> {
   const text = query.text?.trim() ?? "";
   if (text === "")
     throw problemOf(badParameter("q", "is missing or empty; give what to search for, as q=TEXT."));
-  const state = throwIfFault(yield* resolveState(history, query));
+  const state = yield* stateAt(history, revisions.at);
   memory.hold(state);
   const isCurrent = query.at === undefined;
   const limit = query.limit ?? DEFAULT_HITS;

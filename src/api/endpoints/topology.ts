@@ -1,35 +1,125 @@
 /** The representations of the topology: counts as JSON, or the graph in a graph format; all of it, or with `around`. */
-import type { Format } from "../../formats/formats.ts";
+import Type from "typebox";
+import { type Format, formatsOf, INCIDENT_FORMAT, TIMELINE_FORMAT } from "../../formats/formats.ts";
 import { countHosts, deviceIdsOf, type TopologyGraph } from "../../formats/graph.ts";
 import { type Arriving, collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
-import type { Entities, Topology, TopologyDrift } from "../../model/entity.ts";
+import { type Entities, int64, Topology, type TopologyDrift } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
+import { IncidentSearch } from "../../model/incident.ts";
 import { countDrift } from "../../query/drift-counts.ts";
 import { badParameter } from "../../query/fault.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
+import { type Direction, findIncident } from "../../query/incidents.ts";
+import { parameterSet } from "../../query/parameters.ts";
 import type { Query } from "../../query/query.ts";
-import { resolveState } from "../../query/revision.ts";
+import { stateAt } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
+import { resolveTimeline } from "../../query/timeline.ts";
 import { LinkGraph } from "../../view/link-graph.ts";
 import { parseStored, topologyOf, type View } from "../../view/view.ts";
 import type { Dialect } from "../onos/dialect.ts";
+import { CHANGED_MS, CONNECTED_MS, NEWEST, OLDEST, SECOND } from "../openapi/example-network.ts";
 import { problemOf, throwIfFault } from "../response/query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
+import { CHANGE_PARAMETERS, changesVariant, differencesVariant, Moment, streamOf } from "./changes.ts";
 import type { DrawingInput } from "./drawings.ts";
+import { type Endpoint, ITEM_PARAMETERS, matchExactly, type Variant } from "./endpoint.ts";
 import { encodeChunks } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
 type Draw = (input: Steps<DrawingInput>) => Steps<Arriving<Uint8Array>>;
 
+const FORMATS = formatsOf("topology");
+const TOPOLOGY: Topology = { time: CONNECTED_MS, devices: 2, links: 2, clusters: 1, hosts: 1 };
+
+const Timeline = Type.Object(
+  {
+    from: int64("Epoch milliseconds at which the first span begins."),
+    to: int64("Epoch milliseconds at which the last span ends."),
+    counts: Type.Array(Type.Integer({ description: "The number of changes in one span." })),
+    oldest: Moment,
+    loaded: Moment,
+    newest: Moment,
+  },
+  {
+    $id: "Timeline",
+    description:
+      "`loaded` is the revision at which every source had reported for the first time, or failed: earlier changes are the first load. It is `newest` while they load, and `oldest` where the first load is not kept.",
+  },
+);
+
+const timeline: Variant<object> = {
+  parameter: "timeline",
+  formats: [TIMELINE_FORMAT],
+  schema: Timeline,
+  example: {
+    from: CONNECTED_MS,
+    to: CHANGED_MS + 1,
+    counts: [4, 1],
+    oldest: OLDEST,
+    loaded: OLDEST,
+    newest: NEWEST,
+  },
+  read: (context, _params, query) => timelineRepresentation(context, query),
+};
+
+const incident: Variant<object> = {
+  parameter: "incident",
+  formats: [INCIDENT_FORMAT],
+  schema: IncidentSearch,
+  example: {
+    incident: {
+      from: NEWEST,
+      to: NEWEST,
+      alarms: [{ resource: "devices", id: SECOND, event: "unavailable" }],
+      alarmCount: 1,
+    },
+    searched: NEWEST,
+    complete: false,
+  },
+  read: (context, _params, query) => incidentRepresentation(context, query.incident ?? "previous"),
+};
+
+export const getTopology: Endpoint<object> = {
+  id: "getTopology",
+  tag: "Topology",
+  summary: "The topology",
+  description:
+    "Counts as JSON, or the graph in a graph format. `since`, `diff`, `timeline` and `incident` return another document, with a media type of its own, about devices, ports, links and hosts.",
+  readName: "topology",
+  path: "/topology",
+  match: matchExactly("topology"),
+  parameters: parameterSet([
+    ...(["drift", "around", "hops", "timeline", "incident", "from", "to"] as const),
+    ...ITEM_PARAMETERS,
+    ...CHANGE_PARAMETERS,
+  ]),
+  variants: [
+    {
+      formats: FORMATS,
+      schema: Topology,
+      example: TOPOLOGY,
+      read: (context, _params, query, format, { owner }) =>
+        topologyRepresentation(context, query, format, owner),
+      ...streamOf(undefined, FORMATS),
+    },
+    changesVariant(undefined, FORMATS),
+    differencesVariant(undefined),
+    timeline,
+    incident,
+  ],
+  openapi: { typeName: "Topology" },
+};
+
 /** `owner` is the user for whom it may be drawn. */
-export function* topologyRepresentation(
-  { history, view, drawings, dialect, memory }: RequestContext,
+function* topologyRepresentation(
+  { history, view, drawings, dialect, memory, revisions }: RequestContext,
   query: Query,
   format: Format,
   owner: string,
 ): Steps<Representation> {
-  const state = throwIfFault(yield* resolveState(history, query));
+  const state = yield* stateAt(history, revisions.at);
   memory.hold(state);
   // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
   const filtered = throwIfFault(yield* filterState(state, withoutDrift(query)));
@@ -51,7 +141,7 @@ export function* topologyRepresentation(
   };
 }
 
-/** Of the topology `drift` counts and does not filter: the other counts and the graph are those without it. */
+/** `drift` counts here and does not filter: the other counts and the graph are those without it. */
 const withoutDrift = (query: Query): Query =>
   query.drift ? { ...query, filters: [], includesMissing: false } : query;
 
@@ -164,4 +254,49 @@ function* countNeighbourhood(filtered: FilteredState): Steps<{ topology: Topolog
     hosts,
   };
   return { topology, graph };
+}
+
+/** How many changes there were in equal spans of time. */
+function timelineRepresentation({ history, log }: RequestContext, query: Query): Representation {
+  const { from, to, spans, oldest, loaded, newest } = throwIfFault(resolveTimeline(history, query));
+  const info = {
+    key: `timeline ${from} ${to} ${oldest.revision} ${query.fingerprint}`,
+    version: newest.revision,
+    tagIsVersion: true,
+    revision: newest.revision,
+    contentType: TIMELINE_FORMAT.contentType,
+  };
+  return {
+    info,
+    render() {
+      return {
+        chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, loaded, newest }),
+      };
+    },
+  };
+}
+
+/** The nearest incident before or after the moment of `at`. */
+function* incidentRepresentation(
+  { history, view, log, revisions }: RequestContext,
+  direction: Direction,
+): Steps<Representation> {
+  const { revision } = view;
+  const from = revisions.at ?? revision;
+  // The history may be cut without a new revision.
+  const { oldest } = log.stats();
+  const found = yield* findIncident(history, direction, from);
+  const info = {
+    key: `incident ${direction} ${from} ${oldest}`,
+    version: revision,
+    tagIsVersion: true,
+    revision,
+    contentType: INCIDENT_FORMAT.contentType,
+  };
+  return {
+    info,
+    render() {
+      return { chunks: JSON.stringify(found) };
+    },
+  };
 }

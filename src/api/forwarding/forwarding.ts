@@ -13,7 +13,7 @@ import type { Logger } from "../../lib/logger.ts";
 import type { MemoryAccount, MemoryBudget } from "../../lib/memory-budget.ts";
 import { Cancelled } from "../../lib/scheduler.ts";
 import { isOwnResource } from "../../model/resources.ts";
-import type { ReadOutcome } from "../endpoints/router.ts";
+import type { ReadOutcome } from "../endpoints/read-handler.ts";
 import type { ServerLimits } from "../limits/server-limits.ts";
 import { isReadMethod, methodNotAllowed } from "../methods.ts";
 import { WRITE_ADVICE } from "../onos/missing-resources.ts";

@@ -9,9 +9,7 @@ import { HistoryNotInReplica } from "../../view/replica.ts";
 import type { Logins } from "../auth/logins.ts";
 import { NOT_SENT } from "../read-request.ts";
 import { addHeaders } from "../response/add-headers.ts";
-import { UnknownResourceProblem } from "../response/problem.ts";
 import type { ProblemResponder } from "../response/problem-response.ts";
-import { parseForwardPath } from "./forward-path.ts";
 import type { Relay } from "./relay.ts";
 
 export interface RelayOptions {
@@ -32,13 +30,8 @@ export type RelayRequest = (
   options: RelayOptions,
 ) => Promise<Response>;
 
-/**
- * Whether the main process may have what this one lacks: the history, the claims, or a path that is forwarded. What is
- * forwarded, and to whom, is known there; this process only knows that it has no such resource.
- */
-export const isForMainProcess = (error: unknown, path: string): boolean =>
-  error instanceof HistoryNotInReplica ||
-  (error instanceof UnknownResourceProblem && parseForwardPath(path) !== undefined);
+/** Whether the main process has what this one lacks: the history, or the claims. */
+export const isForMainProcess = (error: unknown): boolean => error instanceof HistoryNotInReplica;
 
 export function createReaderRelay(
   relay: Relay | undefined,

@@ -29,8 +29,6 @@ export interface Dialect {
   readonly acceptsNames: boolean;
   /** Added to the error of a path that does not exist. */
   readonly unknownPathHint: string;
-  /** Whether what is at this path of the interface is no read of the network: it is served beside it. */
-  isStatusPath(path: string): boolean;
   /** The problem of a path that only the original of the dialect has. Its header `Allow` is the answer to OPTIONS. */
   missingResource(method: string, path: string): UnknownResourceProblem | undefined;
   /** What to do instead of a request that writes; undefined for what is said everywhere. */
@@ -62,7 +60,6 @@ export const PLAIN: Dialect = {
   showsDrift: true,
   acceptsNames: true,
   unknownPathHint: "",
-  isStatusPath: () => false,
   missingResource: () => undefined,
   writeAdvice: undefined,
   fields: () => undefined,

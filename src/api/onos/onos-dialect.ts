@@ -14,7 +14,6 @@ import type { EncodedPage } from "../../view/encoded-page.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
 import { type Dialect, problemBody } from "./dialect.ts";
 import { missingOnosResource, WRITE_ADVICE } from "./missing-resources.ts";
-import { parseOnosStatusPath } from "./status.ts";
 
 /** In the order of the JSON. */
 // biome-ignore format: lists of words
@@ -137,7 +136,6 @@ export function createOnosDialect({ hostLocation }: OnosOptions): Dialect {
     showsDrift: false,
     acceptsNames: false,
     unknownPathHint: " See /docs/from-onos: the paths of ONOS, and what is here in their place.",
-    isStatusPath: (path) => parseOnosStatusPath(path) !== undefined,
     missingResource: missingOnosResource,
     writeAdvice: WRITE_ADVICE,
     fields,

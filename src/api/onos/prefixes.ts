@@ -14,7 +14,12 @@ export const createPrefixes = (
   );
 
 /** The dialect of a path; outside the interface the plain one. */
-export function dialectOf(path: string, prefixes: Prefixes): Dialect {
+export const dialectOf = (path: string, prefixes: Prefixes): Dialect => prefixes.get(prefixOf(path)) ?? PLAIN;
+
+/** Whether a path begins with one of the prefixes, whatever follows. */
+export const isInterfacePath = (path: string, prefixes: Prefixes): boolean => prefixes.has(prefixOf(path));
+
+function prefixOf(path: string): string {
   const slash = path.indexOf("/", 1);
-  return prefixes.get(path.slice(1, slash < 0 ? path.length : slash)) ?? PLAIN;
+  return path.slice(1, slash < 0 ? path.length : slash);
 }

@@ -3,12 +3,16 @@
  * cannot differ from the code. `openapi.json` in the repository is its golden copy: every change of the interface is a
  * visible change of that file.
  */
+
+import { TAGS } from "../endpoints/endpoint.ts";
+import { ENDPOINTS } from "../endpoints/endpoints.ts";
 import { type Json, renderComponents } from "./components.ts";
-import { PARAMETER_SCHEMAS, READ_HEADERS, TAGS } from "./operations.ts";
-import { sharedParameters } from "./parameters.ts";
-import { HEADERS, headerRefs, PROBLEM_RESPONSES } from "./parts.ts";
-import { PATHS } from "./paths.ts";
-import { BODY_SCHEMAS } from "./schemas.ts";
+import { FORMAT_SCHEMAS } from "./format-schemas.ts";
+import { endpointPath, READ_HEADERS } from "./operations.ts";
+import { parameterSchemas, sharedParameters } from "./parameters.ts";
+import { HEADERS, headerRefs, PROBLEM_RESPONSES, PROBLEM_SCHEMA } from "./parts.ts";
+import { SERVICE_PATHS } from "./paths.ts";
+import { SERVICE_SCHEMAS } from "./schemas.ts";
 
 export interface OpenapiOptions {
   readonly version: string;
@@ -25,6 +29,20 @@ to a CORS preflight; on a path that does not exist it is a 404. Any other method
 a 404. Problems are \`application/problem+json\`.
 
 Parameters have defaults in their descriptions only: a parameter that is not needed is not sent.`;
+
+const READ_PATHS: Json = Object.fromEntries(
+  ENDPOINTS.map((endpoint) => [`/controller/v1${endpoint.path}`, endpointPath(endpoint)]),
+);
+
+const SCHEMAS = [
+  ...ENDPOINTS.flatMap((endpoint) => [
+    ...endpoint.variants.map(({ schema }) => schema),
+    ...parameterSchemas(endpoint),
+  ]),
+  ...FORMAT_SCHEMAS.values(),
+  ...SERVICE_SCHEMAS,
+  PROBLEM_SCHEMA,
+];
 
 export function openapiDocument({ version, pageLimit }: OpenapiOptions): Json {
   return {
@@ -48,11 +66,11 @@ export function openapiDocument({ version, pageLimit }: OpenapiOptions): Json {
     ],
     security: [{ basic: [] }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths: PATHS,
+    paths: { ...READ_PATHS, ...SERVICE_PATHS },
     components: {
       securitySchemes: { basic: { type: "http", scheme: "basic", description: "RFC 7617, in UTF-8." } },
       headers: HEADERS,
-      parameters: sharedParameters(pageLimit),
+      parameters: sharedParameters(ENDPOINTS, pageLimit),
       responses: {
         NotModified: {
           description: "The representation still has an entity tag of If-None-Match.",
@@ -60,7 +78,7 @@ export function openapiDocument({ version, pageLimit }: OpenapiOptions): Json {
         },
         ...PROBLEM_RESPONSES,
       },
-      schemas: renderComponents([...BODY_SCHEMAS, ...PARAMETER_SCHEMAS]),
+      schemas: renderComponents(SCHEMAS),
     },
   };
 }

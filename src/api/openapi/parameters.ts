@@ -3,29 +3,15 @@
  * every path is described once and referenced. No parameter has a `default`: some generated clients send defaults, and a
  * value may need another parameter beside it.
  */
-import type { Format } from "../../formats/formats.ts";
 import type { Kind } from "../../model/ids.ts";
 import { FIELD_NAMES, SCALAR_FIELDS, SORT_FIELDS } from "../../query/fields.ts";
 import { MAX_VALUES } from "../../query/parameter.ts";
 import { PARAMETERS, type ParameterRow } from "../../query/parameters.ts";
 import { REVISION_PATTERN } from "../../query/revision.ts";
-import { MAX_HITS } from "../../query/search.ts";
-import { PARAMETER_SETS, type ReadTarget } from "../endpoints/parameter-sets.ts";
+import type { Endpoint, OwnParameter } from "../endpoints/endpoint.ts";
 import { type Json, renderSchema, type Schema } from "./components.ts";
 
-/** The names of the types of one kind's parameters: `DeviceField`, `DeviceSort`, `DeviceFormat`. */
-const TYPE_NAMES: Readonly<Record<ReadTarget, string>> = {
-  devices: "Device",
-  ports: "Port",
-  links: "Link",
-  hosts: "Host",
-  topology: "Topology",
-  entity: "Item",
-  item: "Item",
-  paths: "Path",
-  problems: "Problems",
-  search: "Item",
-};
+type AnyEndpoint = Endpoint<unknown>;
 
 /** `min-revision` is `MinRevision`. */
 const capitalised = (name: string): string =>
@@ -55,8 +41,8 @@ const HEADER_PARAMETERS = {
     "On a stream: the id of the last event, to resume from. Takes precedence over `since`. Where there is nothing to resume from, the stream starts with the event `reset` and a snapshot.",
   ),
 } as const;
-export const headerParameterRefs = (...names: (keyof typeof HEADER_PARAMETERS)[]): Json[] =>
-  names.map(parameterRef);
+export const headerParameterRefs = (...names: readonly (keyof typeof HEADER_PARAMETERS)[]): Json[] =>
+  names.map((name) => parameterRef(name));
 
 const listParameter = (items: Schema): Json => ({
   schema: { type: "array", items: renderSchema(items), minItems: 1, maxItems: MAX_VALUES },
@@ -73,11 +59,10 @@ const queryParameter = (name: string, description: string, shape: Json): Json =>
   ...shape,
 });
 
-/** The enums of `format`, `fields` and `sort`, which differ from target to target. */
-function ownEnum(name: string, target: ReadTarget, formats: readonly Format[]): Json | undefined {
-  const { kind } = PARAMETER_SETS[target];
-  const $id = `${TYPE_NAMES[target]}${name === "fields" ? "Field" : capitalised(name)}`;
-  if (name === "format") return { $id, enum: formats.map((format) => format.name) };
+/** The enums of `format`, `fields` and `sort`, which differ from endpoint to endpoint. */
+function ownEnum(name: string, { parameters: { kind }, variants, openapi }: AnyEndpoint): Json | undefined {
+  const $id = `${openapi?.typeName ?? "Item"}${name === "fields" ? "Field" : capitalised(name)}`;
+  if (name === "format") return { $id, enum: variants[0].formats.map((format) => format.name) };
   if (kind && name === "fields") return { $id, enum: FIELD_NAMES[kind] };
   return kind && name === "sort" ? { $id, enum: sortKeys(kind) } : undefined;
 }
@@ -85,39 +70,36 @@ function ownEnum(name: string, target: ReadTarget, formats: readonly Format[]): 
 const sortKeys = (kind: Kind): string[] =>
   [...SORT_FIELDS[kind], "annotations.name"].flatMap((field) => [field, `-${field}`]);
 
-/** Parameters that mean something else than those of lists. */
-const OWN_PARAMETERS: Partial<Record<ReadTarget, Readonly<Record<string, string>>>> = {
-  paths: { limit: "PathLimit" },
-  search: { q: "SearchText", limit: "SearchLimit" },
-};
+const ownParametersOf = ({ openapi }: AnyEndpoint): ReadonlyMap<string, OwnParameter> =>
+  new Map(Object.entries(openapi?.parameters ?? {}));
 
-/** The parameters of a read, in the order of the table. */
-export function queryParameters(target: ReadTarget, formats: readonly Format[]): Json[] {
-  const { kind } = PARAMETER_SETS[target];
-  const all = Array.from(PARAMETER_SETS[target].byName, ([name, { row }]): Json => {
+/** The query parameters of an endpoint, in the order of the table. */
+export function queryParameters(endpoint: AnyEndpoint): Json[] {
+  const { kind, byName } = endpoint.parameters;
+  const own = ownParametersOf(endpoint);
+  const all = Array.from(byName, ([name, { row }]): Json => {
     const rule = kind && SCALAR_FIELDS[kind].get(name);
     if (rule) {
       const description = `${name} equals one of these. Each must be ${rule.expects}.`;
       return queryParameter(name, description, listParameter(rule.schema));
     }
-    const schema = ownEnum(name, target, formats);
-    if (!schema) return parameterRef(OWN_PARAMETERS[target]?.[name] ?? name);
+    const schema = ownEnum(name, endpoint);
+    if (!schema) return parameterRef(own.get(name)?.component ?? name);
     const shape = name === "format" ? singleParameter(schema) : listParameter(schema);
     return queryParameter(name, row?.description ?? "", shape);
   });
   return kind ? [...all, parameterRef("Annotation")] : all;
 }
 
-/** The schemas that parameters of a read use, where they have a name. */
-export function parameterSchemas(target: ReadTarget, formats: readonly Format[]): Schema[] {
-  return [...PARAMETER_SETS[target].byName].flatMap(([name, { row }]): Schema[] => {
-    const schema = ownEnum(name, target, formats) ?? row?.schema;
+/** The schemas that the parameters of an endpoint use, where they have a name. */
+export const parameterSchemas = (endpoint: AnyEndpoint): Schema[] =>
+  [...endpoint.parameters.byName].flatMap(([name, { row }]): Schema[] => {
+    const schema = ownEnum(name, endpoint) ?? row?.schema;
     return schema ? [schema] : [];
   });
-}
 
 /** The parameters that are described once. `pageLimit` is the largest `limit` of this service. */
-export function sharedParameters(pageLimit: number): Json {
+export function sharedParameters(endpoints: readonly AnyEndpoint[], pageLimit: number): Json {
   const shared: Record<string, Json> = {};
   const add = (name: string, parameter: Json) => {
     shared[componentName(name)] = parameter;
@@ -131,14 +113,13 @@ export function sharedParameters(pageLimit: number): Json {
     const shape = multiple ? listParameter(limited) : singleParameter(limited);
     add(name, queryParameter(name, description, shape));
   }
-  const pathLimit = "The maximum number of paths on a page, at most `limits.paths` of the configuration.";
-  add("PathLimit", queryParameter("limit", pathLimit, singleParameter({ type: "integer", minimum: 1 })));
-  const text = "What to search for: the beginning of one or more words, an address, or a CIDR block.";
-  const searchText = queryParameter("q", text, singleParameter({ type: "string", minLength: 1 }));
-  add("SearchText", { ...searchText, required: true });
-  const hits = "The maximum number of hits; 20 without it.";
-  const searchLimit = singleParameter({ type: "integer", minimum: 1, maximum: MAX_HITS });
-  add("SearchLimit", queryParameter("limit", hits, searchLimit));
+  const inOrderOfPath = endpoints.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  for (const [name, { component, description, schema, required }] of inOrderOfPath.flatMap((endpoint) => [
+    ...ownParametersOf(endpoint),
+  ])) {
+    const parameter = queryParameter(name, description, singleParameter(schema));
+    add(component, required ? { ...parameter, required } : parameter);
+  }
   const description = "An annotation equals one of these. Any key can follow the dot, not only `name`.";
   add("Annotation", queryParameter("annotations.name", description, listParameter({ type: "string" })));
   return shared;

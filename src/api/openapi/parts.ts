@@ -2,11 +2,9 @@
  * The parts that operations of the OpenAPI document share: headers, media types and problem responses, each described
  * once and referenced by name. They are generated from the tables that the code itself uses.
  */
-import { documentFormatsOf, formatsOf, type Resource } from "../../formats/formats.ts";
+import Type from "typebox";
 import { PROBLEMS, Problem, type ProblemCode } from "../response/problem.ts";
-import { type Json, renderSchema, type Schema, schemaName } from "./components.ts";
-import { EXAMPLES } from "./examples.ts";
-import { DOCUMENT_SCHEMAS, FORMAT_SCHEMAS, PROBLEM_SCHEMA } from "./schemas.ts";
+import { type Json, renderSchema, type Schema } from "./components.ts";
 
 const headerRef = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
 const responseRef = (name: string): Json => ({ $ref: `#/components/responses/${name}` });
@@ -80,6 +78,24 @@ export const COMMON_HEADERS: readonly HeaderName[] = [
 export const headerRefs = (names: readonly HeaderName[]): Json =>
   Object.fromEntries(names.map((name) => [name, headerRef(name)]));
 
+export const PROBLEM_SCHEMA = Type.Object(
+  {
+    type: Type.String({
+      description: `A stable reference into the docs, ending in one of: ${Object.keys(PROBLEMS).join(", ")}.`,
+    }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: "What is wrong, and what to do." }),
+    instance: Type.String({ description: "This request's id, as in the service's log." }),
+    code: Type.Integer({ description: "The status again, under the name that ONOS uses." }),
+    message: Type.String({ description: "The detail again, under the name that ONOS uses." }),
+    candidates: Type.Optional(
+      Type.Array(Type.String(), { description: "Of `ambiguous-name`: ids of devices that are called so." }),
+    ),
+  },
+  { $id: "Problem", description: "RFC 9457." },
+);
+
 const CODES = Object.keys(PROBLEMS).filter((code): code is ProblemCode => code in PROBLEMS);
 /** The statuses that operations refer to. What is the same everywhere (405, 408, 505) stands in the description. */
 const STATUSES = [400, 401, 403, 404, 406, 410, 414, 421, 429, 431, 500, 502, 503] as const;
@@ -113,20 +129,8 @@ export const PROBLEM_RESPONSES: Readonly<Record<string, Json>> = Object.fromEntr
 export const problemRefs = (...statuses: (typeof STATUSES)[number][]): Json =>
   Object.fromEntries(statuses.map((status) => [String(status), responseRef(`Problem${status}`)]));
 
-/** One media type with its schema and, where there is one, the example of that schema. */
-export function mediaType(schema: Schema): Json {
-  const example = EXAMPLES[schemaName(schema) ?? ""];
-  return { schema: renderSchema(schema), ...(example !== undefined && { example }) };
-}
-
-/** The media types of a collection, each with its schema. `application/json` has one shape: that of the resource. */
-export function contentOf(resource: Resource, json: Schema): Json {
-  const content: Record<string, Json> = {};
-  for (const format of formatsOf(resource)) {
-    const schema = format.name === "json" ? json : FORMAT_SCHEMAS.get(format.name);
-    if (schema) content[format.mediaType] = mediaType(schema);
-  }
-  for (const { parameter, mediaType: type } of documentFormatsOf(resource))
-    content[type] = mediaType(DOCUMENT_SCHEMAS[parameter]);
-  return content;
-}
+/** One media type with its schema and, where there is one, an example. */
+export const mediaType = (schema: Schema, example?: unknown): Json => ({
+  schema: renderSchema(schema),
+  ...(example !== undefined && { example }),
+});

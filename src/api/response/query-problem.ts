@@ -3,15 +3,12 @@
  * the request handler renders it. This is the only place where one becomes the other.
  */
 import { AmbiguousNameFault, QueryFault } from "../../query/fault.ts";
-import { FutureRevisionProblem } from "../endpoints/revision-wait.ts";
 import { AmbiguousNameProblem, Problem } from "./problem.ts";
 
 export function problemOf(fault: QueryFault): Problem {
-  const { code, detail, futureRevision } = fault;
+  const { code, detail } = fault;
   if (fault instanceof AmbiguousNameFault) return new AmbiguousNameProblem(detail, fault.candidates);
-  return futureRevision === undefined
-    ? new Problem(code, detail)
-    : new FutureRevisionProblem(code, detail, futureRevision);
+  return new Problem(code, detail, code === "revision-not-reached" ? { "Retry-After": "1" } : {});
 }
 
 /** Returns the result of a query function, or throws the problem of its fault. */

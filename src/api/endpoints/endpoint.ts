@@ -1,0 +1,107 @@
+/**
+ * An endpoint is one value: the path, its parameters, its representations and its documentation. Routing, content
+ * negotiation and the OpenAPI document follow from the list of them in `endpoints.ts`, so that adding a path is adding one
+ * value.
+ */
+import type { DocumentFormat, Format } from "../../formats/formats.ts";
+import type { ResultOrSteps, Steps } from "../../lib/steps.ts";
+import type { ParameterName, ParameterSet } from "../../query/parameters.ts";
+import type { Query } from "../../query/query.ts";
+import type { Schema } from "../openapi/components.ts";
+import type { HeaderName } from "../openapi/parts.ts";
+import type { ReadRequest } from "../read-request.ts";
+import type { Representation } from "../response/representation.ts";
+import type { ChangeCursor, StreamStart } from "../stream/change-cursor.ts";
+import type { ReadLimits, RequestContext } from "./read-context.ts";
+
+export const TAGS = {
+  Devices: "Devices and their ports.",
+  Links: "Links between devices, one record a direction.",
+  Hosts: "Hosts and where they are attached.",
+  Topology: "The network as a whole: counts, clusters, and the graph.",
+  Service: "The service itself: health, metrics, documentation and the map.",
+} as const;
+
+/** What people read about a path, and its name in generated clients. */
+export interface EndpointText {
+  readonly id: string;
+  readonly tag: keyof typeof TAGS;
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** A read of the network below `/controller/v1` and its aliases. `P` is what its path names. */
+export interface Endpoint<P> extends EndpointText {
+  /** The label of its requests in the metrics. */
+  readonly readName: string;
+  /** The path after the version, for the OpenAPI document and for error texts. */
+  readonly path: string;
+  /**
+   * Compares a path with the decoded segments after the version. It is code and no template, because ids may span several
+   * segments. Throws a `Problem` for a path that names something that is not valid.
+   */
+  match(segments: readonly string[]): P | undefined;
+  readonly parameters: ParameterSet;
+  /** The largest `limit` that it accepts; that of pages when left out. */
+  maxLimit?(limits: ReadLimits): number;
+  /** The plain representation first, then what a parameter selects in its place. */
+  readonly variants: readonly [plain: Variant<P>, ...others: Variant<P>[]];
+  readonly openapi?: EndpointDocumentation;
+}
+
+/** The parameters that select another document in place of the resource. */
+export type VariantParameter = "since" | "diff" | "timeline" | "incident" | "count" | "explain";
+
+export interface Variant<P> {
+  /** Undefined for the plain one. A query has at most one of them. */
+  readonly parameter?: VariantParameter;
+  /** In order of preference, JSON first. */
+  readonly formats: readonly [json: Format | DocumentFormat, ...others: Format[]];
+  /** The schema of the JSON, with an example of it. */
+  readonly schema: Schema;
+  readonly example: unknown;
+  read(
+    context: RequestContext,
+    params: P,
+    query: Query,
+    format: Format,
+    request: ReadRequest,
+  ): ResultOrSteps<Representation>;
+  /** Opens the stream of a variant that has a format for it. */
+  stream?(context: RequestContext, params: P, query: Query, start: StreamStart): Steps<ChangeCursor>;
+}
+
+/** What the OpenAPI document says of an endpoint besides what follows from the rest of the value. */
+export interface EndpointDocumentation {
+  /** The beginning of the names of its enumerations, such as `Device` of `DeviceSort`; `Item` when left out. */
+  readonly typeName?: string;
+  /** Parameters that mean something else than elsewhere, as components of their own. */
+  readonly parameters?: Partial<Readonly<Record<ParameterName, OwnParameter>>>;
+  /** Response headers that other endpoints do not have. */
+  readonly headers?: readonly HeaderName[];
+  /** Whatever its path names, there is a response, and no 404. */
+  readonly isAlwaysFound?: boolean;
+  /** The schema of its stream, where it is not that of changes of entities. */
+  readonly streamSchema?: Schema;
+}
+
+export interface OwnParameter {
+  readonly component: string;
+  readonly description: string;
+  readonly schema: Schema;
+  readonly required?: boolean;
+}
+
+/** The params of a path that names nothing besides the resource. */
+export const NO_PARAMS: object = {};
+
+/** Matches exactly these segments. */
+export const matchExactly =
+  (...expected: readonly string[]) =>
+  (segments: readonly string[]): object | undefined =>
+    segments.length === expected.length && expected.every((segment, i) => segment === segments[i])
+      ? NO_PARAMS
+      : undefined;
+
+/** The parameters that every read has. */
+export const ITEM_PARAMETERS: readonly ParameterName[] = ["format", "min-revision", "at"];

@@ -1,0 +1,340 @@
+/**
+ * The representations of one entity, and of what is rendered about one (`DevicePart`): by its id, an alias, or the name of
+ * a device. A read of an entity of the current state is complete within the call, because steps would cost it more than it
+ * does.
+ */
+import { EXPLANATION_FORMAT, JSON_FORMAT } from "../../formats/formats.ts";
+import { quote } from "../../lib/error-text.ts";
+import type { ResultOrSteps, Steps } from "../../lib/steps.ts";
+import type { CollectionVersions } from "../../log/log.ts";
+import { Explanation, WHY } from "../../model/explanation.ts";
+import type { Kind } from "../../model/ids.ts";
+import { AmbiguousNameFault } from "../../query/fault.ts";
+import { findMissing } from "../../query/missing.ts";
+import { parameterSet } from "../../query/parameters.ts";
+import type { Query } from "../../query/query.ts";
+import { stateAt } from "../../query/revision.ts";
+import type { EncodedValue } from "../../view/collection.ts";
+import { explainEntity } from "../../view/explain.ts";
+import type { NetworkState, View } from "../../view/view.ts";
+import type { Dialect } from "../onos/dialect.ts";
+import type { Schema } from "../openapi/components.ts";
+import { FIRST } from "../openapi/example-network.ts";
+import { JSON_TYPE } from "../response/media-types.ts";
+import { Problem } from "../response/problem.ts";
+import { problemOf } from "../response/query-problem.ts";
+import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
+import { type Endpoint, type EndpointText, ITEM_PARAMETERS, type Variant } from "./endpoint.ts";
+import type { RequestContext } from "./read-context.ts";
+import { type Versions, whileShown } from "./shown-version.ts";
+
+interface EntityEndpointOptions extends EndpointText {
+  readonly kind: Kind;
+  readonly path: string;
+  readonly schema: Schema;
+  readonly example: unknown;
+  /** The id that a path names. */
+  match(segments: readonly string[]): string | undefined;
+}
+
+/** One entity, or with `explain=true` its explanation. */
+export function entityEndpoint(options: EntityEndpointOptions): Endpoint<string> {
+  const { kind, path, schema, example, match, description, ...text } = options;
+  return {
+    ...text,
+    description: `${description} With \`explain=true\`: what each source claims of it, and why each field has its value.`,
+    readName: "item",
+    path,
+    match,
+    parameters: parameterSet([...ITEM_PARAMETERS, "explain"]),
+    variants: [
+      {
+        formats: [JSON_FORMAT],
+        schema,
+        example,
+        read: (context, id, query) => entityRepresentation(context, kind, id, query),
+      },
+      explanationVariant(kind),
+    ],
+  };
+}
+
+function entityRepresentation(
+  context: RequestContext,
+  kind: Kind,
+  id: string,
+  query: Query,
+): ResultOrSteps<Representation> {
+  if (query.at !== undefined) return pastEntity(context, kind, id, query);
+  const { view, dialect } = context;
+  const state = view.capture();
+  const found = getEntity(state, kind, id, dialect);
+  const version = entityRevision(found.text);
+  const versions = { version, currentVersion: followEntity(view, kind, id, dialect, version) };
+  return createEntity(context, kind, id, query, state, found, versions);
+}
+
+function* pastEntity(context: RequestContext, kind: Kind, id: string, query: Query): Steps<Representation> {
+  const { history, dialect, revisions } = context;
+  const state = yield* stateAt(history, revisions.at);
+  // Found here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
+  const found = getEntity(state, kind, id, dialect);
+  return createEntity(context, kind, id, query, state, found, { version: entityRevision(found.text) });
+}
+
+function createEntity(
+  { view, dialect }: RequestContext,
+  kind: Kind,
+  id: string,
+  query: Query,
+  state: NetworkState,
+  found: EncodedValue,
+  ownVersions: Versions,
+): Representation {
+  const key = entityKey(kind, found);
+  // The id of a host means the same host, whatever devices are called.
+  const { version, currentVersion } =
+    kind === "hosts"
+      ? ownVersions
+      : whileShown(ownVersions, view, shownEntity(kind, id, dialect), key, state);
+  return new TextRepresentation(
+    {
+      key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
+      version,
+      currentVersion,
+      tagIsVersion: dialect.showsRevision,
+      revision: state.revision,
+      contentType: JSON_TYPE,
+    },
+    dialect.entity(kind, found.text),
+  );
+}
+
+/** With the id as it is shown, so that each entity has responses of its own. */
+const entityKey = (kind: Kind, found: EncodedValue | undefined): string => `${kind} ${found?.id ?? ""}`;
+
+const shownEntity = (kind: Kind, id: string, dialect: Dialect) => (state: NetworkState) =>
+  entityKey(kind, findEntity(state, kind, id, dialect));
+
+class TextRepresentation implements Representation {
+  readonly info: RepresentationInfo;
+  readonly text: string;
+
+  constructor(info: RepresentationInfo, text: string) {
+    this.info = info;
+    this.text = text;
+  }
+
+  render(): Content {
+    return { chunks: this.text };
+  }
+}
+
+/** Throws a `Problem` where there is no such entity. */
+function getEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect): EncodedValue {
+  const found = findEntity(state, kind, id, dialect);
+  if (found) return found;
+  throw noEntity(state, kind, id, dialect);
+}
+
+/** By its id or an alias; else one that is missing, by its own id; else by the names of devices. */
+function findEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect): EncodedValue | undefined {
+  const shown = findById(state, kind, id);
+  if (shown) return shown;
+  const missing = dialect.showsDrift ? findMissing(state, kind, id) : undefined;
+  return missing === undefined ? findByName(state, kind, id, dialect) : { id, text: missing };
+}
+
+const findById = (state: NetworkState, kind: Kind, id: string): EncodedValue | undefined =>
+  encodedValue(state, kind, state.spelledId(kind, id)) ??
+  encodedValue(state, kind, state.shownId(kind, id, false));
+
+const findByName = (state: NetworkState, kind: Kind, id: string, { acceptsNames }: Dialect) =>
+  acceptsNames ? encodedValue(state, kind, state.shownId(kind, id, true)) : undefined;
+
+function encodedValue(state: NetworkState, kind: Kind, id: string): EncodedValue | undefined {
+  const text = state.get(kind, id);
+  return text === undefined ? undefined : { id, text };
+}
+
+function noEntity(state: NetworkState, kind: Kind, id: string, { acceptsNames }: Dialect): Problem {
+  const ambiguous = acceptsNames ? state.findAmbiguousName(kind, id) : undefined;
+  return ambiguous
+    ? problemOf(new AmbiguousNameFault(ambiguous))
+    : new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${ID_HINTS[kind] ?? ""}.`);
+}
+
+const ID_HINTS: Readonly<Partial<Record<Kind, string>>> = {
+  hosts: "; a host's id is MAC/VLAN, such as 00:00:00:00:00:01/None",
+  links: "; a link's id is DEVICE/PORT-DEVICE/PORT, as in the list of links",
+};
+
+/**
+ * The `revision` of an entity, from its JSON. A quote in a string is escaped, so that no text of the network can look like
+ * this member. An annotation may have the name, but annotations come before the fields that the service adds.
+ */
+function entityRevision(json: string): number {
+  const at = json.lastIndexOf(REVISION_MEMBER);
+  if (at < 0) return 0;
+  const from = at + REVISION_MEMBER.length;
+  return Number.parseInt(json.slice(from, from + MAX_REVISION_DIGITS), 10);
+}
+
+const REVISION_MEMBER = '"revision":';
+/** With room for what follows the number, which is not read. */
+const MAX_REVISION_DIGITS = 17;
+
+/** The entity's revision now, looked up again only when a collection that may hold it changed; 0 when it was removed. */
+function followEntity(view: View, kind: Kind, id: string, dialect: Dialect, initial: number): () => number {
+  let seen = Math.max(view.versions[kind], view.versions.missing);
+  let revision = initial;
+  return () => {
+    const version = Math.max(view.versions[kind], view.versions.missing);
+    if (version === seen) return revision;
+    seen = version;
+    revision = entityRevision(findEntity(view.capture(), kind, id, dialect)?.text ?? "");
+    return revision;
+  };
+}
+
+/** What is rendered about the network, in whole or about one device, as one JSON document. */
+export interface NetworkPart {
+  /** Everything that determines the bytes besides the query and the state. */
+  readonly key: string;
+  /** The revision that last changed the collections that the body is rendered from. */
+  readonly changedAt: (versions: CollectionVersions) => number;
+  readonly chunks: Content["chunks"];
+}
+
+/** `state` is the one that the part is rendered from. */
+export function partRepresentation(
+  context: RequestContext,
+  query: Query,
+  state: NetworkState,
+  { key, changedAt, chunks }: NetworkPart,
+  whileCurrent: (versions: Versions) => Versions = (versions) => versions,
+): Representation {
+  const { view, dialect } = context;
+  const { version, currentVersion } = whileCurrent(
+    query.at === undefined
+      ? { version: changedAt(state.versions), currentVersion: followPart(view, changedAt) }
+      : { version: state.revision },
+  );
+  return {
+    info: {
+      key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
+      version,
+      currentVersion,
+      revision: state.revision,
+      contentType: JSON_TYPE,
+    },
+    text: typeof chunks === "string" ? chunks : undefined,
+    render: () => ({ chunks }),
+  };
+}
+
+const followPart = (view: View, changedAt: NetworkPart["changedAt"]) => (): number =>
+  changedAt(view.versions);
+
+/** A part about one device, which the path names. */
+export interface DevicePart {
+  /** `id` is the id as it is shown. The function is kept with the version: it must not be made in a scope that refers to a state. */
+  key(id: string): string;
+  readonly changedAt: NetworkPart["changedAt"];
+  render(state: NetworkState, device: EncodedValue): Steps<Content["chunks"]>;
+}
+
+export function* devicePartRepresentation(
+  context: RequestContext,
+  query: Query,
+  id: string,
+  { key: keyOf, changedAt, render }: DevicePart,
+): Steps<Representation> {
+  const { history, view, dialect, revisions } = context;
+  const state = yield* stateAt(history, revisions.at);
+  const device = findDevice(state, id, dialect);
+  if (!device) throw noEntity(state, "devices", id, dialect);
+  // Read here and not in `render`: a missing port must be a 404 whatever the condition of the request.
+  const chunks = yield* render(state, device);
+  const key = keyOf(device.id);
+  return partRepresentation(context, query, state, { key, changedAt, chunks }, (versions) =>
+    whileShown(versions, view, shownDevice(id, dialect, keyOf), key, state),
+  );
+}
+
+/** A device that is missing has no parts. */
+const findDevice = (state: NetworkState, id: string, dialect: Dialect): EncodedValue | undefined =>
+  findById(state, "devices", id) ?? findByName(state, "devices", id, dialect);
+
+const shownDevice = (id: string, dialect: Dialect, keyOf: DevicePart["key"]) => (state: NetworkState) =>
+  keyOf(findDevice(state, id, dialect)?.id ?? "");
+
+/** The explanation is made from collections that are not public, so that a reader process relays it to the main process. */
+const explanationVariant = (kind: Kind): Variant<string> => ({
+  parameter: "explain",
+  formats: [EXPLANATION_FORMAT],
+  schema: Explanation,
+  example: EXPLANATION_EXAMPLE,
+  read: (context, id, query) => explanationRepresentation(context, kind, id, query),
+});
+
+function* explanationRepresentation(
+  { history, view, dialect, revisions }: RequestContext,
+  kind: Kind,
+  id: string,
+  query: Query,
+): Steps<Representation> {
+  history.requireAllCollections();
+  const state = yield* stateAt(history, revisions.at);
+  const explanation =
+    explainEntity(state, kind, id) ?? explainEntity(state, kind, state.shownId(kind, id, true));
+  if (!explanation) throw noEntity(state, kind, id, dialect);
+  const json = JSON.stringify(explanation);
+  return {
+    info: {
+      key: `explanation ${query.fingerprint} ${kind} ${id}`,
+      version: explanationChangedAt(state.versions, kind),
+      ...(query.at === undefined && { currentVersion: followExplanation(view, kind) }),
+      revision: state.revision,
+      contentType: EXPLANATION_FORMAT.contentType,
+    },
+    render() {
+      return { chunks: json };
+    },
+  };
+}
+
+const followExplanation = (view: View, kind: Kind) => (): number => explanationChangedAt(view.versions, kind);
+
+/** The revision that last changed a collection that explanations of this kind are made from. */
+const explanationChangedAt = (
+  { claims, missing, settings, ...versions }: CollectionVersions,
+  kind: Kind,
+): number => Math.max(versions[kind], versions.devices, claims, missing, settings);
+
+const EXPLANATION_EXAMPLE: Explanation = {
+  kind: "devices",
+  id: FIRST,
+  revision: 7,
+  claims: [
+    {
+      source: "openflow",
+      role: "observed",
+      status: "live",
+      id: FIRST,
+      claim: { id: FIRST, available: true, hw: "Open vSwitch" },
+    },
+    {
+      source: "campus",
+      role: "observed",
+      status: "live",
+      id: FIRST,
+      claim: { id: FIRST, serial: "FDO1234X" },
+    },
+  ],
+  fields: {
+    hw: { value: "Open vSwitch", source: "openflow", why: WHY.only },
+    serial: { value: "FDO1234X", source: "campus", why: WHY.only },
+    type: { value: "SWITCH", source: null, why: WHY.defaultValue },
+  },
+};
