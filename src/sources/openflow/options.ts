@@ -137,7 +137,7 @@ export type OpenflowOptions = Type.Static<typeof OpenflowOptions>;
 export const GONE_OPENFLOW_OPTIONS: readonly GoneKey[] = Object.entries({
   probeMaxAgeMs: "a probe that arrives later than 2 s is ignored",
   settleMs: "a new port is probed for 500 ms before it becomes an edge port",
-  maxSessions: "as many sessions as maxDevices are accepted",
+  maxSessions: "it is maxDevices, and at least 5000",
   maxDevicesPerAddress: "it is a quarter of maxDevices",
   maxPorts: "it is 26 for each of maxDevices, and at least 262144",
   maxPortsPerAddress: "it is a quarter of the ports of all switches",
@@ -160,7 +160,7 @@ export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" |
     /** How long a new port is probed before it becomes an edge port. */
     readonly settleMs: number;
     readonly maxSessions: number;
-    /** Maximum number of switches, and of sessions, of one peer address. */
+    readonly maxSessionsPerAddress: number;
     readonly maxDevicesPerAddress: number;
     readonly maxPorts: number;
     readonly maxPortsPerAddress: number;
@@ -176,11 +176,13 @@ export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" |
 
 /** A switch of 24 ports and two uplinks. */
 const PORTS_PER_DEVICE = 26;
-const MIN_MAX_PORTS = 262_144;
+/** A source with few switches has room for these all the same: switches in `allow` are not limited by `maxDevices`. */
+const MIN_LIMITS = { sessions: 5000, sessionsPerAddress: 2500, ports: 262_144 };
 
 export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
   const { tls, listen, maxDevices = 10_000, maxHosts = 200_000, ...rest } = options;
-  const maxPorts = Math.max(MIN_MAX_PORTS, PORTS_PER_DEVICE * maxDevices);
+  const maxDevicesPerAddress = Math.ceil(maxDevices / 4);
+  const maxPorts = Math.max(MIN_LIMITS.ports, PORTS_PER_DEVICE * maxDevices);
   return {
     announcements: rest.forwarding === "none" ? "listen" : "copy",
     probeIntervalMs: 3000,
@@ -193,8 +195,9 @@ export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
     foreignLldp: false,
     ...rest,
     maxDevices,
-    maxSessions: maxDevices,
-    maxDevicesPerAddress: Math.ceil(maxDevices / 4),
+    maxDevicesPerAddress,
+    maxSessions: Math.max(MIN_LIMITS.sessions, maxDevices),
+    maxSessionsPerAddress: Math.max(MIN_LIMITS.sessionsPerAddress, maxDevicesPerAddress),
     maxPorts,
     maxPortsPerAddress: Math.ceil(maxPorts / 4),
     maxHosts,

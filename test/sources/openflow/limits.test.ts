@@ -33,7 +33,7 @@ function untilTicked(clock: ManualClock, condition: () => boolean, what: string)
 }
 
 describe("the limit on switches of one peer address", () => {
-  const LIMITS = { ...STILL, maxDevicesPerAddress: 3 };
+  const LIMITS = { ...STILL, maxDevicesPerAddress: 3, maxSessionsPerAddress: 3 };
 
   test("is reached before that of the source: other addresses are not affected", async () => {
     const source = await resources.startSource(LIMITS);

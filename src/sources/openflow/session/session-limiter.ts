@@ -13,13 +13,13 @@ export interface LimitedSession {
 }
 
 export class SessionLimiter<Session extends LimitedSession> {
-  readonly #limits: Pick<OpenflowSettings, "maxSessions" | "maxDevicesPerAddress">;
+  readonly #limits: Pick<OpenflowSettings, "maxSessions" | "maxSessionsPerAddress">;
   readonly #isKnown: (session: Session) => boolean;
   readonly #byAddress = new Map<string, Set<Session>>();
   #size = 0;
 
   constructor(
-    limits: Pick<OpenflowSettings, "maxSessions" | "maxDevicesPerAddress">,
+    limits: Pick<OpenflowSettings, "maxSessions" | "maxSessionsPerAddress">,
     isKnown: (session: Session) => boolean,
   ) {
     this.#limits = limits;
@@ -53,7 +53,7 @@ export class SessionLimiter<Session extends LimitedSession> {
   /** Returns whether a session from the address is accepted. */
   makeRoom(address: string, descriptorsAreLow: boolean): boolean {
     const count = this.#byAddress.get(address)?.size ?? 0;
-    if (count >= this.#limits.maxDevicesPerAddress) return false;
+    if (count >= this.#limits.maxSessionsPerAddress) return false;
     if (this.#size < this.#limits.maxSessions && !descriptorsAreLow) return true;
     let most = new Set<Session>();
     for (const sessions of this.#byAddress.values()) if (sessions.size > most.size) most = sessions;
