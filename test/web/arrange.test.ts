@@ -1,10 +1,30 @@
-/** The devices that a user pins on the map: with drags and with keys, after a reload, and undone. */
+/**
+ * What a user arranges on the map: pins, with drags and with keys; group boxes around devices, and their exports; and views
+ * with the arrangement, saved in the browser, in links and in the configuration.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateRawSync } from "node:zlib";
+import { runCommand } from "../support/command.ts";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
-import { arrange, box, centreOf, createArrangedNetwork, keptPins } from "./arranging.ts";
+import {
+  arrange,
+  box,
+  centreOf,
+  chip,
+  clipboard,
+  createArrangedNetwork,
+  keptPins,
+  openViews,
+  pin,
+  viewsBox,
+} from "./arranging.ts";
+import { audit } from "./audit.ts";
 import { type BrowserTab, eventually, openTab, waitForUrlPart } from "./browser.ts";
-import { deviceId } from "./network-file.ts";
+import { download } from "./download.ts";
+import { deviceId, MARKUP_NAME } from "./network-file.ts";
 
 const hasChromium = needs("chromium");
 const file = createArrangedNetwork();
@@ -133,3 +153,186 @@ test.skipIf(!hasChromium)("keys move and pin the selected device, and each step 
   expect(tab.errors).toEqual([]);
   await tab.close();
 });
+
+test.skipIf(!hasChromium)("group boxes are drawn below the devices, and axe finds nothing", async () => {
+  const tab = await openTab(service);
+  const groups = (count: number) => tab.page.locator(`.map[data-groups="${count}"]`).waitFor();
+  await pin(tab, deviceId(12));
+  await box(tab).getByRole("heading", { name: "Group boxes" }).click();
+  await box(tab).getByLabel("Box around").selectOption({ label: "each value of rack" });
+  await box(tab).getByRole("button", { name: "Add the box" }).click();
+  await groups(2);
+  await box(tab).getByLabel("Box around").selectOption({ label: "the 1 pinned device" });
+  await box(tab).getByLabel("Title").fill("By hand");
+  await box(tab).getByRole("button", { name: "Add the box" }).click();
+  await groups(3);
+  await box(tab).getByRole("button", { name: "Delete the box rack" }).click();
+  await groups(1);
+  await box(tab).getByText("By hand 1 device").waitFor();
+
+  expect(await audit(tab)).toEqual([]);
+  const svg = String(await download(tab, "Download SVG"));
+  expect(svg).toContain(">By hand</text>");
+  expect(svg).toContain("6 devices");
+  await openViews(tab);
+  await viewsBox(tab).getByRole("button", { name: "Show for the configuration" }).click();
+  expect(await viewsBox(tab).getByLabel("Section for").inputValue()).toContain('name: "By hand"');
+  expect(await audit(tab)).toEqual([]);
+  expect(tab.errors).toEqual([]);
+  expect(tab.externalRequests).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)(
+  "views are saved, opened, renamed and deleted, and those of the configuration are read only",
+  async () => {
+    const tab = await openTab(service);
+    await pin(tab, deviceId(12));
+    await openViews(tab);
+    await viewsBox(tab).getByLabel("Name of the view").fill("Night shift");
+    await viewsBox(tab).getByRole("button", { name: "Save" }).click();
+    await chip(tab, "View: Night shift").waitFor();
+    await waitForUrlPart(tab, "saved=Night+shift");
+    await chip(tab, "View: Night shift").getByRole("button", { name: "Close the view" }).click();
+
+    // That of the configuration has another arrangement, and the user's own stays.
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Wall", exact: true }).click();
+    await chip(tab, "View: Wall, from the configuration").waitFor();
+    await waitForUrlPart(tab, "type=SWITCH");
+    expect((await keptPins(tab)).map(({ device }) => device)).toEqual([deviceId(12)]);
+    await box(tab).getByRole("button", { name: "Unpin all" }).click();
+    await chip(tab, "View: Wall, from the configuration, changed").waitFor();
+    expect((await keptPins(tab)).map(({ device }) => device)).toEqual([deviceId(12)]);
+    await openViews(tab);
+    expect(await viewsBox(tab).getByRole("button", { name: /Wall/ }).count()).toBe(1);
+
+    await viewsBox(tab).getByRole("button", { name: "Rename Night shift" }).click();
+    await viewsBox(tab).getByLabel("New name of Night shift").fill("Day");
+    await viewsBox(tab).getByRole("button", { name: "Rename", exact: true }).click();
+    await viewsBox(tab).getByRole("button", { name: "Day", exact: true }).click();
+    await chip(tab, "View: Day").waitFor();
+    // After a reload the view is open again.
+    await tab.page.reload();
+    await chip(tab, "View: Day").waitFor();
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Delete Day" }).click();
+    await viewsBox(tab).getByText("None yet.").waitFor();
+    expect(await chip(tab, "View: Day").count()).toBe(0);
+    await tab.goto("/?saved=Day");
+    await tab.page.getByText("There is no view Day in this browser or in the configuration.").waitFor();
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);
+
+test.skipIf(!hasChromium)(
+  "a link shows a view in another browser, and keeps nothing there until it is saved",
+  async () => {
+    const tab = await openTab(service);
+    await pin(tab, deviceId(12));
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Copy link with arrangement" }).click();
+    await tab.page.getByText("Copied the link").waitFor();
+    const link = await clipboard(tab);
+    expect(link).toStartWith(`${service.url}/#view=`);
+    await tab.close();
+
+    const other = await openTab(service);
+    await pin(other, deviceId(13));
+    await eventually("the own pin", async () => expect(await keptPins(other)).toHaveLength(1));
+    const own = await keptPins(other);
+    await other.goto(link.slice(service.url.length));
+    await chip(other, "View: My view, from a link").waitFor();
+    await waitForUrlPart(other, `selected=devices:${deviceId(12)}`);
+    await other.page.locator("aside.panel").getByRole("button", { name: "Pinned" }).waitFor();
+    expect(await keptPins(other)).toEqual(own);
+    await other.page.reload();
+    await chip(other, "View: My view, from a link").waitFor();
+    await openViews(other);
+    await viewsBox(other).getByRole("button", { name: "Save" }).click();
+    await waitForUrlPart(other, "saved=My+view");
+    expect(other.page.url()).not.toContain("#");
+    expect(await keptPins(other)).toEqual(own);
+    expect(other.errors).toEqual([]);
+    await other.close();
+  },
+);
+
+const fragmentOf = (text: string): string => `#view=${deflateRawSync(text).toString("base64url")}`;
+const fragmentOfView = (view: object): string =>
+  fragmentOf(JSON.stringify({ name: "x", state: "", ...view }));
+
+test.skipIf(!hasChromium)("a damaged or hostile link gives a notice and no view", async () => {
+  const tab = await openTab(service);
+  await tab.page.clock.install();
+  await tab.goto("/?view=devices");
+  for (const [fragment, reason] of [
+    ["#view=%%%", "it is damaged"],
+    ["#view=AAAA", "it is damaged"],
+    [fragmentOf("not JSON"), "it is damaged"],
+    [fragmentOf(`"${"x".repeat(4_000_000)}"`), "it is damaged"],
+    [`#view=${"A".repeat(40_000)}`, "it has more than 32 kB"],
+    [fragmentOfView({ name: "a\u202eb" }), "name must be a name of at most 100 characters in one line"],
+    [fragmentOfView({ state: "javascript:<b>" }), "state must be the query string"],
+    [
+      fragmentOfView({ arrangement: { pins: [{ device: "a", x: 1e9, y: 0 }] } }),
+      "arrangement.pins[0].x must be",
+    ],
+    [fragmentOfView({ script: "x" }), "script unknown key"],
+  ] as const) {
+    // The same document: a link that is pasted into the address.
+    await tab.page.evaluate((hash) => {
+      location.hash = hash;
+    }, fragment);
+    await tab.page.locator(".notice", { hasText: reason }).first().waitFor();
+    expect(await tab.page.locator(".chip").count()).toBe(0);
+    expect(tab.page.url()).not.toContain("#");
+    // Until the notice is gone.
+    await tab.page.clock.fastForward(60_000);
+    await tab.page.locator(".notice").first().waitFor({ state: "detached" });
+  }
+  // Also when the page is opened with it. A notice is there for some seconds only, and the map may need longer.
+  await tab.page.goto(`${service.url}/?view=hosts${fragmentOfView({ script: "x" })}`, {
+    waitUntil: "commit",
+  });
+  await tab.page.locator(".notice", { hasText: "script unknown key" }).waitFor();
+  expect(tab.errors).toEqual([]);
+  await tab.close();
+});
+
+test.skipIf(!hasChromium)(
+  "more pins than fit into a link give a message, and the printed section is a configuration",
+  async () => {
+    const tab = await openTab(service);
+    await tab.goto("/?view=devices");
+    const pins = Array.from({ length: 6000 }, (_, i) => ({
+      device: `device ${Math.sin(i)}`,
+      x: Math.round(Math.cos(i) * 1e5) / 10,
+      y: i,
+    }));
+    const groups = [{ name: `${MARKUP_NAME} # "${"$"}{HOME}`, devices: [deviceId(11)] }];
+    await tab.page.evaluate(
+      (text) => localStorage.setItem("gazetteer.arrangement", text),
+      JSON.stringify({ pins, groups }),
+    );
+    await tab.goto("/?view=devices&filter=name%3D%22a+b%22&type=SWITCH");
+    await openViews(tab);
+    await viewsBox(tab).getByRole("button", { name: "Copy link with arrangement" }).click();
+    await tab.page.getByText(/The link would have \d+ kB, and at most 32 kB are possible/).waitFor();
+    await viewsBox(tab).getByLabel("Name of the view").fill(`Racks: "A" & ${MARKUP_NAME}`.slice(0, 100));
+    await viewsBox(tab).getByRole("button", { name: "Save" }).click();
+    await chip(tab, "View: Racks").waitFor();
+    await viewsBox(tab).getByRole("button", { name: "Show for the configuration" }).click();
+    const section = await viewsBox(tab).getByLabel("Section for the configuration file").inputValue();
+    const config = join(file.folder, "printed.yaml");
+    writeFileSync(config, `data: ":memory:"\n${section}`);
+    const { status, stderr } = await runCommand(["check", "--config", config]);
+    expect({ status, stderr }).toMatchObject({ status: 0 });
+    const kept = await tab.page.evaluate(() => localStorage.getItem("gazetteer.views"));
+    expect(Bun.YAML.parse(section)).toEqual({ views: JSON.parse(kept ?? "[]") });
+    expect(Bun.YAML.parse(section)).toMatchObject({ views: [{ arrangement: { pins, groups } }] });
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);

@@ -14,10 +14,10 @@ import {
 } from "../../src/web/data/change-groups.ts";
 import { applyToSource, claimHistory } from "../support/claim-history.ts";
 import { ClaimedNetwork } from "../support/claims.ts";
+import { sampleCable, sampleHost, sampleNetwork } from "../support/page-network.ts";
 import { assertProperty, PROPERTY_TIMEOUT_MS } from "../support/property.ts";
 import { SOURCES } from "../support/reference-view.ts";
 import { device } from "../support/sample-network.ts";
-import { sampleCable, sampleHost, sampleNetwork } from "./sample-network.ts";
 
 const EVERYTHING = new QueryBuilder([], 0, true);
 const network = sampleNetwork();

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { commonPrefix } from "../../src/web/map/map-clusters.ts";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
 import { type BrowserTab, eventually, openTab } from "./browser.ts";
@@ -133,14 +132,3 @@ test.skipIf(!hasChromium)(
     await late.close();
   },
 );
-
-test.each([
-  [["fra1-leaf1", "fra1-leaf2"], "fra1-"],
-  [["fra1-core1"], ""],
-  [["a", "b"], ""],
-  [["of:01", "of:02"], ""],
-  [["x-", "x-1"], ""],
-  [["dc.row1.a", "dc.row1.b", "dc.row2.a"], "dc."],
-])("commonPrefix of %j is %j", (names, prefix) => {
-  expect(commonPrefix(names)).toBe(prefix);
-});

@@ -1,8 +1,8 @@
 /** The page's counts of hosts, and the hosts that it has opened, as the stream changes them; without a browser. */
 import { describe, expect, test } from "bun:test";
-import type { Host } from "../../src/model/entity.ts";
-import { Hosts, hostsAtDevice, hostWithId } from "../../src/web/data/hosts.ts";
-import { sampleHost } from "./sample-network.ts";
+import { sampleHost } from "../../../test/support/page-network.ts";
+import type { Host } from "../../model/entity.ts";
+import { Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
 
 describe("hosts", () => {
   const counts = { counts: { a: 2, b: 1 }, total: 3, revision: 5 };

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { NetworkEntity, PageNetwork } from "../../src/web/data/page-network.ts";
-import { createPlannedNetworks } from "../../src/web/data/page-network.ts";
-import { device } from "../support/sample-network.ts";
-import { sampleCable, sampleNetwork } from "./sample-network.ts";
+import { sampleCable, sampleNetwork } from "../../../test/support/page-network.ts";
+import { device } from "../../../test/support/sample-network.ts";
+import type { NetworkEntity, PageNetwork } from "./page-network.ts";
+import { createPlannedNetworks } from "./page-network.ts";
 
 const links = (a: string, b: string, fields = {}): NetworkEntity[] =>
   sampleCable(a, b, fields).map((value) => ({ resource: "links", value }));

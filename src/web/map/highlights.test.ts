@@ -1,11 +1,11 @@
 /** What the map highlights, dims and hides, and that no alarm is ever dimmed, without a browser. */
 import { describe, expect, test } from "bun:test";
-import { cableOf } from "../../src/model/cable.ts";
-import { DEFAULT_STATE } from "../../src/web/data/view-state.ts";
-import { createHighlights } from "../../src/web/map/highlights.ts";
-import { PALETTES } from "../../src/web/map/palette.ts";
-import { bundleStyle, deviceStyle, type Emphasis, lineColor, STROKES } from "../../src/web/map/style.ts";
-import { sampleCable, sampleNetwork } from "./sample-network.ts";
+import { sampleCable, sampleNetwork } from "../../../test/support/page-network.ts";
+import { cableOf } from "../../model/cable.ts";
+import { DEFAULT_STATE } from "../data/view-state.ts";
+import { createHighlights } from "./highlights.ts";
+import { PALETTES } from "./palette.ts";
+import { bundleStyle, deviceStyle, type Emphasis, lineColor, STROKES } from "./style.ts";
 
 /** One direction of a cable. */
 const linkOf = (from: string, to: string, more = {}) => sampleCable(from, to, more)[0];

@@ -1,6 +1,6 @@
 /** A small network for the unit tests of the page, built from the sample entities that all tests share. */
 import { PageNetwork } from "../../src/web/data/page-network.ts";
-import { cable, device, host } from "../support/sample-network.ts";
+import { cable, device, host } from "./sample-network.ts";
 
 /** `a/1` as device and port. */
 const parseEnd = (end: string) => {

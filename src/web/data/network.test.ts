@@ -1,16 +1,16 @@
 /** The page's copy of the network, its paths, search, change texts and filters, without a browser. */
 import { describe, expect, test } from "bun:test";
-import type { SearchResult } from "../../src/client/client.ts";
-import { describeChange, type ShownChange } from "../../src/web/data/change-groups.ts";
-import { createSearcher, describeHit } from "../../src/web/data/entity-search.ts";
-import { applyChange } from "../../src/web/data/live.ts";
-import { marksOf } from "../../src/web/data/load-network.ts";
-import { neighbourhood, pathUnion } from "../../src/web/data/shown-path.ts";
-import { DEFAULT_STATE } from "../../src/web/data/view-state.ts";
-import { createHighlights } from "../../src/web/map/highlights.ts";
-import { parseFilter } from "../../src/web/table/table-filter.ts";
-import { device as sampleDevice } from "../support/sample-network.ts";
-import { sampleCable, sampleHost, sampleNetwork } from "./sample-network.ts";
+import { sampleCable, sampleHost, sampleNetwork } from "../../../test/support/page-network.ts";
+import { device as sampleDevice } from "../../../test/support/sample-network.ts";
+import type { SearchResult } from "../../client/client.ts";
+import { createHighlights } from "../map/highlights.ts";
+import { parseFilter } from "../table/table-filter.ts";
+import { describeChange, type ShownChange } from "./change-groups.ts";
+import { createSearcher, describeHit } from "./entity-search.ts";
+import { applyChange } from "./live.ts";
+import { marksOf } from "./load-network.ts";
+import { neighbourhood, pathUnion } from "./shown-path.ts";
+import { DEFAULT_STATE } from "./view-state.ts";
 
 /** One direction of a cable. */
 const linkOf = (from: string, to: string, more = {}) => sampleCable(from, to, more)[0];
