@@ -17,7 +17,7 @@ export interface LayoutEdge {
   readonly b: string;
 }
 
-/** As a spacing: two nodes are at least `width` apart horizontally or at least `height` apart vertically. */
+/** A width and a height. As a spacing, two nodes are at least `width` apart horizontally or at least `height` apart vertically. */
 export interface Size {
   readonly width: number;
   readonly height: number;

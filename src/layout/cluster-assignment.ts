@@ -10,8 +10,6 @@ import type { LayoutNode, Point } from "./adjacency.ts";
 export interface DeviceNode extends LayoutNode {
   /** Where an annotation places the device: degrees of longitude and projected latitude, or x and y; y downwards. */
   readonly location?: Point;
-  /** The location is from latitude and longitude. */
-  readonly isOnEarth?: boolean;
   readonly site?: string;
 }
 
@@ -36,7 +34,7 @@ export function assignClusters(graph: ClusterGraph): Uint32Array {
   return numberLabels(propagateLabels(graph));
 }
 
-/** To a tenth of a degree: devices in neighbouring buildings belong to one cluster. */
+/** The location to a tenth of a degree: devices in neighbouring buildings belong to one cluster. */
 const roundedLocation = ({ x, y }: { readonly x: number; readonly y: number }): string =>
   `${Math.round(x * 10)},${Math.round(y * 10)}`;
 
@@ -63,7 +61,7 @@ function labelByNearest(graph: ClusterGraph, labelOf: (node: DeviceNode) => stri
  */
 function propagateLabels({ nodes, neighbours }: ClusterGraph): string[] {
   const labels = Uint32Array.from(nodes, (_, i) => i);
-  // By degree, highest first, so that the labels of hubs spread.
+  // Nodes of the highest degree come first, so that the labels of hubs spread.
   const order = [...nodes.keys()].sort(
     (p, q) => (neighbours[q]?.length ?? 0) - (neighbours[p]?.length ?? 0) || p - q,
   );
@@ -100,14 +98,12 @@ export function deviceNode(
   hosts: number,
 ): DeviceNode {
   const layer = layerOf(annotations.layer);
-  const onEarth = earthLocation(annotations);
-  const location = onEarth ?? plainLocation(annotations);
+  const location = earthLocation(annotations) ?? plainLocation(annotations);
   return {
     id,
     ...(hosts > 0 && { leaves: hosts }),
     ...(layer !== undefined && { layer }),
     ...(location && { location }),
-    ...(onEarth && { isOnEarth: true }),
     ...(annotations.site && { site: annotations.site }),
   };
 }

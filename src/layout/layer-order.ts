@@ -24,7 +24,7 @@ const STARTS = 12;
 const MAX_NODES_FOR_STARTS = 400;
 /** With more nodes, attempts end after this many without a better result: a large network has a hundred such sites. */
 const MAX_NODES_FOR_ALL_ATTEMPTS = 60;
-const PATIENCE = 3;
+const MAX_FAILURES = 3;
 const MAX_EXCHANGE_ROUNDS = 30;
 /** The cost of a node between two peers that are joined: their edge is led around it. */
 const BETWEEN_PEERS_COST = 2;
@@ -65,7 +65,7 @@ export function orderLayers(graph: LayerGraph): number[][] {
   let best: number[][] = [];
   let bestCost = Number.POSITIVE_INFINITY;
   let failures = 0;
-  for (let start = 0; start < starts && bestCost > 0 && failures < patienceFor(graph); start++) {
+  for (let start = 0; start < starts && bestCost > 0 && failures < maxFailuresFor(graph); start++) {
     const order = improve(graph, initialOrder(graph, start));
     const cost = costOf(graph, order);
     failures = cost < bestCost ? 0 : failures + 1;
@@ -74,8 +74,8 @@ export function orderLayers(graph: LayerGraph): number[][] {
   return best;
 }
 
-const patienceFor = ({ layers }: LayerGraph): number =>
-  layers.length > MAX_NODES_FOR_ALL_ATTEMPTS ? PATIENCE : Number.POSITIVE_INFINITY;
+const maxFailuresFor = ({ layers }: LayerGraph): number =>
+  layers.length > MAX_NODES_FOR_ALL_ATTEMPTS ? MAX_FAILURES : Number.POSITIVE_INFINITY;
 
 /** Depth first from the top, so that the nodes of a subtree are next to each other; shuffled after the first start. */
 function initialOrder(graph: LayerGraph, start: number): number[][] {
@@ -110,7 +110,7 @@ function improve(graph: LayerGraph, initial: number[][]): number[][] {
   let best = order.map((layer) => [...layer]);
   let bestCost = costOf(graph, best);
   let failures = 0;
-  for (let sweep = 0; sweep < SWEEPS && bestCost > 0 && failures < patienceFor(graph); sweep++) {
+  for (let sweep = 0; sweep < SWEEPS && bestCost > 0 && failures < maxFailuresFor(graph); sweep++) {
     order = sortByBarycentre(graph, order, sweep % 2 === 0);
     const cost = costOf(graph, order);
     failures = cost < bestCost ? 0 : failures + 1;

@@ -12,7 +12,7 @@ const ROUNDS = 12;
 const VIRTUAL_WIDTH = 0.3;
 /** The nodes of a narrow layer are at most so many times further apart than needed. */
 const MAX_STRETCH = 2;
-/** Between virtual nodes, an edge should be straight. */
+/** The weight of an edge between virtual nodes, which should be straight. */
 const VIRTUAL_WEIGHT = 4;
 /** The space between two rows, relative to the height of a node: wide drawings need more, or edges are nearly level. */
 const MIN_GAP = 0.9;

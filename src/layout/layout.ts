@@ -119,12 +119,12 @@ function isDense({ nodes, edges }: Adjacency): boolean {
   return n > 3 && n <= MAX_NODES && edges.length >= (MIN_DENSITY * n * (n - 1)) / 2;
 }
 
-/** In a connected graph, two neighbours each make one ring. */
+/** Whether a connected graph is one ring: each node has two neighbours. */
 function isRing({ nodes, neighbours }: Adjacency): boolean {
   return nodes.length > 2 && neighbours.every((list) => list.length === 2);
 }
 
-/** In the order of the links, as far as they go: the nodes of a ring are side by side. */
+/** Places the nodes in the order of the links, as far as they go: the nodes of a ring are side by side. */
 function circularLayout(graph: Adjacency, spacing: Size): Point[] {
   const count = graph.nodes.length;
   // Nodes are wider than high, so the circle is an ellipse.

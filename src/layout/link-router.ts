@@ -15,7 +15,7 @@ import type { Point, Size } from "./adjacency.ts";
 import { BoxIndex, crossesBox } from "./box-index.ts";
 
 interface LinkRouterOptions {
-  /** Of all boxes. */
+  /** The size of all boxes. */
   readonly box: Size;
   /** The least space between two boxes. */
   readonly gutter: Size;
@@ -186,7 +186,7 @@ export class LinkRouter {
     return this.#boxes.hasBeside(id, this.#size.width * MAX_ROW_GAP);
   }
 
-  /** From the bottom of the upper box to the top of the lower one; of boxes beside each other, from side to side. */
+  /** Lines from the bottom of the upper box to the top of the lower one; between boxes side by side, from side to side. */
   *#betweenSides(from: Point, to: Point): Generator<Float64Array> {
     const { width, height } = this.#size;
     const [dx, dy] = [to.x - from.x, to.y - from.y];
@@ -251,10 +251,6 @@ function isEqual(p: Float64Array | undefined, q: Float64Array): boolean {
   return p !== undefined && p.length === q.length && p.every((value, i) => value === q[i]);
 }
 
-// The shortest way between two points around boxes. A shortest way bends only at corners of boxes, so it is a shortest
-// path in the graph of the corners that see each other (Dijkstra). Only boxes that a way would run through take part:
-// the first way is the straight line; the boxes on it are added, and the search is repeated until the way is free.
-
 /** A corner that a way bends at. */
 interface Bend {
   readonly box: number;
@@ -285,7 +281,12 @@ const CORNERS: readonly Point[] = [
 /** The part of the clearance that a way may use up: rounding must not make a way along a box run through it. */
 const TOLERANCE = 0.5;
 
-/** Undefined when there is no way, or when the search would exceed its limits. */
+/**
+ * The shortest way between two points around boxes. A shortest way bends only at corners of boxes, so it is a shortest
+ * path in the graph of the corners that see each other (Dijkstra). Only boxes that a way would run through take part:
+ * the first way is the straight line; the boxes on it are added, and the search is repeated until the way is free.
+ * Undefined when there is no way, or when the search would exceed its limits.
+ */
 function findDetour(input: DetourInput, a: number, b: number): Bend[] | undefined {
   const { boxes, maxObstacles } = input;
   const [from, to] = [boxes.get(a), boxes.get(b)];

@@ -174,7 +174,7 @@ function NewGroup() {
   );
 }
 
-/** Those that put devices together: not every device has a value of its own. */
+/** The annotations that put devices together: those of which not every device has a value of its own. */
 function annotationNames(network: PageNetwork | undefined): string[] {
   const values = new Map<string, { readonly distinct: Set<string>; devices: number }>();
   let examined = 0;

@@ -8,7 +8,7 @@ import type { NetworkMap } from "../map/map.ts";
 import { pinDevice, pinOf, unpinDevice } from "./arrangement.ts";
 import type { Arranging } from "./arranging.ts";
 
-/** Of an arrow key, in map units; with Shift a tenth of it. */
+/** The step of an arrow key in map units; with Shift it is a tenth. */
 const STEP = { x: SPACING.width / 2, y: SPACING.height / 2 } as const;
 
 /** All points of one drag are one step of undo. */

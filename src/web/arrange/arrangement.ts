@@ -44,7 +44,7 @@ export const replaceGroup = (
     groups: (arrangement.groups ?? []).flatMap((group) => (group === old ? (next ?? []) : group)),
   });
 
-/** Without lists that are empty, so that an arrangement of nothing has no keys. */
+/** The arrangement without empty lists, so that an arrangement of nothing has no keys. */
 function compact({ pins = [], groups = [], ...rest }: Arrangement): Arrangement {
   return { ...rest, ...(pins.length > 0 && { pins }), ...(groups.length > 0 && { groups }) };
 }

@@ -22,7 +22,7 @@ export interface Arranging {
   /** Whether drags and arrow keys move devices. */
   readonly isOn: Signal<boolean>;
   readonly shown: ReadonlySignal<Arrangement>;
-  /** By device id, y upwards, for the layout. */
+  /** Pinned positions by device id, y upwards, as the layout takes them. */
   readonly pinned: ReadonlySignal<PinnedPositions>;
   readonly opened: ReadonlySignal<OpenedView | undefined>;
   /** The opened view by origin and name, or that there is none. */
@@ -182,17 +182,17 @@ function createSavedViews(): SavedViews {
   };
 }
 
-/**
- * What the browser keeps: the user's own arrangement and saved views, as JSON in its local storage, bounded. Another
- * version of the page or another program may have written it; what does not pass the checks counts as absent.
- */
 const ARRANGEMENT_KEY = "gazetteer.arrangement";
 const VIEWS_KEY = "gazetteer.views";
-/** In characters. Browsers keep about 5 million for a site, and the layout needs up to 1 million of them. */
+/** Largest text in characters. Browsers keep about 5 million for a site, and the layout needs up to 1 million of them. */
 const MAX_ARRANGEMENT = 1_000_000;
 const MAX_ALL_VIEWS = 2_500_000;
 const MAX_VIEWS = 100;
 
+/**
+ * What the browser keeps: the user's own arrangement and saved views, as JSON in its local storage, bounded. Another
+ * version of the page or another program may have written it; what does not pass the checks counts as absent.
+ */
 function readArrangement(): Arrangement {
   const checked = checkArrangement(read(ARRANGEMENT_KEY));
   return checked.ok ? checked.value : {};

@@ -6,9 +6,9 @@ import type { MapView } from "../../model/map-view.ts";
 import { VIEW_FRAGMENT } from "../data/view-state.ts";
 import { type Checked, checkView } from "./arrangement.ts";
 
-/** Of the fragment, in characters. Longer addresses do not survive mail and chat programs. */
+/** Largest length of the fragment in characters. Longer addresses do not survive mail and chat programs. */
 export const MAX_LINK = 32 * 1024;
-/** Of the JSON, in bytes. */
+/** Largest size of the JSON in bytes. */
 const MAX_JSON = 1024 * 1024;
 
 export async function encodeViewLink(view: MapView): Promise<Checked<string>> {

@@ -102,7 +102,7 @@ function HopButtons({ hops }: { readonly hops: number }) {
   );
 }
 
-/** Says whose arrangement the map shows, when it is not the user's own, and returns to that. */
+/** The chip that says whose arrangement the map shows, when it is not the user's own. Closing it returns to that. */
 const ORIGINS = { browser: "", configuration: ", from the configuration", link: ", from a link" } as const;
 
 function OpenedViewChip() {

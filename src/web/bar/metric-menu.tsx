@@ -68,7 +68,7 @@ function describeResult(result: OverlayResult | undefined): string {
   return `${known} ${series} of devices that are not in the network, such as ${facts.unknownDevices.join(", ")}.`;
 }
 
-/** Beside the chips, so that a map without values is not taken for a network without traffic. */
+/** A note beside the chips, so that a map without values is not taken for a network without traffic. */
 export function MetricNote() {
   const { state, overlayResult } = useStore();
   const { metric, view } = state.value;

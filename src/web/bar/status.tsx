@@ -1,4 +1,4 @@
-/** Says whether the page shows the present: live, a past moment, a stale source or a lost connection. */
+/** The status in the bar: whether the page shows the present, live, a past moment, a stale source or a lost connection. */
 
 import type { ClusterOverview } from "../../model/cluster-overview.ts";
 import type { ClusterReadiness } from "../../model/readiness.ts";

@@ -65,7 +65,7 @@ export class ChangeGroups {
   #since: number;
   /** The one with the oldest last change first. */
   readonly #groups: Group[] = [];
-  /** Those that may still grow, by kind, text of several, and place; in the order of their first changes. */
+  /** Groups that may still grow, by kind, text of several, and place; in the order of their first changes. */
   readonly #open = new Map<string, Group>();
   #made = 0;
 
@@ -97,7 +97,7 @@ export class ChangeGroups {
     const candidates = keys.flatMap((key) => this.#open.get(key) ?? []);
     const group =
       candidates.find(({ subjects }) => subjects.has(text.subject)) ??
-      // Of the two devices of a link, the one with more changes is what failed.
+      // The device of a link with more changes than the other one is what failed.
       candidates.sort((p, q) => q.count - p.count)[0];
     if (!group) {
       const made: Group = {

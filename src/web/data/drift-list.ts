@@ -14,7 +14,7 @@ export type DriftEntity =
   | { readonly resource: "hosts"; readonly value: Drifting<Host> };
 
 export interface DriftList {
-  /** By resource and id. */
+  /** Entities by resource and id. */
   readonly entities: ReadonlyMap<string, DriftEntity>;
   /** Why the list is not available, as the service states it. */
   readonly error?: string;

@@ -48,7 +48,7 @@ interface StreamedHost {
   readonly changed?: readonly string[];
 }
 
-/** Between two moments of the past. */
+/** What differs in one host between two moments of the past. */
 interface HostDifference {
   readonly event: "added" | "updated" | "removed";
   readonly value: Host;
@@ -76,7 +76,7 @@ const MAX_CHANGED_HOSTS = 2000;
 const NO_COUNTS: HostCounts = { counts: {}, total: 0, revision: 0 };
 
 export class Hosts {
-  /** Of all opened groups, by id. */
+  /** The hosts of all opened groups, by id. */
   readonly opened = new Map<string, Host>();
   /** The moment of a past network, as the interface takes it. */
   at: string | undefined;
@@ -86,12 +86,12 @@ export class Hosts {
   /** The newest revision that is known to be in the lists and counts. */
   revision: number;
   readonly #groups = new Map<string, OpenedGroup>();
-  /** In order of the last change. */
+  /** Changed hosts in order of their last change. */
   readonly #changed = new Map<string, Host>();
   readonly #openedAt = new Map<string, Set<string>>();
   #counts: Map<string, number>;
   #countsRevision: number;
-  /** Of the last host that moved from an unknown place. */
+  /** The revision of the last host that moved from an unknown place. */
   #staleRevision = 0;
   /** What the stream changes while the counts are loaded again. */
   #changesOfCounts: CountChange[] | undefined;

@@ -8,12 +8,12 @@ import type { Bundle } from "../map/bundles.ts";
 import type { Palette } from "../map/palette.ts";
 import type { ViewState } from "./view-state.ts";
 
-/** What the map draws. */
+/** The values that the map draws. */
 export interface LinkOverlay {
   readonly name: string;
-  /** May be empty. */
+  /** The unit of the values; may be empty. */
   readonly unit: string;
-  /** By link id. A link without a value has none: that is not zero. */
+  /** Values by link id. A link without a value is absent, which is not zero. */
   readonly values: ReadonlyMap<string, number>;
   /** The value that is drawn as full. */
   readonly max: number;
@@ -35,16 +35,13 @@ export function overlayOf(
   });
 }
 
-/** `42.5 %`. */
+/** The value with its unit for a panel: `42.5 %`. */
 export function formatMetric({ unit }: Pick<LinkOverlay, "unit">, value: number): string {
   const number = Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
   return `${number.toLocaleString("en")}${unit === "" ? "" : ` ${unit}`}`;
 }
 
-/**
- * Values on links, such as their utilisation: the colour of a line, the text on it and the steps of the legend. A link
- * without a value is drawn dimmed, never as zero.
- */
+/** The colours of values, from the smallest to the largest. */
 const STEPS = ["#4c9be8", "#3fb68b", "#d9a514", "#e8772e", "#e5484d"] as const;
 
 /** The largest value of the links of a bundle, because that one is the first to be full. */

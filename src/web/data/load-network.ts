@@ -49,22 +49,23 @@ export async function loadNetwork(
   return { network, revision: Math.min(devices.revision, links.revision, counts.revision) };
 }
 
-// A network of the past. It moves to a moment nearby, later or earlier, by what differs between the two, so that playing the
-// past does not load the network again at each step. For a moment far away the lists are loaded: they cannot be longer than
-// what changed in a day. The same where the service no longer has the moment that is left.
-
-/** From the moment that is shown, the longest way that is loaded as differences. */
+/** Longest time from the shown moment to another one that is bridged by loading differences. */
 const MAX_MOVE_MS = 3_600_000;
 
 export interface Past {
   readonly network: PageNetwork;
-  /** Of the last change until then. */
+  /** Revision and time of the last change until the moment. */
   readonly moment: RevisionTime;
   /** Epoch milliseconds that the address names, of a revision its own: in a quiet network long after the last change. */
   readonly shownMs: number;
 }
 
-/** `previous` is moved in place where the moment is near it. An aborted call changes nothing. */
+/**
+ * A network of the past. It moves to a moment nearby, later or earlier, by what differs between the two, so that
+ * playing the past does not load the network again at each step. For a moment far away the lists are loaded: they
+ * cannot be longer than what changed in a day. The same where the service no longer has the moment that is left.
+ * `previous` is moved in place where the moment is near it. An aborted call changes nothing.
+ */
 export async function loadPast(
   client: Client,
   at: string,
@@ -82,7 +83,7 @@ export async function loadPast(
     }
   }
   const moment = named ?? (await loadMoment(client, at, signal));
-  // By revision, so that all lists are of one state.
+  // Lists are loaded by revision, so that all are of one state.
   return { network: await loadNetworkAt(client, String(moment.revision), signal), moment, shownMs };
 }
 
@@ -150,7 +151,7 @@ export async function loadComparison(
   const [first, last] = isBackwards ? [diff.to, diff.from] : [diff.from, diff.to];
   const hosts = differences.flatMap(({ resource, value }) => (resource === "hosts" ? [value] : []));
   const network = base.withHosts(new Map(hosts.map((host) => [host.id, host])));
-  // Also what was added and updated: the base may be the earlier network.
+  // Sets also what was added and updated: the base may be the earlier network.
   for (const change of differences) if (change.resource !== "hosts") network.set(change);
   return { network, differences, marks: marksOf(differences), from: first, to: last };
 }

@@ -100,7 +100,7 @@ export function reloadLater(ms: number, isLoading: () => boolean, load: () => vo
   return reload;
 }
 
-/** After a failure of the connection. */
+/** The pause after a failure of the connection. */
 const RETRY_MS = 3000;
 
 /**

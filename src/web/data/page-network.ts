@@ -57,7 +57,7 @@ export class PageNetwork {
     return this.#version + this.openedHosts.version;
   }
 
-  /** Not all: those that something opened. */
+  /** Only loaded hosts: those that something opened. */
   get hosts(): ReadonlyMap<string, Host> {
     const { opened, version } = this.openedHosts;
     if (this.#otherHosts.size === 0) return opened;
@@ -126,7 +126,7 @@ export class PageNetwork {
     return [...(this.#cablesOf.get(device) ?? [])].flatMap((id) => this.cables.get(id) ?? []);
   }
 
-  /** Only where they are opened. */
+  /** The loaded hosts at a device. */
   hostsOf(device: string): Host[] {
     return this.openedHosts.openedAt(device);
   }
@@ -193,7 +193,7 @@ export function createPlannedNetworks(): PlannedNetworks {
 const isSameList = (a: readonly NetworkEntity[], b: readonly NetworkEntity[]): boolean =>
   a.length === b.length && a.every(({ value }, i) => value === b[i]?.value);
 
-/** By the rules of `PageNetwork.withPlanned`. Returns the function that ends it. */
+/** Keeps the copy up to date by the rules of `PageNetwork.withPlanned`. Returns the function that ends it. */
 function follow(base: PageNetwork, planned: readonly NetworkEntity[], copy: PageNetwork): () => void {
   const devices = new Map<string, Device>();
   const linksByCable = new Map<string, Link[]>();

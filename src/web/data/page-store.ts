@@ -36,7 +36,7 @@ interface Notice {
 
 export interface PageStore extends Navigation {
   readonly client: Client;
-  /** Where the user puts devices, boxes and a picture, and the saved views. */
+  /** Where the user puts devices and boxes, and the saved views. */
   readonly arranging: Arranging;
   readonly live: Signal<PageNetwork | undefined>;
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
@@ -54,9 +54,9 @@ export interface PageStore extends Navigation {
   readonly network: ReadonlySignal<PageNetwork | undefined>;
   /** Rises when a network that is shown was changed in place. */
   readonly networkVersion: Signal<number>;
-  /** Of the service's configuration; undefined until they are loaded. */
+  /** Settings from the service's configuration; undefined until they are loaded. */
   readonly settings: Signal<MapSettings | undefined>;
-  /** Of the chosen metric; undefined without one, and until it is loaded. */
+  /** The values of the chosen metric; undefined without one, and until they are loaded. */
   readonly overlayResult: Signal<OverlayResult | undefined>;
   /** The values that the map draws on links. */
   readonly overlay: ReadonlySignal<LinkOverlay | undefined>;
@@ -64,7 +64,7 @@ export interface PageStore extends Navigation {
   /** Epoch milliseconds since when the stream of the live network is lost; undefined while it is not. */
   readonly lostSince: Signal<number | undefined>;
   readonly readiness: Signal<Readiness | undefined>;
-  /** In groups, newest first. */
+  /** Recent changes in groups, newest first. */
   readonly recentChanges: Signal<readonly ChangeGroup[]>;
   /** Epoch milliseconds; `recentChanges` has every change after it. */
   readonly recentSince: Signal<number>;
@@ -85,7 +85,7 @@ export interface PageStore extends Navigation {
   readonly loading: Signal<boolean>;
   /** The moments that the views show: until those of the address are loaded, the ones before. */
   readonly shownMoments: Signal<Pick<ViewState, "at" | "compare">>;
-  /** The views show other moments than the address. False between two steps of a play, which is to be read in peace. */
+  /** The views show other moments than the address. False between two steps of a play, so that playback shows no spinner. */
   readonly isMomentLoading: ReadonlySignal<boolean>;
   readonly notices: ReadonlySignal<readonly Notice[]>;
   /** Handles a click on an entity: selects it, or ends the path that was started. */

@@ -140,12 +140,12 @@ export function setConnection(
   });
 }
 
-/**
- * What the configuration of the service gives the map: links out, saved views and metrics. Loaded when the page connects,
- * and again now and then, because a reload of the service may change it.
- */
 const SETTINGS_INTERVAL_MS = 60_000;
 
+/**
+ * What the configuration of the service gives the map: links out, saved views and metrics. Loaded when the page
+ * connects, and again now and then, because a reload of the service may change it.
+ */
 function syncSettings({ settings, connection }: PageStore): void {
   const load = async (): Promise<void> => {
     try {
@@ -163,12 +163,13 @@ function syncSettings({ settings, connection }: PageStore): void {
   setInterval(() => void load(), SETTINGS_INTERVAL_MS);
 }
 
-// Loads the values of the metric on links while one is chosen and the page is visible. When they cannot be read there are
-// no values, and the reason is kept for display.
-
-/** After a failure of the connection to the service itself. */
+/** The longest pause after a failure of the connection to the service itself. */
 const METRIC_RETRY_MS = 5000;
 
+/**
+ * Loads the values of the metric on links while one is chosen and the page is visible. When they cannot be read there
+ * are no values, and the reason is kept for display.
+ */
 function syncOverlay({ state, settings, overlayResult }: PageStore): void {
   const chosen = computed(() => state.value.metric);
   // The same text for the same metric, although the settings are loaded again.
@@ -233,12 +234,14 @@ async function loadMetric(
   }
 }
 
-// Keeps `store.drift` up to date while the page needs it: for the drift layer, for a table that is filtered by drift, and
-// for a selected entity that the network does not have, which may be a planned one. At other times it costs nothing.
-
 /** The list is shown at most this often while it changes. */
 const PUBLISH_INTERVAL_MS = 100;
 
+/**
+ * Keeps `store.drift` up to date while the page needs it: for the drift layer, for a table that is filtered by drift,
+ * and for a selected entity that the network does not have, which may be a planned one. At other times it costs
+ * nothing.
+ */
 function syncDrift(store: PageStore): void {
   const { client, state, drift } = store;
   const needed = computed(() => needsDrift(store));
@@ -268,7 +271,7 @@ function syncDrift(store: PageStore): void {
   });
 }
 
-/** Again when the connection has failed and is back. */
+/** Loads the list again when the connection has failed and is back. */
 async function loadPastDrift(
   { client, connection }: PageStore,
   at: string,
@@ -377,10 +380,6 @@ async function loadGroup(
   }
 }
 
-// Loads the past network and the comparison of the address. A request is aborted when the address names another moment
-// before it has ended, and sent again when the connection has failed and is back. A short way from the moment that is shown
-// to the next one costs the differences alone.
-
 /** A comparison with the present is loaded again at most this often while the network changes. */
 const COMPARISON_INTERVAL_MS = 2000;
 
@@ -399,7 +398,11 @@ type HistoryStore = Pick<
   | "connection"
 >;
 
-/** Returns a function to be called when the live network has changed. */
+/**
+ * Loads the past network and the comparison of the address. A request is aborted when the address names another moment
+ * before it has ended, and sent again when the connection has failed and is back. A short way from the moment that is
+ * shown to the next one costs the differences alone. Returns a function to be called when the live network has changed.
+ */
 export function syncHistory(store: HistoryStore): () => void {
   const { client, state, live, past, pastMoment, comparison, problem, loading, shownMoments } = store;
   let request = new AbortController();
@@ -454,10 +457,6 @@ export function syncHistory(store: HistoryStore): () => void {
   );
 }
 
-// Loads the shortest paths between the ends of the address, of the moment that is shown, and again some time after the
-// network changed, and when the connection has failed and is back. A request that is overtaken by another address is aborted. The paths of the moment before stay until
-// those of the next one are there, so that a play does not hide them at each step.
-
 /** The paths that are listed. The union has all of them. */
 const MAX_LISTED_PATHS = 32;
 const PATH_RELOAD_MS = 2000;
@@ -467,6 +466,12 @@ type PathStore = Pick<
   "client" | "state" | "path" | "pathLoading" | "pathFault" | "network" | "networkVersion" | "connection"
 >;
 
+/**
+ * Loads the shortest paths between the ends of the address, of the moment that is shown, and again some time after the
+ * network changed, and when the connection has failed and is back. A request that is overtaken by another address is
+ * aborted. The paths of the moment before stay until those of the next one are there, so that a play does not hide them
+ * at each step.
+ */
 export function syncPath(store: PathStore): void {
   const { client, state, path, pathLoading, pathFault } = store;
   let request = new AbortController();

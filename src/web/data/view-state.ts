@@ -43,7 +43,7 @@ export const LAYER_TITLES: Readonly<Record<MarkLayer, string>> = {
 /** Where the map looks, relative to the device nearest its centre, in map units. */
 export interface Camera {
   readonly device: string;
-  /** From the device to the centre, y upwards. */
+  /** The way from the device to the centre, y upwards. */
   readonly dx: number;
   readonly dy: number;
   /** The length of the shorter side of the map. */
@@ -243,7 +243,7 @@ export interface Navigation {
   adjust(patch: Partial<ViewState>): void;
 }
 
-/** Before the text of a view in the fragment of an address. */
+/** What stands before the text of a view in the fragment of an address. */
 export const VIEW_FRAGMENT = "#view=";
 
 /** A view from a link stays in the address while it is shown. */

@@ -70,7 +70,7 @@ function messageOf(store: PageStore): ComponentChildren {
   return <NoDevices sources={readiness.value?.sources ?? []} />;
 }
 
-/** Without devices there is no map. */
+/** What stands in place of the map of a network without devices. */
 const hasMapFault = ({ mapFault, state, plannedNetwork }: PageStore): boolean =>
   mapFault.value !== undefined && state.value.view === "map" && (plannedNetwork.value?.devices.size ?? 0) > 0;
 

@@ -15,7 +15,7 @@ export interface LayoutPosition extends Point {
 }
 
 export interface DevicePlaces {
-  /** By device id. */
+  /** Positions by device id. */
   readonly positions: Map<string, LayoutPosition>;
   /** Devices that have had no link since they were placed. */
   readonly alone: Set<string>;
@@ -25,7 +25,7 @@ export interface DevicePlaces {
 
 type Positions = DevicePlaces["positions"];
 
-/** With a larger share of new devices it is another network. */
+/** A network with a larger share of new devices counts as another network. */
 const MAX_NEW_SHARE = 0.5;
 
 /** Sets the positions of devices that have none, and of those that got their first link. */
@@ -71,7 +71,7 @@ function placeUnplaced(graph: ClusterGraph, unplaced: readonly number[], positio
 /** More digits are not visible, and are many bytes in the browser's storage. */
 const rounded = ({ x, y }: Point): Point => ({ x: Math.round(x * 100) / 100, y: Math.round(y * 100) / 100 });
 
-/** In the order of ids, so that the layout depends on the network alone and not on the order of its changes. */
+/** Lays out the devices in the order of their ids, so that the layout depends on the network alone and not on the order of its changes. */
 function layoutAgain({ nodes, neighbours }: ClusterGraph, positions: Positions): void {
   const idOf = (node: number) => nodes[node]?.id ?? "";
   const order = [...nodes.keys()].sort((p, q) => (idOf(p) < idOf(q) ? -1 : 1));
@@ -134,7 +134,7 @@ function rowOfPeers(graph: ClusterGraph, node: number, positions: Positions): nu
   return row;
 }
 
-/** Below all other devices and in a new cluster: for devices without a connection to the placed ones. */
+/** The position for devices without a connection to placed ones: below all others, in a new cluster. */
 function positionBelowAll({ nodes }: ClusterGraph, positions: Positions): LayoutPosition {
   let [x, y, cluster] = [0, 0, 0];
   for (const { id } of nodes) {
@@ -165,7 +165,7 @@ class FreePlaces {
     else this.#cells.set(key, [point]);
   }
 
-  /** At the same height, to the left or right. */
+  /** The nearest free place at the same height, to the left or right. */
   findInRow({ x, y }: Point): Point {
     for (let step = 0; ; step++) {
       for (const side of step === 0 ? [0] : [1, -1]) {
@@ -175,7 +175,7 @@ class FreePlaces {
     }
   }
 
-  /** At or below the point, searched in growing rings. */
+  /** The nearest free place at or below the point, searched in growing rings. */
   findNear({ x, y }: Point): Point {
     for (let ring = 0; ring <= MAX_RINGS; ring++) {
       for (let down = 0; down <= ring; down++) {

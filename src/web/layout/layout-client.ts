@@ -19,7 +19,7 @@ import type {
 import { dropRoutes, type LostPair, NetworkDiff, numberPairs } from "./network-diff.ts";
 
 interface LayoutClient {
-  /** By device id. Also contains devices that were removed. */
+  /** Positions by device id. Devices that were removed keep theirs. */
   readonly positions: ReadonlyMap<string, MapPosition>;
   /**
    * By pair of devices that a link or a lost link joins (`pairName`): a polyline around other devices, flat x and y, from the centre of
@@ -77,13 +77,6 @@ export function createLayoutClient(workerUrl: string, { onLayout, onFault }: Lay
   };
 }
 
-// One layout worker with what it knows of the network. Only differences of the network go to it and only differences of the
-// layout come back; both are handled in slices of a few milliseconds. At most one request is in flight; the next one uses
-// the newest network. When the worker fails, its session ends, because nobody knows what the worker has seen.
-//
-// Positions that were computed from a part of the network are not kept: the network that replaces it has a layout of its
-// own, as if the page had been opened with it.
-
 /** What the layout is of. Another list or map of the same content is sent again. */
 interface LayoutContent {
   readonly network: PageNetwork;
@@ -121,6 +114,13 @@ const STORAGE_KEY = "gazetteer.layout";
 const NONE_PINNED: PinnedPositions = new Map();
 const NONE_LOST: readonly LostPair[] = [];
 
+/**
+ * One layout worker with what it knows of the network. Only differences of the network go to it and only differences of
+ * the layout come back; both are handled in slices of a few milliseconds. At most one request is in flight; the next
+ * one uses the newest network. When the worker fails, its session ends, because nobody knows what the worker has seen.
+ * Positions that were computed from a part of the network are not kept: the network that replaces it has a layout of
+ * its own, as if the page had been opened with it.
+ */
 function startLayoutSession(
   workerUrl: string,
   { positions, routes }: MapLayout,
@@ -128,7 +128,7 @@ function startLayoutSession(
 ): LayoutSession {
   const worker = new Worker(workerUrl, { type: "module" });
   let diff = new NetworkDiff();
-  /** In the order of the requests. */
+  /** Drawings that are not answered yet, in the order of their requests. */
   const drawings: PromiseWithResolvers<string>[] = [];
   let isBusy = false;
   let hasFailed = false;
@@ -212,7 +212,7 @@ function startLayoutSession(
       return;
     }
     const apply = function* () {
-      // In one slice, 10,000 in a few milliseconds: a map that is fitted to a part of the positions shows a part of it.
+      // All positions are set in one slice, 10,000 in a few milliseconds: a map that is fitted to some of them would show a part.
       for (const [i, number] of data.devices.entries()) {
         const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
         positions.set(idOf(number), { x, y, cluster: data.clusters[i] ?? 0 });

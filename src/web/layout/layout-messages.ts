@@ -52,7 +52,7 @@ export interface LayoutResponse {
   readonly isLast: boolean;
 }
 
-/** Not a part of the layout: a drawing also takes long, and what it needs is in the worker. */
+/** A drawing is no part of the layout. The worker makes it because it takes long and uses the layout's code. */
 export interface DrawingRequest {
   readonly drawing: Drawing;
 }

@@ -8,7 +8,7 @@ import { type DevicePlaces, type LayoutPosition, placeDevices } from "./incremen
 import type { LayoutRequest, LayoutResponse } from "./layout-messages.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 
-/** Of more devices, lines are straight until their routes are there. */
+/** When more devices than this have moved, positions are sent first, and lines are straight until their routes follow. */
 const MAX_MOVED_WITH_ROUTES = 1000;
 
 /** A network of which a part is missing for a while has its places when the page is opened meanwhile. */
@@ -22,10 +22,10 @@ export class LayoutState {
   /** Pairs that only have a route. */
   #lost = new Map<number, Pair>();
   readonly #router = new LinkRouter({ box: DEVICE_BOX, gutter: GUTTER });
-  /** Of devices, y downwards. */
+  /** The places of devices, y downwards. */
   readonly #placement: DevicePlaces = { positions: new Map(), alone: new Set(), joined: 0 };
   #saved: ReadonlyMap<string, LayoutPosition> = new Map();
-  /** By number of device. */
+  /** The positions of pinned devices, by number of device. */
   #pinned = new Map<number, { readonly x: number; readonly y: number }>();
 
   /** Positions of an earlier visit. They are used if they are of most devices of the first network, which may be a part. */
@@ -33,7 +33,7 @@ export class LayoutState {
     this.#saved = parsePositions(saved);
   }
 
-  /** Of the devices that are there, and of those that were there last. */
+  /** The text of the positions of present devices and of those that were removed last. */
   save(): string {
     const { positions } = this.#placement;
     const present = new Set([...this.#nodes.values()].map(({ id }) => id));
@@ -64,7 +64,7 @@ export class LayoutState {
     if (isEarly) yield this.#respond(moved, [], false);
     for (const [a, b] of this.#pairs.values()) this.#router.connect(a, b);
     const routed = this.#router.update();
-    // After the links, which have the shorter ways. A pair without one of its devices gets no route.
+    // Lost links are routed after the links, which have the shorter ways. A pair without one of its devices gets no route.
     for (const [a, b] of this.#lost.values()) this.#router.connect(a, b);
     yield this.#respond(isEarly ? [] : moved, [...routed, ...this.#router.update()], true);
   }
@@ -163,15 +163,16 @@ function* pairsOf(flat: readonly number[]): Generator<Pair> {
   for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] ?? 0, flat[i + 1] ?? 0];
 }
 
-// The positions that the browser keeps between visits, as one text: JSON with id, x, y and cluster of each device, flat.
-// The text may be from another version or damaged; then it counts as empty.
-
 /** About 1 MB of text. The positions of a larger network are computed at each visit. */
 const MAX_SAVED_DEVICES = 20_000;
 const FIELDS = 4;
 
 type SavedPosition = readonly [id: string, position: LayoutPosition | undefined];
 
+/**
+ * The positions that the browser keeps between visits, as one text: JSON with id, x, y and cluster of each device,
+ * flat. The text may be from another version or damaged; then it counts as empty.
+ */
 function savePositions(positions: readonly SavedPosition[]): string {
   if (positions.length > MAX_SAVED_DEVICES) return "";
   const flat = positions.flatMap(([id, position]) =>

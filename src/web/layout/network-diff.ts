@@ -13,7 +13,7 @@ import type { LayoutRequest, NumberedNode } from "./layout-messages.ts";
 const MAX_DEVICES_PER_PART = 1000;
 
 export class NetworkDiff {
-  /** By number. */
+  /** The ids of devices by number. */
   readonly ids: string[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #devices = new Set<number>();
@@ -91,7 +91,7 @@ export interface LostPair {
   readonly b: string;
 }
 
-/** Those of devices that the worker knows, as numbers, flat. */
+/** Adds the pairs of devices that the worker knows to `numbers`, flat. */
 export function* numberPairs(
   pairs: readonly LostPair[],
   diff: NetworkDiff,
@@ -104,7 +104,7 @@ export function* numberPairs(
   }
 }
 
-/** Of pairs that are no longer lost and that no link joins. */
+/** Removes the routes of pairs that are no longer lost and that no link joins. */
 export function* dropRoutes(
   before: readonly LostPair[],
   now: readonly LostPair[],

@@ -49,7 +49,7 @@ export function drawClusterBackgrounds(
     const isOutside = left > width || left + clusterWidth < 0 || top > height || top < -30;
     if (clusterWidth < MIN_NAMED_CLUSTER_PX || isOutside) continue;
     const name = truncateText(context, cluster.name, clusterWidth - 16);
-    // Above the rectangle where the first row of devices leaves no space in it.
+    // The name stands above the rectangle where the first row of devices leaves no space in it.
     const space = CLUSTER_PADDING.top * projection.scale - projection.radiusPx;
     const isInside = space > fontSize + NAME_GAP_PX * 2;
     context.fillText(name, left + 9, isInside ? top + NAME_GAP_PX : top - fontSize - 3);
@@ -63,10 +63,7 @@ function truncateText(context: CanvasRenderingContext2D, text: string, maxWidth:
   return `${text.slice(0, end)}…`;
 }
 
-// The boxes with a title that a user or a view of the configuration puts behind devices: around the devices of each value of
-// an annotation, or around listed devices.
-
-/** In map units, y upwards. */
+/** A box to be drawn, in map units, y upwards. */
 export interface GroupShape extends Bounds {
   readonly title: string;
 }
@@ -78,7 +75,11 @@ const CORNER_PX = 6;
 
 type Positions = ReadonlyMap<string, MapPosition>;
 
-/** Yields now and then, so that the caller can pause. A box without a placed device is left out. */
+/**
+ * The boxes with a title that a user or a view of the configuration puts behind devices: around the devices of each
+ * value of an annotation, or around listed devices. Yields now and then, so that the caller can pause. A box without a
+ * placed device is left out.
+ */
 export function* groupShapes(
   groups: readonly GroupBox[],
   network: PageNetwork,

@@ -9,7 +9,7 @@ export interface Bundle {
   /** The ids of the two devices; `a` is the lower one. */
   readonly a: string;
   readonly b: string;
-  /** At least one, in order of id. */
+  /** The cables in order of id; at least one. */
   readonly cables: readonly Cable[];
 }
 

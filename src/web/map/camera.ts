@@ -119,7 +119,7 @@ export class MapCamera {
     this.moveTo({ x: x - dx / scale, y: y + dy / scale, span });
   }
 
-  /** In shares of the viewport, y upwards. */
+  /** Moves the map by shares of the viewport, y upwards. */
   panShare(dx: number, dy: number): void {
     this.panPixels(-dx * this.#space.width, dy * this.#space.height);
   }
@@ -132,15 +132,15 @@ export class MapCamera {
   }
 }
 
-/**
- * The camera as the address keeps it: relative to the device nearest the centre, so that it shows the same devices on
- * another screen, in another browser, or after the layout has grown.
- */
 interface Anchor {
   readonly device: { readonly id: string };
   readonly position: MapPoint;
 }
 
+/**
+ * The camera as the address keeps it: relative to the device nearest the centre, so that it shows the same devices on
+ * another screen, in another browser, or after the layout has grown.
+ */
 export function saveCamera(camera: CameraPosition, anchors: Iterable<Anchor>): Camera | undefined {
   let [nearest, nearestDistance]: [Anchor | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
   for (const anchor of anchors) {

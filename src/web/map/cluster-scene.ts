@@ -23,7 +23,7 @@ type DrawnLines = Pick<DeviceScene, "bundles" | "lost">;
 
 export interface ClusterCard extends MapPoint {
   readonly cluster: MapCluster;
-  /** In map units. */
+  /** The radius in map units. */
   readonly radius: number;
   readonly downCount: number;
   /** The devices that a comparison or a layer marks. */
@@ -32,7 +32,7 @@ export interface ClusterCard extends MapPoint {
   readonly highlighted: boolean;
 }
 
-/** Of the cables between two clusters. */
+/** The counts of the cables between two clusters. */
 interface LineTotal {
   readonly from: string;
   readonly to: string;
@@ -44,7 +44,7 @@ interface LineTotal {
 
 export class ClusterScene {
   readonly scene = createScene();
-  /** By node. */
+  /** Cards by node. */
   readonly cards = new Map<string, ClusterCard>();
   readonly #writer = new WordWriter();
   #radii = new Map<number, number>();

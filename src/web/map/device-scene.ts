@@ -216,7 +216,7 @@ export const isHostNode = (node: string): boolean => node.startsWith(HOST_PREFIX
 export const hostIdOf = (node: string): string => node.slice(HOST_PREFIX.length);
 
 class HostScene {
-  /** By node. */
+  /** Positions by node. */
   readonly positions = new Map<string, MapPoint>();
   readonly #scene: Scene;
   readonly #writer = new WordWriter();
@@ -302,7 +302,7 @@ export interface LostItem {
 }
 
 export class LostLines {
-  /** By cable id. */
+  /** Lines by cable id. */
   readonly items = new Map<string, LostItem>();
   readonly #scene: Scene;
   readonly #writer = new WordWriter();

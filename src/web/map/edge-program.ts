@@ -147,7 +147,7 @@ const EDGE_PROGRAM: QuadProgram = {
   fragmentShader: FRAGMENT_SHADER,
 };
 
-/** For solid lines without a sign, which are most: a renderer in software draws them several times as fast. */
+/** The program for solid lines without a sign, which are most: a renderer in software draws them several times as fast. */
 const PLAIN_EDGE_PROGRAM: QuadProgram = {
   ...INSTANCE,
   vertexShader: PLAIN_VERTEX_SHADER,

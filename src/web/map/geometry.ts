@@ -78,7 +78,7 @@ export const cornersOf = ({ left, right, bottom, top }: Bounds): MapPoint[] => [
   { x: right, y: top },
 ];
 
-/** With some space around it. */
+/** The bounds with some space around them. */
 export const widened = ({ left, right, bottom, top }: Bounds): Bounds => ({
   left: left - FIT_MARGIN,
   right: right + FIT_MARGIN,
@@ -88,7 +88,7 @@ export const widened = ({ left, right, bottom, top }: Bounds): Bounds => ({
 
 // The lines of bundles: along the route of the layout around other devices, or straight where there is none.
 
-/** By `pairName`, from the centre of the device with the lower id to that of the other: x and y of each corner, flat. */
+/** Routes by `pairName`, each from the centre of the device with the lower id to that of the other: x and y of each corner, flat. */
 export type Routes = ReadonlyMap<string, Float64Array>;
 
 export const linePoints = (a: MapPoint, b: MapPoint, route: Float64Array | undefined): Float64Array =>

@@ -54,7 +54,7 @@ export class GlRenderer {
   readonly #gl: WebGL2RenderingContext;
   #programs: Map<QuadProgram, CompiledProgram> = new Map();
   #buffers = new Map<InstanceBuffer, GpuBuffer>();
-  /** Of the triangles of as many quads as were drawn at a time so far. */
+  /** The indexes of the triangles, for as many quads as were drawn at a time so far. */
   #indexes: { readonly buffer: WebGLBuffer; quads: number } | undefined;
   #vertices = new Uint32Array();
 
@@ -66,7 +66,7 @@ export class GlRenderer {
     this.#compile();
     let timer: ReturnType<typeof setTimeout> | undefined;
     canvas.addEventListener("webglcontextlost", (event) => {
-      // Without it the context is not restored.
+      // Without this call the context is not restored.
       event.preventDefault();
       clearTimeout(timer);
       timer = setTimeout(() => onFailed("the browser has taken away WebGL 2"), RESTORE_MS);
@@ -192,7 +192,7 @@ export class GlRenderer {
   }
 }
 
-/** In map units. */
+/** What is in view, in map units. */
 function viewOf({ width, height, toMap }: Projection): Bounds {
   const topLeft = toMap({ x: -MARGIN_PX, y: -MARGIN_PX });
   const bottomRight = toMap({ x: width + MARGIN_PX, y: height + MARGIN_PX });

@@ -113,7 +113,7 @@ function deviceFacts(device: Device, network: PageNetwork, now: number): HoverFa
   };
 }
 
-/** Of several cables the ports of the first two; the panel of each device lists all. */
+/** The facts of a bundle, with the ports of its first two cables; the panel of each device lists all. */
 function bundleFacts(
   { a, b, cables }: Bundle,
   network: PageNetwork,

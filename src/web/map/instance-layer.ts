@@ -105,7 +105,7 @@ export class InstanceBuffer {
   readonly stride: number;
   readonly #points: 1 | 2;
   #words: Uint32Array<ArrayBuffer>;
-  /** Of the instances in view. */
+  /** The words of the instances in view. */
   #inView = new Uint32Array();
   #count = 0;
   readonly #slots = new Map<string, number[]>();

@@ -17,7 +17,7 @@ interface MapTarget {
   readonly lost?: CutCable;
 }
 
-/** With the pixel of the pointer. */
+/** What is under the pointer, with the pixel of the pointer. */
 export interface Hovered extends MapPoint, MapTarget {}
 
 export interface InteractionHandlers {
@@ -88,7 +88,7 @@ export class MapInteraction {
     const node = this.#nodeAt(point);
     if (node !== undefined) return { target: { ref: refOf(node) }, node };
     const projection = this.#camera.projection();
-    // Above the bundle of the same devices.
+    // A lost link lies above the bundle of the same devices.
     const lost = lineAt(this.#map.lost(), projection, point)?.lost;
     if (lost) return { target: { ref: { kind: "links", id: lost.id }, lost } };
     const bundle = lineAt(this.#map.bundles(), projection, point)?.bundle;

@@ -66,7 +66,7 @@ export function drawLineLabels(
   const isClose = projection.spacingPx >= PORT_SPACING_PX;
   const inView: BundleItem[] = [];
   for (const item of items) if (!isOutside(item.points, view)) inView.push(item);
-  // In the same order at all times, so that a cable that returns moves no text of another. Close up there are few.
+  // Sorted, so that a cable that returns moves no text of another one. Close up there are few bundles.
   if (isClose) inView.sort(byEnds);
   for (const { bundle, points, emphasis } of inView) {
     const { a, b, cables } = bundle;

@@ -17,7 +17,7 @@ export interface MapPosition {
 export interface MapCluster extends Bounds {
   readonly index: number;
   readonly name: string;
-  /** For a small space. */
+  /** The name for a small space. */
   readonly shortName: string;
   readonly deviceIds: readonly string[];
   /** The beginning that the names of all its devices share. The labels of the devices leave it out. */

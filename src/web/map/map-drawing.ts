@@ -79,12 +79,11 @@ function contextOf(
   return context;
 }
 
-// Draws a pin at the upper left of each device that stays where it was put.
-
-/** With less space the marks would hide the devices. */
+/** Smallest spacing at which pins are marked: with less the marks would hide the devices. */
 const MIN_SPACING_PX = 20;
 const SIZE_PX = 5;
 
+/** Draws a pin at the upper left of each device that stays where it was put. */
 function drawPinMarks(
   context: CanvasRenderingContext2D,
   pinned: Iterable<string>,

@@ -13,14 +13,14 @@ export interface DrawingFacts {
 }
 
 interface ArrangedMap {
-  /** Without what is only planned. */
+  /** The network without what is only planned. */
   readonly network: PageNetwork;
   readonly devices: ReadonlyMap<string, DeviceItem>;
   readonly lost: Iterable<LostItem>;
   readonly groups: readonly GroupShape[];
 }
 
-/** Of the devices that are drawn. The map has y upwards, a drawing downwards. */
+/** The drawing of the devices that the map draws. The map has y upwards, a drawing downwards. */
 export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingFacts): Drawing {
   const { network, groups } = map;
   const items = [...map.devices.values()].filter(({ device }) => network.devices.has(device.id));

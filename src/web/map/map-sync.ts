@@ -164,7 +164,7 @@ export class MapSync {
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
-    // After the other components are rendered: a panel that opens takes space from the map.
+    // Waits until the other components are rendered: a panel that opens takes space from the map.
     queueMicrotask(() => this.#bringIntoView());
   }
 

@@ -152,12 +152,12 @@ export class NetworkMap {
     this.#camera.zoomAt(factor, undefined, true);
   }
 
-  /** In tenths of the visible part, y upwards. */
+  /** Moves the map by tenths of the visible part, y upwards. */
   pan(dx: number, dy: number): void {
     this.#camera.panShare(dx / 10, dy / 10);
   }
 
-  /** In map units, y upwards. Undefined before the device is laid out. */
+  /** The position of a device in map units, y upwards. Undefined before the device is laid out. */
   positionOf(device: string): MapPoint | undefined {
     return this.#layout.positions.get(device);
   }
@@ -173,7 +173,7 @@ export class NetworkMap {
     const placed = this.#devices.devices;
     const from = selected && network && devicesOf(network, selected).flatMap((id) => placed.get(id) ?? [])[0];
     if (!from || !network) return this.savedCamera()?.device;
-    // From a link or host first to its device.
+    // The first key leads from a link or host to its device.
     if (selected.kind !== "devices") return from.device.id;
     const neighbours = new Set(
       network.cablesOf(from.device.id).flatMap(({ from: a, to: b }) => [a.device, b.device]),
@@ -240,7 +240,7 @@ export class NetworkMap {
     );
   }
 
-  /** Once the map has a size and devices: to the camera of the address, or else to the whole network. */
+  /** Places the camera once the map has a size and devices: where the address says, or else on the whole network. */
   #placeCamera(): void {
     const space = measureUncovered(this.#layers.element);
     if (!space || this.#devices.devices.size === 0) return;

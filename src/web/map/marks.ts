@@ -8,7 +8,7 @@ import type { MarkLayer } from "../data/view-state.ts";
 import type { MapMarks } from "./highlights.ts";
 import type { Mark } from "./style.ts";
 
-/** Undefined for what has no place on the map, such as a source. */
+/** The marks of the chosen problem. Undefined for a problem without a place on the map, such as that of a source. */
 export function problemMarks(problem: NetworkProblem | undefined): MapMarks | undefined {
   if (!problem || problem.devices.length === 0) return undefined;
   const devices = new Map<string, Mark>();
@@ -21,7 +21,7 @@ export function problemMarks(problem: NetworkProblem | undefined): MapMarks | un
 
 /** A cable that the network no longer has. */
 export interface CutCable {
-  /** That of the cable. */
+  /** The id of the cable. */
   readonly id: string;
   /** The ids of its devices; `a` is the lower one. */
   readonly a: string;

@@ -140,7 +140,7 @@ export const NODE_PROGRAM: QuadProgram = {
 interface NodeInstance extends NodeStyle {
   readonly x: number;
   readonly y: number;
-  /** Of a card in map units, of other shapes in radii of a device. */
+  /** The size of a card is in map units, that of other shapes in radii of a device. */
   readonly size: number;
 }
 

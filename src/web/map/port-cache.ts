@@ -28,7 +28,7 @@ interface CachedDevice {
 export class PortCache {
   readonly #client: Pick<Client, "ports">;
   readonly #onLoaded: (device: string) => void;
-  /** In order of their last use: the first is removed when there are too many. */
+  /** Devices in order of their last use: the first is removed when there are too many. */
   readonly #cache = new Map<string, CachedDevice>();
   #wanted: string[] = [];
   #at: string | undefined;

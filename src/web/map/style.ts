@@ -209,7 +209,7 @@ export function bundleStyle(bundle: Bundle, emphasis: Emphasis, input: BundleSty
   };
 }
 
-/** From 1.1 pixels for an unknown speed or 100 Mb/s to 2.8 pixels for 400 Gb/s: 0.45 pixels for a factor of ten. */
+/** The width of a line: from 1.1 pixels for an unknown speed or 100 Mb/s to 2.8 pixels for 400 Gb/s: 0.45 pixels for a factor of ten. */
 export function widthOfSpeed(mbps: number): number {
   return mbps > 0 ? Math.min(4.5, 1.1 + 0.45 * Math.max(0, Math.log10(mbps / 100))) : 1.1;
 }

@@ -22,7 +22,7 @@ export interface Fit {
 
 /** The space between what is fitted and the edge of its area. */
 const PADDING_PX = 24;
-/** Of each side. In less nothing can be recognised, so that the whole map is used. */
+/** Shortest side of an area. In less nothing can be recognised, so that the whole map is used. */
 const MIN_SIDE_PX = 96;
 
 export class UncoveredSpace {

@@ -12,9 +12,9 @@ import { Button } from "../elements/controls.tsx";
 import { formatFullTime, formatTyped } from "../elements/format-time.ts";
 import { EntityLink, formatValue, PanelHeading } from "./parts.tsx";
 
-/** Of one group. */
+/** The differences of one group that are listed. */
 const MAX_SHOWN = 200;
-/** They follow from other fields. */
+/** Fields that follow from other fields. */
 const DERIVED_FIELDS = ["lastUpdate", "humanReadableLastUpdate", "location"];
 
 export function ComparisonPanel({ comparison }: { readonly comparison: Comparison | undefined }) {
@@ -148,7 +148,7 @@ function DifferenceItem({ item: { text, fields } }: { readonly item: Item }) {
 /** A field for a moment: a time or a revision, typed. What is no moment is refused with an example of one. */
 interface MomentFieldProps {
   readonly label: string;
-  /** As in the address; undefined is now. */
+  /** The moment as the address has it; undefined is now. */
   readonly moment: string | undefined;
   readonly isNowAllowed?: boolean;
   readonly onChange: (moment: string | undefined) => void;
@@ -238,7 +238,7 @@ function lastTimeOfDay(text: string, now: Date): number | undefined {
   return date.getTime();
 }
 
-/** Without a zone, in that of the reader. */
+/** A text without a time zone is in that of the reader. */
 function parseDayAndTime(text: string): number | undefined {
   if (!DAY_AND_TIME.test(text)) return undefined;
   const [day = "", ...rest] = text.toUpperCase().split(/[ T]/);

@@ -109,8 +109,6 @@ function DeviceButtons({ id }: { readonly id: string }) {
   );
 }
 
-// The ports of a device and what is connected to each. Ports with a connection come first.
-
 /** A port shows at most this many hosts; the table of hosts has all of them. */
 const MAX_HOSTS_SHOWN = 60;
 
@@ -119,6 +117,7 @@ interface PortsTableProps {
   readonly ports: readonly Port[];
 }
 
+/** The ports of a device and what is connected to each. Ports with a connection come first. */
 function PortsTable({ device, ports }: PortsTableProps) {
   const network = usePlannedNetwork();
   if (ports.length === 0 || !network) return <p class="muted">No ports are known.</p>;
@@ -257,7 +256,7 @@ function connectionsOf(network: PageNetwork, device: string, port: string): Conn
   return [...cables, ...hosts];
 }
 
-/** In the panel of a device that was pinned: says so, and unpins it. */
+/** The button of a pinned device that says so and unpins it. */
 function UnpinButton({ device }: { readonly device: string }) {
   const { arranging } = useStore();
   const arrangement = arranging.shown.value;

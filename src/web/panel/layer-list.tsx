@@ -24,7 +24,7 @@ export function LayerList({ layer }: { readonly layer: MarkLayer }) {
 }
 
 function DriftItems({ list, network }: { readonly list: DriftList; readonly network: PageNetwork }) {
-  // Not again with each change of the network.
+  // Sorted once for each list, and not with each change of the network.
   const { items, summary } = useMemo(
     () => ({ items: newestFirst(list), summary: summarizeDrift(list) }),
     [list],

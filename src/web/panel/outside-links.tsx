@@ -37,7 +37,7 @@ export function OutsideLinks({ entityRef }: { readonly entityRef: EntityRef }) {
   );
 }
 
-/** Without those that lack a value. */
+/** The addresses of the links of which no value is missing. */
 function addressesOf(
   links: readonly MapLink[],
   network: PageNetwork,
@@ -51,14 +51,15 @@ function addressesOf(
   });
 }
 
-// The values that the template of a link out of the map can have: fields and annotations of the entity, and of the devices
-// at its ends. A value that is empty or unknown is missing.
-
-/** Undefined for a value that the entity does not have. */
+/** Returns undefined for a value that the entity does not have. */
 type FindValue = (name: string) => string | undefined;
 
 const NO_VALUES: FindValue = () => undefined;
 
+/**
+ * The values that the template of a link out of the map can have: fields and annotations of the entity, and of the
+ * devices at its ends. A value that is empty or unknown is missing.
+ */
 function outsideValues(network: PageNetwork, { kind, id }: EntityRef): FindValue {
   if (kind === "devices") return deviceValues(network.devices.get(id));
   if (kind === "links") return linkValues(network, network.links.get(id));

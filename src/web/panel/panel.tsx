@@ -17,7 +17,7 @@ import { PathSteps } from "./path-steps.tsx";
 export function Panel() {
   const { state, network, comparison, go } = useStore();
   const { selected, path, compare, changes, at, around, expanded, layer } = state.value;
-  /** On a phone, where the panel is a sheet at the bottom. */
+  /** Whether the panel is enlarged on a phone, where it is a sheet at the bottom. */
   const isTall = useSignal(false);
   const body = useRef<HTMLDivElement>(null);
   const isComparing = compare !== undefined;

@@ -54,7 +54,7 @@ const occurrenceOf = ({ since, severity }: NetworkProblem): string =>
 const orderOf = (a: NetworkProblem, b: NetworkProblem): number => (a === b ? 0 : compareProblems(a, b));
 
 /**
- * Of two lists, worst first. A list may be long and changes often, so that it is compared in one pass: most objects are in
+ * The problems of `after` that are new. Both lists have the worst first. A list may be long and changes often, so that it is compared in one pass: most objects are in
  * both, and the others are the same when they have the same place.
  */
 export function newOccurrences(

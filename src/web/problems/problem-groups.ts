@@ -24,7 +24,7 @@ export interface SeverityGroup {
   readonly severity: ProblemSeverity;
   /** What the list shows, when all of it is unfolded. */
   readonly problems: readonly NetworkProblem[];
-  /** Those of them that are not acknowledged. */
+  /** The number of problems that are not acknowledged. */
   readonly waiting: readonly NetworkProblem[];
   readonly kinds: readonly KindGroup[];
 }

@@ -32,11 +32,11 @@ interface ProblemSummary {
 
 export interface ProblemStore {
   readonly live: Signal<ShownProblems>;
-  /** Of `state.at`. Undefined while the past is played. */
+  /** The problems at `state.at`. Undefined while the past is played. */
   readonly past: Signal<ShownProblems | undefined>;
   /** What the list shows. */
   readonly shown: ReadonlySignal<ShownProblems>;
-  /** Those of the list that is shown, and those of now, by severity. */
+  /** The problems of the shown list, and those of now, by severity. */
   readonly sections: ReadonlySignal<ProblemSections>;
   readonly liveSections: ReadonlySignal<ProblemSections>;
   /** The problem that the map marks. Undefined also when it is not in the list that is shown. */
@@ -119,10 +119,6 @@ function summarize(sections: ProblemSections): ProblemSummary {
   return { count, worst, worstCount: worst === undefined ? 0 : sections[worst].calls };
 }
 
-/**
- * The problems that the reader has acknowledged, kept in the browser and shared by its windows. An entry is the id of a
- * problem and its `since`: a problem that was gone and is back has another `since`, so that it is shown again.
- */
 const STORAGE_KEY = "gazetteer.acknowledged";
 /** About 100 bytes each: the storage of a browser also has arrangements and views. */
 export const MAX_ACKNOWLEDGED = 5000;
@@ -132,14 +128,18 @@ type Identity = Pick<NetworkProblem, "id" | "since">;
 type Entries = ReadonlyMap<string, string>;
 
 interface Acknowledged {
-  /** Says whether a problem is acknowledged. Of a long list, its value is read once for all. */
+  /** The test whether a problem is acknowledged. For a long list its value is read once. */
   readonly test: ReadonlySignal<(problem: Identity) => boolean>;
   /** Subscribes the caller. */
   has(problem: Identity): boolean;
   set(problems: readonly Identity[], acknowledged: boolean): void;
 }
 
-/** `listed`: the ids of problems that the page has, whose entries are dropped last. */
+/**
+ * The problems that the reader has acknowledged, kept in the browser and shared by its windows. An entry is the id of a
+ * problem and its `since`: a problem that was gone and is back has another `since`, so that it is shown again.
+ * `listed`: the ids of problems that the page has, whose entries are dropped last.
+ */
 function createAcknowledged(listed: () => ReadonlySet<string>): Acknowledged {
   const entries = signal(parseEntries(loadText(STORAGE_KEY)));
   addEventListener("storage", (event) => {

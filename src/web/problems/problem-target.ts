@@ -26,7 +26,7 @@ export function problemView(problem: NetworkProblem): Partial<ViewState> {
   };
 }
 
-/** Also when it is the chosen one already: the map may have been moved since. */
+/** Leads to the problem, also when it is the chosen one already: the map may have been moved since. */
 export function goToProblem({ go, problems }: PageStore, problem: NetworkProblem): void {
   batch(() => {
     go(problemView(problem));

@@ -14,7 +14,7 @@ import type { ProblemStore, ShownProblems } from "./problem-store.ts";
 /** The list is shown at most this often while it changes. */
 const PUBLISH_INTERVAL_MS = 200;
 const POLL_INTERVAL_MS = 10_000;
-/** After an error that the client does not try again. */
+/** The pause after an error that the client does not try again. */
 const RETRY_MS = 10_000;
 
 export function syncProblems(store: PageStore): void {
@@ -58,7 +58,7 @@ export function syncProblems(store: PageStore): void {
 
 type PastStore = Pick<PageStore, "client" | "connection"> & { readonly problems: Pick<ProblemStore, "past"> };
 
-/** Again when the connection has failed and is back. */
+/** Loads the problems again when the connection has failed and is back. */
 export async function loadPastProblems(
   { client, connection, problems: { past } }: PastStore,
   at: string,

@@ -16,7 +16,7 @@ const CLOCK_INTERVAL_MS = 1000;
 /** Nobody is to act on a notice. */
 const SEVERITIES = PROBLEM_SEVERITIES.filter((severity) => severity !== "notice");
 
-/** Called by a click. It shows now: it has no time line that would say of when the map is. */
+/** Must be called by a click. The wall shows now: it has no time line that would say of when the map is. */
 export function enterWall({ go }: PageStore): void {
   const { at, compare, play } = DEFAULT_STATE;
   go({ wall: true, view: "map", selected: undefined, at, compare, play });
@@ -38,11 +38,11 @@ export function WallBar() {
     const leave = () => go({ wall: false });
     const onFullScreen = () => {
       isFull.value = document.fullscreenElement !== null;
-      // Also when this is the first event: a browser reports entering and leaving together when it draws slowly.
+      // This may be the first event: a browser reports entering and leaving together when it draws slowly.
       if (!isFull.peek()) leave();
     };
     document.addEventListener("fullscreenchange", onFullScreen, { signal: end.signal });
-    // Before the map, which clears its selection then.
+    // The key is handled before the map handles it, which would clear its selection.
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();

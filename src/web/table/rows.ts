@@ -33,7 +33,7 @@ interface RowLoader {
 
 /** More are not loaded: 100,000 hosts are 50 MB. */
 export const MAX_ROWS = 100_000;
-/** As many as are loaded at a time; the service has no pages with more than 10,000, and then sends the whole list. */
+/** The rows that are loaded at a time; the service has no pages with more than 10,000, and then sends the whole list. */
 const STEPS = [200, 2000, 10_000] as const;
 const RELOAD_DELAY_MS = 1500;
 /** A longer list is not loaded again after a change. Its visible rows still show the changed network. */
@@ -119,7 +119,7 @@ async function countHosts(client: Client, query: Query, signal: AbortSignal): Pr
   return (await client.hostCounts({ ...query, sort: undefined }, { signal })).total;
 }
 
-/** At most `limit`, parsed in slices. */
+/** Reads at most `limit` rows, parsed in slices. */
 async function loadRows(
   client: Client,
   table: TableView,

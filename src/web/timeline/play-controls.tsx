@@ -12,7 +12,7 @@ import { rangeOf, type TimelineData } from "./track.tsx";
 
 interface PlayActions {
   togglePlay(): void;
-  /** To the next higher or lower speed. */
+  /** Changes to the next higher or lower speed. */
   changeSpeed(steps: 1 | -1): void;
   jump(direction: Direction): void;
   /** What is searched; undefined when nothing is. */
@@ -31,7 +31,7 @@ export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>): 
       const { play, at } = state.peek();
       if (play) return go({ play: false });
       const { fromMs, oldestMs } = rangeOf(data.peek());
-      // From now there is nothing to play: it starts with what the time line shows.
+      // There is nothing to play after now: the play starts at the beginning of the time line.
       go({ play: true, at: at ?? toExactTimestamp(Math.max(fromMs, oldestMs)) });
     },
     changeSpeed(steps) {
@@ -53,7 +53,7 @@ export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>): 
   };
 }
 
-/** In a comparison it then is between before and after the incident. */
+/** Shows the moment of the incident. A comparison is then between the moments before and after the incident. */
 async function jumpToIncident(
   store: PageStore,
   direction: Direction,
@@ -119,7 +119,7 @@ function SpeedSelect() {
   );
 }
 
-/** Not in a list of options, where keys choose one. */
+/** The keys of the play do nothing in a list of options, where keys choose an option. */
 export function handlePlayKey(event: KeyboardEvent, actions: PlayActions): void {
   const { target, key } = event;
   const isSlider = target instanceof Element && target.role === "slider";
@@ -130,7 +130,7 @@ export function handlePlayKey(event: KeyboardEvent, actions: PlayActions): void 
     "]": () => actions.jump("next"),
     "+": () => actions.changeSpeed(1),
     "-": () => actions.changeSpeed(-1),
-    // On a button it presses the button.
+    // The space bar on a button presses the button.
     ...(isSlider && { " ": actions.togglePlay }),
   }[key];
   if (!action) return;
@@ -173,7 +173,7 @@ function endText(direction: Direction, ms: number): string {
     : "There is no earlier incident since the history started.";
 }
 
-/** Both directions of a link are one. */
+/** The incident in words. Both directions of a link count as one link. */
 function describeIncident({ alarms, alarmCount, from }: Incident): string {
   const count = (resource: Alarm["resource"], event: Alarm["event"]) =>
     new Set(
@@ -193,14 +193,15 @@ function describeIncident({ alarms, alarmCount, from }: Incident): string {
   return `Incident of ${formatFullTime(from.time)}: ${[...texts, ...more].join(", ")}`;
 }
 
-/**
- * Plays the past: moves the moment of the address on while `play` is set, until it is now. The next step waits until the
- * last one is shown, with the path where there is one, so that a slow service makes the play slower and leaves nothing out.
- */
 const STEP_INTERVAL_MS = 500;
-/** After a pause of the browser, as of a hidden tab, the play goes on where it was. */
+/** Longest step of a play: after a pause of the browser, as in a hidden tab, the play goes on where it was. */
 const MAX_ELAPSED_MS = 2 * STEP_INTERVAL_MS;
 
+/**
+ * Plays the past: moves the moment of the address on while `play` is set, until it is now. The next step waits until
+ * the last one is shown, with the path where there is one, so that a slow service makes the play slower and leaves
+ * nothing out.
+ */
 export function syncPlay(store: PageStore): void {
   const playing = computed(() => store.state.value.play);
   effect(() => {

@@ -85,7 +85,7 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
   );
 }
 
-/** Of a revision both its number and its time. */
+/** The text of a moment; that of a revision has its number and its time. */
 function momentText(moment: string, ms: number | undefined): string {
   const time = ms === undefined ? [] : [formatFullTime(ms)];
   return [...(isRevision(moment) ? [`revision ${moment}`] : []), ...time].join(", ");
@@ -203,9 +203,10 @@ function startDrag(event: PointerEvent, { msAt, onPosition, onMove }: DragHandle
   onPointerMove(event);
 }
 
-// The time of a moment of the address. That of a revision is read from the service, once.
-
-/** Epoch milliseconds; undefined without a moment, and until the time of a revision is known. */
+/**
+ * The time of a moment of the address. That of a revision is read from the service, once. Epoch milliseconds; undefined
+ * without a moment, and until the time of a revision is known.
+ */
 function useMomentMs(moment: string | undefined): number | undefined {
   const { client } = useStore();
   const known = useSignal<{ readonly moment: string; readonly ms: number } | undefined>(undefined);
