@@ -167,10 +167,10 @@ const seed = Number(Bun.env.GAZETTEER_SEED ?? Math.floor(Math.random() * 2 ** 31
 test(
   "through broken connections and restarts, a client ends with exactly the service's view",
   async () => {
-    const { violations, changes, broken } = await runScenario({ seed, rounds: 6 });
+    const { violations, changes, broken } = await runScenario({ seed, rounds: 3 });
     expect({ seed, violations }).toEqual({ seed, violations: [] });
-    expect(changes).toBeGreaterThan(500);
-    expect(broken).toBeGreaterThan(5);
+    expect(changes).toBeGreaterThan(250);
+    expect(broken).toBeGreaterThan(2);
   },
   TEST_TIMEOUT_MS,
 );
