@@ -65,15 +65,13 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
   };
 }
 
-/** All unit tests share one process. Files in test/ are isolated: none depends on what another one left behind. */
-function testCommand({ name, files, workers }: Suite, report: string): string[] {
-  const isUnit = name === "src";
+function testCommand({ name, files, workers, sharesProcess }: Suite, report: string): string[] {
   return [
     process.execPath,
     "test",
-    ...(isUnit ? [] : ["--isolate"]),
+    ...(sharesProcess ? [] : ["--isolate"]),
     ...(workers === undefined ? [] : [`--parallel=${workers}`]),
-    `--timeout=${isUnit ? TEST_TIMEOUT_MS.src : TEST_TIMEOUT_MS.test}`,
+    `--timeout=${name === "src" ? TEST_TIMEOUT_MS.src : TEST_TIMEOUT_MS.test}`,
     "--reporter=junit",
     `--reporter-outfile=${report}`,
     ...files.map((path) => `./${path}`),

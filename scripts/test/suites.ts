@@ -14,6 +14,8 @@ interface Placement {
   readonly load?: number;
   /** How many of its files run at the same time, in processes of their own; one when absent. */
   readonly workers?: number;
+  /** Its files share one process: what they load is loaded once. Others are isolated: none sees what another left behind. */
+  readonly sharesProcess?: true;
   /** What it needs beyond the packages of npm (`preparations.ts`). */
   readonly peers?: readonly string[];
   /** Runs only when a word on the command line selects it. */
@@ -34,58 +36,77 @@ const OPENAPI_TOOLS = "test/openapi/prepare.ts";
  * order of the table, long ones first, as soon as their peers are installed.
  */
 export const PLACEMENTS: Readonly<Record<string, Placement>> = {
-  types: { load: 100, reason: "only reads files" },
   "test/cluster": {
     load: 60,
-    workers: 3,
+    workers: 4,
     peers: [DEBIAN],
     reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
   },
-  src: { load: 100, reason: "manual clocks; temporary folders" },
+  "test/web": {
+    load: 140,
+    workers: 2,
+    peers: [DEBIAN],
+    reason: "browsers, which leave little to others; free ports; waits for conditions",
+  },
+  types: { load: 100, reason: "only reads files" },
+  src: { load: 100, sharesProcess: true, reason: "manual clocks; temporary folders" },
   "test/sources/contract": {
-    load: 30,
+    load: 40,
+    workers: 2,
     peers: [DEBIAN],
     reason: "mostly waits for polls; free ports; temporary folders",
   },
   "test/sources/snmp": {
     load: 40,
+    workers: 2,
     peers: [DEBIAN],
     reason: "mostly waits for LLDP and for polls; free ports; network namespaces of its own",
   },
-  "test/service": {
-    load: 50,
+  "test/sources/openflow/mininet": {
+    load: 100,
     peers: [DEBIAN],
+    reason: "one Open vSwitch a machine, whose timers are on the real clock: half of the machine is for it",
+  },
+  "test/service": {
+    load: 60,
+    workers: 2,
+    peers: [DEBIAN],
+    reason: "free ports; temporary folders; waits for conditions",
+  },
+  "test/sources/merging": {
+    load: 60,
+    workers: 2,
     reason: "free ports; temporary folders; waits for conditions",
   },
   "test/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
   "test/cli": { load: 70, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
-  "test/sources/merging": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
+  "test/api": {
+    load: 80,
+    sharesProcess: true,
+    peers: [DEBIAN],
+    reason: "manual clocks; free ports; waits for conditions",
+  },
+  "test/sources/openflow": { load: 60, reason: "emulated switches; free ports; waits for conditions" },
   "test/sources/controller": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
-  "test/map": { load: 50, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
-  "test/api": { load: 70, peers: [DEBIAN], reason: "manual clocks; free ports; waits for conditions" },
   "test/client": {
     load: 70,
     peers: [DEBIAN],
     reason: "manual clocks; free ports; builds into a new folder of dist/",
   },
+  "test/map": { load: 50, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
+  "test/http1": { load: 60, peers: [DEBIAN], reason: "manual clocks; free ports" },
   lint: { load: 100, reason: "only reads files" },
   "test/openapi": {
     load: 70,
     peers: [OPENAPI_TOOLS],
     reason: "reads openapi.json; a service on a free port",
   },
-  "test/onos": { load: 100, reason: "free ports; temporary folders; waits for conditions" },
-  "test/http1": { load: 100, peers: [DEBIAN], reason: "manual clocks; free ports" },
   "test/sources/restconf": { load: 50, reason: "free ports; waits for conditions" },
-  "test/formats": { load: 100, peers: [DEBIAN], reason: "pure renderers; files with random names" },
-  "test/scripts": { load: 100, reason: "runs the runner in a temporary folder" },
+  "test/onos": { load: 80, reason: "free ports; temporary folders; waits for conditions" },
+  "test/scripts": { load: 60, reason: "runs the runner in a temporary folder" },
+  "test/formats": { load: 80, peers: [DEBIAN], reason: "pure renderers; files with random names" },
   "test/sources/http": { load: 100, reason: "free ports; waits for conditions" },
   "test/architecture.test.ts": { load: 100, reason: "only reads files" },
-  "test/sources/openflow": {
-    peers: [DEBIAN],
-    reason: "OpenFlow timers on the real clock; one Open vSwitch a machine",
-  },
-  "test/web": { workers: 2, peers: [DEBIAN], reason: "browsers that need both processors to draw in time" },
 
   "test/peers/soak": { load: 70, reason: "free ports; a temporary folder; bounds that count, not time" },
   "test/peers/chaos": {
@@ -130,6 +151,7 @@ export interface Suite {
   /** Of a processor, in percent; absent when it runs alone. */
   readonly load?: number;
   readonly workers?: number;
+  readonly sharesProcess?: true;
   readonly peers: readonly string[];
   readonly isOnRequest?: true;
   /** A program whose exit status is the result, in place of test files. It counts as one test. */
@@ -141,6 +163,11 @@ export interface Suite {
 /** Which command runs a suite: `npm test`, or `npm run test:peers`. */
 export type SuiteList = "test" | "peers";
 
+/** What did not change since the last run is not checked again. */
+const TSC_OPTIONS = [
+  ...["--noEmit", "-p", "."],
+  ...["--incremental", "--tsBuildInfoFile", "node_modules/.cache/tsc.json"],
+];
 const PEERS_FOLDER = "test/peers/";
 
 export function findSuites(root: string, list: SuiteList): Suite[] {
@@ -150,7 +177,7 @@ export function findSuites(root: string, list: SuiteList): Suite[] {
     .filter((path) => path.startsWith(PEERS_FOLDER) === (list === "peers"))
     .sort();
   const checks: Suite[] = [
-    { ...placed("types"), check: [bin("tsc"), "--noEmit", "-p", "."], files: [] },
+    { ...placed("types"), check: [bin("tsc"), ...TSC_OPTIONS], files: [] },
     { ...placed("lint"), check: [bin("biome"), "check", "--error-on-warnings"], files: [] },
   ];
   const suites: Suite[] = [
