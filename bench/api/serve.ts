@@ -19,7 +19,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { Problems } from "../../src/query/problems/problems.ts";
-import { openStore } from "../../src/service/store.ts";
+import { openStorage } from "../../src/service/storage.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { deviceClaim, deviceClaims, hostClaim, hostClaims } from "./network.ts";
 
@@ -36,7 +36,7 @@ const flags = { all: (flag: string) => (flag === "data" ? [requested.data] : [])
 const composed = loadConfig({ flags });
 if (!composed.ok) throw new Error(composed.faults.map(renderFault).join("; "));
 const { config } = composed;
-const store = await openStore(config, observedSources(["bench"]), systemClock, silentLogger);
+const store = await openStorage(config, observedSources(["bench"]), systemClock, silentLogger);
 const users = await openUsers({ environment: "bench:bench", clock: systemClock, logger: silentLogger });
 const ingest = new ClaimIngest(store.committer, "bench", silentLogger);
 if (store.view.size("hosts") !== requested.hosts || store.view.size("devices") !== requested.devices) {

@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
-import { connectEngine } from "../../src/cluster/nats/nats-client.ts";
+import { connectNats } from "../../src/cluster/nats/nats-client.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
@@ -35,13 +35,13 @@ const never = new AbortController().signal;
 const TAIL = 100;
 
 async function openNode(url: string, path: string) {
-  const engine = await connectEngine({ servers: [url], clientName: "bench" });
+  const client = await connectNats({ servers: [url], clientName: "bench" });
   const snapshots = new ClusterSnapshots(
-    engine,
+    client,
     snapshotsOptions({ name: "bench", replicas: 1 }, secret),
     clock,
   );
-  const stream = new LogStream(engine, { stream: NAMES.stream, subject: NAMES.subject, replicas: 1 });
+  const stream = new LogStream(client, { stream: NAMES.stream, subject: NAMES.subject, replicas: 1 });
   const log = await openJetStreamLog({
     stream,
     snapshots,
@@ -59,11 +59,11 @@ async function openNode(url: string, path: string) {
   log.start();
   await log.caughtUp(never);
   await committer.runBetweenCommits("bench", (function* () {})());
-  return { engine, snapshots, log, committer };
+  return { client, snapshots, log, committer };
 }
 
 async function load(hosts: number, url: string, path: string): Promise<void> {
-  const { engine, snapshots, log, committer } = await openNode(url, path);
+  const { client, snapshots, log, committer } = await openNode(url, path);
   await log.takeOver(SOURCE, never);
   const ingest = new ClaimIngest(committer, SOURCE, silentLogger);
   const network = new ClaimGenerator(hosts);
@@ -79,7 +79,7 @@ async function load(hosts: number, url: string, path: string): Promise<void> {
   // As a single node that was stopped in order: nothing to replay.
   await log.writeSnapshot(newestState(log));
   await log.close();
-  await engine.close();
+  await client.close();
 }
 
 async function start(phase: string, url: string, path: string): Promise<void> {
@@ -90,10 +90,10 @@ async function start(phase: string, url: string, path: string): Promise<void> {
     report(view.revision, startedAt);
     await log.close();
   } else {
-    const { engine, log, committer } = await openNode(url, path);
+    const { client, log, committer } = await openNode(url, path);
     report(committer.view.revision, startedAt);
     await log.close();
-    await engine.close();
+    await client.close();
   }
 }
 

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Node } from "../../scripts/cluster/node.ts";
 import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
-import { connectEngine } from "../../src/cluster/nats/nats-client.ts";
+import { connectNats } from "../../src/cluster/nats/nats-client.ts";
 import { table } from "../lib/table.ts";
 import { basic, openNode, openServers, readiness, untilTrue } from "./setup.ts";
 
@@ -41,19 +41,19 @@ const ARGS = ["--demo=devices=20,hosts=100,churn=5"];
 const STREAM = clusterNames("default").stream;
 
 async function leaderPid({ servers }: Site): Promise<number> {
-  const engine = await connectEngine({ servers: servers.urls, clientName: "events" });
-  const { cluster } = await engine.manager.streams.info(STREAM);
-  await engine.close();
+  const client = await connectNats({ servers: servers.urls, clientName: "events" });
+  const { cluster } = await client.manager.streams.info(STREAM);
+  await client.close();
   return servers.pids[Number(cluster?.leader?.slice(1) ?? 1) - 1] ?? 0;
 }
 
 async function changeStream(
   { servers }: Site,
-  change: (manager: Awaited<ReturnType<typeof connectEngine>>["manager"]) => Promise<unknown>,
+  change: (manager: Awaited<ReturnType<typeof connectNats>>["manager"]) => Promise<unknown>,
 ): Promise<void> {
-  const engine = await connectEngine({ servers: servers.urls, clientName: "events" });
-  await change(engine.manager);
-  await engine.close();
+  const client = await connectNats({ servers: servers.urls, clientName: "events" });
+  await change(client.manager);
+  await client.close();
 }
 
 const EVENTS: Readonly<Record<string, Event>> = {

@@ -8,7 +8,7 @@ import { renderFault } from "../../src/config/faults.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
-import { openStore, type Store } from "../../src/service/store.ts";
+import { openStorage, type ServiceStorage } from "../../src/service/storage.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { deviceClaims, hostClaim } from "../api/network.ts";
 import { CREDENTIALS } from "../api/wrk.ts";
@@ -42,7 +42,7 @@ export const openNode = (
 
 /** Log, view and committer as in a node, without a server; its source is taken over. */
 export interface Writer {
-  readonly store: Store;
+  readonly store: ServiceStorage;
   /** Commits one batch that changes `count` hosts. */
   change(count: number): Promise<void>;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export async function openWriter(folder: string, servers?: Servers): Promise<Wri
   };
   const loaded = loadConfig({ flags: { all: (flag: string) => values[flag] ?? [] } });
   if (!loaded.ok) throw new Error(loaded.faults.map(renderFault).join("; "));
-  const store = await openStore(loaded.config, observedSources([SOURCE]), systemClock, silentLogger);
+  const store = await openStorage(loaded.config, observedSources([SOURCE]), systemClock, silentLogger);
   await store.cluster?.log.takeOver(SOURCE, never);
   await store.committer.setSettings(observedSources([SOURCE]));
   const ingest = new ClaimIngest(store.committer, SOURCE, silentLogger);
@@ -81,7 +81,7 @@ export async function openWriter(folder: string, servers?: Servers): Promise<Wri
     },
     async close() {
       await store.log.close();
-      await store.cluster?.engine.close();
+      await store.cluster?.nats.close();
     },
   };
 }

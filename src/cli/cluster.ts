@@ -79,7 +79,7 @@ async function status(args: Arguments, context: Context): Promise<number> {
 
 async function overviewFromNats(args: Arguments, context: Context): Promise<ClusterOverview> {
   const config = await clusterConfig(args, context);
-  const { readOverview } = await import("../service/cluster/commands.ts");
+  const { readOverview } = await import("../service/cluster/cluster-commands.ts");
   return orFailure(() => readOverview(config));
 }
 
@@ -91,7 +91,7 @@ async function overviewOfNode(args: Arguments, context: Context): Promise<Cluste
 
 async function apply(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);
-  const { applySettings, findChanges } = await import("../service/cluster/commands.ts");
+  const { applySettings, findChanges } = await import("../service/cluster/cluster-commands.ts");
   const changes = await orFailure(() => findChanges(config));
   for (const { what, clustered, own } of changes) await context.out(`${what}: ${clustered} → ${own}\n`);
   if (changes.length === 0) await context.out("the cluster has these settings already\n");
@@ -104,7 +104,7 @@ async function apply(args: Arguments, context: Context): Promise<number> {
 async function forget(args: Arguments, context: Context): Promise<number> {
   const [, source = ""] = args.positionals;
   const config = await clusterConfig(args, context);
-  const { forgetSource } = await import("../service/cluster/commands.ts");
+  const { forgetSource } = await import("../service/cluster/cluster-commands.ts");
   const revision = await orFailure(() => forgetSource(config, source));
   await context.out(`the source ${source} and its claims are removed at revision ${revision}\n`);
   return EXIT_STATUS.ok;
@@ -113,18 +113,18 @@ async function forget(args: Arguments, context: Context): Promise<number> {
 /** NATS, or the cluster, cannot do it now. */
 async function orFailure<T>(work: () => Promise<T>): Promise<T> {
   const { RequestError } = await import("../cluster/requests.ts");
-  const { EngineError } = await import("../cluster/nats/nats-error.ts");
+  const { NatsError } = await import("../cluster/nats/nats-error.ts");
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof RequestError || error instanceof EngineError)) throw error;
+    if (!(error instanceof RequestError || error instanceof NatsError)) throw error;
     throw new CommandFailure(escapeControlCharacters(error.message), EXIT_STATUS.failed, { cause: error });
   }
 }
 
 async function begin(args: Arguments, context: Context): Promise<number> {
   const config = await clusterConfig(args, context);
-  const { beginCluster } = await import("../service/cluster/commands.ts");
+  const { beginCluster } = await import("../service/cluster/cluster-commands.ts");
   const log = await orFailure(() => beginCluster(config, args.has("discard")));
   await context.out(
     `the cluster ${config.cluster.name} has the empty log ${log}; nodes move copies of a former one away, and keep them\n`,

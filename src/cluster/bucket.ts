@@ -7,7 +7,7 @@ import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
-import type { Engine } from "./nats/nats-client.ts";
+import type { NatsClient } from "./nats/nats-client.ts";
 
 /** Between two checks that a watch has shown all that the bucket has. */
 const CHECK_MS = 4_000;
@@ -15,7 +15,7 @@ export const STREAM_NOT_FOUND = 10059;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
 export interface BucketOptions {
-  readonly engine: Engine;
+  readonly nats: NatsClient;
   readonly name: string;
   readonly replicas: number;
   /** Of a bucket that is made now. One that exists has its own. */
@@ -59,8 +59,8 @@ export class TtlBucket {
   }
 
   async #open(): Promise<OpenBucket> {
-    const { engine, name, replicas, ttlMs } = this.#options;
-    const kvm = new Kvm(engine.jetstream);
+    const { nats, name, replicas, ttlMs } = this.#options;
+    const kvm = new Kvm(nats.jetstream);
     // Not direct: a server that is behind would answer with a value from before.
     const kv = await kvm.create(name, { replicas, ttl: ttlMs, history: 1, allow_direct: false });
     const { ttl } = await kv.status();
@@ -111,7 +111,7 @@ export interface BucketContent {
  * Reads without making the bucket: where there is none, it has no entries. By single reads, each with a time-out: reading
  * them by a consumer was seen to hang once, for an unknown reason. Rejects when NATS cannot be used now.
  */
-export async function readBucket({ jetstream, manager }: Engine, name: string): Promise<BucketContent> {
+export async function readBucket({ jetstream, manager }: NatsClient, name: string): Promise<BucketContent> {
   const prefix = `$KV.${name}.`;
   try {
     const info = await manager.streams.info(`KV_${name}`, { subjects_filter: `${prefix}>` });
@@ -131,7 +131,7 @@ export async function readBucket({ jetstream, manager }: Engine, name: string): 
   }
 }
 
-export interface WatchOptions {
+export interface BucketWatchOptions {
   readonly clock: Clock;
   readonly pauseMs: number;
   readonly signal: AbortSignal;
@@ -143,7 +143,7 @@ export interface WatchOptions {
 export async function watchBucket(
   bucket: TtlBucket,
   onEntry: (entry: KvEntry, ttlMs: number) => void,
-  { clock, pauseMs, signal, onBegin }: WatchOptions,
+  { clock, pauseMs, signal, onBegin }: BucketWatchOptions,
 ): Promise<void> {
   while (!signal.aborted) {
     try {

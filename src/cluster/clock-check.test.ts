@@ -30,7 +30,7 @@ test("a clock that is set is noticed before the next commit, and right again whe
   clock.setBy(7_200_000);
   const time = clock.now();
   expect(await check.check()).toBe("wrong");
-  expect(check.engineClock.now()).toBeWithin(start, start + 20);
+  expect(check.natsClock.now()).toBeWithin(start, start + 20);
   expect(check.offsetMs).toBeWithin(7_199_980, 7_200_001);
   let isOver = false;
   const over = check.untilRight().then(() => {

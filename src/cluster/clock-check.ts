@@ -24,14 +24,14 @@ export type ReadOthers = () => Promise<readonly ShownClock[]>;
 
 export class ClockCheck {
   /** The clock of NATS; that of this node, before the first comparison. */
-  readonly engineClock: Clock;
+  readonly natsClock: Clock;
   readonly #clock: Clock;
   readonly #readOthers: ReadOthers;
   readonly #measure: () => Promise<boolean>;
   #isMeasured = false;
   readonly #listeners = new Set<(state: ClockState, message: string) => void>();
   /** The time of NATS minus the monotonic clock is between these. */
-  #engine: { readonly lowest: number; readonly highest: number } | undefined;
+  #natsOffset: { readonly lowest: number; readonly highest: number } | undefined;
   #state: ClockState = "right";
   #left = new AbortController();
 
@@ -40,7 +40,7 @@ export class ClockCheck {
     this.#clock = clock;
     this.#readOthers = readOthers;
     this.#measure = measure;
-    this.engineClock = {
+    this.natsClock = {
       now: () => clock.now() - (this.offsetMs ?? 0),
       monotonic: () => clock.monotonic(),
       sleep: (ms, signal) => clock.sleep(ms, signal),
@@ -54,22 +54,22 @@ export class ClockCheck {
 
   /** By how much the clock of this node is ahead, at least; 0 within the accuracy. Undefined before the first comparison. */
   get offsetMs(): number | undefined {
-    if (!this.#engine) return undefined;
-    const { lowest, highest } = this.#engine;
+    if (!this.#natsOffset) return undefined;
+    const { lowest, highest } = this.#natsOffset;
     const own = this.#clock.now() - this.#clock.monotonic();
     return Math.round(own > highest ? own - highest : own < lowest ? own - lowest : 0);
   }
 
   /** NATS has stamped `created`, epoch milliseconds, what was sent and acknowledged at these times of the monotonic clock. */
   async observe(created: number, sentAt: number, receivedAt: number): Promise<void> {
-    this.#engine = { lowest: created - receivedAt, highest: created - sentAt };
+    this.#natsOffset = { lowest: created - receivedAt, highest: created - sentAt };
     await this.check();
   }
 
   /** Whether this node may write. To be awaited before each commit; reads nothing while the clock is right. */
   async check(): Promise<ClockState> {
     // A node that started without NATS has not compared yet. Tried once: commits must not wait for a list that does not answer.
-    if (!this.#engine && !this.#isMeasured) this.#isMeasured = await this.#measure();
+    if (!this.#natsOffset && !this.#isMeasured) this.#isMeasured = await this.#measure();
     const others = this.#isWithin ? [] : await this.#readOthers().catch(() => undefined);
     // The clock may have been set back while the others were read.
     if (this.#isWithin) this.#set("right", "");
@@ -92,8 +92,8 @@ export class ClockCheck {
 
   /** Whether `time` was read from the clock while it was ahead. */
   isAhead(time: number): boolean {
-    if (!this.#engine || this.#state !== "right") return false;
-    return time > this.#engine.highest + this.#clock.monotonic() + MAX_OFFSET_MS;
+    if (!this.#natsOffset || this.#state !== "right") return false;
+    return time > this.#natsOffset.highest + this.#clock.monotonic() + MAX_OFFSET_MS;
   }
 
   /** Resolves when this node may write. */

@@ -25,7 +25,7 @@ import {
   watchBucket,
 } from "./bucket.ts";
 import type { ClockCheck } from "./clock-check.ts";
-import type { Engine } from "./nats/nats-client.ts";
+import type { NatsClient } from "./nats/nats-client.ts";
 import { type WatchedWrites, WriteOutages } from "./write-outages.ts";
 
 /** Of a bucket that is made now. A bucket with another TTL has another pace. */
@@ -52,7 +52,7 @@ const readLease = entryReader(LeaseValue);
 const keyOf = (source: string): string => Buffer.from(source).toString("base64url");
 
 export interface LeasesOptions {
-  readonly engine: Engine;
+  readonly nats: NatsClient;
   readonly bucket: string;
   readonly replicas: number;
   readonly node: string;
@@ -67,8 +67,8 @@ export interface LeasesOptions {
 }
 
 /** All leases, by source: what is shown to people. Rejects when NATS cannot be used now. */
-export async function readLeases(engine: Engine, bucket: string): Promise<LeaseValue[]> {
-  const { entries } = await readBucket(engine, bucket);
+export async function readLeases(nats: NatsClient, bucket: string): Promise<LeaseValue[]> {
+  const { entries } = await readBucket(nats, bucket);
   return entries.flatMap((entry) => readLease(entry) ?? []).sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
@@ -97,10 +97,10 @@ export class Leases {
   readonly #waiting = new Set<() => void>();
 
   constructor(options: LeasesOptions) {
-    const { engine, bucket, replicas, writes, clockCheck, clock, logger } = options;
+    const { nats, bucket, replicas, writes, clockCheck, clock, logger } = options;
     this.#options = options;
     this.#outages = new WriteOutages({ writes, clockCheck, ttlMs: () => this.ttlMs, clock, logger });
-    this.#bucket = new TtlBucket({ engine, name: bucket, replicas, ttlMs: TTL_MS });
+    this.#bucket = new TtlBucket({ nats, name: bucket, replicas, ttlMs: TTL_MS });
   }
 
   /** Of the bucket, as far as it is known. */

@@ -7,7 +7,7 @@ import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
 import { entryReader, type OnMalformed, readBucket, TtlBucket } from "./bucket.ts";
 import type { ClockCheck } from "./clock-check.ts";
-import type { Engine } from "./nats/nats-client.ts";
+import type { NatsClient } from "./nats/nats-client.ts";
 
 const WRITE_INTERVAL_MS = 2_000;
 /** Without a write for as long, a node is lost. */
@@ -38,7 +38,7 @@ const readStatus = entryReader(NodeStatus);
 
 /** Where the list is read. */
 export interface NodesPlace {
-  readonly engine: Engine;
+  readonly nats: NatsClient;
   readonly bucket: string;
   readonly clock: Clock;
   readonly onMalformed?: OnMalformed;
@@ -61,8 +61,8 @@ export async function announceNode(
   status: () => NodeStatus,
   signal: AbortSignal,
 ): Promise<void> {
-  const { engine, bucket: name, replicas, clock } = options;
-  const bucket = new TtlBucket({ engine, name, replicas, ttlMs: KEPT_MS });
+  const { nats, bucket: name, replicas, clock } = options;
+  const bucket = new TtlBucket({ nats, name, replicas, ttlMs: KEPT_MS });
   const { node, nodeName } = status();
   let key = nodeName;
   let written = 0;
@@ -70,7 +70,7 @@ export async function announceNode(
   while (!signal.aborted) {
     try {
       const { kv, ttlMs } = await bucket.open();
-      if (ttlMs < KEPT_MS && !isTtlChecked) await lengthenTtl(engine, name);
+      if (ttlMs < KEPT_MS && !isTtlChecked) await lengthenTtl(nats, name);
       isTtlChecked = true;
       const text = JSON.stringify(status());
       const own = await writeAndRead(options, kv, key, () => kv.put(key, text));
@@ -93,9 +93,9 @@ export async function announceNode(
  * the log. What fails here is done by the first status.
  */
 export async function clearFormerRun(options: NodesOptions, nodeName: string): Promise<void> {
-  const { engine, bucket: name, replicas } = options;
+  const { nats, bucket: name, replicas } = options;
   try {
-    const { kv } = await new TtlBucket({ engine, name, replicas, ttlMs: KEPT_MS }).open();
+    const { kv } = await new TtlBucket({ nats, name, replicas, ttlMs: KEPT_MS }).open();
     await writeAndRead(options, kv, nodeName, async () => {
       await kv.delete(nodeName);
       return 0;
@@ -122,7 +122,7 @@ async function writeAndRead(
 }
 
 /** Of a bucket that an earlier version has made. An account that may not change it leaves it as it is. */
-async function lengthenTtl({ manager }: Engine, bucket: string): Promise<void> {
+async function lengthenTtl({ manager }: NatsClient, bucket: string): Promise<void> {
   await manager.streams.update(`KV_${bucket}`, { max_age: KEPT_MS * 1e6 }).catch(() => {});
 }
 
@@ -140,8 +140,8 @@ export interface SeenNode extends NodeStatus {
 }
 
 /** By name. Rejects when NATS cannot be used now. */
-export async function readNodes({ engine, bucket, clock, onMalformed }: NodesPlace): Promise<SeenNode[]> {
-  const { entries, time } = await readBucket(engine, bucket);
+export async function readNodes({ nats, bucket, clock, onMalformed }: NodesPlace): Promise<SeenNode[]> {
+  const { entries, time } = await readBucket(nats, bucket);
   return seenNodes(entries, time ?? clock.now(), onMalformed);
 }
 
@@ -160,8 +160,8 @@ export function seenNodes(entries: readonly KvEntry[], time: number, onMalformed
 }
 
 /** Takes all nodes off the list: those that run write themselves again. Rejects when NATS cannot be used now. */
-export async function clearNodes({ engine, bucket }: NodesPlace): Promise<void> {
-  const { entries } = await readBucket(engine, bucket);
-  const kv = await new Kvm(engine.jetstream).open(bucket);
+export async function clearNodes({ nats, bucket }: NodesPlace): Promise<void> {
+  const { entries } = await readBucket(nats, bucket);
+  const kv = await new Kvm(nats.jetstream).open(bucket);
   await Promise.all(entries.map(({ key }) => kv.delete(key)));
 }

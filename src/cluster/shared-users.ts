@@ -18,7 +18,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { replaceFile } from "../lib/replace-file.ts";
 import { isOtherRevision, type OnMalformed, TtlBucket, watchBucket } from "./bucket.ts";
-import type { Engine } from "./nats/nats-client.ts";
+import type { NatsClient } from "./nats/nats-client.ts";
 import type { ClusterSecret } from "./nats/sealed.ts";
 
 const KEY = "users";
@@ -42,7 +42,7 @@ interface UserSet {
 }
 
 export interface SharedUsersOptions {
-  readonly engine: Engine;
+  readonly nats: NatsClient;
   readonly bucket: string;
   readonly replicas: number;
   readonly secret: ClusterSecret;
@@ -69,9 +69,9 @@ export class SharedUsers {
   #reported = "";
 
   constructor(options: SharedUsersOptions) {
-    const { engine, bucket, replicas } = options;
+    const { nats, bucket, replicas } = options;
     this.#options = options;
-    this.#bucket = new TtlBucket({ engine, name: bucket, replicas, ttlMs: NO_TTL_MS });
+    this.#bucket = new TtlBucket({ nats, name: bucket, replicas, ttlMs: NO_TTL_MS });
   }
 
   /** The set that applies. Undefined when there is none yet, or none is known. */
@@ -81,10 +81,10 @@ export class SharedUsers {
 
   /** Reads the set, from NATS or else from the copy. To be called before anything else. */
   async load(): Promise<void> {
-    const { copyPath, engine } = this.#options;
+    const { copyPath, nats } = this.#options;
     const copy = copyPath && (await readFile(copyPath, "utf8").catch(() => undefined));
     this.#known = copy ? parseCopy(copy) : undefined;
-    if (!engine.isConnected) return;
+    if (!nats.isConnected) return;
     try {
       const { kv } = await this.#bucket.open();
       const entry = await kv.get(KEY);
@@ -181,7 +181,7 @@ export class SharedUsers {
 
   /** Makes the value what it must be, where it is not. Rejects when that is not possible now. */
   async #write(file: UserEntries): Promise<void> {
-    if (!this.#options.engine.isConnected)
+    if (!this.#options.nats.isConnected)
       throw new Error("NATS cannot be reached; the last known users apply");
     const { kv } = await this.#bucket.open();
     const entry = await kv.get(KEY);

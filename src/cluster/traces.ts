@@ -5,7 +5,7 @@
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { STREAM_NOT_FOUND } from "./bucket.ts";
 import type { ClusterNames } from "./nats/cluster-names.ts";
-import type { Engine } from "./nats/nats-client.ts";
+import type { NatsClient } from "./nats/nats-client.ts";
 import { type NodeStatus, type NodesPlace, readNodes } from "./nodes.ts";
 
 interface FoundTraces {
@@ -20,14 +20,14 @@ export async function findTraces(
   { leases, nodes, users, snapshots }: ClusterNames,
   options: NodesPlace,
 ): Promise<FoundTraces> {
-  const { engine } = options;
+  const { nats } = options;
   const streams = [...[leases, nodes, users].map((bucket) => `KV_${bucket}`), `OBJ_${snapshots}`];
-  const exist = await Promise.all(streams.map((stream) => exists(engine, stream)));
+  const exist = await Promise.all(streams.map((stream) => exists(nats, stream)));
   const places = streams.filter((_, index) => exist[index]);
   return { places, nodes: places.includes(`KV_${nodes}`) ? await readNodes(options) : [] };
 }
 
-async function exists({ manager }: Engine, stream: string): Promise<boolean> {
+async function exists({ manager }: NatsClient, stream: string): Promise<boolean> {
   try {
     await manager.streams.info(stream);
     return true;

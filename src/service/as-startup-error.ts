@@ -1,6 +1,6 @@
 /** Converts errors whose messages are written for the operator, where they keep the service from starting. */
 import { UsersError } from "../api/auth/users-file.ts";
-import { EngineError } from "../cluster/nats/nats-error.ts";
+import { NatsError } from "../cluster/nats/nats-error.ts";
 import { CertificateError } from "../lib/certificate-files.ts";
 import { StreamError } from "../log/jetstream/stream-error.ts";
 import { LogError } from "../log/log.ts";
@@ -12,7 +12,7 @@ export async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> 
   } catch (error) {
     if (error instanceof UsersError) throw new StartupError("users", error.message, { cause: error });
     if (error instanceof CertificateError) throw new StartupError("tls", error.message, { cause: error });
-    if (error instanceof EngineError || error instanceof LogError || error instanceof StreamError)
+    if (error instanceof NatsError || error instanceof LogError || error instanceof StreamError)
       throw new StartupError("log", error.message, { cause: error });
     throw error;
   }

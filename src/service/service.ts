@@ -37,17 +37,17 @@ import { asStartupError } from "./as-startup-error.ts";
 import { goOnAlone } from "./cluster/go-on-alone.ts";
 import { clusterStatus } from "./cluster/node-status.ts";
 import { shareUsers } from "./cluster/share-users.ts";
+import { ConfiguredMap } from "./configured-map.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { dataDirOf, stateDirOf } from "./data-folder.ts";
 import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
-import { ConfiguredMap } from "./map-source.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
 import { StartupError } from "./startup-error.ts";
-import { openStore, type Store } from "./store.ts";
-import { openTlsFiles, type TlsFiles } from "./tls-files.ts";
+import { openStorage, type ServiceStorage } from "./storage.ts";
+import { openTlsFiles, type WatchedTlsFiles } from "./tls-files.ts";
 
 /** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
 const INITIAL_SYNC_TIMEOUT_MS = 3000;
@@ -90,12 +90,12 @@ interface Parts {
   readonly users: ReloadableUsers;
   /** In a cluster that shares its users. */
   readonly sharedUsers: SharedUsers | undefined;
-  readonly store: Store;
+  readonly store: ServiceStorage;
   readonly sources: SourceSet;
   /** That the sources were created with. */
   readonly context: SourceContext;
   readonly readers: Readers;
-  readonly tls: TlsFiles | undefined;
+  readonly tls: WatchedTlsFiles | undefined;
   readonly forwarder: ControllerForwarder;
   readonly map: ConfiguredMap;
 }
@@ -145,7 +145,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const tls = await asStartupError(() => openTlsFiles(config, clock, logger));
   const mergeSettings = mergeSettingsOf(config, created);
   const store = await asStartupError(() =>
-    openStore(config, mergeSettings, clock, logger, serviceOptions.signal),
+    openStorage(config, mergeSettings, clock, logger, serviceOptions.signal),
   ).catch((error: unknown) => {
     // A node that waits for NATS gives up when it is stopped.
     if (!serviceOptions.signal.aborted) throw error;
@@ -203,7 +203,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   } finally {
     // 5. Close the log.
     await store.log.close();
-    await store.cluster?.engine.close();
+    await store.cluster?.nats.close();
   }
   return lost?.aborted && !serviceOptions.signal.aborted ? "lost-log" : "stopped";
 }

@@ -29,7 +29,7 @@ import { ClaimIngest } from "../view/claim-ingest.ts";
 import type { SourceFacts } from "../view/merge-rules.ts";
 import { ClusterSettings } from "./cluster/cluster-settings.ts";
 import { SourceLeases } from "./cluster/source-leases.ts";
-import type { Store } from "./store.ts";
+import type { ServiceStorage } from "./storage.ts";
 import { Withdrawals } from "./withdrawals.ts";
 
 /** The collections whose values have sources. */
@@ -82,7 +82,7 @@ export interface SourceChanges {
 }
 
 export class SourceSet {
-  readonly #store: Store;
+  readonly #store: ServiceStorage;
   readonly #context: SourceContext;
   readonly #ingests = new Map<string, ClaimIngest>();
   readonly #supervisor: Supervisor;
@@ -93,7 +93,7 @@ export class SourceSet {
   readonly #failing = new Set<string>();
   #sources: readonly CreatedSource[];
 
-  constructor(sources: readonly CreatedSource[], store: Store, context: SourceContext) {
+  constructor(sources: readonly CreatedSource[], store: ServiceStorage, context: SourceContext) {
     this.#sources = sources;
     this.#store = store;
     this.#context = context;

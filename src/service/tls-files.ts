@@ -8,7 +8,7 @@ import { CertificateFiles, type Certificates } from "../lib/certificate-files.ts
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 
-export interface TlsFiles {
+export interface WatchedTlsFiles {
   readonly identity: LiveTlsIdentity;
   /** In epoch milliseconds. */
   readonly expiresAt: number;
@@ -21,7 +21,7 @@ export async function openTlsFiles(
   { tls: { cert, key, clientCa } }: Pick<Config, "tls">,
   clock: Clock,
   logger: Logger,
-): Promise<TlsFiles | undefined> {
+): Promise<WatchedTlsFiles | undefined> {
   if (cert === undefined || key === undefined) return undefined;
   const files = await CertificateFiles.open({ cert, key, ca: clientCa }, clock, logger);
   const identity = new LiveTlsIdentity(identityOf(files.current));

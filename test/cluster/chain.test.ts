@@ -11,7 +11,7 @@ import { silentLogger } from "../../src/lib/logger.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
 import { sealKey } from "../../src/log/jetstream/identity.ts";
 import { encodeBatch, encodeTakeover } from "../../src/log/jetstream/messages.ts";
-import { encodePosition, type Position } from "../../src/log/jetstream/position.ts";
+import { encodePosition, type StreamPosition } from "../../src/log/jetstream/position.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { openRetryingLog } from "../../src/log/retrying-log.ts";
 import { snapshotOf } from "../../src/view/view.ts";
@@ -31,7 +31,7 @@ function otherEntry(node: LogNode) {
 }
 
 /** The copy gets one more batch, of a message that the stream does not have any more, and as many after it. */
-async function diverge(path: string, position: Position, node: LogNode): Promise<void> {
+async function diverge(path: string, position: StreamPosition, node: LogNode): Promise<void> {
   const local = openRetryingLog(path, { clock: systemClock, logger: silentLogger });
   const sequence = position.sequence + 1;
   const links = [...position.links, { sequence, signature: "replaced" }];
@@ -47,7 +47,7 @@ test("a node that has applied a message which NATS has replaced loads the log ag
   await using a = await openNode(nats, "node-a");
   const write = await writer(a);
   await write(0, 3);
-  let position: Position | undefined;
+  let position: StreamPosition | undefined;
   {
     await using b = await openNode(nats, "node-b", { path });
     await b.caughtUp();
@@ -141,7 +141,7 @@ test("a new node does not begin with the snapshot of one that had applied what N
   if (!last) throw new Error("no message");
   const links = [...position.links.slice(0, -1), { ...last, signature: "replaced" }];
   const place = { bucket: NAMES.snapshots, replicas: 1, secret: SECRET, foreign: new ForeignMessages() };
-  const snapshots = new ClusterSnapshots(a.engine, place, systemClock);
+  const snapshots = new ClusterSnapshots(a.client, place, systemClock);
   const identity = { log, key: sealKey(SECRET, signingKey), position: { ...position, links } };
   expect(await snapshots.write(identity, runToEnd(snapshotOf(a.committer.view.capture())))).toBe(true);
   await write(3, 5);

@@ -7,7 +7,7 @@ import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
 import { runCommand } from "../support/command.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
-import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
+import { deviceId, ServiceNode, testNats } from "./service-nodes.ts";
 
 const device = (id: number, hw: string) => ({ id: deviceId(id), hw });
 
@@ -26,8 +26,8 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
   const nothing = await command(a, "status");
   expect(nothing).toMatchObject({ status: 1, stdout: "" });
   expect(nothing.stderr).toContain("there is no cluster shown on these servers");
-  await using engine = await testEngine(cluster);
-  const streams = async () => (await engine.manager.streams.names().next()).sort();
+  await using client = await testNats(cluster);
+  const streams = async () => (await client.manager.streams.names().next()).sort();
   expect(await streams()).toEqual([]);
   for (const node of [a, b]) {
     node.writeNetwork("x", [device(1, "of x")]);
@@ -114,8 +114,8 @@ test("shows the nodes, their sources and the engine; makes a file the cluster's 
   // Parts that are there are shown without those that are not, and none is made.
   const { leases: bucket, stream } = clusterNames(cluster.name);
   await a.kill();
-  await engine.manager.streams.delete(stream);
-  await engine.manager.streams.delete(`KV_${bucket}`);
+  await client.manager.streams.delete(stream);
+  await client.manager.streams.delete(`KV_${bucket}`);
   const before = await streams();
   const broken = await command(a, "status");
   expect(broken.status).toBe(1);

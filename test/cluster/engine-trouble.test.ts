@@ -4,13 +4,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
 import { loadConfig } from "../../src/config/config.ts";
-import { beginCluster, readOverview } from "../../src/service/cluster/commands.ts";
+import { beginCluster, readOverview } from "../../src/service/cluster/cluster-commands.ts";
 import { runCommand } from "../support/command.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { type LogNode, NAMES, openNode } from "./log-nodes.ts";
-import { testEngine } from "./service-nodes.ts";
+import { testNats } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
 const conditionOf = (node: LogNode) => node.log.health.trouble?.condition;
@@ -103,7 +103,7 @@ test("a deleted stream is made again from a copy as another log, with the next r
     await b.caughtUp();
     ({ revision } = b.committer.view);
     former = a.log.id;
-    await a.engine.manager.streams.delete(NAMES.stream);
+    await a.client.manager.streams.delete(NAMES.stream);
     await Promise.all([untilCondition(a, "deleted"), untilCondition(b, "deleted")]);
     expect(b.log.health.trouble?.message).toBe(
       `the stream ${NAMES.stream} does not exist; restart one node with a complete copy of the log: it makes the stream again`,
@@ -143,8 +143,8 @@ test("where a cluster was nobody begins a log: a node without a copy waits, one 
   const loaded = loadConfig({ environment });
   if (!loaded.ok) throw new Error("the configuration is not valid");
   const { config } = loaded;
-  await using engine = await testEngine({ nats });
-  const deleteLog = () => engine.manager.streams.delete(NAMES.stream);
+  await using client = await testNats({ nats });
+  const deleteLog = () => client.manager.streams.delete(NAMES.stream);
   {
     await using a = await openNode(nats, "node-a", { path });
     await (await writer(a))(0, 5);
@@ -161,7 +161,7 @@ test("where a cluster was nobody begins a log: a node without a copy waits, one 
     `NATS has traces of it (OBJ_${NAMES.snapshots}): start a node that has a copy of the log, or give the log up with gazetteer cluster begin`,
   );
   lines = "";
-  const nodes = await new Kvm(engine.jetstream).create(NAMES.nodes);
+  const nodes = await new Kvm(client.jetstream).create(NAMES.nodes);
   const facts = { url: "", version: "", sequence: 9, sources: [], held: [], startedAt: 0 };
   const showB = () => nodes.put("b", JSON.stringify({ node: "b.1", nodeName: "b", revision: 9, ...facts }));
   await showB();
@@ -175,7 +175,7 @@ test("where a cluster was nobody begins a log: a node without a copy waits, one 
   await until(() => lines.includes("the node b shows revision 9, this node's copy only 5: restart b first"), {
     what: "the line of the node with a copy",
   });
-  await expect(engine.manager.streams.info(NAMES.stream)).rejects.toThrow("stream not found");
+  await expect(client.manager.streams.info(NAMES.stream)).rejects.toThrow("stream not found");
   await nodes.delete("b");
   {
     await using a = await copied;

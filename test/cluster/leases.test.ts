@@ -13,7 +13,7 @@ import {
   ServiceNode,
   shortenLeases,
   type TestCluster,
-  testEngine,
+  testNats,
 } from "./service-nodes.ts";
 
 const SHORT_TTL_MS = 4_000;
@@ -76,10 +76,10 @@ test("a lease that the engine has lost is made again, and its source goes on", a
   a.writeNetwork("site", [device(1)]);
   await a.start();
   await a.untilSource("site", "synced");
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const stream = `KV_${clusterNames(cluster.name).leases}`;
-  const state = async () => (await engine.manager.streams.info(stream)).state;
-  await engine.manager.streams.purge(stream);
+  const state = async () => (await client.manager.streams.info(stream)).state;
+  await client.manager.streams.purge(stream);
   const { last_seq: last } = await state();
   // Made again, and renewed.
   await until(async () => (await state()).last_seq >= last + 3, { what: "renewals" });
@@ -234,11 +234,11 @@ describe("two nodes with the same source", () => {
 
 test("a node that is two hours ahead finds that its own clock is wrong, by NATS and by another node", async () => {
   const cluster = { nats, name: "clocks", replicas: 1 };
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const nodeOf = (name: string, clock: Clock) => {
-    const place = { engine, bucket: clusterNames(cluster.name).nodes };
+    const place = { nats: client, bucket: clusterNames(cluster.name).nodes };
     const clockCheck: ClockCheck = new ClockCheck(clock, async () => {
-      const nodes = await readNodes({ ...place, clock: clockCheck.engineClock });
+      const nodes = await readNodes({ ...place, clock: clockCheck.natsClock });
       return nodes.filter(({ node, lostSince }) => node !== name && lostSince === undefined);
     });
     return { ...place, replicas: 1, clock, clockCheck };

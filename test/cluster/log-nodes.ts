@@ -2,7 +2,7 @@
 
 import { type ClusterNames, clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
-import { type Engine, openEngine } from "../../src/cluster/nats/nats-client.ts";
+import { type NatsClient, openNats } from "../../src/cluster/nats/nats-client.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLogger, silentLogger } from "../../src/lib/logger.ts";
@@ -22,7 +22,7 @@ export const SECRET = new ClusterSecret(Buffer.from(CLUSTER_SECRET));
 export interface LogNode extends AsyncDisposable {
   readonly log: JetStreamLog;
   readonly committer: Committer;
-  readonly engine: Engine;
+  readonly client: NatsClient;
   readonly snapshots: SnapshotPublisher;
   readonly foreign: ForeignMessages;
   /** Resolves once everything that the stream has is visible here. */
@@ -53,28 +53,28 @@ export async function openNode(
   const { path = ":memory:", replicas = 1, maxBytes, sources = ["a", "b"], secret = SECRET } = options;
   const clock = systemClock;
   const failed = Promise.withResolvers<unknown>();
-  const engine = openEngine({ servers: servers.urls.split(","), clientName: node }, clock, failed.resolve);
-  await Promise.race([engine.reached, failed.promise]);
+  const client = openNats({ servers: servers.urls.split(","), clientName: node }, clock, failed.resolve);
+  await Promise.race([client.reached, failed.promise]);
   const { stream, subject, snapshots: bucket } = options.names ?? NAMES;
   const { onLine } = options;
   const logger = onLine ? createLogger((line) => !/^\S+ info /.test(line) && onLine(line)) : silentLogger;
   const signal = new AbortController().signal;
   const foreign = new ForeignMessages();
-  const snapshots = new ClusterSnapshots(engine, { bucket, replicas, secret, foreign }, clock);
+  const snapshots = new ClusterSnapshots(client, { bucket, replicas, secret, foreign }, clock);
   const log = await openJetStreamLog({
-    stream: new LogStream(engine, { stream, subject, replicas, ...(maxBytes !== undefined && { maxBytes }) }),
+    stream: new LogStream(client, { stream, subject, replicas, ...(maxBytes !== undefined && { maxBytes }) }),
     snapshots,
     path,
     singlePath: options.singlePath,
     node,
     secret,
     newestState,
-    traces: () => tracesOf(engine, options.names ?? NAMES, replicas),
+    traces: () => tracesOf(client, options.names ?? NAMES, replicas),
     clock,
     logger,
     signal,
   }).catch(async (error) => {
-    await engine.close();
+    await client.close();
     throw error;
   });
   const { view } = restoreView(log);
@@ -87,7 +87,7 @@ export async function openNode(
   return {
     log,
     committer,
-    engine,
+    client,
     foreign,
     snapshots: new SnapshotPublisher({ log, snapshots, secret }, committer, clock, logger, {
       messages: options.snapshotMessages ?? 1,
@@ -100,7 +100,7 @@ export async function openNode(
     },
     async [Symbol.asyncDispose]() {
       await log.close();
-      await engine.close();
+      await client.close();
     },
   };
 }

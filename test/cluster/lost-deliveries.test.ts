@@ -17,11 +17,11 @@ test("a node catches up after its connection broke with messages on the way", as
   await b.caughtUp();
   proxy.stall();
   await write(3, 6);
-  const { last_seq: last } = (await a.engine.manager.streams.info(NAMES.stream)).state;
+  const { last_seq: last } = (await a.client.manager.streams.info(NAMES.stream)).state;
   // All are sent, to both.
   await until(
     async () => {
-      const consumers = await a.engine.manager.consumers.list(NAMES.stream).next();
+      const consumers = await a.client.manager.consumers.list(NAMES.stream).next();
       return consumers.length >= 2 && consumers.every(({ delivered }) => delivered.stream_seq === last);
     },
     { what: "messages on the way" },
@@ -35,8 +35,8 @@ test("a node catches up after its connection broke with messages on the way", as
   // What sends to it is gone, as with the server that had it: it is made anew at once, before the node misses anything.
   let stale = 0;
   b.log.health.onStale(() => stale++);
-  for (const { name } of await a.engine.manager.consumers.list(NAMES.stream).next())
-    await a.engine.manager.consumers.delete(NAMES.stream, name);
+  for (const { name } of await a.client.manager.consumers.list(NAMES.stream).next())
+    await a.client.manager.consumers.delete(NAMES.stream, name);
   await write(6, 7);
   await until(() => b.committer.view.size("devices") === 7, { what: "what came afterwards" });
   expect([stale, b.log.health.trouble]).toEqual([0, undefined]);

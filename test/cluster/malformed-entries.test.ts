@@ -4,7 +4,7 @@ import { Kvm } from "@nats-io/kv";
 import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
-import { deviceId, ServiceNode, shortenLeases, testEngine } from "./service-nodes.ts";
+import { deviceId, ServiceNode, shortenLeases, testNats } from "./service-nodes.ts";
 
 const COUNTED = /^gazetteer_cluster_foreign_messages_total\{place="(leases|nodes|users)"\} (\d+)$/gm;
 
@@ -17,9 +17,9 @@ test("malformed leases, nodes and users are counted, and the node goes on", asyn
   const section = { servers: nats.urls.split(","), name: cluster.name, replicas: 1, node: "a", secretFile };
   node.configure(["site"], { cluster: { ...section, shareUsers: true } });
   node.writeNetwork("site", [{ id: deviceId(1) }]);
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const put = async (place: "leases" | "nodes" | "users", key: string, text: string) => {
-    const kv = await new Kvm(engine.jetstream).open(clusterNames(cluster.name)[place]);
+    const kv = await new Kvm(client.jetstream).open(clusterNames(cluster.name)[place]);
     await kv.put(key, text);
   };
   const counts = async () => {

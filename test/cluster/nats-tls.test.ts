@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { connectEngine, type EngineOptions } from "../../src/cluster/nats/nats-client.ts";
+import { connectNats, type NatsOptions } from "../../src/cluster/nats/nats-client.ts";
 import { createCertificate, createCertificates } from "../support/certificates.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
@@ -23,13 +23,13 @@ const startServer = (certificate: string, more = ""): Promise<NatsServers> =>
 
 async function connects(
   nats: NatsServers,
-  options: Partial<EngineOptions>,
+  options: Partial<NatsOptions>,
   host = "127.0.0.1",
 ): Promise<boolean> {
   const url = `tls://gazetteer:p%40ss@${host}:${nats.servers[0]?.port}`;
-  const engine = await connectEngine({ servers: [url], clientName: "test", ...options });
-  const { limits } = await engine.manager.getAccountInfo();
-  await engine.close();
+  const client = await connectNats({ servers: [url], clientName: "test", ...options });
+  const { limits } = await client.manager.getAccountInfo();
+  await client.close();
   return limits !== undefined;
 }
 
@@ -59,7 +59,7 @@ test("the certificate of the node", async () => {
 });
 
 describe("a server that offers no TLS gets nothing", () => {
-  const cases: [title: string, scheme: string, options: Partial<EngineOptions>][] = [
+  const cases: [title: string, scheme: string, options: Partial<NatsOptions>][] = [
     ["tls://", "tls", {}],
     ["tls.ca", "nats", { tls: { ca: file("ca.pem") } }],
   ];
@@ -77,9 +77,7 @@ describe("a server that offers no TLS gets nothing", () => {
       const address = server.address();
       const port = typeof address === "object" && address ? address.port : 0;
       const servers = [`${scheme}://gazetteer:hunter2@127.0.0.1:${port}`];
-      const failure = await connectEngine({ servers, clientName: "test", ...options }).catch(
-        (error) => error,
-      );
+      const failure = await connectNats({ servers, clientName: "test", ...options }).catch((error) => error);
       expect(String(failure)).toContain("cannot connect to NATS");
       expect(String(failure)).not.toContain("hunter2");
       expect(received).toBe("");

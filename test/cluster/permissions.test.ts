@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
-import { connectEngine } from "../../src/cluster/nats/nats-client.ts";
+import { connectNats } from "../../src/cluster/nats/nats-client.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { readNodes } from "../../src/cluster/nodes.ts";
 import { sendRequest } from "../../src/cluster/requests.ts";
@@ -60,8 +60,8 @@ test("a service, snapshots and requests work with the permissions of docs/cluste
   await c.caughtUp();
   expect(c.committer.view.revision).toBe(b.committer.view.revision);
 
-  const { connection } = b.engine;
-  const nodes = await readNodes({ engine: b.engine, bucket: NAMES.nodes, clock: systemClock });
+  const { connection } = b.client;
+  const nodes = await readNodes({ nats: b.client, bucket: NAMES.nodes, clock: systemClock });
   expect(nodes.map(({ nodeName }) => nodeName)).toEqual(["a"]);
   expect(
     sendRequest({ connection, ...requestsOf("default", secret) }, { op: "forget", source: "x" }),
@@ -84,7 +84,7 @@ test("a password in an address is in no output of the service", async () => {
   const credentialsFile = join(temporaryFolder(), "nats.creds");
   writeFileSync(credentialsFile, natsCredentials("token"));
   const servers = nats.servers.map(({ port }) => `nats://127.0.0.1:${port}`);
-  await expect(connectEngine({ servers, clientName: "test", credentialsFile })).rejects.toMatchObject({
+  await expect(connectNats({ servers, clientName: "test", credentialsFile })).rejects.toMatchObject({
     code: "refused",
     message: expect.stringContaining("remove cluster.credentialsFile and write tls://USER:PASSWORD@HOST"),
   });

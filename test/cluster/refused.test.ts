@@ -17,15 +17,15 @@ test("credentials that were refused again and again are tried until they are acc
   const [server] = nats.servers;
   const refusals = async () => ((await server?.output()) ?? "").match(/authentication error/gi)?.length ?? 0;
   server?.reload(user("other"));
-  await until(async () => !node.engine.isConnected && (await refusals()) >= 4, { what: "several refusals" });
-  expect(node.engine.refusal).toMatch(/authorization violation/i);
+  await until(async () => !node.client.isConnected && (await refusals()) >= 4, { what: "several refusals" });
+  expect(node.client.refusal).toMatch(/authorization violation/i);
   await expect(node.log.stream.info()).rejects.toMatchObject({
     condition: "unreachable",
     message: expect.stringContaining("NATS refuses this node"),
   });
   server?.reload(user("first"));
-  await until(() => node.engine.isConnected, { what: "the connection" });
-  expect(node.engine.refusal).toBeUndefined();
+  await until(() => node.client.isConnected, { what: "the connection" });
+  expect(node.client.refusal).toBeUndefined();
   await write(1, 2);
   expect(node.committer.view.size("devices")).toBe(2);
 });

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
 import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
-import { connectEngine, type Engine } from "../../src/cluster/nats/nats-client.ts";
+import { connectNats, type NatsClient } from "../../src/cluster/nats/nats-client.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
@@ -152,14 +152,14 @@ export async function shortenLeases(
   ttlMs: number,
   secret = CLUSTER_SECRET,
 ): Promise<void> {
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const { nats: _, name, replicas } = cluster;
   const settings = { ttl: ttlMs, replicas, allow_direct: false };
   const names = clusterNames(name);
-  const stream = new LogStream(engine, { ...names, replicas });
+  const stream = new LogStream(client, { ...names, replicas });
   await until(() => stream.ensure(), { what: "the stream of the log" });
   await beginLog({ stream, secret: new ClusterSecret(Buffer.from(secret)), clock: systemClock });
-  await until(() => new Kvm(engine.jetstream).create(names.leases, settings), {
+  await until(() => new Kvm(client.jetstream).create(names.leases, settings), {
     what: "the bucket of the leases",
   });
 }
@@ -175,19 +175,19 @@ export interface WrittenMessage {
 
 /** What the log of the cluster has, in order. */
 export async function messagesOf(cluster: TestCluster): Promise<WrittenMessage[]> {
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const { stream } = clusterNames(cluster.name);
-  const { state } = await engine.manager.streams.info(stream);
+  const { state } = await client.manager.streams.info(stream);
   const messages: WrittenMessage[] = [];
   for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
-    const message = await engine.manager.streams.getMessage(stream, { seq: sequence });
+    const message = await client.manager.streams.getMessage(stream, { seq: sequence });
     const [type = "", node = ""] = ["Type", "Node"].map((name) => message?.header.get(`Gazetteer-${name}`));
     messages.push({ sequence, type, node, time: message?.time.getTime() ?? 0 });
   }
   return messages;
 }
 
-export async function testEngine({ nats }: Pick<TestCluster, "nats">): Promise<Engine & AsyncDisposable> {
-  const engine = await connectEngine({ servers: nats.urls.split(","), clientName: "test" });
-  return Object.assign(engine, { [Symbol.asyncDispose]: () => engine.close() });
+export async function testNats({ nats }: Pick<TestCluster, "nats">): Promise<NatsClient & AsyncDisposable> {
+  const client = await connectNats({ servers: nats.urls.split(","), clientName: "test" });
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }

@@ -10,7 +10,7 @@ import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { GAZETTEER, type Service, spawnCommand, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { NAMES, openNode } from "./log-nodes.ts";
-import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
+import { deviceId, ServiceNode, testNats } from "./service-nodes.ts";
 import { writer } from "./writing.ts";
 
 const argsOf = ({ urls, secretFile }: NatsServers, data: string, replicas = 1) => [
@@ -89,7 +89,7 @@ test("a node whose stream was deleted and made again goes on with the new log, w
     await using a = await openNode(nats, "node-a", { path });
     await (await writer(a))(0, 3);
     await untilDevices(service, 3);
-    await a.engine.manager.streams.delete(NAMES.stream);
+    await a.client.manager.streams.delete(NAMES.stream);
     await until(() => service.stderr().includes("condition=deleted"), { what: "that the stream is missed" });
     expect((await devicesOf(service)).count).toBe(3);
   }
@@ -123,14 +123,14 @@ test("a node stops while a request that it fulfils cannot be written", async () 
   for (const source of ["x", "y"]) node.writeNetwork(source, [{ id: deviceId(1) }]);
   await node.start();
   for (const source of ["x", "y"]) await node.untilSource(source, "synced");
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const { stream } = clusterNames(cluster.name);
   // As many as there are: the next one is refused.
-  const { state } = await engine.manager.streams.info(stream);
-  await engine.manager.streams.update(stream, { max_msgs: state.messages });
+  const { state } = await client.manager.streams.info(stream);
+  await client.manager.streams.update(stream, { max_msgs: state.messages });
   const settings = { ...observedSources(["y", "x"]), identity: [] };
   const answered = sendRequest(
-    { connection: engine.connection, ...requestsOf(cluster.name, readSecret({ cluster: nats })) },
+    { connection: client.connection, ...requestsOf(cluster.name, readSecret({ cluster: nats })) },
     { op: "apply", settings },
   );
   answered.catch(() => {});

@@ -7,7 +7,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { readSecret, requestsOf } from "../../src/service/cluster/open-cluster.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
-import { deviceId, ServiceNode, shortenLeases, type TestCluster, testEngine } from "./service-nodes.ts";
+import { deviceId, ServiceNode, shortenLeases, type TestCluster, testNats } from "./service-nodes.ts";
 
 const DIFFERS = /differs from the cluster's.*gazetteer cluster apply/g;
 const device = (id: number, hw: string) => ({ id: deviceId(id), hw });
@@ -21,9 +21,9 @@ afterAll(async () => {
 });
 
 async function request(cluster: TestCluster, message: ClusterRequest): Promise<number> {
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const { revision } = await sendRequest(
-    { connection: engine.connection, ...requestsOf(cluster.name, readSecret({ cluster: cluster.nats })) },
+    { connection: client.connection, ...requestsOf(cluster.name, readSecret({ cluster: cluster.nats })) },
     message,
   );
   return revision;
@@ -52,8 +52,8 @@ test("the cluster's order applies until a node's file is made the cluster's; no 
   const hardware = async (node: ServiceNode) => JSON.parse(await node.read(`devices/${deviceId(1)}`)).hw;
   expect(await hardware(b)).toBe("of x");
 
-  await using engine = await testEngine(cluster);
-  const nodesOptions = { engine, bucket: clusterNames(cluster.name).nodes, clock: systemClock };
+  await using client = await testNats(cluster);
+  const nodesOptions = { nats: client, bucket: clusterNames(cluster.name).nodes, clock: systemClock };
   const nodes = await until(
     async () => {
       const found = await readNodes(nodesOptions);

@@ -13,7 +13,7 @@ import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { runCommand } from "../support/command.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { type LogNode, NAMES, openNode, SECRET } from "./log-nodes.ts";
-import { deviceId, ServiceNode, shortenLeases, testEngine } from "./service-nodes.ts";
+import { deviceId, ServiceNode, shortenLeases, testNats } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
 const PLACES = ["snapshot-a", "snapshot-b"];
@@ -36,9 +36,9 @@ test("a request that is sent again or not signed changes nothing; another secret
   const file = join(node.folder, "gazetteer.yaml");
   const command = (...args: string[]) => runCommand(["cluster", ...args, "--config", file]);
 
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const sent: Msg[] = [];
-  const spy = engine.connection.subscribe("gazetteer.signed.requests.>", {
+  const spy = client.connection.subscribe("gazetteer.signed.requests.>", {
     callback: (_, message) => void sent.push(message),
   });
   configure(["y", "x"]);
@@ -54,13 +54,13 @@ test("a request that is sent again or not signed changes nothing; another secret
   expect(ofNode).toHaveLength(2);
   const { revision } = await node.readiness();
   for (const { subject, data } of ofNode) {
-    const answer = await engine.connection.request(subject, data);
+    const answer = await client.connection.request(subject, data);
     expect(answer.string()).toBe("");
     // Not signed for the subject of all nodes either.
-    await engine.connection.request("gazetteer.signed.requests", data);
+    await client.connection.request("gazetteer.signed.requests", data);
   }
   const forged = signText(Buffer.from("x"), "gazetteer.signed.requests", { nonce: "0123456789abcdef" });
-  await engine.connection.request("gazetteer.signed.requests", forged);
+  await client.connection.request("gazetteer.signed.requests", forged);
   const metrics = await (await node.service.fetch("/metrics")).text();
   expect(metrics).toContain('gazetteer_cluster_foreign_messages_total{place="requests"} 5\n');
   expect(await hardware()).toBe("of x");
@@ -89,7 +89,7 @@ test("another secret is recognised also when the first message is purged", async
   const write = await writer(a);
   const isOther = (secret: ClusterSecret) => {
     const options = { bucket: NAMES.snapshots, replicas: 1, secret, foreign: new ForeignMessages() };
-    return hasOtherSecret(a.log.stream, new ClusterSnapshots(a.engine, options, systemClock), secret);
+    return hasOtherSecret(a.log.stream, new ClusterSnapshots(a.client, options, systemClock), secret);
   };
   const other = new ClusterSecret(Buffer.from("another secret than theirs"));
   await write(0, 20);
@@ -103,12 +103,12 @@ test("another secret is recognised also when the first message is purged", async
 
 /** Writes an object in place of a snapshot. */
 async function replace(node: LogNode, name: string, metadata: Record<string, string>, content: Uint8Array) {
-  const store = await new Objm(node.engine.jetstream).open(NAMES.snapshots);
+  const store = await new Objm(node.client.jetstream).open(NAMES.snapshots);
   await store.putBlob({ name, metadata }, content);
 }
 
 async function stored(node: LogNode, name: string) {
-  const store = await new Objm(node.engine.jetstream).open(NAMES.snapshots);
+  const store = await new Objm(node.client.jetstream).open(NAMES.snapshots);
   const [info, content] = [await store.info(name), await store.getBlob(name)];
   if (!info || !content) throw new Error(`${name} is missing`);
   return { metadata: info.metadata ?? {}, content: Buffer.from(content) };

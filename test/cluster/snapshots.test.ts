@@ -11,7 +11,7 @@ import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { storedBy } from "../support/view-contents.ts";
 import { NAMES, openNode } from "./log-nodes.ts";
-import { testEngine } from "./service-nodes.ts";
+import { testNats } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
 describe("a new node", () => {
@@ -117,8 +117,8 @@ test("a secret is changed by deleting the stream: nodes with a copy go on from i
   }
   await expect(openNode(nats, "node-b", { path: pathB })).rejects.toThrow(refusal);
   {
-    await using engine = await testEngine({ nats });
-    for (const name of [NAMES.stream, `OBJ_${NAMES.snapshots}`]) await engine.manager.streams.delete(name);
+    await using client = await testNats({ nats });
+    for (const name of [NAMES.stream, `OBJ_${NAMES.snapshots}`]) await client.manager.streams.delete(name);
   }
   await using b = await openNode(nats, "node-b", { path: pathB });
   expect(storedBy(b.committer.view)).toEqual(stored);
@@ -208,7 +208,7 @@ test("nodes that lack what was purged wait for a snapshot, and get it: one with 
 test("what a killed node leaves of a snapshot is removed with the next one; what is written since then stays", async () => {
   await using nats = await startNatsServers();
   await using a = await openNode(nats, "node-a");
-  const { jetstream, manager } = a.engine;
+  const { jetstream, manager } = a.client;
   const [stream, prefix] = [`OBJ_${NAMES.snapshots}`, `$O.${NAMES.snapshots}.C.`];
   const chunksOf = async () => {
     const { state } = await manager.streams.info(stream, { subjects_filter: `${prefix}>` });

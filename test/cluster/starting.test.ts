@@ -17,7 +17,7 @@ import { spawnCommand } from "../support/service.ts";
 import { until } from "../support/until.ts";
 import { storedBy } from "../support/view-contents.ts";
 import { type NodeOptions, openNode } from "./log-nodes.ts";
-import { deviceId, ServiceNode, testEngine } from "./service-nodes.ts";
+import { deviceId, ServiceNode, testNats } from "./service-nodes.ts";
 import { logger, setDevice, writer } from "./writing.ts";
 
 const settings = { identity: [], sources: [{ name: "a", role: "observed" as const, merge: true }] };
@@ -124,12 +124,12 @@ describe("a single node with the section cluster", () => {
     const data = temporaryFolder();
     await singleNode(data);
     {
-      await using engine = await testEngine({ nats });
-      await new Kvm(engine.jetstream).create(names.nodes);
+      await using client = await testNats({ nats });
+      await new Kvm(client.jetstream).create(names.nodes);
       expect(await errorOf(startOn(data, names))).toContain(
         `NATS has traces of it (KV_${names.nodes}), and ${data}/log.sqlite is the log of a single node: start a node that has a copy`,
       );
-      await engine.manager.streams.delete(`KV_${names.nodes}`);
+      await client.manager.streams.delete(`KV_${names.nodes}`);
     }
     {
       const other = temporaryFolder();
@@ -140,8 +140,8 @@ describe("a single node with the section cluster", () => {
       expect(message).toContain("move that file away to start this node without its history");
     }
     {
-      await using engine = await testEngine({ nats });
-      await engine.manager.streams.delete(names.stream);
+      await using client = await testNats({ nats });
+      await client.manager.streams.delete(names.stream);
       // Those of the other single node.
       expect(await errorOf(startOn(data, names))).toContain(`traces of it (OBJ_${names.snapshots})`);
     }

@@ -148,7 +148,7 @@ test("foreign and malformed messages change nothing and are counted", async () =
   const [unsigned] = await encode({}, "unsigned", { log, key: randomBytes(32), node });
   const [damaged] = await encode({}, "damaged");
   if (!wrongRevision || !otherLog || !unsigned || !damaged) throw new Error("no message");
-  const { jetstream } = a.engine;
+  const { jetstream } = a.client;
   const withHeaders = (values: Record<string, string>) => {
     const result = headers();
     for (const [name, value] of Object.entries(values)) result.set(name, value);
@@ -227,7 +227,7 @@ test("a batch that is made while NATS is away is whole, also where it is the fir
   const write = await writer(a);
   await nats.servers[0]?.kill();
   // The client asks the server anew for the size of messages.
-  await until(() => a.engine.connection.info === undefined, { what: "a lost connection" });
+  await until(() => a.client.connection.info === undefined, { what: "a lost connection" });
   const written = write(0, 3);
   await nats.servers[0]?.start();
   await written;
@@ -294,7 +294,7 @@ test("a node that lacks a deleted message applies nothing after it, and waits fo
   }
   const { sequence } = a.log;
   await write(5, 7);
-  await a.engine.manager.streams.deleteMessage(NAMES.stream, sequence + 1);
+  await a.client.manager.streams.deleteMessage(NAMES.stream, sequence + 1);
   // So does a node that reads all of the stream.
   for (const at of [path, ":memory:"]) {
     await using b = await openNode(nats, "node-b", { path: at });

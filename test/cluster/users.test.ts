@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { basic, generatedCredentials } from "../support/service.ts";
 import { until } from "../support/until.ts";
-import { ServiceNode, testEngine } from "./service-nodes.ts";
+import { ServiceNode, testNats } from "./service-nodes.ts";
 
 const NAME = "people";
 const BUCKET = clusterNames(NAME).users;
@@ -106,8 +106,8 @@ test("a change of one node's file is applied on all; removed users stay removed"
   expect(b.service.stderr().match(DIFFERS)).toHaveLength(1);
   expect(a.service.stderr()).not.toMatch(DIFFERS);
 
-  await using engine = await testEngine({ nats });
-  const kv = await new Kvm(engine.jetstream).open(BUCKET);
+  await using client = await testNats({ nats });
+  const kv = await new Kvm(client.jetstream).open(BUCKET);
   const value = async () => (await kv.get("users"))?.value ?? new Uint8Array();
   const withBob = await value();
   /** Undefined also while there is no bucket. */
@@ -146,7 +146,7 @@ test("a change of one node's file is applied on all; removed users stay removed"
     () => kv.put("users", withBob),
     () => kv.put("users", "no users"),
     () => kv.delete("users"),
-    () => engine.manager.streams.delete(`KV_${BUCKET}`),
+    () => client.manager.streams.delete(`KV_${BUCKET}`),
   ]) {
     await write();
     // Seldom: NATS 2.9 ends with an error when a bucket is read in the moment in which it is made.

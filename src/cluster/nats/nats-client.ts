@@ -16,7 +16,7 @@ import {
 import type { Clock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { parseNatsUrl } from "../../lib/nats-url.ts";
-import { EngineError } from "./nats-error.ts";
+import { NatsError } from "./nats-error.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 250;
@@ -28,7 +28,7 @@ const FOR_OPERATORS =
   "; a credentials file is for servers with an operator: where the servers have accounts and users in their own file, remove " +
   "cluster.credentialsFile and write tls://USER:PASSWORD@HOST in cluster.servers";
 
-export interface EngineOptions {
+export interface NatsOptions {
   readonly servers: readonly string[];
   /** Of the node, shown in lists of connections. */
   readonly clientName: string;
@@ -42,8 +42,8 @@ export interface EngineOptions {
     | undefined;
 }
 
-/** `connection`, `jetstream` and `manager` throw `EngineError` until NATS was reached for the first time. */
-export interface Engine {
+/** `connection`, `jetstream` and `manager` throw `NatsError` until NATS was reached for the first time. */
+export interface NatsClient {
   readonly connection: NatsConnection;
   readonly jetstream: JetStreamClient;
   readonly manager: JetStreamManager;
@@ -58,29 +58,29 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Rejects with `EngineError` when no server can be reached. */
-export async function connectEngine(options: EngineOptions): Promise<Engine> {
-  const engine = new NatsEngine(options);
-  await engine.connect();
-  return engine;
+/** Rejects with `NatsError` when no server can be reached. */
+export async function connectNats(options: NatsOptions): Promise<NatsClient> {
+  const nats = new ReconnectingNatsClient(options);
+  await nats.connect();
+  return nats;
 }
 
 /** Connects in the background, for as long as it takes. `onFailure` is called after each failed attempt. */
-export function openEngine(
-  options: EngineOptions,
+export function openNats(
+  options: NatsOptions,
   clock: Clock,
-  onFailure: (error: EngineError) => void = () => {},
-): Engine {
-  const engine = new NatsEngine(options);
-  void engine.keepConnecting(clock, onFailure);
-  return engine;
+  onFailure: (error: NatsError) => void = () => {},
+): NatsClient {
+  const nats = new ReconnectingNatsClient(options);
+  void nats.keepConnecting(clock, onFailure);
+  return nats;
 }
 
-type Api = Pick<Engine, "connection" | "jetstream" | "manager">;
+type Api = Pick<NatsClient, "connection" | "jetstream" | "manager">;
 
-class NatsEngine implements Engine {
+class ReconnectingNatsClient implements NatsClient {
   readonly reached: Promise<void>;
-  readonly #options: EngineOptions;
+  readonly #options: NatsOptions;
   readonly #closing = new AbortController();
   readonly #onReached: () => void;
   #api: Api | undefined;
@@ -88,7 +88,7 @@ class NatsEngine implements Engine {
   #refusal: string | undefined;
   readonly #listeners = new Set<() => void>();
 
-  constructor(options: EngineOptions) {
+  constructor(options: NatsOptions) {
     this.#options = options;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.reached = promise;
@@ -116,7 +116,7 @@ class NatsEngine implements Engine {
   }
 
   get #reachedApi(): Api {
-    if (!this.#api) throw new EngineError("unreachable", `NATS at ${this.#addresses} is not reached yet`);
+    if (!this.#api) throw new NatsError("unreachable", `NATS at ${this.#addresses} is not reached yet`);
     return this.#api;
   }
 
@@ -138,7 +138,7 @@ class NatsEngine implements Engine {
     } catch (error) {
       const isRefused = isRefusal(error);
       const hint = isRefused && this.#options.credentialsFile !== undefined ? FOR_OPERATORS : "";
-      throw new EngineError(
+      throw new NatsError(
         isRefused ? "refused" : "unreachable",
         `cannot connect to NATS at ${this.#addresses}: ${errorMessage(error)}${hint}`,
         { cause: error },
@@ -146,13 +146,13 @@ class NatsEngine implements Engine {
     }
   }
 
-  async keepConnecting(clock: Clock, onFailure: (error: EngineError) => void): Promise<void> {
+  async keepConnecting(clock: Clock, onFailure: (error: NatsError) => void): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
       try {
         return await this.connect();
       } catch (error) {
-        if (!(error instanceof EngineError)) throw error;
+        if (!(error instanceof NatsError)) throw error;
         onFailure(error);
         await clock.sleep(FIRST_CONNECT_WAIT_MS, signal);
       }
@@ -203,7 +203,7 @@ export function authenticatorOf(file: string): Authenticator {
   };
 }
 
-function connectOptions({ servers, clientName, credentialsFile, tls }: EngineOptions): NodeConnectionOptions {
+function connectOptions({ servers, clientName, credentialsFile, tls }: NatsOptions): NodeConnectionOptions {
   const addresses = servers.map(parseNatsUrl);
   return {
     servers: addresses.map(({ address }) => address),

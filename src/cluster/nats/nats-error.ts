@@ -1,12 +1,12 @@
 /** Why NATS cannot be used. Apart from the engine: a single node loads nothing of NATS. */
 
 /** NATS cannot be used. The message is for the operator. */
-export class EngineError extends Error {
-  override readonly name = "EngineError";
+export class NatsError extends Error {
+  override readonly name = "NatsError";
   /** `refused`: a server was reached and does not accept the credentials. */
   readonly code: "unreachable" | "refused";
 
-  constructor(code: EngineError["code"], message: string, options?: ErrorOptions) {
+  constructor(code: NatsError["code"], message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
   }

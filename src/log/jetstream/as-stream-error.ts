@@ -1,6 +1,6 @@
 /** What a failure of JetStream means for the log of a cluster. */
 import { JetStreamApiError } from "@nats-io/jetstream";
-import type { Engine } from "../../cluster/nats/nats-client.ts";
+import type { NatsClient } from "../../cluster/nats/nats-client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { StreamError } from "./stream-error.ts";
 
@@ -16,7 +16,7 @@ export interface StreamNaming {
 
 export function asStreamError(
   error: unknown,
-  engine: Engine,
+  nats: NatsClient,
   { stream, replicas }: StreamNaming,
 ): StreamError {
   if (error instanceof StreamError) return error;
@@ -32,12 +32,12 @@ export function asStreamError(
       options,
     );
   if (FULL.has(code)) return new StreamError("full", `the stream ${stream} is full: ${why}`, options);
-  if (!engine.isConnected) return new StreamError("unreachable", `NATS is unreachable: ${why}`, options);
+  if (!nats.isConnected) return new StreamError("unreachable", `NATS is unreachable: ${why}`, options);
   return new StreamError("unanswered", `the stream ${stream} does not answer: ${why}`, options);
 }
 
 /** Nobody waits for an answer that cannot come: throws `StreamError` while no server is connected. */
-export function checkConnected({ isConnected, refusal }: Engine): void {
+export function checkConnected({ isConnected, refusal }: NatsClient): void {
   if (isConnected) return;
   const why = refusal === undefined ? "NATS is unreachable" : `NATS refuses this node: ${refusal}`;
   throw new StreamError("unreachable", why);

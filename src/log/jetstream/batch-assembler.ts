@@ -16,14 +16,14 @@ import {
   type StreamMessage,
   signatureIn,
 } from "./messages.ts";
-import type { Link, Position } from "./position.ts";
+import type { ChainLink, StreamPosition } from "./position.ts";
 import { type StreamCondition, StreamError } from "./stream-error.ts";
 
 /** So many of the last ones are remembered, and compared with the stream. */
 const MAX_LINKS = 16;
 
 /** What the messages that were accepted so far amount to. */
-export interface Applied extends Omit<Position, "created"> {
+export interface Applied extends Omit<StreamPosition, "created"> {
   /** Of the last batch. */
   readonly revision: number;
 }
@@ -43,16 +43,16 @@ export class BatchAssembler {
   readonly #log: LogIdentity;
   #revision: number;
   /** The last messages that were accepted, of a batch its last part; never empty. */
-  #links: readonly Link[];
+  #links: readonly ChainLink[];
   /** The last messages that were not: where such a one is replaced, another one is missed. */
-  #ignored: readonly Link[];
+  #ignored: readonly ChainLink[];
   /** Of the last message that was accepted or ignored; not of parts that wait for others. */
   #decidedTo: number;
   /** The node that runs each source, by the takeovers so far. */
   readonly holders: Map<string, string>;
   /** Before the last batch. */
   #before: Applied | undefined;
-  #parts: { readonly part: BatchPartMessage; readonly link: Link }[] = [];
+  #parts: { readonly part: BatchPartMessage; readonly link: ChainLink }[] = [];
   /** Of the last message, accepted or not. */
   #sequence: number;
   /** Whether the stream lacks messages after the last one that was accepted. */
@@ -87,12 +87,12 @@ export class BatchAssembler {
   }
 
   /** The last messages that this node has decided about, in the order of the stream. */
-  get remembered(): readonly Link[] {
+  get remembered(): readonly ChainLink[] {
     return [...this.#links, ...this.#ignored].sort((a, b) => a.sequence - b.sequence);
   }
 
   /** The message that the next one must follow. */
-  get last(): Link {
+  get last(): ChainLink {
     const last = this.#links.at(-1);
     if (!last) throw new Error("a log has a first message");
     return last;
@@ -135,7 +135,7 @@ export class BatchAssembler {
     return undefined;
   }
 
-  async #acceptPart(part: BatchPartMessage, link: Link): Promise<Accepted | undefined> {
+  async #acceptPart(part: BatchPartMessage, link: ChainLink): Promise<Accepted | undefined> {
     const before = part.part === 0 ? undefined : this.#parts.at(-1);
     const isNext = before
       ? before.part.batch === part.batch && before.part.part === part.part - 1
@@ -164,19 +164,19 @@ export class BatchAssembler {
     }
   }
 
-  #acceptBatch(revision: number, link: Link): void {
+  #acceptBatch(revision: number, link: ChainLink): void {
     this.#before = this.applied;
     this.#revision = revision;
     this.#accept(link);
   }
 
-  #accept(link: Link): void {
+  #accept(link: ChainLink): void {
     this.#links = [...this.#links, link].slice(-MAX_LINKS);
     this.#decidedTo = link.sequence;
     this.#hasHole = false;
   }
 
-  #ignore(link: Link): void {
+  #ignore(link: ChainLink): void {
     this.#ignored = [...this.#ignored, link].slice(-MAX_LINKS);
     this.#decidedTo = link.sequence;
   }
@@ -186,7 +186,7 @@ export class BatchAssembler {
     this.#parts = [];
   }
 
-  #unlinked(link: Link): Accepted {
+  #unlinked(link: ChainLink): Accepted {
     if (this.#hasHole)
       return unusable("gap", `the stream lacks messages between ${this.last.sequence} and ${link.sequence}`);
     this.#giveUpParts();

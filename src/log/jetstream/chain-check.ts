@@ -9,7 +9,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { LogStream, StreamInfo } from "./log-stream.ts";
 import { signatureIn } from "./messages.ts";
-import type { Link } from "./position.ts";
+import type { ChainLink } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
 
 /** What a leader says that is about to be replaced is not believed at once. */
@@ -19,7 +19,7 @@ export interface ChainCheckOptions {
   readonly stream: Pick<LogStream, "info" | "message">;
   readonly clock: Clock;
   /** The last messages of the log that this node has applied; the oldest first. */
-  readonly links: () => readonly Link[];
+  readonly links: () => readonly ChainLink[];
   readonly onDiverged: (error: StreamError) => void;
   readonly signal: AbortSignal;
 }
@@ -42,14 +42,14 @@ export class ChainCheck {
     return this.#removed === this.#doubts;
   }
 
-  suspect(): void {
+  requireCheck(): void {
     this.#doubts++;
   }
 
   /** Somebody has applied something else than this node. */
-  contradict(): void {
+  onContradiction(): void {
     this.#isContradicted = true;
-    this.suspect();
+    this.requireCheck();
   }
 
   /** Resolves when there is no doubt. Rejects with `StreamError` when that is not known, or this node has diverged. */
@@ -66,7 +66,7 @@ export class ChainCheck {
 
   /** All messages that are remembered when there is a doubt, else those that came since. */
   async check({ leader, firstSequence, lastSequence }: StreamInfo): Promise<void> {
-    if (leader !== this.#leader) this.suspect();
+    if (leader !== this.#leader) this.requireCheck();
     this.#leader = leader;
     const { isSure } = this;
     const doubts = this.#doubts;
@@ -89,7 +89,7 @@ export class ChainCheck {
   }
 
   /** One of these messages that the stream does not have. */
-  async #replaced(links: readonly Link[]): Promise<Link | undefined> {
+  async #replaced(links: readonly ChainLink[]): Promise<ChainLink | undefined> {
     const { clock, signal } = this.#options;
     const others = await this.#others(links);
     if (others.length === 0) return undefined;
@@ -97,7 +97,7 @@ export class ChainCheck {
     return (await this.#others(others))[0];
   }
 
-  async #others(links: readonly Link[]): Promise<Link[]> {
+  async #others(links: readonly ChainLink[]): Promise<ChainLink[]> {
     const { stream } = this.#options;
     const stored = await Promise.all(links.map(({ sequence }) => stream.message(sequence)));
     return links.filter(({ signature }, i) => {

@@ -3,7 +3,7 @@ import { expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { headers } from "@nats-io/transport-node";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { EngineError } from "../../cluster/nats/nats-error.ts";
+import { NatsError } from "../../cluster/nats/nats-error.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { ManualClock, systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
@@ -19,7 +19,7 @@ const created = "2026-01-01T00:00:00Z";
 const retry = { clock: systemClock, logger: silentLogger };
 const canLoad = async () => true;
 const unused = (): never => {
-  throw new EngineError("unreachable", "not used in this test");
+  throw new NatsError("unreachable", "not used in this test");
 };
 
 const base = { sequence: 1, headers: headers(), data: new Uint8Array(0) };
@@ -34,7 +34,7 @@ const asMessage = ({ headers, data }: Pick<StreamMessage, "headers" | "data">, s
 
 /** A stream with these messages after its base, without NATS. */
 function streamOf(messages: readonly StreamMessage[]): LogStream {
-  const engine = {
+  const nats = {
     get connection() {
       return unused();
     },
@@ -50,7 +50,7 @@ function streamOf(messages: readonly StreamMessage[]): LogStream {
     reached: Promise.resolve(),
     close: async () => {},
   };
-  const stream = new LogStream(engine, { stream: "test", subject: "test", replicas: 1 });
+  const stream = new LogStream(nats, { stream: "test", subject: "test", replicas: 1 });
   stream.info = async () => ({
     created,
     firstSequence: 1,

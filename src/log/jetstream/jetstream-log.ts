@@ -22,9 +22,15 @@ import { type Applied, BatchAssembler } from "./batch-assembler.ts";
 import { ChainCheck } from "./chain-check.ts";
 import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
-import { encodeBatch, encodeTakeover, encodeTurn, type StreamMessage, type Writer } from "./messages.ts";
+import {
+  encodeBatch,
+  encodeTakeover,
+  encodeTurn,
+  type MessageWriter,
+  type StreamMessage,
+} from "./messages.ts";
 import type { ClockGuard } from "./open-options.ts";
-import { encodePosition, type Position, UNUSABLE_COPY, WORTHLESS_COPY } from "./position.ts";
+import { COPY_TO_DELETE, COPY_TO_MOVE_AWAY, encodePosition, type StreamPosition } from "./position.ts";
 import { Publisher } from "./publisher.ts";
 import { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
@@ -41,7 +47,7 @@ export interface JetStreamLogOptions {
   readonly stream: LogStream;
   /** Names this run of this node; no other run of any node has the same. */
   readonly node: string;
-  readonly position: Position;
+  readonly position: StreamPosition;
   /** Set where the log is opened from its copy without the stream: why. */
   readonly trouble?: StreamError | undefined;
   /** Whether the copy was made now, from a snapshot or the stream. */
@@ -129,7 +135,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#monitor = new StreamMonitor(
       {
         stream,
-        connection: stream.engine,
+        connection: stream.nats,
         health,
         clock,
         chain,
@@ -206,17 +212,17 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return BigInt(Date.parse(this.#monitor.created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
   }
 
-  get position(): Position {
+  get position(): StreamPosition {
     return this.#positionOf(this.#assembler.applied);
   }
 
   /** The position with which a snapshot of `revision` belongs: the last one, or the one before it. */
-  positionAt(revision: number): Position | undefined {
+  positionAt(revision: number): StreamPosition | undefined {
     const applied = this.#assembler.appliedAt(revision);
     return applied && this.#positionOf(applied);
   }
 
-  #positionOf({ revision, ...applied }: Applied): Position {
+  #positionOf({ revision, ...applied }: Applied): StreamPosition {
     return { created: this.#monitor.created, ...applied };
   }
 
@@ -272,7 +278,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   async #store(batch: Batch): Promise<void> {
     this.#isStoring = true;
-    await this.#local.store(batch, this.#isCopyUsable ? encodePosition(this.position) : UNUSABLE_COPY);
+    await this.#local.store(batch, this.#isCopyUsable ? encodePosition(this.position) : COPY_TO_MOVE_AWAY);
     this.#isStoring = false;
     this.#arrivals.wake();
   }
@@ -306,7 +312,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     }
   }
 
-  get #writer(): Writer {
+  get #writer(): MessageWriter {
     return { log: this.id, key: this.signingKey, node: this.node };
   }
 
@@ -316,8 +322,8 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       await aborted(this.#closing.signal);
       throw closed();
     }
-    if (this.stream.engine.isConnected) return;
-    await Promise.race([this.stream.engine.reached, aborted(this.#closing.signal)]);
+    if (this.stream.nats.isConnected) return;
+    await Promise.race([this.stream.nats.reached, aborted(this.#closing.signal)]);
     if (this.#closing.signal.aborted) throw closed();
   }
 
@@ -350,7 +356,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
 
   /** Somebody has applied something else than this node. The message means nothing, unless this node is wrong. */
   async #checkOwn(): Promise<void> {
-    this.#chain.contradict();
+    this.#chain.onContradiction();
     await this.#publisher.untilSure(this.blocked).catch((error) => {
       if (!(error instanceof LogError)) throw error;
     });
@@ -362,7 +368,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     if (error.condition === "newer") return;
     this.#isCopyUsable = false;
     try {
-      await this.#local.storePosition(this.#isFresh ? WORTHLESS_COPY : UNUSABLE_COPY);
+      await this.#local.storePosition(this.#isFresh ? COPY_TO_DELETE : COPY_TO_MOVE_AWAY);
     } finally {
       // Also with a full disk: the next attempt finds the same. With a gap once there is what repairs it.
       if (error.condition !== "gap") void this.#loseAfter(this.#isFresh ? LOAD_AGAIN_PAUSE_MS : 0);

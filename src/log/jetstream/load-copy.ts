@@ -7,14 +7,14 @@ import { openIdentity } from "./identity.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { type Base, FORMAT, isSigned, readMessage, signatureIn } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
-import { encodePosition, firstPosition, type Position } from "./position.ts";
+import { encodePosition, firstPosition, type StreamPosition } from "./position.ts";
 import { DamagedSnapshotError } from "./snapshot-pages.ts";
 import type { StoredSnapshot } from "./snapshots.ts";
 import { StreamError } from "./stream-error.ts";
 
 export interface LoadedCopy {
   readonly local: RetryingLog;
-  readonly position: Position;
+  readonly position: StreamPosition;
 }
 
 /**
@@ -91,7 +91,7 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
 /** The sequence of a message that the stream has and the snapshot has otherwise: its node had diverged. */
 async function replacedLink(
   { stream }: OpenOptions,
-  { links, ignored }: Position,
+  { links, ignored }: StreamPosition,
   { firstSequence }: StreamInfo,
 ): Promise<number | undefined> {
   for (const { sequence, signature } of [...links, ...ignored]) {

@@ -12,7 +12,7 @@ import {
   StorageType,
 } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
-import type { Engine } from "../../cluster/nats/nats-client.ts";
+import type { NatsClient } from "../../cluster/nats/nats-client.ts";
 import { asStreamError, checkConnected } from "./as-stream-error.ts";
 import type { EncodedMessage, StreamMessage } from "./messages.ts";
 import { StreamError } from "./stream-error.ts";
@@ -76,14 +76,14 @@ export interface LogStreamOptions {
 }
 
 export class LogStream {
-  readonly engine: Engine;
+  readonly nats: NatsClient;
   readonly #options: LogStreamOptions;
   /** As the server that was connected last says: while none is, the client has forgotten it. */
   #maxPayload: number | undefined;
   #replicas: ReplicaCounts;
 
-  constructor(engine: Engine, options: LogStreamOptions) {
-    this.engine = engine;
+  constructor(nats: NatsClient, options: LogStreamOptions) {
+    this.nats = nats;
     this.#options = options;
     this.#replicas = { configured: options.replicas, current: 0 };
   }
@@ -102,7 +102,7 @@ export class LogStream {
   }
 
   #rememberMaxPayload(): void {
-    this.#maxPayload = this.engine.connection.info?.max_payload ?? this.#maxPayload;
+    this.#maxPayload = this.nats.connection.info?.max_payload ?? this.#maxPayload;
   }
 
   /** Creates the stream where it does not exist. Rejects with `StreamError`. */
@@ -114,7 +114,7 @@ export class LogStream {
     }
     const { stream, subject, replicas, maxBytes } = this.#options;
     try {
-      await this.engine.manager.streams.add({
+      await this.nats.manager.streams.add({
         name: stream,
         subjects: [subject],
         num_replicas: replicas,
@@ -157,10 +157,10 @@ export class LogStream {
   }
 
   async #info(): Promise<StreamInfo> {
-    checkConnected(this.engine);
+    checkConnected(this.nats);
     this.#rememberMaxPayload();
-    const { created, state, config, cluster } = await this.engine.manager.streams.info(this.#options.stream);
-    const connectedServer = this.engine.connection.info?.server_name;
+    const { created, state, config, cluster } = await this.nats.manager.streams.info(this.#options.stream);
+    const connectedServer = this.nats.connection.info?.server_name;
     return {
       created,
       firstSequence: state.first_seq,
@@ -181,7 +181,7 @@ export class LogStream {
     if (messages === lastSequence - firstSequence + 1) return true;
     try {
       const details = { deleted_details: true };
-      const { state } = await this.engine.manager.streams.info(this.#options.stream, details);
+      const { state } = await this.nats.manager.streams.info(this.#options.stream, details);
       return (state.deleted ?? []).every((deleted) => deleted <= sequence);
     } catch (error) {
       throw this.#asStreamError(error);
@@ -190,9 +190,9 @@ export class LogStream {
 
   /** Stores the message if `expected` is the sequence of the last one; anywhere, where it is undefined. */
   async publish({ id, headers, data }: EncodedMessage, expected?: number): Promise<PublishOutcome> {
-    checkConnected(this.engine);
+    checkConnected(this.nats);
     try {
-      const { seq } = await this.engine.jetstream.publish(this.#options.subject, data, {
+      const { seq } = await this.nats.jetstream.publish(this.#options.subject, data, {
         msgID: id,
         headers,
         timeout: PUBLISH_TIMEOUT_MS,
@@ -212,7 +212,7 @@ export class LogStream {
   /** One message; undefined when the stream does not have it. */
   async message(sequence: number): Promise<StreamMessage | undefined> {
     try {
-      const stored = await this.engine.manager.streams.getMessage(this.#options.stream, { seq: sequence });
+      const stored = await this.nats.manager.streams.getMessage(this.#options.stream, { seq: sequence });
       if (!stored) return undefined;
       return { sequence: stored.seq, headers: readHeaders(() => stored.header), data: stored.data };
     } catch (error) {
@@ -235,7 +235,7 @@ export class LogStream {
   async *follow(sequence: number, signal: AbortSignal): AsyncGenerator<StreamMessage> {
     const { stream } = this.#options;
     try {
-      const consumer = await this.engine.jetstream.consumers.get(stream, {
+      const consumer = await this.nats.jetstream.consumers.get(stream, {
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: sequence,
       });
@@ -269,14 +269,14 @@ export class LogStream {
   /** Deletes the messages before `sequence`. */
   async purge(sequence: number): Promise<void> {
     try {
-      await this.engine.manager.streams.purge(this.#options.stream, { seq: sequence });
+      await this.nats.manager.streams.purge(this.#options.stream, { seq: sequence });
     } catch (error) {
       throw this.#asStreamError(error);
     }
   }
 
   #asStreamError(error: unknown): StreamError {
-    return asStreamError(error, this.engine, this.#options);
+    return asStreamError(error, this.nats, this.#options);
   }
 }
 

@@ -19,7 +19,7 @@ import { type LoadedCopy, readBase } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { encodeBase } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
-import { encodePosition, firstPosition, type Position } from "./position.ts";
+import { encodePosition, firstPosition, type StreamPosition } from "./position.ts";
 
 /** An empty log. Returns its id; undefined where somebody else was first. */
 export async function beginLog({
@@ -112,7 +112,7 @@ async function publishState(
   local: RetryingLog,
   { id, signingKey }: LogIdentity,
   created: string,
-): Promise<Position | undefined> {
+): Promise<StreamPosition | undefined> {
   const state = newestState(local);
   const { revision, time } = state;
   // The snapshot names the signature of the first message, so both have the same sealed key, also of an earlier start.
@@ -128,7 +128,10 @@ async function publishState(
 }
 
 /** The position after the first message, where an earlier start has begun the stream with this state of `local`. */
-async function positionAfterOwnBase(options: OpenOptions, local: RetryingLog): Promise<Position | undefined> {
+async function positionAfterOwnBase(
+  options: OpenOptions,
+  local: RetryingLog,
+): Promise<StreamPosition | undefined> {
   const info = await options.stream.info();
   const base = await readBase(options, info);
   if (base?.log !== local.id || base.revision !== local.stats().newest) return undefined;

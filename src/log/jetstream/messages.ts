@@ -57,7 +57,7 @@ export interface EncodedMessage {
   readonly data: Uint8Array;
 }
 
-export interface Writer {
+export interface MessageWriter {
   /** The id of the log. */
   readonly log: string;
   /** The signing key of the log. */
@@ -114,7 +114,7 @@ export interface BatchPartMessage {
 /** The messages of a batch, none with a payload over `maxBytes`. `previous` is the signature of the message before them. */
 export async function encodeBatch(
   { revision, time, entries }: Batch,
-  { log, key, node }: Writer,
+  { log, key, node }: MessageWriter,
   batchId: string,
   previous: string,
   maxBytes: number,
@@ -165,7 +165,7 @@ export const encodeBase = (base: Base, key: Uint8Array, id: string): EncodedMess
 /** `previous` is the signature of the message before it. */
 export const encodeTakeover = (
   source: string,
-  { log, key, node }: Writer,
+  { log, key, node }: MessageWriter,
   id: string,
   previous: string,
 ): EncodedMessage =>
@@ -183,7 +183,7 @@ export const encodeTakeover = (
   );
 
 /** `after` is the sequence of the last message that the node knows. */
-export const encodeTurn = ({ log, key, node }: Writer, id: string, after: number): EncodedMessage =>
+export const encodeTurn = ({ log, key, node }: MessageWriter, id: string, after: number): EncodedMessage =>
   encodeSigned(
     key,
     id,

@@ -22,7 +22,7 @@ import { canLoad, loadCopy, missingSnapshot } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { beginFromCopy, beginFromSingleNode, beginLog } from "./make-stream.ts";
 import type { OpenOptions, Traces } from "./open-options.ts";
-import { decodePosition, type Position, WORTHLESS_COPY } from "./position.ts";
+import { COPY_TO_DELETE, decodePosition, type StreamPosition } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
 
 const RETRY_MS = 1_000;
@@ -33,7 +33,7 @@ const CHECKS_UNTIL_ABANDONED = 30;
 
 interface Copy {
   readonly local: RetryingLog;
-  readonly position: Position;
+  readonly position: StreamPosition;
 }
 
 /** The log follows the stream once it is started. Rejects with `LogError`. */
@@ -70,7 +70,7 @@ async function openCopy(options: OpenOptions): Promise<Copy | undefined> {
   const local = openRetryingLog(path, { clock, logger });
   const position = decodePosition(local.position);
   if (position) return { local, position };
-  const isEmpty = local.stats().newest === 0 || local.position === WORTHLESS_COPY;
+  const isEmpty = local.stats().newest === 0 || local.position === COPY_TO_DELETE;
   await local.close();
   if (!isEmpty) moveAway(options, local.id);
   else for (const file of filesOfLog(path)) rmSync(file, { force: true });

@@ -77,7 +77,7 @@ export class Publisher {
       try {
         return await attempt();
       } catch (error) {
-        chain.suspect();
+        chain.requireCheck();
         throw error;
       }
     };

@@ -11,7 +11,7 @@ import { type ObjectInfo, type ObjectStore, Objm, StorageType, setSha256Backend 
 import Type from "typebox";
 import { Value } from "typebox/value";
 import type { ForeignMessages } from "../../cluster/nats/foreign-messages.ts";
-import type { Engine } from "../../cluster/nats/nats-client.ts";
+import type { NatsClient } from "../../cluster/nats/nats-client.ts";
 import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { readSignedText, signText } from "../../cluster/nats/signed.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -19,7 +19,7 @@ import type { CompressedPage } from "../embedded.ts";
 import type { Snapshot } from "../log.ts";
 import { asStreamError } from "./as-stream-error.ts";
 import { FORMAT } from "./messages.ts";
-import { Position } from "./position.ts";
+import { StreamPosition } from "./position.ts";
 import { removeUnusedChunks } from "./snapshot-chunks.ts";
 import { DamagedSnapshotError, encodePages, readPages } from "./snapshot-pages.ts";
 import type { StreamError } from "./stream-error.ts";
@@ -38,7 +38,7 @@ const Facts = Type.Object({
   /** The id and the sealed signing key of the log. */
   log: Type.String({ minLength: 1 }),
   key: Type.String(),
-  position: Position,
+  position: StreamPosition,
   revision: Type.Integer({ minimum: 0 }),
   time: Type.Integer({ minimum: 0 }),
   graphTime: Type.Integer({ minimum: 0 }),
@@ -71,15 +71,15 @@ export interface ClusterSnapshotsOptions {
 }
 
 export class ClusterSnapshots {
-  readonly #engine: Engine;
+  readonly #nats: NatsClient;
   readonly #options: ClusterSnapshotsOptions;
   readonly #clock: Clock;
   readonly #key: Uint8Array;
   /** Objects that no node has written, and that are counted: as many as there are places. */
   readonly #counted = new Map<string, string>();
 
-  constructor(engine: Engine, options: ClusterSnapshotsOptions, clock: Clock) {
-    this.#engine = engine;
+  constructor(nats: NatsClient, options: ClusterSnapshotsOptions, clock: Clock) {
+    this.#nats = nats;
     this.#options = options;
     this.#clock = clock;
     this.#key = options.secret.derive("snapshots");
@@ -163,7 +163,7 @@ export class ClusterSnapshots {
   async #removeUnusedChunks(store: ObjectStore, end: number): Promise<void> {
     const infos = await Promise.all(PLACES.map((name) => store.info(name)));
     const used = new Set(infos.flatMap((info) => info?.nuid ?? []));
-    await removeUnusedChunks(this.#engine.manager, this.#options.bucket, end, used);
+    await removeUnusedChunks(this.#nats.manager, this.#options.bucket, end, used);
   }
 
   async *#untilStalled(data: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -217,14 +217,14 @@ export class ClusterSnapshots {
     const { bucket, replicas } = this.#options;
     const found = await this.#find();
     if (found) return found;
-    const objects = new Objm(this.#engine.jetstream);
+    const objects = new Objm(this.#nats.jetstream);
     return objects.create(bucket, { replicas, storage: StorageType.File });
   }
 
   /** Undefined where the bucket does not exist. */
   async #find(): Promise<ObjectStore | undefined> {
     try {
-      return await new Objm(this.#engine.jetstream).open(this.#options.bucket);
+      return await new Objm(this.#nats.jetstream).open(this.#options.bucket);
     } catch (error) {
       if (error instanceof Error && error.message === "object store not found") return undefined;
       throw error;
@@ -233,7 +233,7 @@ export class ClusterSnapshots {
 
   #asStreamError(error: unknown): StreamError {
     const { replicas } = this.#options;
-    return asStreamError(error, this.#engine, { stream: this.stream, replicas });
+    return asStreamError(error, this.#nats, { stream: this.stream, replicas });
   }
 }
 

@@ -54,7 +54,7 @@ function monitored(lastSequence = 10) {
       connection,
       health,
       clock,
-      chain: { check: async () => {}, suspect() {} },
+      chain: { check: async () => {}, requireCheck() {} },
       created: "then",
       canLoad: async (beyond) => snapshot >= beyond,
       loadedTo: -1,

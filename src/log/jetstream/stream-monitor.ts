@@ -5,7 +5,7 @@
  * sends them is gone, is found by reading the stream's end while nothing does.
  */
 
-import type { Engine } from "../../cluster/nats/nats-client.ts";
+import type { NatsClient } from "../../cluster/nats/nats-client.ts";
 import { orAborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { within } from "../../lib/within.ts";
@@ -33,10 +33,10 @@ const READS_UNTIL_FOLLOWED = 5;
 
 interface Monitored {
   readonly stream: Pick<LogStream, "info" | "hasAllAfter">;
-  readonly connection: Pick<Engine, "isConnected" | "onConnection">;
+  readonly connection: Pick<NatsClient, "isConnected" | "onConnection">;
   readonly health: StreamHealth;
   readonly clock: Clock;
-  readonly chain: Pick<ChainCheck, "check" | "suspect">;
+  readonly chain: Pick<ChainCheck, "check" | "requireCheck">;
   /** When the stream was created that this node follows. */
   readonly created: string;
   /** Whether there is a complete state to load that has this message. Rejects with `StreamError`. */
@@ -104,7 +104,7 @@ export class StreamMonitor {
     let changed = new AbortController();
     const unlisten = connection.onConnection(() => {
       changed.abort();
-      chain.suspect();
+      chain.requireCheck();
       // What was sent to a connection that broke is lost.
       if (connection.isConnected) this.#progress.followAgain();
     });
@@ -251,7 +251,7 @@ export class StreamMonitor {
 
   onTrouble(error: unknown): void {
     if (!(error instanceof StreamError)) throw error;
-    this.#monitored.chain.suspect();
+    this.#monitored.chain.requireCheck();
     // Another server leads it in a moment; while messages arrive, nothing is missing. Otherwise it is found above.
     if (error.condition === "unanswered") return;
     this.#noteComplete();

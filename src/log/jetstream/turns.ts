@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Arrivals } from "./arrivals.ts";
 
 /** Refused appends in a row, after which a node wants a turn. */
-const PATIENCE = 4;
+const MAX_REFUSALS = 4;
 /** For computing and publishing a large batch. After it, the node may be dead. */
 const TURN_MS = 5_000;
 
@@ -43,7 +43,7 @@ export class Turns {
   /** An append of this node was refused. Returns whether it wants a turn now. */
   onRefused(): boolean {
     this.#refused++;
-    if (this.#refused < PATIENCE || this.#wanted.some(({ node }) => node === this.#node)) return false;
+    if (this.#refused < MAX_REFUSALS || this.#wanted.some(({ node }) => node === this.#node)) return false;
     this.#refused = 0;
     return true;
   }

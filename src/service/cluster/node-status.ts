@@ -2,9 +2,12 @@
 import type { ClusterStatus } from "../../api/cluster-status.ts";
 import type { Config } from "../../config/schema.ts";
 import { STREAM_CONDITIONS } from "../../log/jetstream/stream-error.ts";
-import type { Cluster } from "./open-cluster.ts";
+import type { ClusterMember } from "./open-cluster.ts";
 
-export function clusterStatus({ log, node, foreign, clockCheck }: Cluster, config: Config): ClusterStatus {
+export function clusterStatus(
+  { log, node, foreign, clockCheck }: ClusterMember,
+  config: Config,
+): ClusterStatus {
   const { name, maxStaleSeconds } = config.cluster;
   return {
     name,

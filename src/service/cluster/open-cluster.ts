@@ -8,8 +8,8 @@ import { ClockCheck } from "../../cluster/clock-check.ts";
 import { Leases } from "../../cluster/leases.ts";
 import { type ClusterNames, clusterNames } from "../../cluster/nats/cluster-names.ts";
 import { ForeignMessages } from "../../cluster/nats/foreign-messages.ts";
-import { type Engine, type EngineOptions, openEngine } from "../../cluster/nats/nats-client.ts";
-import type { EngineError } from "../../cluster/nats/nats-error.ts";
+import { type NatsClient, type NatsOptions, openNats } from "../../cluster/nats/nats-client.ts";
+import type { NatsError } from "../../cluster/nats/nats-error.ts";
 import { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { losesMessages } from "../../cluster/nats/server-version.ts";
 import { clearFormerRun, clearNodes, type NodesPlace, readNodes } from "../../cluster/nodes.ts";
@@ -37,8 +37,8 @@ import { copyFile, LOG_FILE } from "../data-folder.ts";
 import { StartupError } from "../startup-error.ts";
 import { newRun, replaceRun } from "./node-runs.ts";
 
-export interface Cluster {
-  readonly engine: Engine;
+export interface ClusterMember {
+  readonly nats: NatsClient;
   readonly names: ClusterNames;
   readonly log: JetStreamLog;
   readonly leases: Leases;
@@ -52,14 +52,14 @@ export interface Cluster {
   readonly node: string;
 }
 
-/** Rejects with `LogError`, `EngineError` or `StartupError`. */
+/** Rejects with `LogError`, `NatsError` or `StartupError`. */
 export async function openCluster(
   config: Config,
   dataDir: string | undefined,
   clock: Clock,
   logger: Logger,
   signal: AbortSignal,
-): Promise<Cluster> {
+): Promise<ClusterMember> {
   const { name, replicas } = config.cluster;
   const names = clusterNames(name);
   const nodeName = config.cluster.node ?? nameOfMachine();
@@ -69,18 +69,18 @@ export async function openCluster(
   if (config.cluster.credentialsFile !== undefined)
     readText("credentialsFile", config.cluster.credentialsFile);
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name));
-  const engine = await reachEngine(engineOptions(config, nodeName), existsSync(path), clock, logger, signal);
+  const nats = await reachNats(natsOptions(config, nodeName), existsSync(path), clock, logger, signal);
   try {
     const foreign = new ForeignMessages();
-    const snapshots = new ClusterSnapshots(engine, snapshotsOptions(config.cluster, secret, foreign), clock);
-    const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
+    const snapshots = new ClusterSnapshots(nats, snapshotsOptions(config.cluster, secret, foreign), clock);
+    const stream = new LogStream(nats, { stream: names.stream, subject: names.subject, replicas });
     const readOthers = async () => {
-      const nodes = await readNodes(nodesOf({ engine, names, foreign, clockCheck }));
+      const nodes = await readNodes(nodesOf({ nats, names, foreign, clockCheck }));
       return nodes.filter((other) => other.node !== node && other.lostSince === undefined);
     };
     const measure = async () => {
-      const place = nodesOf({ engine, names, foreign, clockCheck });
-      if (!engine.isConnected) return false;
+      const place = nodesOf({ nats, names, foreign, clockCheck });
+      if (!nats.isConnected) return false;
       await clearFormerRun({ ...place, replicas, clockCheck }, nodeName);
       return true;
     };
@@ -94,7 +94,7 @@ export async function openCluster(
       secret,
       newestState,
       traces: async () => {
-        const { places, nodes } = await tracesOf(engine, names, replicas);
+        const { places, nodes } = await tracesOf(nats, names, replicas);
         return { places, nodes: nodes.filter((other) => other.nodeName !== nodeName) };
       },
       clockCheck,
@@ -107,7 +107,7 @@ export async function openCluster(
       else log.health.report("clock", new StreamError("clock", message));
     });
     const leases = new Leases({
-      engine,
+      nats,
       bucket: names.leases,
       replicas,
       node,
@@ -121,10 +121,10 @@ export async function openCluster(
     });
     // The leases learn of a wrong clock.
     await measure();
-    if (replicas > 1) void engine.reached.then(() => warnOfLosses(engine, logger));
-    return { engine, names, log, leases, snapshots, secret, foreign, clockCheck, nodeName, node };
+    if (replicas > 1) void nats.reached.then(() => warnOfLosses(nats, logger));
+    return { nats, names, log, leases, snapshots, secret, foreign, clockCheck, nodeName, node };
   } catch (error) {
-    await engine.close();
+    await nats.close();
     throw error;
   }
 }
@@ -136,11 +136,11 @@ export const requestsOf = (name: string, secret: ClusterSecret): Pick<RequestPla
 });
 
 /** What NATS has of a cluster besides its log. Rejects with `StreamError`. */
-export async function tracesOf(engine: Engine, names: ClusterNames, replicas: number): Promise<Traces> {
+export async function tracesOf(nats: NatsClient, names: ClusterNames, replicas: number): Promise<Traces> {
   try {
-    return await findTraces(names, { engine, bucket: names.nodes, clock: systemClock });
+    return await findTraces(names, { nats, bucket: names.nodes, clock: systemClock });
   } catch (error) {
-    throw asStreamError(error, engine, { stream: names.stream, replicas });
+    throw asStreamError(error, nats, { stream: names.stream, replicas });
   }
 }
 
@@ -148,27 +148,27 @@ export async function tracesOf(engine: Engine, names: ClusterNames, replicas: nu
  * After a log was begun that gives a former one up: what nodes show of that is nothing to wait for. Rejects with `StreamError`.
  */
 export async function forgetFormerNodes(
-  engine: Engine,
+  nats: NatsClient,
   names: ClusterNames,
   replicas: number,
 ): Promise<void> {
   try {
-    await clearNodes({ engine, bucket: names.nodes, clock: systemClock });
+    await clearNodes({ nats, bucket: names.nodes, clock: systemClock });
   } catch (error) {
-    throw asStreamError(error, engine, { stream: `KV_${names.nodes}`, replicas });
+    throw asStreamError(error, nats, { stream: `KV_${names.nodes}`, replicas });
   }
 }
 
 /** Where the nodes of a cluster are listed. Their ages are by the clock of NATS: that of this node may be wrong. */
 export const nodesOf = ({
-  engine,
+  nats,
   names,
   foreign,
   clockCheck,
-}: Pick<Cluster, "engine" | "names" | "foreign" | "clockCheck">): NodesPlace => ({
-  engine,
+}: Pick<ClusterMember, "nats" | "names" | "foreign" | "clockCheck">): NodesPlace => ({
+  nats,
   bucket: names.nodes,
-  clock: clockCheck.engineClock,
+  clock: clockCheck.natsClock,
   onMalformed: (entry) => foreign.countEntry("nodes", entry),
 });
 
@@ -184,35 +184,35 @@ export const snapshotsOptions = (
   foreign,
 });
 
-export const engineOptions = ({ cluster }: Config, nodeName: string): EngineOptions => ({
+export const natsOptions = ({ cluster }: Config, nodeName: string): NatsOptions => ({
   servers: cluster.servers,
   clientName: `gazetteer ${nodeName}`,
   credentialsFile: cluster.credentialsFile,
   tls: tlsOf(cluster.tls),
 });
 
-/** A node with a copy of the log does not wait for NATS. Rejects with `EngineError`. */
-async function reachEngine(
-  options: EngineOptions,
+/** A node with a copy of the log does not wait for NATS. Rejects with `NatsError`. */
+async function reachNats(
+  options: NatsOptions,
   hasCopy: boolean,
   clock: Clock,
   logger: Logger,
   signal: AbortSignal,
-): Promise<Engine> {
-  const failed = Promise.withResolvers<EngineError>();
-  const engine = openEngine(options, clock, failed.resolve);
-  const failure = await Promise.race([engine.reached, failed.promise]);
-  if (!failure || (hasCopy && failure.code === "unreachable")) return engine;
+): Promise<NatsClient> {
+  const failed = Promise.withResolvers<NatsError>();
+  const nats = openNats(options, clock, failed.resolve);
+  const failure = await Promise.race([nats.reached, failed.promise]);
+  if (!failure || (hasCopy && failure.code === "unreachable")) return nats;
   if (failure.code === "unreachable") {
     logger.warn("waiting for NATS: this node has no copy of the log yet", { why: failure.message });
-    await Promise.race([engine.reached, aborted(signal)]);
-    if (!signal.aborted) return engine;
+    await Promise.race([nats.reached, aborted(signal)]);
+    if (!signal.aborted) return nats;
   }
-  await engine.close();
+  await nats.close();
   throw failure;
 }
 
-function warnOfLosses({ connection }: Engine, logger: Logger): void {
+function warnOfLosses({ connection }: NatsClient, logger: Logger): void {
   const version = connection.info?.version;
   if (version !== undefined && losesMessages(version))
     logger.warn(

@@ -8,10 +8,10 @@ import type { Logger } from "../../lib/logger.ts";
 import { within } from "../../lib/within.ts";
 import type { Committer } from "../../view/committer.ts";
 import type { SourceSet } from "../source-set.ts";
-import type { Cluster } from "./open-cluster.ts";
+import type { ClusterMember } from "./open-cluster.ts";
 
 export interface OrphanedSourcesParts {
-  readonly cluster: Pick<Cluster, "leases" | "log">;
+  readonly cluster: Pick<ClusterMember, "leases" | "log">;
   readonly sources: Pick<SourceSet, "markOrphaned">;
   readonly committer: Committer;
   readonly clock: Clock;

@@ -6,7 +6,7 @@ import type { OnMalformed } from "../../cluster/bucket.ts";
 import { readLeases } from "../../cluster/leases.ts";
 import { clusterNames } from "../../cluster/nats/cluster-names.ts";
 import { ForeignMessages } from "../../cluster/nats/foreign-messages.ts";
-import type { Engine } from "../../cluster/nats/nats-client.ts";
+import type { NatsClient } from "../../cluster/nats/nats-client.ts";
 import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { readNodes } from "../../cluster/nodes.ts";
 import type { Config } from "../../config/schema.ts";
@@ -15,14 +15,14 @@ import { asStreamError, checkConnected } from "../../log/jetstream/as-stream-err
 import { LogStream, type StreamInfo } from "../../log/jetstream/log-stream.ts";
 import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
 import { type ClusterOverview, OVERVIEW_PARTS, type OverviewPart } from "../../model/cluster-overview.ts";
-import { type Cluster, snapshotsOptions } from "./open-cluster.ts";
+import { type ClusterMember, snapshotsOptions } from "./open-cluster.ts";
 
 /** For all who look within this time, NATS is read once. */
 const MAX_AGE_MS = 1_000;
 
 /** What cannot be read is in `errors`. */
 export async function readClusterOverview(
-  engine: Engine,
+  nats: NatsClient,
   { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
   secret: ClusterSecret,
   clock: Clock,
@@ -36,19 +36,19 @@ export async function readClusterOverview(
     read: () => Promise<T>,
   ): Promise<T | undefined> => {
     try {
-      checkConnected(engine);
+      checkConnected(nats);
       return await read();
     } catch (error) {
-      failures.set(of, asStreamError(error, engine, { stream, replicas }).message);
+      failures.set(of, asStreamError(error, nats, { stream, replicas }).message);
       return undefined;
     }
   };
   const onMalformed: OnMalformed = (entry) => foreign.countEntry("nodes", entry);
-  const stored = new ClusterSnapshots(engine, snapshotsOptions({ name, replicas }, secret), clock);
+  const stored = new ClusterSnapshots(nats, snapshotsOptions({ name, replicas }, secret), clock);
   const [nodes = [], leases = [], info, snapshots] = await Promise.all([
-    part("nodes", `KV_${names.nodes}`, () => readNodes({ engine, bucket: names.nodes, clock, onMalformed })),
-    part("leases", `KV_${names.leases}`, () => readLeases(engine, names.leases)),
-    part("stream", names.stream, () => new LogStream(engine, { ...names, replicas }).info()),
+    part("nodes", `KV_${names.nodes}`, () => readNodes({ nats, bucket: names.nodes, clock, onMalformed })),
+    part("leases", `KV_${names.leases}`, () => readLeases(nats, names.leases)),
+    part("stream", names.stream, () => new LogStream(nats, { ...names, replicas }).info()),
     part("snapshots", `OBJ_${names.snapshots}`, () => stored.listAll()),
   ]);
   return {
@@ -108,20 +108,20 @@ const serversOf = ({ leader, followers }: StreamInfo, now: number): Servers => [
 /** For a node that runs: many readers are one. */
 export function createOverviewReader(
   {
-    engine,
+    nats,
     secret,
     foreign,
-    clockCheck: { engineClock },
-  }: Pick<Cluster, "engine" | "secret" | "foreign" | "clockCheck">,
+    clockCheck: { natsClock },
+  }: Pick<ClusterMember, "nats" | "secret" | "foreign" | "clockCheck">,
   { cluster }: Pick<Config, "cluster">,
 ): () => Promise<ClusterOverview> {
   let readAt = Number.NEGATIVE_INFINITY;
   let last: Promise<ClusterOverview> | undefined;
   return () => {
-    const now = engineClock.monotonic();
+    const now = natsClock.monotonic();
     if (last && now - readAt < MAX_AGE_MS) return last;
     readAt = now;
-    last = readClusterOverview(engine, cluster, secret, engineClock, foreign);
+    last = readClusterOverview(nats, cluster, secret, natsClock, foreign);
     return last;
   };
 }

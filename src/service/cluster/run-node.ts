@@ -18,7 +18,7 @@ import { VERSION } from "../../lib/version.ts";
 import { within } from "../../lib/within.ts";
 import { MergeRules } from "../../view/merge-rules.ts";
 import type { SourceSet } from "../source-set.ts";
-import type { Store } from "../store.ts";
+import type { ServiceStorage } from "../storage.ts";
 import { withKeptSources } from "./cluster-settings.ts";
 import { nodesOf, requestsOf } from "./open-cluster.ts";
 import { markOrphanedSources } from "./orphaned-sources.ts";
@@ -35,7 +35,7 @@ const SPREAD_INTERVAL_MS = 30_000;
 
 export interface ClusterNodeParts {
   readonly config: Config;
-  readonly store: Store;
+  readonly store: ServiceStorage;
   readonly sources: SourceSet;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -46,7 +46,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   const { config, store, sources, clock, logger, url } = parts;
   const { cluster, committer, view } = store;
   if (!cluster) return;
-  const { engine, leases, log, secret, node, nodeName, foreign, clockCheck } = cluster;
+  const { nats, leases, log, secret, node, nodeName, foreign, clockCheck } = cluster;
   const startedAt = clock.now();
   const nodes = nodesOf(cluster);
   const held = () => leases.held.filter((name) => sources.names.includes(name));
@@ -76,9 +76,9 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   };
   const answer = async (): Promise<void> => {
     // A node with a copy of the log starts before NATS is reached.
-    await Promise.race([engine.reached, aborted(signal)]);
+    await Promise.race([nats.reached, aborted(signal)]);
     if (signal.aborted) return;
-    const { connection } = engine;
+    const { connection } = nats;
     const onForeign = () => foreign.count("requests");
     const place = { connection, ...requestsOf(config.cluster.name, secret) };
     while (!signal.aborted) {

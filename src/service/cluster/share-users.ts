@@ -6,12 +6,12 @@ import type { Config } from "../../config/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { dataDirOf, sharedUsersFile } from "../data-folder.ts";
-import type { Cluster } from "./open-cluster.ts";
+import type { ClusterMember } from "./open-cluster.ts";
 
 /** Resolves when the last known users of the cluster apply, if there are any. The result is to be run. */
 export async function shareUsers(
   users: ReloadableUsers,
-  cluster: Cluster | undefined,
+  cluster: ClusterMember | undefined,
   config: Config,
   clock: Clock,
   logger: Logger,
@@ -21,7 +21,7 @@ export async function shareUsers(
   const { SharedUsers } = await import("../../cluster/shared-users.ts");
   const dataDir = dataDirOf(config);
   const shared = new SharedUsers({
-    engine: cluster.engine,
+    nats: cluster.nats,
     bucket: cluster.names.users,
     replicas,
     secret: cluster.secret,

@@ -14,7 +14,7 @@ import type { StreamInfo } from "../../log/jetstream/log-stream.ts";
 import type { StoredSnapshot } from "../../log/jetstream/snapshots.ts";
 import type { Committer } from "../../view/committer.ts";
 import { snapshotOf } from "../../view/view.ts";
-import type { Cluster } from "./open-cluster.ts";
+import type { ClusterMember } from "./open-cluster.ts";
 
 export interface SnapshotPublisherOptions {
   readonly intervalMs?: number;
@@ -29,14 +29,14 @@ export interface SnapshotPublisherOptions {
 const OWNER = "log";
 
 export class SnapshotPublisher {
-  readonly #cluster: Pick<Cluster, "log" | "snapshots" | "secret">;
+  readonly #cluster: Pick<ClusterMember, "log" | "snapshots" | "secret">;
   readonly #committer: Committer;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #options: Required<SnapshotPublisherOptions>;
 
   constructor(
-    cluster: Pick<Cluster, "log" | "snapshots" | "secret">,
+    cluster: Pick<ClusterMember, "log" | "snapshots" | "secret">,
     committer: Committer,
     clock: Clock,
     logger: Logger,

@@ -31,9 +31,9 @@ export interface ChaosEngine {
 }
 
 /** Rejects with the faults, the events, and the ends of the nodes' logs. */
-export async function runChaos(plan: Plan, engine: ChaosEngine): Promise<void> {
-  const observed = new Observed(engine.isLossy);
-  await using lab = await buildLab(observed, engine.program);
+export async function runChaos(plan: Plan, client: ChaosEngine): Promise<void> {
+  const observed = new Observed(client.isLossy);
+  await using lab = await buildLab(observed, client.program);
   const disturber = new Disturber(lab, observed);
   try {
     await runIn(lab, plan, disturber, observed);

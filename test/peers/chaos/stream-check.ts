@@ -5,7 +5,7 @@
  */
 
 import { clusterNames } from "../../../src/cluster/nats/cluster-names.ts";
-import { connectEngine } from "../../../src/cluster/nats/nats-client.ts";
+import { connectNats } from "../../../src/cluster/nats/nats-client.ts";
 import type { ClusterSecret } from "../../../src/cluster/nats/sealed.ts";
 import { BatchAssembler } from "../../../src/log/jetstream/batch-assembler.ts";
 import { openIdentity } from "../../../src/log/jetstream/identity.ts";
@@ -35,10 +35,10 @@ export interface StreamFindings {
 async function* readLog(
   lab: Lab,
 ): AsyncGenerator<{ message: StreamMessage; batch?: Batch; source?: string; isForeign: boolean }> {
-  const engine = await connectEngine({ servers: lab.nats.urls.split(","), clientName: "chaos" });
+  const client = await connectNats({ servers: lab.nats.urls.split(","), clientName: "chaos" });
   try {
     const { stream, subject } = clusterNames(CLUSTER);
-    const log = new LogStream(engine, { stream, subject, replicas: SERVERS });
+    const log = new LogStream(client, { stream, subject, replicas: SERVERS });
     const { firstSequence, lastSequence } = await log.info();
     const end = new AbortController();
     let assembler: BatchAssembler | undefined;
@@ -58,7 +58,7 @@ async function* readLog(
     }
     end.abort();
   } finally {
-    await engine.close();
+    await client.close();
   }
 }
 

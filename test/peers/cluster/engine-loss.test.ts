@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { clusterNames } from "../../../src/cluster/nats/cluster-names.ts";
 import type { ClusterOverview } from "../../../src/model/cluster-overview.ts";
-import { deviceId, ServiceNode, testEngine } from "../../cluster/service-nodes.ts";
+import { deviceId, ServiceNode, testNats } from "../../cluster/service-nodes.ts";
 import { runCommand } from "../../support/command.ts";
 import { startNatsServers } from "../../support/nats-servers.ts";
 import { until } from "../../support/until.ts";
@@ -24,9 +24,9 @@ test("the server that leads the leases and the log is killed: the source runs on
   await b.untilSource("site", "standby");
   const before = await a.source("site");
 
-  await using engine = await testEngine(cluster);
+  await using client = await testNats(cluster);
   const leases = `KV_${clusterNames(cluster.name).leases}`;
-  const leaseInfo = () => engine.manager.streams.info(leases);
+  const leaseInfo = () => client.manager.streams.info(leases);
   const { cluster: servers, state } = await leaseInfo();
   const leader = nats.servers[Number(servers?.leader?.slice(1)) - 1];
   if (!leader) throw new Error(`no leader: ${JSON.stringify(servers)}`);

@@ -1,7 +1,7 @@
 /** A node of a cluster whose disk is full: others run its sources until it can write again. */
 import { expect, test } from "bun:test";
 import { clusterNames } from "../../../src/cluster/nats/cluster-names.ts";
-import { deviceId, ServiceNode, shortenLeases, testEngine } from "../../cluster/service-nodes.ts";
+import { deviceId, ServiceNode, shortenLeases, testNats } from "../../cluster/service-nodes.ts";
 import { startNatsServers } from "../../support/nats-servers.ts";
 import { canMount, fillDisk, mountSmallDisk } from "../../support/small-disk.ts";
 import { until } from "../../support/until.ts";
@@ -53,8 +53,8 @@ test.skipIf(!canMount)(
     expect(await isFailing()).toBe(true);
     // Nor does it when nobody else has it.
     await b.kill();
-    await using engine = await testEngine(cluster);
-    const lastWrite = async () => (await engine.manager.streams.info(LEASES)).state.last_seq;
+    await using client = await testNats(cluster);
+    const lastWrite = async () => (await client.manager.streams.info(LEASES)).state.last_seq;
     const before = await lastWrite();
     await Bun.sleep(2 * TTL_MS);
     expect(await lastWrite()).toBe(before);

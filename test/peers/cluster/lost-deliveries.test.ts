@@ -1,7 +1,7 @@
 /** An entry of a bucket that was sent on a connection which then broke is read again. test/cluster has the same for the log. */
 import { test } from "bun:test";
 import { TtlBucket, watchBucket } from "../../../src/cluster/bucket.ts";
-import { connectEngine } from "../../../src/cluster/nats/nats-client.ts";
+import { connectNats } from "../../../src/cluster/nats/nats-client.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { startNatsServers } from "../../support/nats-servers.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
@@ -11,11 +11,12 @@ test("a watch of a bucket shows an entry that was on the way when its connection
   await using nats = await startNatsServers();
   const [server] = nats.servers;
   await using proxy = await startTcpProxy(server?.port ?? 0);
-  const direct = await connectEngine({ servers: [nats.urls], clientName: "direct" });
-  const cut = await connectEngine({ servers: [`nats://127.0.0.1:${proxy.port}`], clientName: "cut" });
+  const direct = await connectNats({ servers: [nats.urls], clientName: "direct" });
+  const cut = await connectNats({ servers: [`nats://127.0.0.1:${proxy.port}`], clientName: "cut" });
   const stop = new AbortController();
   try {
-    const bucketOf = (engine: typeof direct) => new TtlBucket({ engine, name: "b", replicas: 1, ttlMs: 0 });
+    const bucketOf = (client: typeof direct) =>
+      new TtlBucket({ nats: client, name: "b", replicas: 1, ttlMs: 0 });
     const { kv } = await bucketOf(direct).open();
     const seen: string[] = [];
     const onEntry = ({ key }: { readonly key: string }) => seen.push(key);

@@ -1,6 +1,6 @@
 /**
  * The storage of the service: the change log in the data folder, the view restored from it, and the committer,
- * history and compactor that work on both. `openStore` returns with the view complete. `log.close()` comes last,
+ * history and compactor that work on both. `openStorage` returns with the view complete. `log.close()` comes last,
  * after the compactor has stopped.
  */
 import { join } from "node:path";
@@ -20,13 +20,13 @@ import { History } from "../view/history.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import { repairLog, restoreView } from "../view/restore.ts";
 import type { View } from "../view/view.ts";
-import type { Cluster } from "./cluster/open-cluster.ts";
+import type { ClusterMember } from "./cluster/open-cluster.ts";
 import { SnapshotPublisher } from "./cluster/snapshot-publisher.ts";
 import { dataDirOf, LOG_FILE } from "./data-folder.ts";
 
 const DAY_MS = 86_400_000;
 
-export interface Store {
+export interface ServiceStorage {
   readonly log: Log;
   readonly view: View;
   readonly committer: Committer;
@@ -35,18 +35,18 @@ export interface Store {
   /** The one of the process. */
   readonly scheduler: Scheduler;
   /** Absent on a single node. */
-  readonly cluster?: Cluster;
+  readonly cluster?: ClusterMember;
   readonly snapshots?: SnapshotPublisher;
 }
 
-/** Rejects with `LogError` or `EngineError`, with a message for the operator. */
-export async function openStore(
+/** Rejects with `LogError` or `NatsError`, with a message for the operator. */
+export async function openStorage(
   config: Config,
   settings: MergeSettings,
   clock: Clock,
   logger: Logger,
   signal: AbortSignal = new AbortController().signal,
-): Promise<Store> {
+): Promise<ServiceStorage> {
   const dataDir = dataDirOf(config);
   if (isClustered(config)) {
     const { openCluster } = await import("./cluster/open-cluster.ts");
@@ -83,7 +83,7 @@ function openParts(
   settings: MergeSettings | undefined,
   clock: Clock,
   logger: Logger,
-): Store {
+): ServiceStorage {
   const scheduler = new Scheduler();
   const committer = new Committer(
     view,

@@ -1,10 +1,10 @@
 /**
  * What the command line does with a cluster, over NATS, whether or not a node runs on this machine. Rejects with
- * `EngineError` when NATS cannot be reached, and with `RequestError` when the cluster cannot do it.
+ * `NatsError` when NATS cannot be reached, and with `RequestError` when the cluster cannot do it.
  */
 
 import { clusterNames } from "../../cluster/nats/cluster-names.ts";
-import { connectEngine, type Engine } from "../../cluster/nats/nats-client.ts";
+import { connectNats, type NatsClient } from "../../cluster/nats/nats-client.ts";
 import {
   type ClusterAnswer,
   type ClusterRequest,
@@ -28,9 +28,9 @@ import { createEntries, mergeSettingsOf } from "../source-set.ts";
 import { StartupError } from "../startup-error.ts";
 import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
 import {
-  engineOptions,
   forgetFormerNodes,
   nameOfMachine,
+  natsOptions,
   readSecret,
   requestsOf,
   snapshotsOptions,
@@ -42,12 +42,12 @@ import { readClusterOverview } from "./read-overview.ts";
 export async function readOverview(config: Config): Promise<ClusterOverview> {
   const { cluster } = config;
   const secret = readSecret(config);
-  return withEngine(config, async (engine) => {
-    const stream = new LogStream(engine, { ...clusterNames(cluster.name), replicas: cluster.replicas });
-    const snapshots = new ClusterSnapshots(engine, snapshotsOptions(cluster, secret), systemClock);
+  return withNats(config, async (nats) => {
+    const stream = new LogStream(nats, { ...clusterNames(cluster.name), replicas: cluster.replicas });
+    const snapshots = new ClusterSnapshots(nats, snapshotsOptions(cluster, secret), systemClock);
     const [hasOther, overview] = await Promise.all([
       hasOtherSecret(stream, snapshots, secret).catch(conditionOf),
-      readClusterOverview(engine, cluster, secret, systemClock),
+      readClusterOverview(nats, cluster, secret, systemClock),
     ]);
     if (hasOther === true) throw otherSecret();
     const isEmpty = overview.nodes.length + overview.leases.length === 0 && !overview.snapshots?.length;
@@ -71,15 +71,15 @@ export async function beginCluster(config: Config, discards: boolean): Promise<s
   const notEmpty = () =>
     new RequestError(`the cluster ${name} has a log: its stream ${names.stream} has messages`);
   try {
-    return await withEngine(config, async (engine) => {
-      const stream = new LogStream(engine, { stream: names.stream, subject: names.subject, replicas });
+    return await withNats(config, async (nats) => {
+      const stream = new LogStream(nats, { stream: names.stream, subject: names.subject, replicas });
       if (await stream.hasMessages()) throw notEmpty();
-      const refusal = discards ? undefined : whyGivenUp(await tracesOf(engine, names, replicas));
+      const refusal = discards ? undefined : whyGivenUp(await tracesOf(nats, names, replicas));
       if (refusal !== undefined) throw new RequestError(refusal);
       await stream.ensure();
       const log = await beginLog({ stream, secret, clock: systemClock });
       if (log === undefined) throw notEmpty();
-      if (discards) await forgetFormerNodes(engine, names, replicas);
+      if (discards) await forgetFormerNodes(nats, names, replicas);
       return log;
     });
   } catch (error) {
@@ -107,16 +107,16 @@ export async function forgetSource(config: Config, source: string): Promise<numb
 }
 
 const send = (config: Config, request: ClusterRequest): Promise<ClusterAnswer> =>
-  withEngine(config, ({ connection }) =>
+  withNats(config, ({ connection }) =>
     sendRequest({ connection, ...requestsOf(config.cluster.name, readSecret(config)) }, request),
   );
 
-async function withEngine<T>(config: Config, use: (engine: Engine) => Promise<T>): Promise<T> {
-  const engine = await connectEngine(engineOptions(config, nameOfMachine()));
+async function withNats<T>(config: Config, use: (nats: NatsClient) => Promise<T>): Promise<T> {
+  const nats = await connectNats(natsOptions(config, nameOfMachine()));
   try {
-    return await use(engine);
+    return await use(nats);
   } finally {
-    await engine.close();
+    await nats.close();
   }
 }
 
