@@ -10,8 +10,8 @@
 import { ND } from "./codec/announcement.ts";
 import { ETHER } from "./codec/ethernet.ts";
 import type { Match } from "./codec/flow-entry.ts";
-import { PORT } from "./codec/instruction.ts";
 import { ALL_TABLES, FLOW_COMMAND, type FlowMod } from "./codec/openflow-messages.ts";
+import { PORT } from "./codec/port.ts";
 import type { OpenflowSettings } from "./options.ts";
 
 /** "gazettee" in ASCII. */

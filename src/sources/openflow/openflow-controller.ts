@@ -11,15 +11,14 @@ import type { Logger } from "../../lib/logger.ts";
 import { Quota } from "../../lib/quota.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
 import { pausing, type Steps } from "../../lib/steps.ts";
-import { Forwarding } from "./bridge/bridge.ts";
+import { Bridge } from "./bridge/bridge.ts";
 import { ClaimBuffer } from "./claim-buffer.ts";
 import type { Announcement } from "./codec/announcement.ts";
 import type { VlanTags } from "./codec/ethernet.ts";
-import { PORT } from "./codec/instruction.ts";
 import type { Lldp } from "./codec/lldp.ts";
 import { encode } from "./codec/openflow-messages.ts";
-import type { PortRef } from "./codec/port-ref.ts";
-import { ChangeBudget } from "./discovery/change-budget.ts";
+import type { PortRef } from "./codec/port.ts";
+import { PORT } from "./codec/port.ts";
 import {
   type DiscoveredLink,
   type LinkEndReason,
@@ -29,17 +28,17 @@ import {
 } from "./discovery/link-table.ts";
 import { LldpNeighbours } from "./discovery/lldp-neighbours.ts";
 import { type PacketInEvents, PacketInHandler, type PortRole } from "./discovery/packet-in.ts";
-import type { PortChange } from "./discovery/port-damping.ts";
 import { MAX_PROBE_BACKLOG_BYTES, PortProber, type ProberEvents } from "./discovery/port-prober.ts";
 import { Probes } from "./discovery/probes.ts";
 import { type Switch, type SwitchEvents, type SwitchPort, startClassification } from "./discovery/switch.ts";
+import { ChangeBudget } from "./discovery/switch-admission.ts";
 import { MAX_PORTS, SwitchTable } from "./discovery/switch-table.ts";
 import { baseFlows, deleteOwnFlows } from "./flows.ts";
 import { type HostEnvironment, HostTracker } from "./hosts/host-tracker.ts";
-import { type Counter, Counters } from "./openflow-counters.ts";
+import { createOpenflowCounters, type OpenflowCounter } from "./openflow-counters.ts";
 import type { OpenflowSettings } from "./options.ts";
 import type { Channel, ChannelHandler } from "./session/openflow-listener.ts";
-import { Session, type SessionContext, type SessionEvents } from "./session/session.ts";
+import { type PortReport, Session, type SessionContext, type SessionEvents } from "./session/session.ts";
 import { SessionLimiter } from "./session/session-limiter.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -54,7 +53,7 @@ const PORTS_PER_STEP = 32;
 const SWEEP_INTERVAL_MS = 1000;
 
 /** What the nodes of a cluster have in common. */
-export interface OpenflowCluster {
+interface OpenflowCluster {
   readonly probeKey: Uint8Array;
   /**
    * The number of the takeover by which this node runs the source. Each switch is requested to make this node its master
@@ -67,7 +66,7 @@ export class OpenflowController
   implements SessionEvents, SwitchEvents, LinkEvents, PacketInEvents, ProberEvents, HostEnvironment
 {
   readonly claims = new ClaimBuffer();
-  readonly counters = new Counters();
+  readonly counters = createOpenflowCounters();
   readonly switches: SwitchTable;
   readonly links: LinkTable;
   readonly hosts: HostTracker;
@@ -75,7 +74,7 @@ export class OpenflowController
   readonly #packetIns: PacketInHandler;
   readonly #probes: Probes;
   readonly #prober: PortProber;
-  readonly #forwarding: Forwarding | undefined;
+  readonly #bridge: Bridge | undefined;
   readonly #sessions: SessionLimiter<Session>;
   readonly #sessionContext: SessionContext;
   readonly #budget: ChangeBudget;
@@ -124,7 +123,7 @@ export class OpenflowController
     this.#packetIns = new PacketInHandler(this, this.#probes, clock, settings);
     if (settings.forwarding === "bridge") {
       const { probeIntervalMs } = settings;
-      this.#forwarding = new Forwarding(this.switches, this.links, clock, this.#scheduler, probeIntervalMs);
+      this.#bridge = new Bridge(this.switches, this.links, clock, this.#scheduler, probeIntervalMs);
     }
   }
 
@@ -132,7 +131,7 @@ export class OpenflowController
     return this.#sessions.size;
   }
 
-  count(counter: Counter): void {
+  count(counter: OpenflowCounter): void {
     this.counters.count(counter);
   }
 
@@ -169,7 +168,7 @@ export class OpenflowController
       yield;
     }
     yield* this.hosts.tick(now);
-    this.#forwarding?.tick(now);
+    this.#bridge?.tick(now);
     if (now - this.#sweptAt < SWEEP_INTERVAL_MS) return;
     this.#sweptAt = now;
     yield* this.hosts.sweep(now);
@@ -191,7 +190,7 @@ export class OpenflowController
     return this.switches.sessionReady(session);
   }
 
-  portChanged(session: Session, change: PortChange): void {
+  portChanged(session: Session, change: PortReport): void {
     this.switches.portChanged(session, change, this.#clock.monotonic());
   }
 
@@ -221,17 +220,17 @@ export class OpenflowController
     const { session } = sw;
     if (!session) return;
     if (session.inheritedFlows > 0) {
-      if (this.#forwarding) this.#forwarding.deferUntil(this.#graceEndsAt);
+      if (this.#bridge) this.#bridge.deferUntil(this.#graceEndsAt);
       else session.send("flowMod", deleteOwnFlows);
     }
     session.sendBytes(this.#baseFlows);
-    this.#forwarding?.sessionReady(session);
+    this.#bridge?.sessionReady(session);
     this.#prober.startInterval(sw);
   }
 
   portConnected(sw: Switch, port: SwitchPort): void {
     port.isLinked = this.links.hasLink({ device: sw.id, port: port.number });
-    this.#forwarding?.portConnected(sw, port);
+    this.#bridge?.portConnected(sw, port);
     // Only an LLDP probe: most ports lead to a switch and need no broadcast probe.
     this.#prober.send(sw, port, true);
   }
@@ -249,7 +248,7 @@ export class OpenflowController
     for (const port of sw.ports.values()) port.isEdge = false;
     this.#packetIns.discardSwitch(sw.id);
     this.links.deviceDisconnected(sw.id, now);
-    this.#forwarding?.changed(sw.id);
+    this.#bridge?.changed(sw.id);
   }
 
   switchRemoved(sw: Switch): void {
@@ -258,11 +257,11 @@ export class OpenflowController
 
   portUp(sw: Switch, port: SwitchPort): void {
     this.#prober.send(sw, port, true);
-    this.#forwarding?.changed(sw.id);
+    this.#bridge?.changed(sw.id);
   }
 
   portRemoved(sw: Switch, port: SwitchPort): void {
-    this.#forwarding?.portRemoved({ device: sw.id, port: port.number });
+    this.#bridge?.portRemoved({ device: sw.id, port: port.number });
   }
 
   portDown(sw: Switch, port: SwitchPort): void {
@@ -273,18 +272,18 @@ export class OpenflowController
     this.links.portDown(ref);
     this.#neighbours.portDown(ref);
     this.hosts.removeHostsAt(ref, true);
-    this.#forwarding?.portDown(ref);
+    this.#bridge?.portDown(ref);
   }
 
   portSettled(sw: Switch, port: SwitchPort): void {
     const ref = { device: sw.id, port: port.number };
     this.#packetIns.releasePending(ref);
     this.hosts.portSettled(ref, port.probeableSince, this.#clock.monotonic());
-    this.#forwarding?.changed(sw.id);
+    this.#bridge?.changed(sw.id);
   }
 
-  isSuspect(ref: PortRef): boolean {
-    return this.#forwarding?.isSuspect(ref) === true;
+  leadsToUnreachable(ref: PortRef): boolean {
+    return this.#bridge?.leadsToUnreachable(ref) === true;
   }
 
   // Link events.
@@ -304,11 +303,11 @@ export class OpenflowController
       this.hosts.removeHostsAt(ref, false);
       if (link.direct) this.#neighbours.portDown(ref);
     }
-    this.#forwarding?.linkFound(link);
+    this.#bridge?.linkFound(link);
   }
 
   linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void {
-    this.#forwarding?.linkRemoved(link, reason);
+    this.#bridge?.linkRemoved(link, reason);
     // Its ports are classified again.
     for (const ref of [link.src, link.dst]) {
       const port = this.#findPort(ref);

@@ -26,10 +26,6 @@ const NAMES = [
   "host_conflicts_total",
   "host_moves_total",
 ] as const;
-export type Counter = (typeof NAMES)[number];
+export type OpenflowCounter = (typeof NAMES)[number];
 
-export class Counters extends NamedCounters<Counter> {
-  constructor() {
-    super(NAMES);
-  }
-}
+export const createOpenflowCounters = (): NamedCounters<OpenflowCounter> => new NamedCounters(NAMES);

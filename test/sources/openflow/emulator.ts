@@ -4,7 +4,6 @@
  * case: any loop shows at once. Frames are delivered in the order they were sent. A limit on deliveries ends a storm.
  */
 import { ETHER, readFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
-import { PORT } from "../../../src/sources/openflow/codec/instruction.ts";
 import {
   type Bodies,
   dispatch,
@@ -17,7 +16,12 @@ import {
   PORT_REASON,
   ROLE,
 } from "../../../src/sources/openflow/codec/openflow-messages.ts";
-import { PORT_CONFIG, PORT_STATE, type PortDescription } from "../../../src/sources/openflow/codec/port.ts";
+import {
+  PORT,
+  PORT_CONFIG,
+  PORT_STATE,
+  type PortDescription,
+} from "../../../src/sources/openflow/codec/port.ts";
 import { macText } from "../../../src/sources/openflow/codec/wire.ts";
 import { type ControllerAddress, ControllerConnection } from "./controller-connection.ts";
 import { matches, matchFieldsOf } from "./flow-match.ts";

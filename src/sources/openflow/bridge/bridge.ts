@@ -17,8 +17,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import { pausing, type Steps } from "../../../lib/steps.ts";
 import type { FlowMod } from "../codec/openflow-messages.ts";
-import { PORT_CONFIG } from "../codec/port.ts";
-import { isWiredPort, type PortRef, portKey } from "../codec/port-ref.ts";
+import { isWiredPort, PORT_CONFIG, type PortRef, portKey } from "../codec/port.ts";
 import {
   type DiscoveredLink,
   type LinkEndReason,
@@ -29,9 +28,7 @@ import type { Switch, SwitchPort } from "../discovery/switch.ts";
 import type { SwitchTable } from "../discovery/switch-table.ts";
 import { BROADCAST_PROBE_SECONDS, type PortRule, ruleFlows } from "../flows.ts";
 import type { Session } from "../session/session.ts";
-import { findSegments } from "./segments.ts";
-import { type Forest, type GraphEdge, spanningForest } from "./spanning-tree.ts";
-import { Suspects } from "./suspects.ts";
+import { type Forest, findSegments, spanningForest, type TreeEdge } from "./spanning-tree.ts";
 
 interface Rule extends PortRule {
   /** The switch does not send out of the port. */
@@ -42,7 +39,7 @@ const EDGE: Rule = { open: true, link: false, mute: false };
 const sameRule = (a: Rule, b: Rule) => a.open === b.open && a.link === b.link && a.mute === b.mute;
 
 /** An edge of the graph, and the ports that are open when it is in the forest. */
-interface LinkEdge extends GraphEdge {
+interface LinkEdge extends TreeEdge {
   readonly ports: readonly PortRef[];
   /** Its ports are muted when it is not in the forest. */
   readonly mute: boolean;
@@ -75,14 +72,14 @@ const OWNER = "bridge";
 /** While switches and links are being added, the forest is computed after one tick without additions, or after this. */
 const MAX_GROWTH_WAIT_MS = 500;
 
-export class Forwarding {
+export class Bridge {
   readonly #switches: SwitchTable;
   readonly #links: LinkTable;
   readonly #clock: Clock;
   readonly #scheduler: Scheduler;
   readonly #probeIntervalMs: number;
   readonly #applied = new Map<string, Rule>();
-  readonly #suspects = new Suspects();
+  readonly #unreachableLinks = new UnreachableLinks();
   /** The switches with changes since the rules were last computed. */
   #touched = new Set<string>();
   /** Sessions that confirmed what they were last asked to confirm. */
@@ -144,7 +141,7 @@ export class Forwarding {
   }
 
   portDown(ref: PortRef): void {
-    this.#suspects.clear(ref);
+    this.#unreachableLinks.clear(ref);
     this.changed(ref.device);
   }
 
@@ -153,8 +150,8 @@ export class Forwarding {
   }
 
   linkFound({ src, dst }: DiscoveredLink): void {
-    this.#suspects.clear(src);
-    this.#suspects.clear(dst);
+    this.#unreachableLinks.clear(src);
+    this.#unreachableLinks.clear(dst);
     // A link between closed ports cannot close a loop, so it is not urgent.
     const closed = [src, dst].every((ref) => this.#applied.get(portKey(ref))?.open === false);
     if (closed) this.#recordGrowth(src.device, dst.device);
@@ -177,12 +174,12 @@ export class Forwarding {
     // Until then its broadcast probe flow has expired, and three probes have passed through it if it still forwards.
     const until =
       this.#clock.monotonic() + BROADCAST_PROBE_SECONDS * 1000 + linkTimeoutMs(this.#probeIntervalMs);
-    this.#suspects.add(link, until);
+    this.#unreachableLinks.add(link, until);
   }
 
   /** Whether the port leads to an unreachable switch that may still forward. Such a port is not an edge. */
-  isSuspect(ref: PortRef): boolean {
-    return this.#suspects.has(ref);
+  leadsToUnreachable(ref: PortRef): boolean {
+    return this.#unreachableLinks.has(ref);
   }
 
   tick(now: number): void {
@@ -191,7 +188,7 @@ export class Forwarding {
       this.#confirmed.delete(session);
       this.#release(session);
     }
-    for (const { src, dst } of this.#suspects.takeExpired(now)) this.changed(src.device, dst.device);
+    for (const { src, dst } of this.#unreachableLinks.takeExpired(now)) this.changed(src.device, dst.device);
     if (!this.#dirty || this.#converging || now < this.#deferredUntil || this.#isStillGrowing(now)) return;
     this.#converging = true;
     this.#converge().finally(() => {
@@ -306,7 +303,7 @@ export class Forwarding {
   }
 
   *#linkEdges(): Steps<LinkEdge[]> {
-    const links = [...this.#links.all(), ...this.#suspects.links()];
+    const links = [...this.#links.all(), ...this.#unreachableLinks.links()];
     const edges = new Map<string, LinkEdge>();
     for (const link of pausing(links, PORTS_PER_STEP)) {
       if (!link) {
@@ -329,7 +326,7 @@ export class Forwarding {
     return [...edges.values()];
   }
 
-  #edgeState(ports: readonly PortRef[]): Pick<GraphEdge, "open" | "unreachable"> {
+  #edgeState(ports: readonly PortRef[]): Pick<TreeEdge, "open" | "unreachable"> {
     return {
       open: ports.every((ref) => this.#applied.get(portKey(ref))?.open === true),
       unreachable: ports.some((ref) => !this.#switches.get(ref.device)?.session),
@@ -404,5 +401,58 @@ export class Forwarding {
     if (mute === muted) return;
     const config = mute ? PORT_CONFIG.noForward : 0;
     sw.session?.send("portMod", { port, mac: description.mac, config, mask: PORT_CONFIG.noForward });
+  }
+}
+
+/** Removed links of unreachable switches that may still forward, and the ports at their ends. */
+interface UnreachableLink {
+  readonly link: DiscoveredLink;
+  readonly until: number;
+}
+
+class UnreachableLinks {
+  readonly #links = new Map<string, UnreachableLink>();
+  readonly #byPort = new Map<string, Set<string>>();
+
+  add(link: DiscoveredLink, until: number): void {
+    this.#links.set(link.id, { link, until });
+    for (const key of [portKey(link.src), portKey(link.dst)])
+      this.#byPort.set(key, (this.#byPort.get(key) ?? new Set<string>()).add(link.id));
+  }
+
+  /** Whether the port leads to an unreachable switch that may still forward. */
+  has(ref: PortRef): boolean {
+    return this.#byPort.has(portKey(ref));
+  }
+
+  /** It is known again where the port leads. */
+  clear(ref: PortRef): void {
+    for (const id of [...(this.#byPort.get(portKey(ref)) ?? [])]) this.#remove(id);
+  }
+
+  links(): DiscoveredLink[] {
+    return Array.from(this.#links.values(), ({ link }) => link);
+  }
+
+  /** Removes and returns those whose time is over. All have the same time to live, so the oldest come first. */
+  takeExpired(now: number): DiscoveredLink[] {
+    const expired: DiscoveredLink[] = [];
+    for (const [id, { link, until }] of this.#links) {
+      if (now < until) break;
+      this.#remove(id);
+      expired.push(link);
+    }
+    return expired;
+  }
+
+  #remove(id: string): void {
+    const known = this.#links.get(id);
+    this.#links.delete(id);
+    if (!known) return;
+    for (const key of [portKey(known.link.src), portKey(known.link.dst)]) {
+      const ids = this.#byPort.get(key);
+      ids?.delete(id);
+      if (ids?.size === 0) this.#byPort.delete(key);
+    }
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { runToEnd } from "../../../lib/steps.ts";
-import { type GraphEdge, spanningForest } from "./spanning-tree.ts";
+import { spanningForest, type TreeEdge } from "./spanning-tree.ts";
 
-const edge = (id: string, a: string, b: string, state: Partial<GraphEdge> = {}): GraphEdge => ({
+const edge = (id: string, a: string, b: string, state: Partial<TreeEdge> = {}): TreeEdge => ({
   id,
   a,
   b,
@@ -12,9 +12,9 @@ const edge = (id: string, a: string, b: string, state: Partial<GraphEdge> = {}):
   ...state,
 });
 
-const forest = (edges: readonly GraphEdge[]): ReadonlySet<string> => runToEnd(spanningForest(edges)).chosen;
+const forest = (edges: readonly TreeEdge[]): ReadonlySet<string> => runToEnd(spanningForest(edges)).chosen;
 
-function components(nodes: readonly string[], edges: readonly GraphEdge[]): number {
+function components(nodes: readonly string[], edges: readonly TreeEdge[]): number {
   const group = new Map(nodes.map((node) => [node, node]));
   const root = (node: string): string => {
     const up = group.get(node) ?? node;

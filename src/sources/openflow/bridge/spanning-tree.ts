@@ -7,10 +7,12 @@
  */
 import { pausing, type Steps, sortInSteps } from "../../../lib/steps.ts";
 import { UnionFind } from "../../../lib/union-find.ts";
+import { type PortRef, portKey } from "../codec/port.ts";
+import type { DiscoveredLink } from "../discovery/link-table.ts";
 
 const EDGES_PER_STEP = 128;
 
-export interface GraphEdge {
+export interface TreeEdge {
   readonly id: string;
   readonly a: string;
   readonly b: string;
@@ -26,11 +28,11 @@ export interface Forest {
   readonly rootOf: ReadonlyMap<string, string>;
 }
 
-export function* spanningForest(edges: readonly GraphEdge[]): Steps<Forest> {
+export function* spanningForest(edges: readonly TreeEdge[]): Steps<Forest> {
   const { hops: depth, rootOf } = yield* hopsFromRoots(edges);
-  const rank = (edge: GraphEdge) => (edge.open ? (edge.unreachable ? 0 : 1) : 2);
-  const hops = (edge: GraphEdge) => Math.min(depth.get(edge.a) ?? 0, depth.get(edge.b) ?? 0);
-  const candidates: { readonly edge: GraphEdge; readonly rank: number; readonly hops: number }[] = [];
+  const rank = (edge: TreeEdge) => (edge.open ? (edge.unreachable ? 0 : 1) : 2);
+  const hops = (edge: TreeEdge) => Math.min(depth.get(edge.a) ?? 0, depth.get(edge.b) ?? 0);
+  const candidates: { readonly edge: TreeEdge; readonly rank: number; readonly hops: number }[] = [];
   for (const edge of pausing(edges, EDGES_PER_STEP)) {
     if (!edge) yield;
     else if (edge.open || !edge.unreachable) candidates.push({ edge, rank: rank(edge), hops: hops(edge) });
@@ -50,7 +52,7 @@ export function* spanningForest(edges: readonly GraphEdge[]): Steps<Forest> {
 
 /** The hops of every switch from the lowest-numbered switch of its component, its root. */
 function* hopsFromRoots(
-  edges: readonly GraphEdge[],
+  edges: readonly TreeEdge[],
 ): Steps<{ readonly hops: Map<string, number>; readonly rootOf: Map<string, string> }> {
   const neighbours = new Map<string, string[]>();
   const connect = (a: string, b: string) => {
@@ -87,4 +89,58 @@ function* hopsFromRoots(
     }
   }
   return { hops, rootOf };
+}
+
+/** Segments: ports that receive each other's broadcast probes, so a bridge without OpenFlow connects them. In steps. */
+const LINKS_PER_STEP = 128;
+
+interface SegmentPort {
+  readonly ref: PortRef;
+  readonly others: PortRef[];
+}
+
+/** Returns each segment's name and its ports. */
+export function* findSegments(links: readonly DiscoveredLink[]): Steps<Map<string, PortRef[]>> {
+  const neighbours = new Map<string, SegmentPort>();
+  const connect = (ref: PortRef, other: PortRef) => {
+    const known = neighbours.get(portKey(ref)) ?? { ref, others: [] };
+    known.others.push(other);
+    neighbours.set(portKey(ref), known);
+  };
+  for (const link of pausing(links, LINKS_PER_STEP)) {
+    if (!link) {
+      yield;
+      continue;
+    }
+    connect(link.src, link.dst);
+    connect(link.dst, link.src);
+  }
+  const segments = new Map<string, PortRef[]>();
+  const visited = new Set<string>();
+  for (const key of yield* sortInSteps([...neighbours.keys()], (a, b) => (a < b ? -1 : 1))) {
+    if (visited.has(key)) continue;
+    segments.set(`segment ${key}`, yield* reachablePorts(key, neighbours, visited));
+  }
+  return segments;
+}
+
+function* reachablePorts(
+  first: string,
+  neighbours: ReadonlyMap<string, SegmentPort>,
+  visited: Set<string>,
+): Steps<PortRef[]> {
+  const ports: PortRef[] = [];
+  const queue = [first];
+  visited.add(first);
+  for (const next of queue) {
+    const node = neighbours.get(next);
+    if (!node) continue;
+    ports.push(node.ref);
+    for (const other of node.others.map(portKey)) {
+      if (!visited.has(other)) queue.push(other);
+      visited.add(other);
+    }
+    yield;
+  }
+  return ports;
 }

@@ -4,8 +4,16 @@
  * that make a station reply are written here too. A frame whose Ethernet source differs from the sender in its payload
  * is rejected.
  */
-import { ETHER, type Frame, ipv4Bytes, ipv4Text, ipv6Text, startFrame, type VlanTags } from "./ethernet.ts";
-import { Reader, WireError, Writer } from "./wire.ts";
+import {
+  ETHER,
+  type EthernetFrame,
+  ipv4Bytes,
+  ipv4Text,
+  ipv6Text,
+  startFrame,
+  type VlanTags,
+} from "./ethernet.ts";
+import { ByteReader, ByteWriter, WireError } from "./wire.ts";
 
 /** `ip` is set only when the frame shows that its sender uses the address, not when it tests or requests one. */
 export interface Announcement {
@@ -22,15 +30,15 @@ const ICMPV6 = 58;
 export const ND = { routerSolicit: 133, routerAdvert: 134, solicit: 135, advert: 136 } as const;
 const OPTION = { sourceLink: 1, targetLink: 2 } as const;
 
-export function readAnnouncement(frame: Frame): Announcement | undefined {
+export function readAnnouncement(frame: EthernetFrame): Announcement | undefined {
   if (frame.type === ETHER.arp) return readArp(frame);
   if (frame.type === ETHER.ipv6) return readNeighbourDiscovery(frame);
   if (frame.type === ETHER.ipv4) return readDhcp(frame);
   return undefined;
 }
 
-function readArp(frame: Frame): Announcement {
-  const reader = new Reader(frame.payload);
+function readArp(frame: EthernetFrame): Announcement {
+  const reader = new ByteReader(frame.payload);
   if (reader.u16() !== 1 || reader.u16() !== ETHER.ipv4 || reader.u8() !== 6 || reader.u8() !== 4) {
     throw new WireError("ARP for another protocol than Ethernet and IPv4");
   }
@@ -41,8 +49,8 @@ function readArp(frame: Frame): Announcement {
   return ip === "0.0.0.0" ? { mac } : { mac, ip };
 }
 
-function readNeighbourDiscovery(frame: Frame): Announcement | undefined {
-  const reader = new Reader(frame.payload);
+function readNeighbourDiscovery(frame: EthernetFrame): Announcement | undefined {
+  const reader = new ByteReader(frame.payload);
   reader.skip(6);
   const next = reader.u8();
   const hops = reader.u8();
@@ -84,8 +92,8 @@ const DHCP = {
   ack: 5,
 };
 
-function readDhcp(frame: Frame): Announcement | undefined {
-  const reader = new Reader(frame.payload);
+function readDhcp(frame: EthernetFrame): Announcement | undefined {
+  const reader = new ByteReader(frame.payload);
   const headerBytes = (reader.u8() & 0x0f) * 4;
   reader.skip(8);
   if (reader.u8() !== UDP) return undefined;
@@ -118,7 +126,7 @@ function readDhcp(frame: Frame): Announcement | undefined {
   return { mac: frame.src, lease: { mac: client, ip: yours, transaction } };
 }
 
-function dhcpType(reader: Reader): number | undefined {
+function dhcpType(reader: ByteReader): number | undefined {
   while (reader.remaining > 0) {
     const option = reader.u8();
     if (option === DHCP.padOption) continue;
@@ -144,7 +152,7 @@ export function writeNeighbourSolicitation(
   ip: Uint8Array,
   tags: VlanTags,
 ): Uint8Array {
-  const icmp = new Writer(32).u8(ND.solicit).u8(0).u16(0).zeros(4).bytes(ip);
+  const icmp = new ByteWriter(32).u8(ND.solicit).u8(0).u16(0).zeros(4).bytes(ip);
   icmp.u8(OPTION.sourceLink).u8(1).mac(senderMac);
   const body = icmp.done();
   const sum = checksum(senderIp, ip, body);
@@ -157,8 +165,8 @@ export function writeNeighbourSolicitation(
 
 /** RFC 4443, §2.3: covers the pseudo-header and the message. */
 function checksum(source: Uint8Array, destination: Uint8Array, body: Uint8Array): number {
-  const all = new Writer(64).bytes(source).bytes(destination).u32(body.length).u32(ICMPV6).bytes(body);
-  const reader = new Reader(all.done());
+  const all = new ByteWriter(64).bytes(source).bytes(destination).u32(body.length).u32(ICMPV6).bytes(body);
+  const reader = new ByteReader(all.done());
   let sum = 0;
   while (reader.remaining >= 2) sum += reader.u16();
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);

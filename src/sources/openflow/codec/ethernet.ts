@@ -1,6 +1,6 @@
 /** Ethernet II frames with up to two VLAN tags (IEEE 802.3, 802.1Q, 802.1ad), and the addresses within. */
 import { canonicalIp } from "../../../model/address.ts";
-import { hex, Reader, WireError, Writer } from "./wire.ts";
+import { ByteReader, ByteWriter, hex, WireError } from "./wire.ts";
 
 export const ETHER = {
   ipv4: 0x0800,
@@ -12,7 +12,7 @@ export const ETHER = {
 const TAG_TYPES: ReadonlySet<number> = new Set([0x8100, 0x88a8, 0x9100]);
 export const BROADCAST = "FF:FF:FF:FF:FF:FF";
 
-export interface Frame {
+export interface EthernetFrame {
   readonly dst: string;
   readonly src: string;
   /** The VLAN of the outermost tag. A tag with VLAN 0 (priority only) does not count. */
@@ -24,8 +24,8 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
-export function readFrame(bytes: Uint8Array): Frame {
-  const reader = new Reader(bytes);
+export function readFrame(bytes: Uint8Array): EthernetFrame {
+  const reader = new ByteReader(bytes);
   const dst = reader.mac();
   const src = reader.mac();
   let type = reader.u16();
@@ -58,8 +58,8 @@ export interface VlanTags {
   readonly tpid?: number;
 }
 
-export function startFrame(dst: string, src: string, type: number, tags: VlanTags = {}): Writer {
-  const writer = new Writer(160).mac(dst).mac(src);
+export function startFrame(dst: string, src: string, type: number, tags: VlanTags = {}): ByteWriter {
+  const writer = new ByteWriter(160).mac(dst).mac(src);
   if (tags.vlan !== undefined) writer.u16(tags.tpid ?? 0x8100).u16(tags.vlan);
   if (tags.innerVlan !== undefined) writer.u16(0x8100).u16(tags.innerVlan);
   return writer.u16(type);

@@ -2,7 +2,7 @@
  * Flow matches: OXM fields in an `ofp_match` of type OXM (OpenFlow 1.3.5, §7.2.2 and §7.2.3). The table lists the
  * fields that this source matches on; others are skipped by their length when read.
  */
-import { type Reader, WireError, type Writer } from "./wire.ts";
+import { type ByteReader, type ByteWriter, WireError } from "./wire.ts";
 
 interface MatchFields {
   inPort: number;
@@ -22,8 +22,8 @@ interface FieldCodec<T> {
   /** The field number, §7.2.3.7, table 11. `size` is the size of the value without a mask. */
   readonly oxm: number;
   readonly size: number;
-  read(reader: Reader): T;
-  write(writer: Writer, value: T): void;
+  read(reader: ByteReader): T;
+  write(writer: ByteWriter, value: T): void;
 }
 
 const number = (oxm: number, size: 1 | 2 | 4): FieldCodec<number> => ({
@@ -53,7 +53,7 @@ const NAME_OF: ReadonlyMap<number, keyof MatchFields> = new Map(
   NAMES.map((name) => [FIELDS[name].oxm, name]),
 );
 
-function writeField<K extends keyof MatchFields>(writer: Writer, name: K, value: MatchFields[K]): void {
+function writeField<K extends keyof MatchFields>(writer: ByteWriter, name: K, value: MatchFields[K]): void {
   const field: FieldCodec<MatchFields[K]> = FIELDS[name];
   writer
     .u16(CLASS_BASIC)
@@ -62,13 +62,18 @@ function writeField<K extends keyof MatchFields>(writer: Writer, name: K, value:
   field.write(writer, value);
 }
 
-function readField<K extends keyof MatchFields>(reader: Reader, name: K, size: number, into: Match): void {
+function readField<K extends keyof MatchFields>(
+  reader: ByteReader,
+  name: K,
+  size: number,
+  into: Match,
+): void {
   const field: FieldCodec<MatchFields[K]> = FIELDS[name];
   if (size !== field.size) throw new WireError(`a match field of ${size} bytes`);
   into[name] = field.read(reader);
 }
 
-export function writeMatch(writer: Writer, match: Match): void {
+export function writeMatch(writer: ByteWriter, match: Match): void {
   const start = writer.length;
   writer.u16(MATCH_OXM).u16(0);
   writer.sized(start + 2, start, () => {
@@ -80,7 +85,7 @@ export function writeMatch(writer: Writer, match: Match): void {
   writer.alignFrom(start);
 }
 
-export function readMatch(reader: Reader): Match {
+export function readMatch(reader: ByteReader): Match {
   if (reader.u16() !== MATCH_OXM) throw new WireError("a match that is not OXM");
   const length = reader.u16();
   if (length < 4) throw new WireError(`a match of ${length} bytes`);
@@ -95,4 +100,63 @@ export function readMatch(reader: Reader): Match {
   }
   reader.skip((8 - (length % 8)) % 8);
   return match;
+}
+
+/**
+ * Instructions and actions (OpenFlow 1.3.5, §7.2.4 and §7.2.5). This source uses two: output actions and "go to table".
+ * Others are skipped by their length when read.
+ */
+/** `OFPCML_NO_BUFFER`: the switch sends the complete frame and buffers nothing. */
+const WHOLE_FRAME = 0xffff;
+const ACTION_OUTPUT = 0;
+const INSTRUCTION_GOTO = 1;
+const INSTRUCTION_APPLY = 4;
+const MAX_ACTIONS = 4096;
+
+export interface Instructions {
+  /** Ports to output to, in order. */
+  readonly output?: readonly number[];
+  readonly gotoTable?: number;
+}
+
+export function writeOutputs(writer: ByteWriter, ports: readonly number[]): void {
+  for (const port of ports) {
+    writer.u16(ACTION_OUTPUT).u16(16).u32(port).u16(WHOLE_FRAME).zeros(6);
+  }
+}
+
+export function readOutputs(reader: ByteReader): number[] {
+  const ports: number[] = [];
+  reader.list(MAX_ACTIONS, (list) => {
+    const type = list.u16();
+    const body = list.part(list.u16() - 4);
+    if (type === ACTION_OUTPUT) ports.push(body.u32());
+  });
+  return ports;
+}
+
+export function writeInstructions(writer: ByteWriter, { output, gotoTable }: Instructions): void {
+  if (output && output.length > 0) {
+    const start = writer.length;
+    writer.u16(INSTRUCTION_APPLY).u16(0).zeros(4);
+    writer.sized(start + 2, start, () => writeOutputs(writer, output));
+  }
+  if (gotoTable !== undefined) writer.u16(INSTRUCTION_GOTO).u16(8).u8(gotoTable).zeros(3);
+}
+
+export function readInstructions(reader: ByteReader): Instructions {
+  let output: number[] | undefined;
+  let gotoTable: number | undefined;
+  reader.list(MAX_ACTIONS, (list) => {
+    const type = list.u16();
+    const length = list.u16();
+    if (length < 8) throw new WireError(`an instruction of ${length} bytes`);
+    const body = list.part(length - 4);
+    if (type === INSTRUCTION_GOTO) gotoTable = body.u8();
+    if (type === INSTRUCTION_APPLY) {
+      body.skip(4);
+      output = readOutputs(body);
+    }
+  });
+  return { ...(output && { output }), ...(gotoTable !== undefined && { gotoTable }) };
 }

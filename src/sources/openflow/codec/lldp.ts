@@ -1,6 +1,6 @@
 /** LLDP (IEEE 802.1AB): the three mandatory TLVs, the system's name and description, and one private TLV. */
 import { canonicalIp, canonicalMac } from "../../../model/address.ts";
-import { hex, macText, paddedText, Reader, uint, WireError, type Writer } from "./wire.ts";
+import { ByteReader, type ByteWriter, hex, macText, paddedText, uint, WireError } from "./wire.ts";
 
 /** Nearest bridge: 802.1D bridges do not forward it, so the receiver is at the other end of the cable. */
 export const LLDP_MULTICAST = "01:80:C2:00:00:0E";
@@ -44,7 +44,7 @@ export function privateTlv(payload: Uint8Array, oui: number, subtype: number): U
 }
 
 export function readLldp(payload: Uint8Array): Lldp {
-  const reader = new Reader(payload);
+  const reader = new ByteReader(payload);
   const texts = new Map<number, string>();
   let ttlSeconds: number | undefined;
   for (let count = 0; ; count++) {
@@ -73,7 +73,7 @@ export function readLldp(payload: Uint8Array): Lldp {
   };
 }
 
-const readIdentifier = (type: number, tlv: Reader): string =>
+const readIdentifier = (type: number, tlv: ByteReader): string =>
   identifierText(type === TLV.chassis ? "chassis" : "port", tlv.u8(), tlv.rest());
 
 /**
@@ -92,13 +92,13 @@ export function identifierText(of: "chassis" | "port", subtype: number, value: U
   return /^[\x20-\x7e]+$/.test(text) ? text : hex(value);
 }
 
-function writeTlv(writer: Writer, type: number, body: Uint8Array): void {
+function writeTlv(writer: ByteWriter, type: number, body: Uint8Array): void {
   writer.u16((type << 9) | body.length).bytes(body);
 }
 
 /** Writes chassis and port as locally assigned names, the time to live, and one private TLV. */
 export function writeLldp(
-  writer: Writer,
+  writer: ByteWriter,
   chassis: string,
   port: string,
   ttlSeconds: number,

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import captured from "./fixtures/ovs-3.1.0.json";
 import { MessageFramer } from "./framing.ts";
-import { PORT } from "./instruction.ts";
 import {
   type Bodies,
   dispatch,
@@ -11,7 +10,7 @@ import {
   type Handlers,
   type MessageKind,
 } from "./openflow-messages.ts";
-import { isUp, speedMbps } from "./port.ts";
+import { isUp, PORT, speedMbps } from "./port.ts";
 import { hex, WireError } from "./wire.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "hex"));

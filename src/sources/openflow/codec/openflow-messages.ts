@@ -7,16 +7,18 @@
  * throws `WireError`. Bytes behind a known body are ignored, as the specification requires.
  */
 
-import { type Match, readMatch, writeMatch } from "./flow-entry.ts";
 import {
   type Instructions,
+  type Match,
   readInstructions,
+  readMatch,
   readOutputs,
   writeInstructions,
+  writeMatch,
   writeOutputs,
-} from "./instruction.ts";
+} from "./flow-entry.ts";
 import { PORT_BYTES, type PortDescription, readPort, writePort } from "./port.ts";
-import { hex, paddedText, Reader, WireError, Writer } from "./wire.ts";
+import { ByteReader, ByteWriter, hex, paddedText, WireError } from "./wire.ts";
 
 export const VERSION = 0x04;
 export const HEADER_BYTES = 8;
@@ -99,8 +101,8 @@ export type MessageKind = keyof Bodies;
 interface MessageCodec<Body> {
   readonly type: number;
   readonly section: string;
-  read(reader: Reader): Body;
-  write(writer: Writer, body: Body): void;
+  read(reader: ByteReader): Body;
+  write(writer: ByteWriter, body: Body): void;
 }
 
 const empty = (type: number, section: string): MessageCodec<Empty> => ({
@@ -204,7 +206,7 @@ export type Handlers = { readonly [K in MessageKind]?: (body: Bodies[K], xid: nu
 
 export function encode<K extends MessageKind>(kind: K, body: Bodies[K], xid = 0): Uint8Array<ArrayBuffer> {
   const codec: MessageCodec<Bodies[K]> = CODECS[kind];
-  const writer = new Writer();
+  const writer = new ByteWriter();
   writer.u8(VERSION).u8(codec.type).u16(0).u32(xid);
   writer.sized(2, 0, () => codec.write(writer, body));
   if (writer.length > 0xffff) throw new WireError(`a message of ${writer.length} bytes`);
@@ -213,7 +215,7 @@ export function encode<K extends MessageKind>(kind: K, body: Bodies[K], xid = 0)
 
 /** Decodes one message and calls its handler. Returns its kind, or undefined for an unknown message type. */
 export function dispatch(message: Uint8Array, handlers: Handlers): MessageKind | undefined {
-  const header = new Reader(message);
+  const header = new ByteReader(message);
   header.skip(1);
   const kind = KIND_OF.get(header.u8());
   header.skip(2);
@@ -221,7 +223,12 @@ export function dispatch(message: Uint8Array, handlers: Handlers): MessageKind |
   return kind;
 }
 
-function callHandler<K extends MessageKind>(kind: K, reader: Reader, xid: number, handlers: Handlers): void {
+function callHandler<K extends MessageKind>(
+  kind: K,
+  reader: ByteReader,
+  xid: number,
+  handlers: Handlers,
+): void {
   const handler: ((body: Bodies[K], xid: number) => void) | undefined = handlers[kind];
   if (!handler) return;
   const codec: MessageCodec<Bodies[K]> = CODECS[kind];
@@ -231,7 +238,7 @@ function callHandler<K extends MessageKind>(kind: K, reader: Reader, xid: number
 // §7.5.1: the version bitmap is the only defined element. Others are skipped.
 const HELLO_BITMAP = 1;
 
-function readHello(reader: Reader): Bodies["hello"] {
+function readHello(reader: ByteReader): Bodies["hello"] {
   const versions: number[] = [];
   reader.list(64, (list) => {
     const type = list.u16();
@@ -247,7 +254,7 @@ function readHello(reader: Reader): Bodies["hello"] {
   return { versions };
 }
 
-function writeHello(writer: Writer, { versions }: Bodies["hello"]): void {
+function writeHello(writer: ByteWriter, { versions }: Bodies["hello"]): void {
   let bits = 0;
   for (const version of versions) bits |= 1 << version;
   writer
@@ -256,7 +263,7 @@ function writeHello(writer: Writer, { versions }: Bodies["hello"]): void {
     .u32(bits >>> 0);
 }
 
-function readPacketIn(reader: Reader): Bodies["packetIn"] {
+function readPacketIn(reader: ByteReader): Bodies["packetIn"] {
   reader.skip(6); // Buffer id and total length: packet-ins always hold the complete frame.
   const reason = reader.u8();
   reader.skip(9); // Table and cookie.
@@ -266,13 +273,13 @@ function readPacketIn(reader: Reader): Bodies["packetIn"] {
   return { reason, inPort, frame: reader.rest() };
 }
 
-function writePacketIn(writer: Writer, { reason, inPort, frame }: Bodies["packetIn"]): void {
+function writePacketIn(writer: ByteWriter, { reason, inPort, frame }: Bodies["packetIn"]): void {
   writer.u32(NO_BUFFER).u16(frame.length).u8(reason).u8(0).u64(0n);
   writeMatch(writer, { inPort });
   writer.zeros(2).bytes(frame);
 }
 
-function readPacketOut(reader: Reader): Bodies["packetOut"] {
+function readPacketOut(reader: ByteReader): Bodies["packetOut"] {
   reader.skip(4);
   const inPort = reader.u32();
   const actionBytes = reader.u16();
@@ -281,7 +288,7 @@ function readPacketOut(reader: Reader): Bodies["packetOut"] {
   return { inPort, output, frame: reader.rest() };
 }
 
-function writePacketOut(writer: Writer, { inPort, output, frame }: Bodies["packetOut"]): void {
+function writePacketOut(writer: ByteWriter, { inPort, output, frame }: Bodies["packetOut"]): void {
   writer
     .u32(NO_BUFFER)
     .u32(inPort)
@@ -291,7 +298,7 @@ function writePacketOut(writer: Writer, { inPort, output, frame }: Bodies["packe
   writer.bytes(frame);
 }
 
-function readFlowMod(reader: Reader): FlowMod {
+function readFlowMod(reader: ByteReader): FlowMod {
   const cookie = reader.u64();
   const cookieMask = reader.u64();
   const table = reader.u8();
@@ -305,7 +312,7 @@ function readFlowMod(reader: Reader): FlowMod {
   return { cookie, cookieMask, table, command, hardTimeout, priority, match, instructions };
 }
 
-function writeFlowMod(writer: Writer, flow: FlowMod): void {
+function writeFlowMod(writer: ByteWriter, flow: FlowMod): void {
   writer
     .u64(flow.cookie)
     .u64(flow.cookieMask ?? 0n)
@@ -319,14 +326,14 @@ function writeFlowMod(writer: Writer, flow: FlowMod): void {
 }
 
 // The only request with a body that is used: the aggregate of all flows with a cookie.
-function readMultipartRequest(reader: Reader): Bodies["multipartRequest"] {
+function readMultipartRequest(reader: ByteReader): Bodies["multipartRequest"] {
   const type = reader.u16();
   if (type !== MULTIPART.aggregate) return { type };
   reader.skip(6 + 16); // Flags; table, out port, out group.
   return { type, cookie: reader.u64(), cookieMask: reader.u64() };
 }
 
-function writeMultipartRequest(writer: Writer, body: Bodies["multipartRequest"]): void {
+function writeMultipartRequest(writer: ByteWriter, body: Bodies["multipartRequest"]): void {
   writer.u16(body.type).u16(0).zeros(4);
   if (body.type !== MULTIPART.aggregate) return;
   writer.u8(ALL_TABLES).zeros(3).u32(ANY).u32(ANY).zeros(4);
@@ -334,7 +341,7 @@ function writeMultipartRequest(writer: Writer, body: Bodies["multipartRequest"])
   writeMatch(writer, {});
 }
 
-function readMultipart(reader: Reader): Bodies["multipartReply"] {
+function readMultipart(reader: ByteReader): Bodies["multipartReply"] {
   const type = reader.u16();
   const more = (reader.u16() & 1) !== 0;
   reader.skip(4);
@@ -351,7 +358,7 @@ function readMultipart(reader: Reader): Bodies["multipartReply"] {
   return { type, more, description };
 }
 
-function writeMultipart(writer: Writer, body: Bodies["multipartReply"]): void {
+function writeMultipart(writer: ByteWriter, body: Bodies["multipartReply"]): void {
   const { type, more, description, ports, flowCount } = body;
   writer
     .u16(type)

@@ -1,5 +1,17 @@
 /** The description of a port, `ofp_port` (OpenFlow 1.3.5, §7.2.1). */
-import { paddedText, type Reader, type Writer } from "./wire.ts";
+
+import { portId } from "../../../model/ids.ts";
+import { type ByteReader, type ByteWriter, paddedText } from "./wire.ts";
+
+/** Reserved ports, §7.2.1, `ofp_port_no`. */
+export const PORT = {
+  max: 0xffffff00,
+  table: 0xfffffff9,
+  normal: 0xfffffffa,
+  controller: 0xfffffffd,
+  local: 0xfffffffe,
+  any: 0xffffffff,
+} as const;
 
 export interface PortDescription {
   readonly number: number;
@@ -35,7 +47,7 @@ export function speedMbps(port: PortDescription): number {
   return 0;
 }
 
-export function readPort(reader: Reader): PortDescription {
+export function readPort(reader: ByteReader): PortDescription {
   const number = reader.u32();
   reader.skip(4);
   const mac = reader.mac();
@@ -48,8 +60,25 @@ export function readPort(reader: Reader): PortDescription {
   return { number, mac, name, config, state, current, currentKbps: reader.u32(), maxKbps: reader.u32() };
 }
 
-export function writePort(writer: Writer, port: PortDescription): void {
+export function writePort(writer: ByteWriter, port: PortDescription): void {
   writer.u32(port.number).zeros(4).mac(port.mac).zeros(2).padded(port.name, 16);
   writer.u32(port.config).u32(port.state).u32(port.current).zeros(12);
   writer.u32(port.currentKbps).u32(port.maxKbps);
 }
+
+/** A port of a datapath by number, and the form of port numbers in the model. */
+/** Like the model's `ConnectPoint`, but with the port number of the OpenFlow protocol. */
+export interface PortRef {
+  readonly device: string;
+  readonly port: number;
+}
+
+export const portText = (port: number): string => (port === PORT.local ? "local" : String(port));
+
+/** The port's id in the model; also the key under which maps hold the port. */
+export const portKey = ({ device, port }: PortRef): string => portId(device, portText(port));
+
+/** A physical port or the switch's local port. The other reserved numbers are not ports but actions. */
+export const isRealPort = (port: number): boolean => (port > 0 && port <= PORT.max) || port === PORT.local;
+
+export const isWiredPort = (port: number): boolean => port > 0 && port <= PORT.max;

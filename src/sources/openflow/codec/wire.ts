@@ -72,7 +72,7 @@ export function paddedText(bytes: Uint8Array): string {
 }
 
 // Combines bytes without a DataView: creating one per message and frame costs more than the reads.
-export class Reader {
+export class ByteReader {
   readonly #bytes: Uint8Array;
   #at: number;
   readonly #end: number;
@@ -132,13 +132,13 @@ export class Reader {
   }
 
   /** Returns a reader of the next `count` bytes and skips them here. */
-  part(count: number): Reader {
+  part(count: number): ByteReader {
     const at = this.#advance(count);
-    return new Reader(this.#bytes, at, at + count);
+    return new ByteReader(this.#bytes, at, at + count);
   }
 
   /** Reads items until the end. Rejects an item that consumes no bytes, because the loop would not end. */
-  list<T>(maxItems: number, item: (reader: Reader) => T): T[] {
+  list<T>(maxItems: number, item: (reader: ByteReader) => T): T[] {
     const items: T[] = [];
     while (this.remaining > 0) {
       if (items.length >= maxItems) throw new WireError(`more than ${maxItems} items`);
@@ -150,7 +150,7 @@ export class Reader {
   }
 }
 
-export class Writer {
+export class ByteWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #at = 0;
 

@@ -9,7 +9,7 @@
 import type { Steps } from "../../../lib/steps.ts";
 import { linkId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
-import { type PortRef, portKey, portText } from "../codec/port-ref.ts";
+import { type PortRef, portKey, portText } from "../codec/port.ts";
 
 export interface DiscoveredLink {
   readonly id: string;

@@ -10,7 +10,7 @@ import { chassisDeviceId, portNumberOfName } from "../../../model/derived-ids.ts
 import { portId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import type { Lldp } from "../codec/lldp.ts";
-import { type PortRef, portKey, portText } from "../codec/port-ref.ts";
+import { type PortRef, portKey, portText } from "../codec/port.ts";
 
 const MAX_NEIGHBOURS_PER_PORT = 4;
 const MAX_NEIGHBOURS = 10_000;

@@ -8,11 +8,10 @@ import { TokenBuckets } from "../../../lib/token-bucket.ts";
 import { type Announcement, readAnnouncement } from "../codec/announcement.ts";
 import { ETHER, readFrame, type VlanTags } from "../codec/ethernet.ts";
 import { type Lldp, readLldp } from "../codec/lldp.ts";
-import { type PortRef, portKey } from "../codec/port-ref.ts";
+import { type PortRef, portKey } from "../codec/port.ts";
 import { WireError } from "../codec/wire.ts";
-import type { Counter } from "../openflow-counters.ts";
+import type { OpenflowCounter } from "../openflow-counters.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { PendingAnnouncements } from "./pending-announcements.ts";
 import type { Probes } from "./probes.ts";
 
 const ETHERNET_HEADER_BYTES = 14;
@@ -37,7 +36,7 @@ export interface PacketInEvents {
   probeReceived(from: PortRef, at: PortRef, direct: boolean, now: number): void;
   neighbourReceived(lldp: Lldp, at: PortRef): void;
   announcementReceived(at: PortRef, tags: VlanTags, announcement: Announcement): void;
-  count(what: Counter): void;
+  count(what: OpenflowCounter): void;
 }
 
 type RateSettings = Pick<
@@ -148,5 +147,61 @@ class FrameLimits {
       this.#ofSwitch.take(ref.device) === 0 &&
       (this.#ofSource?.take(SOURCE) ?? 0) === 0
     );
+  }
+}
+
+/**
+ * Announcements from ports that are not classified yet. They are processed when the port turns out to be an edge: a quiet
+ * host often announces itself only when its link comes up. Bounded per port, per switch and in total.
+ */
+const MAX_PER_PORT = 64;
+const MAX_PER_SWITCH = 4096;
+const MAX_TOTAL = 65_536;
+
+interface PendingAnnouncement {
+  readonly tags: VlanTags;
+  readonly announcement: Announcement;
+}
+
+interface SwitchAnnouncements {
+  readonly byPort: Map<number, PendingAnnouncement[]>;
+  count: number;
+}
+
+class PendingAnnouncements {
+  readonly #bySwitch = new Map<string, SwitchAnnouncements>();
+  #total = 0;
+
+  /** Returns false when there is no room. */
+  add({ device, port }: PortRef, pending: PendingAnnouncement): boolean {
+    const ofSwitch = this.#bySwitch.get(device) ?? { byPort: new Map(), count: 0 };
+    const atPort = ofSwitch.byPort.get(port) ?? [];
+    const isFull =
+      atPort.length >= MAX_PER_PORT || ofSwitch.count >= MAX_PER_SWITCH || this.#total >= MAX_TOTAL;
+    if (isFull) return false;
+    atPort.push(pending);
+    ofSwitch.byPort.set(port, atPort);
+    ofSwitch.count++;
+    this.#total++;
+    this.#bySwitch.set(device, ofSwitch);
+    return true;
+  }
+
+  /** Removes and returns the announcements of a port. */
+  takeAt({ device, port }: PortRef): readonly PendingAnnouncement[] {
+    const ofSwitch = this.#bySwitch.get(device);
+    const atPort = ofSwitch?.byPort.get(port) ?? [];
+    if (!ofSwitch) return atPort;
+    ofSwitch.byPort.delete(port);
+    ofSwitch.count -= atPort.length;
+    this.#total -= atPort.length;
+    if (ofSwitch.count === 0) this.#bySwitch.delete(device);
+    return atPort;
+  }
+
+  /** Removes the announcements of all ports of a switch. */
+  discard(device: string): void {
+    this.#total -= this.#bySwitch.get(device)?.count ?? 0;
+    this.#bySwitch.delete(device);
   }
 }

@@ -5,7 +5,7 @@
 import type { Clock } from "../../../lib/clock.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import { encode } from "../codec/openflow-messages.ts";
-import { isWiredPort, type PortRef } from "../codec/port-ref.ts";
+import { isWiredPort, type PortRef } from "../codec/port.ts";
 import { broadcastProbeFlow } from "../flows.ts";
 import type { OpenflowSettings } from "../options.ts";
 import type { Session } from "../session/session.ts";
@@ -28,7 +28,7 @@ export interface ProberEvents {
   /** The port leads to no switch. */
   portSettled(sw: Switch, port: SwitchPort): void;
   /** Whether the port leads to an unreachable switch that may still forward. */
-  isSuspect(ref: PortRef): boolean;
+  leadsToUnreachable(ref: PortRef): boolean;
   count(what: "probes_sent_total"): void;
 }
 
@@ -132,7 +132,7 @@ export class PortProber {
       this.send(sw, port, this.#links.hasDirectLink(ref), now);
       return;
     }
-    if (this.#events.isSuspect(ref)) return;
+    if (this.#events.leadsToUnreachable(ref)) return;
     const ageMs = now - port.probeableSince;
     // A number of ticks is required too: on a busy machine received probes may not have been read yet.
     if ((ageMs >= settleMs && port.unclassifiedTicks >= MIN_SETTLE_TICKS) || !isWiredPort(port.number)) {

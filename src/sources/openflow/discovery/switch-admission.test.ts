@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { AllowList } from "./allow-list.ts";
+import { AllowList } from "./switch-admission.ts";
 
 const ONE = "of:0000000000000001";
 const TWO = "of:0000000000000002";

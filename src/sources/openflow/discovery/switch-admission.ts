@@ -6,10 +6,12 @@
  * Known switches are never displaced. Listed ones are not limited: the list is their limit.
  */
 
+import type { Clock } from "../../../lib/clock.ts";
 import { Quota, type QuotaScope } from "../../../lib/quota.ts";
-import type { OpenflowSettings } from "../options.ts";
+import { TokenBuckets } from "../../../lib/token-bucket.ts";
+import type { OpenflowOptions, OpenflowSettings } from "../options.ts";
+import { fingerprintDigits, type PeerCertificate } from "../session/openflow-listener.ts";
 import type { Session } from "../session/session.ts";
-import { AllowList } from "./allow-list.ts";
 import type { Switch } from "./switch.ts";
 
 export class SwitchAdmission {
@@ -81,4 +83,90 @@ function goesFirst(a: Switch, b: Switch, most: (sw: Switch) => number): boolean 
   if (!a.session !== !b.session) return !a.session;
   if (most(a) !== most(b)) return most(a) > most(b);
   return (a.disconnectedAt ?? a.connectedAt) < (b.disconnectedAt ?? b.connectedAt);
+}
+
+/**
+ * The datapath ids that an operator has listed, and the certificates they are bound to. Listed switches are known from the
+ * start. Unless `allowOthers` is set, no other switch is accepted.
+ */
+export class AllowList {
+  /** The certificate by device id; undefined where none is bound. */
+  readonly #certificates = new Map<string, string | undefined>();
+  readonly #acceptsOthers: boolean;
+
+  constructor(options: Pick<OpenflowOptions, "allow" | "allowOthers">) {
+    for (const entry of options.allow ?? []) {
+      const { id, certificate } = typeof entry === "string" ? { id: entry, certificate: undefined } : entry;
+      this.#certificates.set(canonicalDeviceId(id), certificate);
+    }
+    this.#acceptsOthers = options.allowOthers ?? options.allow === undefined;
+  }
+
+  has(device: string): boolean {
+    return this.#certificates.has(device);
+  }
+
+  /** Why a session of this device is not accepted; undefined when it is. */
+  refusal(device: string, certificate: PeerCertificate | undefined): string | undefined {
+    if (!this.has(device)) return this.#acceptsOthers ? undefined : "this datapath id is not allowed";
+    const bound = this.#certificates.get(device);
+    if (bound === undefined || (certificate && isBoundTo(certificate, bound))) return undefined;
+    return "this datapath id is bound to another certificate";
+  }
+
+  get hasCertificates(): boolean {
+    return [...this.#certificates.values()].some((certificate) => certificate !== undefined);
+  }
+}
+
+function isBoundTo({ commonName, fingerprint }: PeerCertificate, bound: string): boolean {
+  const [, digits] = /^sha256:(.*)$/i.exec(bound) ?? [];
+  return digits === undefined ? commonName === bound : fingerprint === fingerprintDigits(digits);
+}
+
+/** `of:` and 16 hexadecimal digits; the prefix may be missing. */
+const canonicalDeviceId = (text: string): string => `of:${text.replace(/^of:/i, "").toLowerCase()}`;
+
+/**
+ * How many records peers may add, change or remove in the view: token buckets per peer address and for the source. What a
+ * switch reports is history that others read, so a peer that changes endlessly must not displace it. The burst allows
+ * whole networks to connect; what a peer reports beyond its rate is delayed or refused by the caller.
+ */
+/** An address whose bucket was evicted has a full bucket again. */
+const MAX_ADDRESSES = 100_000;
+const SOURCE = "";
+/** The source gains as much as so many addresses. */
+const SOURCE_SHARES = 5;
+
+type BudgetSettings = Pick<OpenflowSettings, "maxChangeRate" | "maxPortsPerAddress" | "maxPorts">;
+
+export class ChangeBudget {
+  readonly #ofAddress: TokenBuckets;
+  readonly #ofSource: TokenBuckets;
+
+  constructor(clock: Pick<Clock, "monotonic">, settings: BudgetSettings) {
+    const refillMs = 1000 / settings.maxChangeRate;
+    this.#ofAddress = new TokenBuckets(clock, {
+      burst: settings.maxPortsPerAddress,
+      refillMs,
+      maxKeys: MAX_ADDRESSES,
+    });
+    this.#ofSource = new TokenBuckets(clock, {
+      burst: settings.maxPorts,
+      refillMs: refillMs / SOURCE_SHARES,
+      maxKeys: 1,
+    });
+  }
+
+  /**
+   * Returns 0 when so many changes of the switch are allowed now; otherwise after how many milliseconds to try again. Known
+   * switches use no tokens of the source: they are not limited by what others do.
+   */
+  take({ address, isKnown }: Pick<Switch, "address" | "isKnown">, count = 1): number {
+    const waitMs = this.#ofAddress.take(address, count);
+    if (waitMs > 0 || isKnown) return waitMs;
+    const sourceWaitMs = this.#ofSource.take(SOURCE, count);
+    if (sourceWaitMs > 0) this.#ofAddress.giveBack(address, count);
+    return sourceWaitMs;
+  }
 }

@@ -8,26 +8,24 @@
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { Steps } from "../../../lib/steps.ts";
-import type { DeviceClaim } from "../../../model/claim.ts";
+import type { DeviceClaim, PortClaim } from "../../../model/claim.ts";
+import { isRealIdentity } from "../../../model/derived-ids.ts";
 import { portId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
-import { isUp, type PortDescription } from "../codec/port.ts";
-import { isRealPort, portText } from "../codec/port-ref.ts";
+import { isFiber, isRealPort, isUp, type PortDescription, portText, speedMbps } from "../codec/port.ts";
 import type { OpenflowSettings } from "../options.ts";
-import type { Session } from "../session/session.ts";
-import type { ChangeBudget } from "./change-budget.ts";
-import { isSameState, type PortChange, PortDamping } from "./port-damping.ts";
-import { PortMacs } from "./port-macs.ts";
+import type { PortReport, Session } from "../session/session.ts";
 import {
   createPort,
+  isSameState,
   KNOWN_AFTER_MS,
+  PortDamping,
   Switch,
   type SwitchEvents,
   type SwitchPort,
   startClassification,
 } from "./switch.ts";
-import { SwitchAdmission } from "./switch-admission.ts";
-import { deviceClaim, portClaim, unavailableClaim } from "./switch-claims.ts";
+import { type ChangeBudget, SwitchAdmission } from "./switch-admission.ts";
 
 /** How long the conflict annotation stays after the last rejected session. */
 const CONFLICT_FLAG_MS = 60_000;
@@ -142,7 +140,7 @@ export class SwitchTable {
   }
 
   /** Applies a change of a port, or holds it while the port is flapping or its switch has changed too much. */
-  portChanged(session: Session, change: PortChange, now: number): void {
+  portChanged(session: Session, change: PortReport, now: number): void {
     const sw = this.#switchOf(session);
     const { number } = change.description;
     if (!sw || !isRealPort(number)) return;
@@ -286,7 +284,7 @@ export class SwitchTable {
     if (damping.isOver(now)) sw.dampings.delete(number);
   }
 
-  #applyChange(sw: Switch, { description, removed }: PortChange, now: number): void {
+  #applyChange(sw: Switch, { description, removed }: PortReport, now: number): void {
     const known = sw.ports.get(description.number);
     if (removed) {
       if (known) this.#removePort(sw, known);
@@ -381,5 +379,100 @@ export class SwitchTable {
   }
 }
 
-const stateOf = (port: SwitchPort | undefined): PortChange | undefined =>
+const stateOf = (port: SwitchPort | undefined): PortReport | undefined =>
   port && { description: port.description, removed: false };
+
+/** The claims of switches and their ports. */
+function deviceClaim(
+  { id, conflict }: Switch,
+  session: Session,
+  forwarding: OpenflowSettings["forwarding"],
+): DeviceClaim {
+  const { description, remote, channel } = session;
+  const name = description?.datapath.trim() ?? "";
+  return {
+    id,
+    type: "SWITCH",
+    available: true,
+    role: roleOf(session, forwarding),
+    mfr: description?.mfr ?? "",
+    hw: description?.hw ?? "",
+    sw: description?.sw ?? "",
+    serial: description?.serial ?? "",
+    chassisId: id.slice(3).replace(/^0+(?=.)/, ""),
+    annotations: {
+      // Open vSwitch describes a datapath as None until somebody, such as Mininet, describes it.
+      ...(isRealIdentity(name) && { name }),
+      managementAddress: channel.remoteAddress,
+      channelId: remote,
+      protocol: "OF_13",
+      datapathDescription: description?.datapath ?? "",
+      ...(conflict && { conflict: conflict.text }),
+    },
+  };
+}
+
+function roleOf(
+  { isRoleRefused }: Session,
+  forwarding: OpenflowSettings["forwarding"],
+): "MASTER" | "STANDBY" | "NONE" {
+  if (forwarding === "none") return "NONE";
+  return isRoleRefused ? "STANDBY" : "MASTER";
+}
+
+/** `disconnectedAt` in epoch milliseconds. */
+const unavailableClaim = (last: DeviceClaim, disconnectedAt: number): DeviceClaim => ({
+  ...last,
+  available: false,
+  role: "NONE",
+  lastUpdate: String(Math.round(disconnectedAt)),
+});
+
+function portClaim(device: string, { number, description }: SwitchPort, isFlapping: boolean): PortClaim {
+  return {
+    element: device,
+    port: portText(number),
+    isEnabled: isUp(description),
+    type: isFiber(description) ? "fiber" : "copper",
+    portSpeed: speedMbps(description),
+    annotations: {
+      portName: description.name,
+      portMac: description.mac,
+      ...(isFlapping && { flapping: "true" }),
+    },
+  };
+}
+
+/**
+ * The MACs of switch ports. Such a MAC is not a host, but a switch can report any MAC. So the MACs of a switch count only for
+ * announcements that the same switch reports; those of a switch on the allow list count everywhere. They are removed with
+ * their port.
+ */
+const EVERYWHERE = "";
+
+export class PortMacs {
+  /** How many ports have the MAC, by `SWITCH MAC`. */
+  readonly #counts = new Map<string, number>();
+
+  add(device: string, isTrusted: boolean, mac: string): void {
+    this.#change(device, mac, 1);
+    if (isTrusted) this.#change(EVERYWHERE, mac, 1);
+  }
+
+  remove(device: string, isTrusted: boolean, mac: string): void {
+    this.#change(device, mac, -1);
+    if (isTrusted) this.#change(EVERYWHERE, mac, -1);
+  }
+
+  /** Whether an announcement with this MAC that the device reports is of a switch port. */
+  has(device: string, mac: string): boolean {
+    return this.#counts.has(`${device} ${mac}`) || this.#counts.has(`${EVERYWHERE} ${mac}`);
+  }
+
+  #change(device: string, mac: string, by: number): void {
+    const key = `${device} ${mac}`;
+    const count = (this.#counts.get(key) ?? 0) + by;
+    if (count > 0) this.#counts.set(key, count);
+    else this.#counts.delete(key);
+  }
+}

@@ -1,10 +1,7 @@
 /** One switch and its ports, as far as the controller knows them. */
-
 import type { PortDescription } from "../codec/port.ts";
-import type { Counter } from "../openflow-counters.ts";
-import type { Session } from "../session/session.ts";
-import type { Changer } from "./change-budget.ts";
-import type { PortDamping } from "./port-damping.ts";
+import type { OpenflowCounter } from "../openflow-counters.ts";
+import type { PortReport, Session } from "../session/session.ts";
 
 /** A switch that was connected so long is known. */
 export const KNOWN_AFTER_MS = 60_000;
@@ -54,10 +51,10 @@ export interface SwitchEvents {
   portDown(sw: Switch, port: SwitchPort): void;
   /** After `portDown`. */
   portRemoved(sw: Switch, port: SwitchPort): void;
-  count(counter: Counter): void;
+  count(counter: OpenflowCounter): void;
 }
 
-export class Switch implements Changer {
+export class Switch {
   readonly id: string;
   /** Listed by the operator. */
   readonly isAllowed: boolean;
@@ -95,5 +92,62 @@ export class Switch implements Changer {
     if (this.disconnectedAt === undefined || this.isRemoving) return false;
     const isKept = this.isKnown || this.isRestored;
     return now - this.disconnectedAt >= (isKept ? removeAfterMs : Math.min(removeAfterMs, KNOWN_AFTER_MS));
+  }
+}
+
+/**
+ * Damping of one port that changes often. A port that changes more than `MAX_CHANGES` times within `INTERVAL_MS` is
+ * flapping: of each interval from then on, the first state is applied at once and the last one at its end. The port is calm
+ * again after an interval with at most `MAX_CHANGES` changes.
+ *
+ * A change can also be held for another reason (no budget for it); then the latest one is applied when there is.
+ */
+export const INTERVAL_MS = 10_000;
+export const MAX_CHANGES = 10;
+
+export function isSameState(state: PortReport | undefined, { description, removed }: PortReport): boolean {
+  if (!state || state.removed || removed) return (state?.removed ?? true) === removed;
+  return Bun.deepEquals(state.description, description);
+}
+
+export class PortDamping {
+  isFlapping = false;
+  /** The latest change, when it is not applied yet. */
+  held: PortReport | undefined;
+  /** The times of the latest changes, oldest first. */
+  readonly #times: number[] = [];
+  #intervalStart = 0;
+  #changesInInterval = 0;
+
+  /** Records a change. Returns whether it is applied at once; otherwise the caller holds it. */
+  record(now: number): boolean {
+    this.#times.push(now);
+    if (this.#times.length > MAX_CHANGES + 1) this.#times.shift();
+    if (this.isFlapping) return ++this.#changesInInterval === 1;
+    const [oldest = now] = this.#times;
+    if (this.#times.length > MAX_CHANGES && now - oldest < INTERVAL_MS) {
+      this.isFlapping = true;
+      this.#startInterval(now, 1);
+    }
+    return true;
+  }
+
+  /** Ends the interval when it is over. Returns whether a held change is applied now. */
+  tick(now: number): boolean {
+    if (!this.isFlapping) return true;
+    if (now - this.#intervalStart < INTERVAL_MS) return false;
+    if (this.#changesInInterval <= MAX_CHANGES) this.isFlapping = false;
+    this.#startInterval(now, 0);
+    return true;
+  }
+
+  /** Whether nothing of it matters any more. */
+  isOver(now: number): boolean {
+    return !this.isFlapping && !this.held && now - (this.#times.at(-1) ?? now) >= INTERVAL_MS;
+  }
+
+  #startInterval(now: number, changes: number): void {
+    this.#intervalStart = now;
+    this.#changesInInterval = changes;
   }
 }

@@ -16,13 +16,17 @@ import type { Steps } from "../../../lib/steps.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import { type Announcement, writeArpProbe, writeNeighbourSolicitation } from "../codec/announcement.ts";
 import { isStationIp, isStationMac, type VlanTags } from "../codec/ethernet.ts";
-import { type PortRef, portKey } from "../codec/port-ref.ts";
+import { type PortRef, portKey } from "../codec/port.ts";
 import { macBytes } from "../codec/wire.ts";
 import { PROBE_SOURCE_MAC } from "../flows.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { DuplicateDetection } from "./duplicate-detection.ts";
-import { firstActivity, type HostLocation, LearnedHost, recordActivity } from "./learned-host.ts";
-import { RecentHosts } from "./recent-hosts.ts";
+import {
+  firstActivity,
+  LearnedHost,
+  type LearnedLocation,
+  RecentHosts,
+  recordActivity,
+} from "./learned-host.ts";
 
 const MAX_ADDRESSES = 64;
 /** Of one host, during a conflict. */
@@ -302,12 +306,12 @@ export class HostTracker {
     }
   }
 
-  #probeLocation(host: LearnedHost, location: HostLocation, now: number): void {
+  #probeLocation(host: LearnedHost, location: LearnedLocation, now: number): void {
     location.probedAt = now;
     for (const ip of host.addresses.keys()) this.#probeAddress(host, location, ip);
   }
 
-  #probeAddress(host: LearnedHost, { ref }: HostLocation, ip: string): void {
+  #probeAddress(host: LearnedHost, { ref }: LearnedLocation, ip: string): void {
     if (!this.#environment.isEdge(ref)) return;
     const frame = ip.includes(":")
       ? writeNeighbourSolicitation(
@@ -371,4 +375,53 @@ function isProbeDue(silentMs: number, sinceProbedMs: number, contested: boolean,
   if (contested) return silentMs >= CONFLICT_PROBE_INTERVAL_MS && sinceProbedMs >= CONFLICT_PROBE_INTERVAL_MS;
   const half = timeoutMs / 2;
   return silentMs >= half && sinceProbedMs >= half / MAX_PROBES;
+}
+
+/**
+ * Decides what it means when a host or an address appears a second time. The first owner is probed. If it replies, both
+ * use the same identity: a conflict. If it does not reply in time, the identity has moved.
+ */
+interface DuplicateCheck {
+  /** The device whose announcement is checked. */
+  readonly startedBy: string;
+  readonly startedAt: number;
+  /** Whether the first owner was heard since the check started. */
+  ownerReplied(): boolean;
+  onConflict(): void;
+  onMove(): void;
+}
+
+const REPLY_TIMEOUT_MS = 1000;
+const CHECKS_PER_STEP = 64;
+const MAX_CHECKS = 10_000;
+/** Of one device, so that no device takes the room of all others. */
+const MAX_CHECKS_PER_DEVICE = 500;
+
+class DuplicateDetection {
+  readonly #checks = new Map<string, DuplicateCheck>();
+  readonly #quota = new Quota({ perKey: MAX_CHECKS_PER_DEVICE, total: MAX_CHECKS });
+
+  /** Returns false when a check with the same key is running, or when too many are. */
+  start(key: string, check: DuplicateCheck): boolean {
+    if (this.#checks.has(key) || this.#quota.exceededBy(check.startedBy) !== undefined) return false;
+    this.#quota.add(check.startedBy);
+    this.#checks.set(key, check);
+    return true;
+  }
+
+  *tick(now: number): Steps<void> {
+    let left = CHECKS_PER_STEP;
+    for (const [key, check] of this.#checks) {
+      if (--left <= 0) {
+        yield;
+        left = CHECKS_PER_STEP;
+      }
+      const replied = check.ownerReplied();
+      if (!replied && now - check.startedAt < REPLY_TIMEOUT_MS) continue;
+      this.#checks.delete(key);
+      this.#quota.remove(check.startedBy);
+      if (replied) check.onConflict();
+      else check.onMove();
+    }
+  }
 }

@@ -2,9 +2,9 @@
 import type { HostClaim } from "../../../model/claim.ts";
 import { hostId } from "../../../model/ids.ts";
 import type { VlanTags } from "../codec/ethernet.ts";
-import { type PortRef, portKey, portText } from "../codec/port-ref.ts";
+import { type PortRef, portKey, portText } from "../codec/port.ts";
 
-export interface Activity {
+interface Activity {
   lastSeenAt: number;
   /** How often it was seen. Distinguishes a reply from an announcement in the same millisecond before the probe. */
   count: number;
@@ -12,7 +12,7 @@ export interface Activity {
   probedAt: number;
 }
 
-export interface HostLocation extends Activity {
+export interface LearnedLocation extends Activity {
   readonly ref: PortRef;
 }
 
@@ -28,7 +28,7 @@ export class LearnedHost {
   readonly mac: string;
   readonly tags: VlanTags;
   /** Newest first. More than one only during a conflict. */
-  locations: HostLocation[] = [];
+  locations: LearnedLocation[] = [];
   readonly addresses = new Map<string, Activity>();
   /** The address of the switch that first reported it. It counts for this peer. */
   peerAddress = "";
@@ -41,7 +41,7 @@ export class LearnedHost {
     this.id = hostId(mac, tags.vlan === undefined ? "None" : String(tags.vlan));
   }
 
-  locationAt(ref: PortRef): HostLocation | undefined {
+  locationAt(ref: PortRef): LearnedLocation | undefined {
     const key = portKey(ref);
     return this.locations.find((location) => portKey(location.ref) === key);
   }
@@ -62,5 +62,46 @@ export class LearnedHost {
       locations: this.locations.map(({ ref }) => ({ elementId: ref.device, port: portText(ref.port) })),
       ...(conflicts.length > 0 && { annotations: { conflict: conflicts.join("; ") } }),
     };
+  }
+}
+
+/**
+ * The hosts that were last seen at ports which went down. They are probed when their port settles again, because an idle
+ * host would not be discovered otherwise. Bounded per port and in total; the oldest are dropped.
+ */
+const MAX_PER_PORT = 256;
+const MAX_HOSTS = 10_000;
+
+export class RecentHosts {
+  /** The port of each host, oldest first. */
+  readonly #portOf = new Map<string, string>();
+  readonly #byPort = new Map<string, Map<string, LearnedHost>>();
+
+  add(host: LearnedHost, port: string): void {
+    this.delete(host.id);
+    const atPort = this.#byPort.get(port) ?? new Map<string, LearnedHost>();
+    if (atPort.size >= MAX_PER_PORT) return;
+    if (this.#portOf.size >= MAX_HOSTS) {
+      const [oldest] = this.#portOf.keys();
+      if (oldest !== undefined) this.delete(oldest);
+    }
+    this.#portOf.set(host.id, port);
+    this.#byPort.set(port, atPort.set(host.id, host));
+  }
+
+  delete(id: string): void {
+    const port = this.#portOf.get(id);
+    if (port === undefined) return;
+    this.#portOf.delete(id);
+    const atPort = this.#byPort.get(port);
+    atPort?.delete(id);
+    if (atPort?.size === 0) this.#byPort.delete(port);
+  }
+
+  /** Removes and returns the hosts of a port. */
+  takeAt(port: string): LearnedHost[] {
+    const hosts = [...(this.#byPort.get(port)?.values() ?? [])];
+    for (const { id } of hosts) this.delete(id);
+    return hosts;
   }
 }

@@ -15,13 +15,19 @@ import type { Certificates } from "../../../lib/certificate-files.ts";
 import { DescriptorMonitor, type DescriptorState } from "../../../lib/descriptor-monitor.ts";
 import { errorMessage } from "../../../lib/error-message.ts";
 import { type Logger, silentLogger } from "../../../lib/logger.ts";
+import { Quota } from "../../../lib/quota.ts";
 import { SuspendableSocket } from "../../../lib/suspendable-socket.ts";
 import { SourceError } from "../../source.ts";
-import { fingerprintDigits, type PeerCertificate } from "../discovery/allow-list.ts";
 import type { OpenflowSettings } from "../options.ts";
-import { BacklogAccount, createBacklogQuota } from "./backlog.ts";
 
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+
+/** The certificate that a switch presented, verified against the configured authority. */
+export interface PeerCertificate {
+  readonly commonName: string | undefined;
+  /** SHA-256 of the certificate, hexadecimal digits in lower case. */
+  readonly fingerprint: string;
+}
 
 /** What receives from a channel. */
 export interface ChannelHandler {
@@ -332,3 +338,34 @@ function readCertificate(socket: Socket<SocketData>): PeerCertificate | undefine
     fingerprint: fingerprintDigits(fingerprint256),
   };
 }
+
+/** What the source has to send and switches do not accept: limited for each peer address and in total. */
+const LIMITS = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+
+/** Of all connections. */
+const createBacklogQuota = (): Quota => new Quota(LIMITS);
+
+/** Of one connection. */
+class BacklogAccount {
+  readonly #quota: Quota;
+  readonly #address: string;
+  #bytes = 0;
+
+  constructor(quota: Quota, address: string) {
+    this.#quota = quota;
+    this.#address = address;
+  }
+
+  /** Returns false when they are too many. They count all the same. */
+  set(bytes: number): boolean {
+    const more = bytes - this.#bytes;
+    if (more === 0) return true;
+    const exceeds = more > 0 && this.#quota.exceededBy(this.#address, more) !== undefined;
+    this.#quota.add(this.#address, more);
+    this.#bytes = bytes;
+    return !exceeds;
+  }
+}
+
+/** A SHA-256 fingerprint as hexadecimal digits in lower case, however it is written. */
+export const fingerprintDigits = (text: string): string => text.replaceAll(":", "").toLowerCase();

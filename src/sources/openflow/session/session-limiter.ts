@@ -6,7 +6,7 @@
 import type { OpenflowSettings } from "../options.ts";
 import type { Channel } from "./openflow-listener.ts";
 
-export interface LimitedSession {
+interface LimitedSession {
   readonly channel: Pick<Channel, "remoteAddress" | "terminate">;
   readonly isClosed: boolean;
   reject(reason: string): void;

@@ -23,6 +23,7 @@ import {
   encode,
   type Handlers,
   type MessageKind,
+  MULTIPART,
   PORT_REASON,
   ROLE,
   type SwitchDescription,
@@ -30,14 +31,12 @@ import {
 } from "../codec/openflow-messages.ts";
 import type { PortDescription } from "../codec/port.ts";
 import { WireError } from "../codec/wire.ts";
-import type { PortChange } from "../discovery/port-damping.ts";
-import type { Counter } from "../openflow-counters.ts";
-import { HANDSHAKE_REQUESTS, type HandshakeReply, HELLO } from "./handshake.ts";
-import { HandshakePorts } from "./handshake-ports.ts";
+import { COOKIE, COOKIE_MASK } from "../flows.ts";
+import type { OpenflowCounter } from "../openflow-counters.ts";
 import { Inbox, type InboxOwner } from "./inbox.ts";
 import type { Channel, ChannelHandler } from "./openflow-listener.ts";
 
-export interface SessionLimits {
+interface SessionLimits {
   readonly handshakeTimeoutMs: number;
   readonly echoIntervalMs: number;
   readonly maxPorts: number;
@@ -58,18 +57,24 @@ export interface SessionContext {
   readonly heldBytes: Quota;
 }
 
+/** The state of a port as its switch reports it. */
+export interface PortReport {
+  readonly description: PortDescription;
+  readonly removed: boolean;
+}
+
 export interface SessionEvents {
   /** Whether the handshake may end now. Checked again at each tick until it does. */
   mayConnect(session: Session): boolean;
   /** Whether no further message is handled until the next tick. */
   mustWait(session: Session): boolean;
   sessionReady(session: Session): Steps<void>;
-  portChanged(session: Session, change: PortChange): void;
+  portChanged(session: Session, change: PortReport): void;
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
   /** The switch did not accept the role that was requested last. */
   roleRefused(session: Session): void;
   sessionClosed(session: Session, reason: string, byPeer: boolean): void;
-  count(counter: Counter): void;
+  count(counter: OpenflowCounter): void;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -388,5 +393,54 @@ export class Session implements ChannelHandler, InboxOwner {
   /** When all are there, the handshake ends before the next message is handled. */
   #replyReceived(reply: HandshakeReply): void {
     this.#pendingReplies.delete(reply);
+  }
+}
+
+/** The messages of the handshake (§6.3.1) that are the same for every switch. */
+const HELLO = encode("hello", { versions: [VERSION] });
+
+/** All requests of the handshake in one write. A switch replies in the same order. */
+const HANDSHAKE_REQUESTS = Buffer.concat([
+  encode("featuresRequest", {}),
+  encode("multipartRequest", { type: MULTIPART.description }),
+  encode("multipartRequest", { type: MULTIPART.aggregate, cookie: COOKIE, cookieMask: COOKIE_MASK }),
+  encode("multipartRequest", { type: MULTIPART.portDescription }),
+  encode("roleRequest", { role: ROLE.equal, generation: 0n }),
+]);
+
+type HandshakeReply = "features" | "description" | "ports";
+
+/** The ports that a session has received in its handshake, until its switch has them. */
+class HandshakePorts extends Map<number, PortDescription> {
+  readonly #address: string;
+  readonly #quota: Quota;
+  readonly #maxPorts: number;
+
+  /** `quota`: the ports of all sessions whose handshake is not complete. */
+  constructor(address: string, quota: Quota, maxPorts: number) {
+    super();
+    this.#address = address;
+    this.#quota = quota;
+    this.#maxPorts = maxPorts;
+  }
+
+  /** Returns which limit does not allow another port. */
+  store(port: PortDescription): "session" | "peer" | undefined {
+    if (!this.has(port.number)) {
+      if (this.size >= this.#maxPorts) return "session";
+      if (this.#quota.exceededBy(this.#address) !== undefined) return "peer";
+      this.#quota.add(this.#address);
+    }
+    this.set(port.number, port);
+    return undefined;
+  }
+
+  discard(number: number): void {
+    if (this.delete(number)) this.#quota.remove(this.#address);
+  }
+
+  release(): void {
+    this.#quota.remove(this.#address, this.size);
+    this.clear();
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PortMacs } from "./port-macs.ts";
+import { PortMacs } from "./switch-table.ts";
 
 const MAC = "02:00:00:00:00:01";
 

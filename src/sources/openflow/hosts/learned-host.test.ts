@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { LearnedHost } from "./learned-host.ts";
-import { RecentHosts } from "./recent-hosts.ts";
+import { LearnedHost, RecentHosts } from "./learned-host.ts";
 
 const host = (number: number) =>
   new LearnedHost(`02:00:00:00:00:${number.toString(16).padStart(6, "0")}`, {});

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { INTERVAL_MS, MAX_CHANGES, PortDamping } from "./port-damping.ts";
+import { INTERVAL_MS, MAX_CHANGES, PortDamping } from "./switch.ts";
 
 test("up to ten changes in ten seconds are applied at once", () => {
   const damping = new PortDamping();
