@@ -3,15 +3,15 @@ import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { Authenticator } from "./auth/authenticate.ts";
 import type { Users } from "./auth/users.ts";
-import type { AuxiliaryEndpointsOptions } from "./auxiliary-endpoints.ts";
 import type { ClusterView } from "./cluster-status.ts";
+import type { ServiceEndpointOptions } from "./endpoints/service-endpoint.ts";
 import type { Forwarder } from "./forwarding/forwarder.ts";
 import type { Relay } from "./forwarding/relay.ts";
 import type { ServerLimits } from "./limits/server-limits.ts";
 import type { AccessLog } from "./metrics/access-log.ts";
 import type { OnosOptions } from "./onos/onos-dialect.ts";
 
-export interface RequestHandlerOptions extends AuxiliaryEndpointsOptions {
+export interface RequestHandlerOptions extends ServiceEndpointOptions {
   /** Of the alias `onos`. */
   readonly onos?: OnosOptions | undefined;
   /** Origins that may read across origins (CORS). */

@@ -30,9 +30,9 @@ import { KnownHosts } from "./auth/known-hosts.ts";
 import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
-import { AuxiliaryEndpoints } from "./auxiliary-endpoints.ts";
 import { ReadHandler, type ReadOutcome } from "./endpoints/read-handler.ts";
 import { findRoute } from "./endpoints/routing.ts";
+import { ServiceHandler } from "./endpoints/service-handler.ts";
 import { parseForwardPath } from "./forwarding/forward-path.ts";
 import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
 import { createReaderRelay, isForMainProcess, type RelayRequest } from "./forwarding/reader-relay.ts";
@@ -77,7 +77,7 @@ export class RequestHandler implements Handler {
   readonly #streams: SseHub;
   readonly #memory: MemoryBudget;
   readonly #reads: ReadRunner;
-  readonly #auxiliary: AuxiliaryEndpoints;
+  readonly #service: ServiceHandler;
   readonly #public: PublicEndpoints;
   readonly #problems: ProblemResponder;
   readonly #connections: ConnectionCounters;
@@ -120,12 +120,8 @@ export class RequestHandler implements Handler {
     this.#reads = new ReadRunner(readHandler, context.scheduler, this.#memory);
     this.#prefixes = createPrefixes(options.aliases, options.onos);
     this.#forwarding = createForwarding(options, this.#memory);
-    this.#auxiliary = new AuxiliaryEndpoints(
-      options,
-      this.#prefixes,
-      () => this.counters(),
-      this.#forwarding,
-    );
+    const forwards = this.#forwarding?.counters;
+    this.#service = new ServiceHandler(options, this.#prefixes, () => this.counters(), forwards);
     this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
@@ -139,7 +135,7 @@ export class RequestHandler implements Handler {
     this.#admission = new Admission(limits, options.clock);
     this.#relay = createReaderRelay(options.relay, this.#logins, this.#problems);
     this.#public = new PublicEndpoints({
-      auxiliary: this.#auxiliary,
+      service: this.#service,
       problems: this.#problems,
       cors: this.#cors,
       prefixes: this.#prefixes,
@@ -334,7 +330,7 @@ export class RequestHandler implements Handler {
               // It may be forwarded there.
               waitsForOthers: parseForwardPath(path) !== undefined,
             })
-          : this.#serveAuxiliary(request, connection, path, credential.user, rateLimitHeaders);
+          : this.#serveService(request, connection, path, credential.user, rateLimitHeaders);
       served.readName = route.endpoint.endpoint.readName;
       // Reads only: the page retries a rejected read, but it cannot load without its script and style.
       if (this.#loadShedder.shedding) throw this.#overloaded();
@@ -390,7 +386,7 @@ export class RequestHandler implements Handler {
     });
   }
 
-  async #serveAuxiliary(
+  async #serveService(
     request: Request,
     connection: ConnectionInfo,
     path: string,
@@ -399,7 +395,7 @@ export class RequestHandler implements Handler {
   ): Promise<Response> {
     try {
       const headers = this.#perRequestHeaders(request, rateLimitHeaders);
-      return await this.#auxiliary.respond(request, path, headers, this.#owner.of(user), connection);
+      return await this.#service.respond(request, path, headers, this.#owner.of(user), connection);
     } catch (error) {
       if (error instanceof Cancelled) return NOT_SENT;
       const dialect = dialectOf(path, this.#prefixes);

@@ -3,8 +3,9 @@ import type { ConnectionInfo } from "../http1/handler.ts";
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { RequestCredentials } from "./auth/request-credentials.ts";
-import type { AuxiliaryEndpoints } from "./auxiliary-endpoints.ts";
+import { getHealth, getReadiness } from "./endpoints/health.ts";
 import { findRoute } from "./endpoints/routing.ts";
+import type { ServiceHandler } from "./endpoints/service-handler.ts";
 import type { Forwarding } from "./forwarding/forwarding.ts";
 import type { RelayRequest } from "./forwarding/reader-relay.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
@@ -28,7 +29,7 @@ export function isPublic({ method, target }: Request): boolean {
 }
 
 export interface PublicEndpointsOptions {
-  readonly auxiliary: AuxiliaryEndpoints;
+  readonly service: ServiceHandler;
   readonly problems: ProblemResponder;
   readonly cors: Cors;
   readonly prefixes: Prefixes;
@@ -48,21 +49,21 @@ export class PublicEndpoints {
   /** The response to a request that `isPublic`. */
   respond(request: Request, connection: ConnectionInfo): Response | Promise<Response> {
     const { method, target } = request;
-    const { auxiliary, problems } = this.#options;
+    const { service, problems } = this.#options;
     if (method === "OPTIONS") return this.#preflight(request, connection, pathOf(target));
     return isReadMethod(method)
-      ? auxiliary.health(LIVENESS, false, false)
+      ? getHealth.respond({ service: service.service, isStopping: false, isUser: false })
       : problems.respondTo(request, methodNotAllowed(method), "health");
   }
 
   /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
   async #preflight(request: Request, connection: ConnectionInfo, path: string): Promise<Response> {
-    const { auxiliary, cors, forwarding, prefixes, problems, relay } = this.#options;
+    const { service, cors, forwarding, prefixes, problems, relay } = this.#options;
     const preflightHeaders = () => cors.preflightHeaders(request.header("origin"));
     try {
       if (path !== SERVER_WIDE && !forwarding?.find(path) && !findRoute(path, prefixes)) {
         if (relay) return await relay(request, connection, {});
-        await auxiliary.requirePath(path, request.method);
+        await service.requirePath(path, request.method);
       }
       return { status: 204, headers: { Allow: ALLOWED_METHODS, ...preflightHeaders() }, body: null };
     } catch (error) {
@@ -82,11 +83,11 @@ export class PublicEndpoints {
     cachedUser: string | undefined,
     isStopping: boolean,
   ): Response | Promise<Response> {
-    const { auxiliary, credentials, relay } = this.#options;
+    const { service, credentials, relay } = this.#options;
     const respond = (user: string | undefined) =>
       relay
         ? relay(request, connection, { user })
-        : auxiliary.health(READINESS, isStopping, user !== undefined);
+        : getReadiness.respond({ service: service.service, isStopping, isUser: user !== undefined });
     if (cachedUser !== undefined || request.header("authorization") === null) return respond(cachedUser);
     return credentials
       .check(request, connection)

@@ -1,5 +1,5 @@
 /** What the configuration gives the map: links out, saved views and metrics. A reload replaces it. */
-import type { MapSource, MetricOutcome } from "../api/map-source.ts";
+import type { MapSource, MetricOutcome } from "../api/endpoints/map-source.ts";
 import type { Config, Immutable } from "../config/schema.ts";
 import type { MapSettings } from "../model/map-settings.ts";
 import { MapMetrics, type MapMetricsOptions } from "./map-metrics.ts";

@@ -3,7 +3,7 @@
  * users there are. A failure is a result like another and is kept for an interval too. Nothing is queried while nobody
  * looks. A reload keeps the values of servers that are the same.
  */
-import type { MetricOutcome } from "../api/map-source.ts";
+import type { MetricOutcome } from "../api/endpoints/map-source.ts";
 import { METRIC_DEFAULTS, type MetricsServer } from "../config/map-schema.ts";
 import type { Config, Immutable } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";

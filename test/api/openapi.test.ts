@@ -7,9 +7,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import manifest from "../../package.json";
-import type { MapSource } from "../../src/api/map-source.ts";
+import { getMapMetric, getMapSettings } from "../../src/api/endpoints/map.ts";
+import type { MapSource } from "../../src/api/endpoints/map-source.ts";
 import { openapiDocument, openapiText } from "../../src/api/openapi/document.ts";
-import { EXAMPLES } from "../../src/api/openapi/examples.ts";
 import { createStaticSite } from "../../src/api/site/static-site.ts";
 import { type Harness, openHarness } from "./harness.ts";
 import { deviceId, SAMPLE } from "./network.ts";
@@ -39,9 +39,11 @@ beforeAll(async () => {
     { path: "/", type: "text/html; charset=utf-8", bytes: Buffer.from("<p>") },
   ]);
   const map: MapSource = {
-    settings: Buffer.from(JSON.stringify(EXAMPLES.MapSettings)),
+    settings: Buffer.from(JSON.stringify(getMapSettings.openapi?.example)),
     metric: (name) =>
-      name === "Load" ? { ok: true, json: Buffer.from(JSON.stringify(EXAMPLES.MetricValues)) } : undefined,
+      name === "Load"
+        ? { ok: true, json: Buffer.from(JSON.stringify(getMapMetric.openapi?.example)) }
+        : undefined,
     queryCounts: () => [],
   };
   h = await openHarness({

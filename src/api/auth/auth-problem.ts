@@ -2,16 +2,21 @@
  * The problem response to a failed authentication. It says how to send credentials, but never which part of them was
  * wrong: a client that guesses must not learn that a user name exists.
  */
+import { SERVICE_ENDPOINTS } from "../endpoints/service-endpoints.ts";
 import { Problem } from "../response/problem.ts";
 import type { Credential } from "./authenticate.ts";
 import type { CertificateAuthResult } from "./certificate.ts";
 
 const CHALLENGE = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
 
+const METRICS_PATHS: readonly string[] = SERVICE_ENDPOINTS.filter(({ access }) => access === "metrics").map(
+  ({ path }) => path,
+);
+
 /** The problem of a user who may not read this path. The health endpoints are not checked: they are for all. */
 export const roleProblem = ({ role }: Credential, path: string): Problem | undefined =>
-  role === "metrics" && path !== "/metrics"
-    ? new Problem("forbidden", "This user may read /metrics only.")
+  role === "metrics" && !METRICS_PATHS.includes(path)
+    ? new Problem("forbidden", `This user may read ${METRICS_PATHS.join(", ")} only.`)
     : undefined;
 
 export function authProblem(result: Exclude<CertificateAuthResult, Credential>): Problem {

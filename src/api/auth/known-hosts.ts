@@ -5,7 +5,7 @@
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import { quote } from "../../lib/error-text.ts";
-import { isHealthPath } from "../auxiliary-endpoints.ts";
+import { isHealthPath } from "../endpoints/health.ts";
 import { pathOf } from "../read-request.ts";
 import { Problem } from "../response/problem.ts";
 

@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
-import { isOwnResource } from "../../model/resources.ts";
 import { createPrefixes } from "../onos/prefixes.ts";
-import { ENDPOINTS } from "./endpoints.ts";
 import { findRoute, unknownPath } from "./routing.ts";
 
 const VALID_PATHS: readonly (readonly [
@@ -76,8 +74,3 @@ test.each(["/controller/v1/devices/%E0%A4%A", "/controller/v1/topology/broadcast
     expect(() => findRoute(path, createPrefixes([]))).toThrow(expect.objectContaining({ code: "bad-path" }));
   },
 );
-
-test("the first segment of every endpoint is a resource that cannot be forwarded", () => {
-  for (const { path } of ENDPOINTS)
-    expect([path, isOwnResource(path.split("/")[1] ?? "")]).toEqual([path, true]);
-});

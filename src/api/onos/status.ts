@@ -5,9 +5,17 @@
  */
 import { readdir } from "node:fs/promises";
 import { networkInterfaces, totalmem } from "node:os";
+import type { Response } from "../../http1/response.ts";
+import { quote } from "../../lib/error-text.ts";
 import type { ClusterNode } from "../../model/cluster-overview.ts";
 import type { Topology } from "../../model/entity.ts";
-import { parseForwardPath } from "../forwarding/forward-path.ts";
+import { topologyOf } from "../../view/view.ts";
+import { getReadiness } from "../endpoints/health.ts";
+import type { ServiceContext, ServiceEndpoint } from "../endpoints/service-endpoint.ts";
+import { FORWARDED_PREFIX, parseForwardPath } from "../forwarding/forward-path.ts";
+import { JSON_TYPE } from "../response/media-types.ts";
+import { Problem } from "../response/problem.ts";
+import { WRITE_ADVICE } from "./missing-resources.ts";
 
 export type OnosStatusPath =
   | { readonly read: "system" }
@@ -23,6 +31,50 @@ export function parseOnosStatusPath(path: string): OnosStatusPath | undefined {
   if (parsed.resource === "system") return id === undefined ? { read: "system" } : undefined;
   return id === undefined ? { read: "nodes" } : { read: "node", id: decodeURIComponent(id) };
 }
+
+const UNKNOWN_ADDRESS = { host: "127.0.0.1", port: 0 };
+
+/** They are not part of the documented interface: docs/from-onos.md has them. */
+export const onosStatus: ServiceEndpoint = {
+  path: "/onos/v1/{system,cluster}",
+  access: "reader",
+  matches: (path, { aliases }) =>
+    aliases.includes(FORWARDED_PREFIX) && parseOnosStatusPath(path) !== undefined,
+  writeAdvice: WRITE_ADVICE,
+  async respond({ service, path, owner, signal }) {
+    const wanted = parseOnosStatusPath(path);
+    if (!wanted) return undefined;
+    const { context, version } = service;
+    const { nodes, self } = await listNodes(service);
+    if (wanted.read === "system") {
+      const topology = await context.scheduler.run(owner, topologyOf(context.view.capture()), signal);
+      return jsonResponse(await systemInfo({ version, logId: context.log.id, nodes, self, topology }));
+    }
+    if (wanted.read === "nodes") return jsonResponse({ nodes });
+    const node = nodes.find(({ id }) => id === wanted.id);
+    if (node) return jsonResponse(node);
+    const known = nodes.map(({ id }) => id).join(", ");
+    throw new Problem("not-found", `There is no node ${quote(wanted.id)}; there are: ${known}.`);
+  },
+};
+
+/** All nodes of the cluster, and this one. */
+async function listNodes(service: ServiceContext): Promise<{ nodes: readonly OnosNode[]; self: OnosNode }> {
+  const { clusterStatus, clusterOverview, address } = service;
+  const { host, port } = address?.() ?? UNKNOWN_ADDRESS;
+  const isReady = getReadiness.respond({ service, isStopping: false, isUser: false }).status === 200;
+  const listed = (await clusterOverview?.())?.nodes ?? [];
+  const own = listed.find(({ node }) => node === clusterStatus?.node);
+  const name = clusterStatus && nameOfRun(clusterStatus.node);
+  const self = own ? clusterNode(own) : ownNode({ name, host, port, isReady });
+  return { nodes: listed.length > 0 ? listed.map(clusterNode) : [self], self };
+}
+
+const jsonResponse = (body: object): Response => ({
+  status: 200,
+  headers: { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" },
+  body: JSON.stringify(body),
+});
 
 /** A run of a node is called by the node's name, a dot, and what tells the runs apart. */
 export const nameOfRun = (run: string): string => run.replace(/\.[^.]*$/, "");

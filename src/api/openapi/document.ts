@@ -6,13 +6,12 @@
 
 import { TAGS } from "../endpoints/endpoint.ts";
 import { ENDPOINTS } from "../endpoints/endpoints.ts";
+import { SERVICE_ENDPOINTS } from "../endpoints/service-endpoints.ts";
 import { type Json, renderComponents } from "./components.ts";
 import { FORMAT_SCHEMAS } from "./format-schemas.ts";
-import { endpointPath, READ_HEADERS } from "./operations.ts";
+import { endpointPath, READ_HEADERS, servicePath } from "./operations.ts";
 import { parameterSchemas, sharedParameters } from "./parameters.ts";
 import { HEADERS, headerRefs, PROBLEM_RESPONSES, PROBLEM_SCHEMA } from "./parts.ts";
-import { SERVICE_PATHS } from "./paths.ts";
-import { SERVICE_SCHEMAS } from "./schemas.ts";
 
 export interface OpenapiOptions {
   readonly version: string;
@@ -34,13 +33,19 @@ const READ_PATHS: Json = Object.fromEntries(
   ENDPOINTS.map((endpoint) => [`/controller/v1${endpoint.path}`, endpointPath(endpoint)]),
 );
 
+const SERVICE_PATHS: Json = Object.fromEntries(
+  SERVICE_ENDPOINTS.flatMap(({ path, access, openapi }) =>
+    openapi ? [[path, servicePath(path, access, openapi)]] : [],
+  ),
+);
+
 const SCHEMAS = [
   ...ENDPOINTS.flatMap((endpoint) => [
     ...endpoint.variants.map(({ schema }) => schema),
     ...parameterSchemas(endpoint),
   ]),
   ...FORMAT_SCHEMAS.values(),
-  ...SERVICE_SCHEMAS,
+  ...SERVICE_ENDPOINTS.flatMap(({ openapi }) => (openapi ? [openapi.schema] : [])),
   PROBLEM_SCHEMA,
 ];
 

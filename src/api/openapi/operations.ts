@@ -1,9 +1,20 @@
-/** How the operations of the OpenAPI document are made: those of endpoints, and those of files. */
+/**
+ * The operations of the OpenAPI document, made from endpoints: one a path, GET. HEAD and OPTIONS are the same on every path
+ * and described once, in the description of the document.
+ */
 import type { Endpoint, EndpointText } from "../endpoints/endpoint.ts";
+import type { ServiceDocumentation, ServiceEndpoint } from "../endpoints/service-endpoint.ts";
 import type { Json } from "./components.ts";
 import { FORMAT_EXAMPLES, FORMAT_SCHEMAS } from "./format-schemas.ts";
 import { headerParameterRefs, pathParameter, queryParameters } from "./parameters.ts";
-import { COMMON_HEADERS, type HeaderName, headerRefs, mediaType, problemRefs } from "./parts.ts";
+import {
+  COMMON_HEADERS,
+  type HeaderName,
+  headerRefs,
+  mediaType,
+  type ProblemStatus,
+  problemRefs,
+} from "./parts.ts";
 
 export const READ_HEADERS: readonly HeaderName[] = [...COMMON_HEADERS, "Gazetteer-Revision", "ETag"];
 
@@ -94,15 +105,18 @@ function contentOf({ variants, openapi }: Endpoint<unknown>): Json {
   return content;
 }
 
-export const AUXILIARY_PROBLEMS = problemRefs(401, 403, 414, 421, 429, 431, 500, 503);
+/** The statuses of problems that every path of the service has that needs credentials. */
+const SERVICE_PROBLEMS: readonly ProblemStatus[] = [401, 403, 414, 421, 429, 431, 500, 503];
 
-export function filePath(
-  text: EndpointText,
-  content: Json,
-  headers: readonly HeaderName[],
-  pathParameters: readonly string[] = [],
-  problems: Json = {},
+export function servicePath(
+  path: string,
+  access: ServiceEndpoint["access"],
+  documentation: ServiceDocumentation,
 ): Json {
+  const { headers, isFile, problems = [], unavailable, ...text } = documentation;
+  const isPublic = access === "public";
+  const pathParameters = pathParametersOf(path);
+  const content = { [text.mediaType]: mediaType(text.schema, text.example) };
   const notModified = {
     description: "The representation still has an entity tag of If-None-Match.",
     headers: headerRefs(headers),
@@ -110,14 +124,17 @@ export function filePath(
   return pathItem({
     ...text,
     pathParameters,
-    parameters: headerParameterRefs("IfNoneMatch", "AcceptEncoding"),
+    parameters: isFile ? headerParameterRefs("IfNoneMatch", "AcceptEncoding") : [],
     headers,
     content,
     responses: {
-      "304": notModified,
+      ...(isFile && { "304": notModified }),
       ...(pathParameters.length > 0 && problemRefs(404)),
-      ...AUXILIARY_PROBLEMS,
-      ...problems,
+      ...problemRefs(...(isPublic ? [431 as const] : SERVICE_PROBLEMS), ...problems),
+      ...(unavailable !== undefined && {
+        "503": { description: unavailable, headers: headerRefs(headers), content },
+      }),
     },
+    isPublic,
   });
 }

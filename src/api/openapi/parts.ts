@@ -99,6 +99,7 @@ export const PROBLEM_SCHEMA = Type.Object(
 const CODES = Object.keys(PROBLEMS).filter((code): code is ProblemCode => code in PROBLEMS);
 /** The statuses that operations refer to. What is the same everywhere (405, 408, 505) stands in the description. */
 const STATUSES = [400, 401, 403, 404, 406, 410, 414, 421, 429, 431, 500, 502, 503] as const;
+export type ProblemStatus = (typeof STATUSES)[number];
 const STATUS_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
   401: ["WWW-Authenticate"],
   429: ["Retry-After"],
@@ -126,7 +127,7 @@ export const PROBLEM_RESPONSES: Readonly<Record<string, Json>> = Object.fromEntr
 );
 
 /** References to the problem responses of an operation. */
-export const problemRefs = (...statuses: (typeof STATUSES)[number][]): Json =>
+export const problemRefs = (...statuses: readonly ProblemStatus[]): Json =>
   Object.fromEntries(statuses.map((status) => [String(status), responseRef(`Problem${status}`)]));
 
 /** One media type with its schema and, where there is one, an example. */

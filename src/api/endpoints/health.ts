@@ -2,39 +2,88 @@
  * The health endpoints: `/healthz` (the process responds) and `/readyz` (whether the network is complete). Both need no
  * credentials, so they contain no more than a probe needs; the status of each source is for users.
  */
-import type { Response } from "../http1/response.ts";
-import { KINDS } from "../model/ids.ts";
-import type { ReaderProcesses, Readiness } from "../model/readiness.ts";
-import type { SourceReport, SourceStatus } from "../model/source-status.ts";
-import { MergeRules } from "../view/merge-rules.ts";
-import type { View } from "../view/view.ts";
-import { type ClusterStatus, staleSeconds } from "./cluster-status.ts";
-import type { ReadContext } from "./endpoints/read-context.ts";
-import { LOG_HEADER } from "./response/common-headers.ts";
-import { JSON_TYPE } from "./response/media-types.ts";
+import Type from "typebox";
+import type { Response } from "../../http1/response.ts";
+import { KINDS } from "../../model/ids.ts";
+import { Readiness } from "../../model/readiness.ts";
+import type { SourceReport, SourceStatus } from "../../model/source-status.ts";
+import { MergeRules } from "../../view/merge-rules.ts";
+import type { View } from "../../view/view.ts";
+import { type ClusterStatus, staleSeconds } from "../cluster-status.ts";
+import { CHANGED_MS, CONNECTED_MS, LOG } from "../openapi/example-network.ts";
+import { type HeaderName, UNIVERSAL_HEADERS } from "../openapi/parts.ts";
+import { LOG_HEADER } from "../response/common-headers.ts";
+import { JSON_TYPE } from "../response/media-types.ts";
+import type { ServiceEndpoint, ServiceExchange } from "./service-endpoint.ts";
 
 const HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" };
 
-export const livenessResponse = (): Response => ({
-  status: 200,
-  headers: HEADERS,
-  body: '{"status":"alive"}',
-});
+const HEALTH_HEADERS: readonly HeaderName[] = ["Cache-Control", ...UNIVERSAL_HEADERS];
 
-export interface ReadinessInput {
-  readonly context: Pick<ReadContext, "view" | "log">;
-  readonly version: string;
-  /** Absent where no processes are managed, as in tests. */
-  readonly readers?: ReaderProcesses | undefined;
-  readonly sources: readonly SourceReport[];
-  readonly isStopping: boolean;
-  /** On a node of a cluster. */
-  readonly cluster?: ClusterStatus | undefined;
-  /** Epoch milliseconds. */
-  readonly now: number;
-  /** Whether the request has valid credentials. */
-  readonly isUser: boolean;
+export const isHealthPath = (path: string): boolean => path === LIVENESS_PATH || path === READINESS_PATH;
+
+const LIVENESS_PATH = "/healthz";
+const READINESS_PATH = "/readyz";
+
+/** A request to a health endpoint, which needs no credentials. */
+type HealthExchange = Pick<ServiceExchange, "service" | "isStopping" | "isUser">;
+
+interface HealthEndpoint extends ServiceEndpoint {
+  respond(exchange: HealthExchange): Response;
 }
+
+export const getHealth: HealthEndpoint = {
+  path: LIVENESS_PATH,
+  access: "public",
+  matches: (path) => path === LIVENESS_PATH,
+  respond: () => ({ status: 200, headers: HEADERS, body: '{"status":"alive"}' }),
+  openapi: {
+    id: "getHealth",
+    tag: "Service",
+    summary: "Whether the process responds",
+    description: "For liveness probes. Needs no credentials.",
+    mediaType: JSON_TYPE,
+    schema: Type.Object({ status: Type.Literal("alive") }, { $id: "Liveness" }),
+    example: { status: "alive" },
+    headers: HEALTH_HEADERS,
+  },
+};
+
+export const getReadiness: HealthEndpoint = {
+  path: READINESS_PATH,
+  access: "public",
+  matches: (path) => path === READINESS_PATH,
+  respond: readinessResponse,
+  openapi: {
+    id: "getReadiness",
+    tag: "Service",
+    summary: "Whether every source has synced",
+    description:
+      "For readiness probes. Needs no credentials; with valid ones the body has the version, the state of every source, the processes and the storage.",
+    mediaType: JSON_TYPE,
+    schema: Readiness,
+    example: {
+      status: "ready",
+      version: "0.1.0",
+      revision: 8,
+      logId: LOG,
+      sources: [
+        {
+          name: "openflow",
+          kind: "openflow",
+          status: "synced",
+          since: CONNECTED_MS,
+          lastSyncedAt: CHANGED_MS,
+          restarts: 0,
+          entities: { devices: 2, ports: 4, links: 2, hosts: 1 },
+        },
+      ],
+      storage: { bytes: 69_632, snapshots: 1, oldest: 0, oldestTime: CONNECTED_MS },
+    },
+    headers: [...HEALTH_HEADERS, "Gazetteer-Log"],
+    unavailable: "Not ready yet, or stopping.",
+  },
+};
 
 /**
  * Ready once every source has synced. A node that cannot use the log of its cluster is degraded too, and no longer ready once
@@ -43,8 +92,11 @@ export interface ReadinessInput {
  * while the peer of a source cannot be read since the start: nobody knows how long that will be. A source on standby counts
  * neither way: its claims come from the node that runs it.
  */
-export function readinessResponse(input: ReadinessInput): Response {
-  const { context, version, readers, sources, isStopping, cluster, now, isUser } = input;
+function readinessResponse({ service, isStopping, isUser }: HealthExchange): Response {
+  const { context, version, clusterStatus: cluster, clock } = service;
+  const sources = service.sources();
+  const readers = service.readers?.count();
+  const now = clock.now();
   const { view, log } = context;
   const unsynced = sources.filter((source) => source.status === "starting");
   const isStarting = unsynced.some(({ error }) => error === undefined || !hasNetwork(view));
