@@ -11,7 +11,7 @@ const OPTIONS = JSON.stringify({ resultTypes: ["violations"], selectors: false }
 
 export async function audit({ page }: BrowserTab): Promise<string[]> {
   // Evaluated, because the content security policy of the page forbids an added script element.
-  await page.evaluate(AXE);
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(AXE);
   const results = await page.evaluate<AxeResults>(`axe.run(${OPTIONS})`);
   return results.violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

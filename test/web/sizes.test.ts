@@ -1,4 +1,4 @@
-/** The page with 3,000 devices, a table of 100,000 rows, and the size and headers of the page itself. */
+/** The page with 2,000 devices, a table of 100,000 rows, and the size and headers of the page itself. */
 import { expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
@@ -11,11 +11,11 @@ const hasChromium = needs("chromium");
 const startDemo = (devices: number, hosts: number): Promise<Service> =>
   startService({ args: ["--data", ":memory:", `--demo=devices=${devices},hosts=${hosts},churn=0`] });
 
-const DEVICES = 3000;
+const DEVICES = 2000;
 const HOSTS = 100_000;
 
 // Larger maps are measured by `npm run bench -- map`; from 200 devices on the page works the same way.
-test.skipIf(!hasChromium)("3,000 devices with 100,000 hosts are drawn and can be searched", async () => {
+test.skipIf(!hasChromium)("2,000 devices with 100,000 hosts are drawn and can be searched", async () => {
   const service = await startDemo(DEVICES, HOSTS);
   const tab = await openTab(service);
   const { page } = tab;
@@ -26,7 +26,7 @@ test.skipIf(!hasChromium)("3,000 devices with 100,000 hosts are drawn and can be
     expect(drawn.share).toBeGreaterThan(0.005);
     expect(drawn.cells).toBeGreaterThan(14);
   });
-  await page.locator(".map-summary", { hasText: "3,000 devices" }).waitFor();
+  await page.locator(".map-summary", { hasText: "2,000 devices" }).waitFor();
   await page.locator(".map-summary", { hasText: "100,000 hosts" }).waitFor();
   // The selection of a device zooms in until devices instead of clusters are drawn.
   await page.keyboard.press("/");
