@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parse } from "yaml";
-import type { NetworkDocument } from "../import/network-document.ts";
+import type { NetworkDocument } from "../import/import-file.ts";
 import { renderNetwork } from "./network-text.ts";
 
 const text = fc.oneof(

@@ -3,7 +3,7 @@
  * network. All texts but plain words are double-quoted with JSON's escapes, which YAML reads in the same way, and control
  * characters and those that change the text direction are escaped, as in `yaml-text.ts`.
  */
-import type { NetworkDocument } from "../import/network-document.ts";
+import type { NetworkDocument } from "../import/import-file.ts";
 import { KINDS } from "../model/ids.ts";
 import { escapeControlCharacters } from "./table.ts";
 

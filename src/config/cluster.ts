@@ -6,8 +6,7 @@
 import { basename } from "node:path";
 import { isLoopback } from "../lib/loopback.ts";
 import { type NatsUrl, parseNatsUrl } from "../lib/nats-url.ts";
-import { readSecretFile } from "../sources/secret.ts";
-import { isReadableByOthers } from "../sources/secret-check.ts";
+import { isReadableByOthers, readSecretFile } from "../sources/secret.ts";
 import { isSet } from "./cross-checks.ts";
 import type { ConfigFault } from "./faults.ts";
 import type { Config } from "./schema.ts";

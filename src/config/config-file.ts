@@ -2,7 +2,6 @@
  * The configuration file: YAML in, a layer of settings out, with the position of every fault. Values that are not valid
  * are left out of the layer. Relative paths are relative to the folder of the file. The parsed document is held so that later checks (of the sources) can report a position too.
  */
-
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
@@ -12,9 +11,16 @@ import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults, type KeyPath } from "../lib/schema-faults.ts";
 import type { FilePosition, Origin, PositionSource } from "./faults.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
-import { CONFIG_KEYS, type ConfigKey } from "./keys.ts";
 import { Configuration } from "./schema.ts";
-import { type CheckedLayer, checkLayer, createSetting, type Setting, withPathsFrom } from "./settings.ts";
+import {
+  type CheckedLayer,
+  CONFIG_KEYS,
+  type ConfigKey,
+  checkLayer,
+  createSetting,
+  type Setting,
+  withPathsFrom,
+} from "./settings.ts";
 
 const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
 

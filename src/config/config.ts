@@ -4,22 +4,36 @@
  * from. Relative paths of the file are relative to it, all others to the working folder; in a Config, all are relative to
  * the working folder.
  */
-
 import Value from "typebox/value";
 import { systemClock } from "../lib/clock.ts";
+import { dropIgnoredKeys } from "../lib/gone-keys.ts";
 import { isRecord } from "../lib/is-record.ts";
 import { silentLogger } from "../lib/logger.ts";
+import { nearest } from "../lib/nearest.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
 import { checkCluster } from "./cluster.ts";
 import { NO_FILE, readConfigFile } from "./config-file.ts";
-import { checkTransport } from "./cross-checks.ts";
-import { type Environment, readEnvironment, unknownVariables } from "./environment.ts";
-import { type ConfigFault, renderFault } from "./faults.ts";
+import { checkForwarding, checkTransport } from "./cross-checks.ts";
+import { type ConfigFault, type Origin, renderFault } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
-import { checkForwarding } from "./forwarding.ts";
+import { GONE_KEYS } from "./gone-keys.ts";
 import { checkMap } from "./map.ts";
 import { type Config, Configuration } from "./schema.ts";
-import { type AddedItem, effectiveSettings, type Layer, nestSettings, type Setting } from "./settings.ts";
+import {
+  type AddedItem,
+  type CheckedLayer,
+  CONFIG_KEYS,
+  type ConfigKey,
+  checkLayer,
+  createSetting,
+  ENVIRONMENT_PREFIX,
+  effectiveSettings,
+  type Layer,
+  nestSettings,
+  parseValue,
+  type Setting,
+  variableOf,
+} from "./settings.ts";
 import { checkSources, referencedVariables } from "./sources.ts";
 
 export interface ConfigInput {
@@ -91,4 +105,48 @@ function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null)
     for (const nested of Object.values(value)) deepFreeze(nested);
   return Object.freeze(value);
+}
+
+/**
+ * The environment as a layer: `GAZETTEER_` and the key in upper snake case. Lists are separated by commas, `sources` is
+ * JSON. An empty variable counts as not set. An unknown `GAZETTEER_…` is a warning and not a fault, because a variable
+ * may belong to another version, or to a program that runs this one.
+ */
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables that are no keys: the credentials, and those that the commands read which talk to a service. */
+const OTHER_VARIABLES = ["GAZETTEER_CREDENTIALS", "GAZETTEER_URL"];
+
+function readEnvironment(environment: Environment): CheckedLayer {
+  const settings: Setting[] = [];
+  const faults: ConfigFault[] = [];
+  const ignored: ConfigFault[] = [];
+  for (const key of CONFIG_KEYS) {
+    const text = environment[key.variable];
+    if (text === undefined || text === "") continue;
+    const origin: Origin = { kind: "environment", name: key.variable };
+    const { value, dropped } = dropIgnoredKeys(parseValue(key, text), GONE_KEYS, key.path);
+    ignored.push(...dropped.map((fault) => ({ ...fault, origin })));
+    if (isBrokenJson(key, value)) {
+      faults.push({ origin, path: [], message: 'must be JSON, such as [{"type":"demo"}]' });
+    } else settings.push(createSetting(key, value, origin));
+  }
+  const { layer, faults: valueFaults } = checkLayer(settings);
+  return { layer, faults: [...faults, ...valueFaults], ignored };
+}
+
+const isBrokenJson = ({ isList }: ConfigKey, value: unknown): boolean => isList && typeof value === "string";
+
+/** One line for each variable that has the prefix but is not known. `referenced` are those that hold secrets of sources. */
+function unknownVariables(environment: Environment, referenced: readonly string[]): string[] {
+  const known = [...CONFIG_KEYS.map(({ variable }) => variable), ...OTHER_VARIABLES, ...referenced];
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(ENVIRONMENT_PREFIX) && !known.includes(name))
+    .map((name) => {
+      const gone = GONE_KEYS.find(({ key }) => variableOf(key.split(".")) === name);
+      if (gone) return `${name} is gone; ${gone.advice}`;
+      const near = nearest(name, known);
+      return `${name} is not known${near === undefined ? "" : `; did you mean ${near}?`}`;
+    });
 }

@@ -4,16 +4,19 @@
  */
 import { goneKeyMessage } from "../lib/gone-keys.ts";
 import { nearest } from "../lib/nearest.ts";
-import { parseDemoSpec } from "../sources/demo/options.ts";
+import { parseDemoSpec } from "../sources/demo/demo.ts";
 import type { ConfigFault, Origin } from "./faults.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
-import { CONFIG_KEYS, type ConfigKey, findKey, parseValue } from "./keys.ts";
 import {
   type AddedItem,
   type CheckedLayer,
+  CONFIG_KEYS,
+  type ConfigKey,
   checkAddedItem,
   checkLayer,
   createSetting,
+  findKey,
+  parseValue,
   type Setting,
 } from "./settings.ts";
 

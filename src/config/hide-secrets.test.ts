@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import Type from "typebox";
 import { secretOptions } from "../sources/secret.ts";
-import { hideSecrets } from "./hide-secrets.ts";
+import { hideSecrets } from "./show.ts";
 
 const Options = Type.Object({
   ...secretOptions("community", "The community."),

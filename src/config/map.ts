@@ -7,7 +7,7 @@ import type { KeyPath } from "../lib/schema-faults.ts";
 import { parseLinkTemplate } from "../model/link-template.ts";
 import { MapLink } from "../model/map-settings.ts";
 import { findViewFaults, MapView } from "../model/map-view.ts";
-import { checkSecretFiles, findSecretFaults } from "../sources/secret-check.ts";
+import { checkSecretFiles, findSecretFaults } from "../sources/secret.ts";
 import type { ConfigFault } from "./faults.ts";
 import { MetricsServer } from "./map-schema.ts";
 import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";

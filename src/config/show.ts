@@ -2,11 +2,13 @@
  * The effective configuration as text: a valid configuration file in which a comment after each value names its origin.
  * Secrets are not shown (hide-secrets.ts). Paths are absolute, so that the text means the same in every folder.
  */
+import type Type from "typebox";
 import { stringify } from "yaml";
+import { schemaOption } from "../lib/schema-faults.ts";
+import { copyValue } from "../lib/schema-values.ts";
+import { VARIABLE_PATTERN } from "../sources/secret.ts";
 import { type Origin, renderOrigin } from "./faults.ts";
-import { hideSecrets } from "./hide-secrets.ts";
-import { itemSchemaOf } from "./keys.ts";
-import { type Setting, withPathsFrom } from "./settings.ts";
+import { itemSchemaOf, type Setting, withPathsFrom } from "./settings.ts";
 
 /** One value with its origin. */
 interface Line {
@@ -49,3 +51,43 @@ export function renderSettings(settings: readonly Setting[]): string {
 /** YAML on one line. */
 const renderValue = (value: unknown): string =>
   stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
+
+/**
+ * Replaces secrets in values of the configuration: what the schema of a source marks as a secret, whatever is named like
+ * one (a misspelt key, an unknown kind of source, a parameter in the query of a URL), and user names and passwords in
+ * URLs. The path of a file and the name of a variable that hold a secret are shown: an operator looks for them.
+ */
+
+const SECRET_NAME = /passw|passphrase|secret|token|community|credential|(api|auth|private|priv).?key/i;
+const FILE_NAME = /File$/;
+const VARIABLE_NAME = /Env$/;
+const VARIABLE = new RegExp(VARIABLE_PATTERN);
+/** Up to the last @, because a password may contain one. */
+const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^/:@]*):.*@/is;
+const URL_USER = /^([a-z][a-z0-9+.-]*:\/\/)[^/:@]+@/i;
+/** A parameter of a query, up to its value. */
+const URL_PARAMETER = /([?&])([^=&?#]+)=[^&#]*/g;
+const HIDDEN = "(hidden)";
+
+/** `schema` is that of the value, where it has one. */
+export const hideSecrets = (value: unknown, schema?: Type.TSchema): unknown =>
+  copyValue(value, schema, (part, partSchema, name) => {
+    if (partSchema && schemaOption(partSchema, "secret") === true) return HIDDEN;
+    if (isNamedLikeSecret(name, part)) return HIDDEN;
+    return typeof part === "string" ? hideSecretsInUrl(part) : undefined;
+  });
+
+const hideSecretsInUrl = (text: string): string =>
+  text
+    .replace(URL_PASSWORD, `$1:${HIDDEN}@`)
+    .replace(URL_USER, `$1${HIDDEN}@`)
+    .replace(URL_PARAMETER, (parameter, start, name) =>
+      SECRET_NAME.test(name) ? `${start}${name}=${HIDDEN}` : parameter,
+    );
+
+function isNamedLikeSecret(name: string, value: unknown): boolean {
+  if (!SECRET_NAME.test(name)) return false;
+  if (FILE_NAME.test(name)) return false;
+  // A secret that was written in place of the name of a variable is still a secret.
+  return !(VARIABLE_NAME.test(name) && typeof value === "string" && VARIABLE.test(value));
+}

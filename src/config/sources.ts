@@ -10,7 +10,7 @@ import { type Claims, referencedDevices } from "../model/claim.ts";
 import { deviceKey } from "../model/ids.ts";
 import type { OptionFault } from "../sources/option-fault.ts";
 import { createSource, createSources, type RegisteredSource, SOURCE_KINDS } from "../sources/registry.ts";
-import { checkSecretFiles } from "../sources/secret-check.ts";
+import { checkSecretFiles } from "../sources/secret.ts";
 import type { SourceContext } from "../sources/source.ts";
 import type { ConfigFault } from "./faults.ts";
 import { GONE_KEYS } from "./gone-keys.ts";

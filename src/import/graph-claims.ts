@@ -5,9 +5,9 @@
  */
 import { isRecord } from "../lib/is-record.ts";
 import { canonicalMac, canonicalPort, portNameOf } from "../model/address.ts";
-import { type ClaimTypes, canonicalClaim } from "../model/claim.ts";
+import { CLAIM_LIMITS, type ClaimTypes, canonicalClaim } from "../model/claim.ts";
 import { assignPortNumbers, type NamedPort } from "../model/derived-ids.ts";
-import { idKey, type Kind, linkId } from "../model/ids.ts";
+import { deviceKey, idKey, type Kind, linkId } from "../model/ids.ts";
 import {
   type Graph,
   type GraphEdge,
@@ -15,10 +15,10 @@ import {
   type ImportFault,
   type Note,
   type Position,
+  type SplitProperties,
+  splitProperties,
   textOf,
 } from "./import-graph.ts";
-import { assignNodeIds } from "./node-ids.ts";
-import { type SplitProperties, splitProperties } from "./properties.ts";
 
 export type ClaimsResult =
   | { readonly ok: true; readonly claims: ImportedClaims; readonly notes: readonly Note[] }
@@ -266,4 +266,49 @@ function parseLocations(value: unknown): { elementId: string; port: string }[] {
     const slash = text.lastIndexOf("/");
     return slash > 0 ? [{ elementId: text.slice(0, slash), port: text.slice(slash + 1) }] : [];
   });
+}
+
+/**
+ * The device ids of nodes. A node keeps the id of the file where that is a valid id which no other node has in any case,
+ * because users know and store it. Any other id is changed as little as possible, and that is noted.
+ */
+
+/** Room for a number at the end. */
+const MAX_CHANGED_LENGTH = CLAIM_LIMITS.id - 16;
+
+const isValidId = (id: string): boolean => canonicalClaim("devices", { id }).ok;
+
+/** The id of each node by its id in the file. Of two nodes with the same id in the file, the first stands. */
+function assignNodeIds(nodes: readonly GraphNode[], notes: Note[]): Map<string, string> {
+  const ids = new Map<string, string>();
+  const taken = new Set<string>();
+  const isFree = (id: string) => !taken.has(deviceKey(id));
+  const assign = (node: GraphNode, id: string) => {
+    ids.set(node.id, id);
+    taken.add(deviceKey(id));
+  };
+  const others: GraphNode[] = [];
+  const seen = new Set<string>();
+  for (const node of nodes) {
+    if (seen.has(node.id)) continue;
+    seen.add(node.id);
+    if (isValidId(node.id) && isFree(node.id)) assign(node, node.id);
+    else others.push(node);
+  }
+  for (const node of others) {
+    const base =
+      node.id
+        .toWellFormed()
+        .replaceAll(/[\s\p{Cc}\p{Bidi_Control}]/gu, "_")
+        .slice(0, MAX_CHANGED_LENGTH)
+        .toWellFormed() || "node";
+    let id = base;
+    for (let n = 2; !isFree(id); n++) id = `${base}~${n}`;
+    assign(node, id);
+    const reason = isValidId(node.id)
+      ? "another node has the same id in another case"
+      : "an id has 1 to 255 characters, none of them a space, a control character or a mark of the text direction";
+    notes.push({ at: node.at, message: `the node ${JSON.stringify(node.id)} gets the id ${id}: ${reason}` });
+  }
+  return ids;
 }

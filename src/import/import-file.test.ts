@@ -2,8 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { linkId } from "../model/ids.ts";
 import { readRecords } from "../sources/file/records.ts";
-import { type ImportFormat, type ImportResult, importText } from "./import-file.ts";
-import type { NetworkDocument } from "./network-document.ts";
+import { type ImportFormat, type ImportResult, importText, type NetworkDocument } from "./import-file.ts";
 
 // Few ids, so that edges meet; some are no valid ids, differ in case only, or are names of prototypes.
 const id = fc.constantFrom(

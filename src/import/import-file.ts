@@ -3,14 +3,20 @@
  * a fault or note begins with `file:line: `, as those of the file source do.
  */
 import { isRecord } from "../lib/is-record.ts";
-import { KINDS } from "../model/ids.ts";
-import { type Language, languageOf, linesOf, parse } from "../sources/file/document.ts";
-import { decodeText } from "../sources/file/network-file.ts";
-import { readBytes } from "../sources/file/read-network.ts";
+import { sameJson } from "../lib/same-json.ts";
+import type { ClaimTypes } from "../model/claim.ts";
+import { deviceKey, idKey, KINDS, linkId } from "../model/ids.ts";
+import {
+  decodeText,
+  type Language,
+  languageOf,
+  linesOf,
+  parse,
+  readBytes,
+} from "../sources/file/network-file.ts";
 import { formatPath } from "../sources/file/records.ts";
 import { type ClaimsResult, claimsOfGraph, type ImportedClaims } from "./graph-claims.ts";
 import type { GraphResult, Position } from "./import-graph.ts";
-import { documentOf, type NetworkDocument } from "./network-document.ts";
 import { parseContainerlab } from "./parse-containerlab.ts";
 import { parseGraphml } from "./parse-graphml.ts";
 import { parseNetJson } from "./parse-netjson.ts";
@@ -123,4 +129,60 @@ function lineText(text: string, language: Language | undefined, at: Position | u
   if (text.length > MAX_SEARCHED_CHARS) return `: ${formatPath(at)}`;
   const [line] = linesOf(text, language, [at]);
   return line === undefined ? "" : `:${line}`;
+}
+
+/**
+ * The claims of an import as a document in the format of the file source, in its short form: ports stand in their device,
+ * and a link whose reverse says the same is one record with `bidirectional: true`.
+ */
+
+type PortRecord = Omit<ClaimTypes["ports"], "element">;
+type DeviceRecord = ClaimTypes["devices"] & { readonly ports?: readonly PortRecord[] };
+type LinkRecord = ClaimTypes["links"] & { readonly bidirectional?: true };
+
+export interface NetworkDocument {
+  readonly devices: readonly DeviceRecord[];
+  /** Ports of devices that the document does not have. */
+  readonly ports?: readonly ClaimTypes["ports"][];
+  readonly links: readonly LinkRecord[];
+  readonly hosts: readonly ClaimTypes["hosts"][];
+}
+
+function documentOf({ devices, ports, links, hosts }: ImportedClaims): NetworkDocument {
+  const portsByDevice = new Map<string, PortRecord[]>(devices.map(({ id }) => [deviceKey(id), []]));
+  const others: ClaimTypes["ports"][] = [];
+  for (const claim of ports) {
+    const { element, ...port } = claim;
+    const listed = portsByDevice.get(deviceKey(element));
+    if (listed) listed.push(port);
+    else others.push(claim);
+  }
+  return {
+    devices: devices.map((device) => {
+      const listed = portsByDevice.get(deviceKey(device.id)) ?? [];
+      return listed.length > 0 ? { ...device, ports: listed } : device;
+    }),
+    ...(others.length > 0 && { ports: others }),
+    links: foldDirections(links),
+    hosts,
+  };
+}
+
+type LinkClaim = ClaimTypes["links"];
+const keyOf = ({ src, dst }: Pick<LinkClaim, "src" | "dst">): string =>
+  idKey("links", linkId({ ...src, port: String(src.port) }, { ...dst, port: String(dst.port) }));
+
+function foldDirections(links: readonly LinkClaim[]): LinkRecord[] {
+  const byKey = new Map(links.map((link) => [keyOf(link), link]));
+  const folded = new Set<string>();
+  return links.flatMap((link): LinkRecord[] => {
+    if (folded.has(keyOf(link))) return [];
+    const { src, dst, ...rest } = link;
+    const reverse = byKey.get(keyOf({ src: dst, dst: src }));
+    if (!reverse) return [link];
+    const { src: _, dst: __, ...reverseRest } = reverse;
+    if (!sameJson(rest, reverseRest)) return [link];
+    folded.add(keyOf(reverse));
+    return [{ ...link, bidirectional: true }];
+  });
 }

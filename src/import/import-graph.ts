@@ -2,6 +2,10 @@
  * What the formats that are graphs have in common: nodes, edges, and what is known about them by name. The parsers
  * produce it, `graph-claims.ts` makes claims of it. No parser has to know ports, ids or links.
  */
+
+import { CLAIM_LIMITS, CLAIM_SCHEMAS, canonicalClaim } from "../model/claim.ts";
+import { ENTITY_SCHEMAS } from "../model/entity.ts";
+import type { Kind } from "../model/ids.ts";
 import type { FieldPath } from "../sources/file/text-location.ts";
 
 /** Where something is in the file: a line, or a path in a JSON or YAML document, whose line is found when it is shown. */
@@ -71,3 +75,111 @@ export const textOf = (value: unknown): string | undefined =>
     : typeof value === "number" || typeof value === "boolean"
       ? String(value)
       : undefined;
+
+/**
+ * Splits what a file knows about a node or an edge into fields of the record and annotations. A property whose name is a
+ * field of the record, with a value that the field accepts, is that field. Everything else is an annotation, so that
+ * nothing of the file is lost; what an annotation cannot hold is reported.
+ */
+
+export interface SplitProperties {
+  readonly fields: Record<string, unknown>;
+  readonly annotations: Record<string, string>;
+  /** Names of properties that cannot be an annotation, and why. */
+  readonly unfit: readonly { readonly name: string; readonly reason: string }[];
+}
+
+type RecordKind = Exclude<Kind, "ports">;
+
+/** Fields that identify a record or that the parsers set. */
+const RESERVED = ["id", "src", "dst", "mac", "vlan", "locations", "auxLocations", "annotations", "aliases"];
+
+/** The least record of each kind, to check the value of one field. */
+const LEAST: Readonly<Record<RecordKind, object>> = {
+  devices: { id: "a" },
+  links: { src: { device: "a", port: 1 }, dst: { device: "b", port: 1 } },
+  hosts: { mac: "00:00:00:00:00:01", locations: [{ elementId: "a", port: 1 }] },
+};
+
+const fieldsOf = (kind: RecordKind): ReadonlySet<string> =>
+  new Set(Object.keys(CLAIM_SCHEMAS[kind].properties).filter((field) => !RESERVED.includes(field)));
+const FIELDS = { devices: fieldsOf("devices"), links: fieldsOf("links"), hosts: fieldsOf("hosts") } as const;
+
+/** Other spellings of the annotations that the map and the tables use. */
+const ANNOTATION_NAMES: ReadonlyMap<string, string> = new Map([
+  ["label", "name"],
+  ["Label", "name"],
+  ["Name", "name"],
+  ["Latitude", "latitude"],
+  ["lat", "latitude"],
+  ["Longitude", "longitude"],
+  ["lon", "longitude"],
+  ["lng", "longitude"],
+]);
+
+/** In an export of this service, what it added itself: it adds it again. */
+const EXPORT_ONLY = ["kind", "label", "conflict", "ids", "source_port", "target_port", "srcPort", "dstPort"];
+const addedFields = (kind: RecordKind): ReadonlySet<string> =>
+  new Set([...EXPORT_ONLY, ...Object.keys(ENTITY_SCHEMAS[kind].properties)]);
+const ADDED = {
+  devices: addedFields("devices"),
+  links: addedFields("links"),
+  hosts: addedFields("hosts"),
+} as const;
+const DEFAULT_TEXTS: ReadonlyMap<string, string> = new Map([
+  ["mfr", "unknown"],
+  ["hw", "unknown"],
+  ["sw", "unknown"],
+  ["serial", "unknown"],
+  ["driver", "default"],
+  ["chassisId", "0"],
+]);
+
+export function splitProperties(
+  kind: RecordKind,
+  properties: Properties,
+  given: Properties,
+  ownExport: boolean,
+): SplitProperties {
+  const fields: Record<string, unknown> = {};
+  const annotations = new Map<string, string>();
+  const unfit: { name: string; reason: string }[] = [];
+  const annotate = (name: string, value: unknown) => {
+    const text = textOf(value) ?? jsonText(value);
+    if (text === "") return;
+    const reason = text === undefined ? "it is nested too deeply" : annotationFault(name, text, annotations);
+    if (reason !== undefined) unfit.push({ name, reason });
+    else if (text !== undefined) annotations.set(name, text);
+  };
+  for (const [name, value] of Object.entries(given)) {
+    if (!(ownExport && name === "conflict")) annotate(name, value);
+  }
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined) continue;
+    const isField = FIELDS[kind].has(name) && canonicalClaim(kind, { ...LEAST[kind], [name]: value }).ok;
+    if (isField) {
+      if (!(ownExport && value === DEFAULT_TEXTS.get(name))) fields[name] = value;
+    } else if (!ownExport || !ADDED[kind].has(name)) {
+      annotate(ANNOTATION_NAMES.get(name) ?? name, value);
+    }
+  }
+  return { fields, annotations: Object.fromEntries(annotations), unfit };
+}
+
+/** Undefined for a value of a depth that cannot be written. */
+function jsonText(value: unknown): string | undefined {
+  if (value === null || value === undefined) return "";
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function annotationFault(name: string, text: string, known: ReadonlyMap<string, string>): string | undefined {
+  if (name === "" || name.length > CLAIM_LIMITS.id) return `a name has 1 to ${CLAIM_LIMITS.id} characters`;
+  if (text.length > CLAIM_LIMITS.text) return `its text has more than ${CLAIM_LIMITS.text} characters`;
+  if (!known.has(name) && known.size >= CLAIM_LIMITS.annotations)
+    return `there are more than ${CLAIM_LIMITS.annotations}`;
+  return undefined;
+}

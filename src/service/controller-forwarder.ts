@@ -6,7 +6,7 @@ import { Compile } from "typebox/compile";
 import type { Forwarder, ForwardTarget } from "../api/forwarding/forwarder.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
-import { ControllerOptions } from "../sources/controller/options.ts";
+import { ControllerOptions } from "../sources/controller/controller.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, Upstream } from "../sources/upstream/upstream.ts";
 
 const controllerOptions = Compile(ControllerOptions);

@@ -8,7 +8,7 @@ import { isRecord } from "../lib/is-record.ts";
 import { JsonArrayItems } from "../lib/json-array-items.ts";
 import { within } from "../lib/within.ts";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
-import { UpstreamError, type UpstreamFailure } from "../sources/upstream/failure.ts";
+import { UpstreamError, type UpstreamFailure } from "../sources/upstream/exchange.ts";
 import type { Upstream } from "../sources/upstream/upstream.ts";
 
 /** The value of one time series, with the two labels that name its port. A label that it does not have is empty. */

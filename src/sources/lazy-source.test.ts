@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { MemorySink } from "../../test/support/memory-sink.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
-import { loadedLater } from "./lazy-source.ts";
+import { loadedLater } from "./registry.ts";
 import type { Source } from "./source.ts";
 
 test("its code is loaded when it first runs, and one source runs", async () => {

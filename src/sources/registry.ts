@@ -2,26 +2,21 @@
  * The explicit list of source kinds, and the creation of a source from one entry of the configuration. A new kind is one
  * line here; no kind registers itself by being imported. Creating a source validates its options and does no I/O.
  */
-
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
-import { createControllerSource } from "./controller/controller.ts";
-import { ControllerOptions } from "./controller/options.ts";
-import { createDemoSource } from "./demo/demo.ts";
-import { DemoOptions } from "./demo/options.ts";
-import { createExecSource } from "./exec/exec.ts";
-import { ExecOptions } from "./exec/options.ts";
+import { ControllerOptions, createControllerSource } from "./controller/controller.ts";
+import { createDemoSource, DemoOptions } from "./demo/demo.ts";
+import { createExecSource, ExecOptions } from "./exec/exec.ts";
 import { createFileSource, FileOptions } from "./file/file.ts";
 import { createHttpSource, HttpOptions } from "./http/http.ts";
-import { loadedLater } from "./lazy-source.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
 import { type OptionFault, suggestion } from "./option-fault.ts";
 import { RestconfOptions } from "./restconf/options.ts";
-import { findSecretFaults } from "./secret-check.ts";
+import { findSecretFaults } from "./secret.ts";
 import { findSnmpFaults, SnmpOptions } from "./snmp/options.ts";
-import type { Source, SourceContext } from "./source.ts";
+import { checkOf, type Source, type SourceContext } from "./source.ts";
 import { CommonOptions, commonOptionsOf, withoutCommonOptions } from "./source-options.ts";
 import type { ConfiguredSource } from "./supervise.ts";
 import { createThreadedSource } from "./thread/threaded-source.ts";
@@ -105,7 +100,7 @@ export interface RegisteredSource extends ConfiguredSource {
   readonly options: CommonOptions;
 }
 
-export type SourceResult = ({ readonly ok: true } & RegisteredSource) | Rejected;
+type SourceResult = ({ readonly ok: true } & RegisteredSource) | Rejected;
 
 const fail = (path: OptionFault["path"], message: string): Rejected => ({
   ok: false,
@@ -141,7 +136,7 @@ export function createUnthreadedSource(entry: unknown, context: SourceContext): 
   return { ok: true, kind, source: created.source, options: commonOptionsOf(options) };
 }
 
-export type SourcesResult =
+type SourcesResult =
   | { readonly ok: true; readonly sources: readonly RegisteredSource[] }
   | { readonly ok: false; readonly faults: readonly (OptionFault & { readonly index: number })[] };
 
@@ -164,4 +159,29 @@ export function createSources(entries: readonly unknown[], context: SourceContex
     sources.push({ kind: created.kind, source: created.source, options: created.options });
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, sources };
+}
+
+type Create<Options> = (options: Options, context: SourceContext) => Source;
+
+/**
+ * A kind of source whose code is loaded when a source of it first runs or is checked. A service, and each thread of a
+ * source, so loads only the large kinds that it runs. The options are validated before, by a schema that is always loaded.
+ */
+export function loadedLater<Options extends { readonly name: string }>(
+  load: () => Promise<Create<Options>>,
+): Create<Options> {
+  return (options, context) => {
+    let source: Source | undefined;
+    const open = async (): Promise<Source> => {
+      const create = await load();
+      source ??= create(options, context);
+      return source;
+    };
+    return {
+      name: options.name,
+      run: async (sink, signal) => (await open()).run(sink, signal),
+      metrics: () => source?.metrics?.() ?? {},
+      check: async () => (await (await open()).check?.()) ?? checkOf(undefined),
+    };
+  };
 }

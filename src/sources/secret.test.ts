@@ -5,8 +5,7 @@ import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { OptionFault } from "./option-fault.ts";
-import { parseCredentials, readSecret, secretOptions } from "./secret.ts";
-import { checkSecretFiles, findSecretFaults } from "./secret-check.ts";
+import { checkSecretFiles, findSecretFaults, parseCredentials, readSecret, secretOptions } from "./secret.ts";
 
 const Options = Type.Object(
   {

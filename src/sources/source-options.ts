@@ -44,3 +44,18 @@ export function commonOptionsOf(entry: object): CommonOptions {
   const given = Object.fromEntries(Object.entries(entry).filter(([name]) => isCommon(name)));
   return Value.Parse(CommonOptions, Value.Default(CommonOptions, given));
 }
+
+/** The options that all polled sources have in common. */
+
+const MAX_INTERVAL_SECONDS = 86_400;
+
+/** How often a source polls, in seconds. The default is that of the kind of source. */
+export const intervalSeconds = (defaultSeconds: number) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_INTERVAL_SECONDS,
+      default: defaultSeconds,
+      description: "Seconds between two polls.",
+    }),
+  );

@@ -48,7 +48,7 @@ export interface Source {
 }
 
 /** What can be said about a source without running it. */
-export interface SourceCheck {
+interface SourceCheck {
   /** One line each. */
   readonly faults: readonly string[];
   /** The network that it would report. Absent where that is known only to a running source. */
@@ -82,4 +82,21 @@ export interface SourceContext {
 /** An expected failure. Its message is for the operator. Any other error is a bug and is logged with its stack. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
+}
+
+/** Counters of a source by their names in `/metrics`. Each is there from the start, with 0. */
+export class NamedCounters<Name extends string> {
+  readonly #counts: Map<Name, number>;
+
+  constructor(names: readonly Name[]) {
+    this.#counts = new Map(names.map((name) => [name, 0]));
+  }
+
+  count(name: Name): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
+  all(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts);
+  }
 }

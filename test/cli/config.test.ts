@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
-import { CONFIG_KEYS, type ConfigKey } from "../../src/config/keys.ts";
+import { CONFIG_KEYS, type ConfigKey } from "../../src/config/settings.ts";
 import { schemaOption } from "../../src/lib/schema-faults.ts";
 import { runCommand } from "../support/command.ts";
 import { sampleValues, textOf } from "../support/config-samples.ts";

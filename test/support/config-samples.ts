@@ -1,7 +1,7 @@
 /** Three valid values for any key of the configuration, made from its schema, so that tests can walk all keys. */
 import Type from "typebox";
 import Value from "typebox/value";
-import type { ConfigKey } from "../../src/config/keys.ts";
+import type { ConfigKey } from "../../src/config/settings.ts";
 import { schemaOption } from "../../src/lib/schema-faults.ts";
 
 /** Values that differ from each other. Fails for a key of a kind that it does not know: add one then. */

@@ -1,8 +1,8 @@
 /** Builds what an SNMP agent returns from the names of objects: a text is an OCTET STRING unless it is an OID. */
-import type { AgentData, SnmpValue } from "../../src/sources/snmp/tables/agent-data.ts";
+
 import type { AgentReport } from "../../src/sources/snmp/tables/agent-report.ts";
 import { mapAgent } from "../../src/sources/snmp/tables/map-agent.ts";
-import { type ObjectName, OID } from "../../src/sources/snmp/tables/mib.ts";
+import { type AgentData, type ObjectName, OID, type SnmpValue } from "../../src/sources/snmp/tables/mib.ts";
 
 type Value = number | bigint | string | Uint8Array;
 /** A scalar, or values by index. */

@@ -1,7 +1,6 @@
 /** Reads recordings of SNMP agents in the format of snmpsim: one `OID|tag|value` a line, tag `4x` for hex digits. */
 import { readFileSync } from "node:fs";
-import type { AgentData, SnmpValue } from "../../src/sources/snmp/tables/agent-data.ts";
-import { WALKED } from "../../src/sources/snmp/tables/mib.ts";
+import { type AgentData, type SnmpValue, WALKED } from "../../src/sources/snmp/tables/mib.ts";
 
 const COLUMNS = new Set(WALKED.map(({ oid }) => oid));
 const TAG = { octets: 4, oid: 6, ipAddress: 64, opaque: 68 } as const;

@@ -2,12 +2,14 @@
  * The `controller` source: reads the network from ONOS, from any service with its reads, or from another Gazetteer. What is
  * there is found out when the source starts and after each failure, because it may be replaced under the same address.
  */
+import Type from "typebox";
 import { createPollLoop } from "../poll-loop.ts";
 import { checkOf, type Source, type SourceContext } from "../source.ts";
+import { intervalSeconds } from "../source-options.ts";
+import { upstreamOptions } from "../upstream/options.ts";
 import { Upstream } from "../upstream/upstream.ts";
 import { GazetteerFollower } from "./gazetteer.ts";
 import { OnosPoller } from "./onos.ts";
-import { type ControllerOptions, DEFAULT_INTERVAL_SECONDS } from "./options.ts";
 import { identifyPeer } from "./peer.ts";
 
 export function createControllerSource(
@@ -63,3 +65,29 @@ export function createControllerSource(
     },
   };
 }
+
+/** The options of the `controller` source. */
+
+const DEFAULT_INTERVAL_SECONDS = 5;
+
+export const ControllerOptions = Type.Object(
+  {
+    ...upstreamOptions,
+    intervalSeconds: intervalSeconds(DEFAULT_INTERVAL_SECONDS),
+    forward: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: "^(/onos/(?!v1$))?[A-Za-z0-9_][A-Za-z0-9._-]{0,62}$",
+          title: "one path segment, such as flows, or another context of ONOS, such as /onos/sadis",
+        }),
+        {
+          maxItems: 64,
+          description:
+            "First segments of paths under `/onos/v1`, and other contexts such as `/onos/sadis`, whose requests are passed on to this controller.",
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type ControllerOptions = Type.Static<typeof ControllerOptions>;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Device, Host, Link, Port } from "../../model/entity.ts";
-import { claimOf } from "./gazetteer-claims.ts";
+import { claimOf } from "./gazetteer.ts";
 
 const tracking = {
   firstSeen: "2026-11-15T01:00:00.000Z",

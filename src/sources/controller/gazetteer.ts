@@ -13,16 +13,18 @@ import {
   type Fetch,
   type WatchEvent,
 } from "../../client/client.ts";
+import { idOf, type WatchChange, type WatchSnapshot } from "../../client/types.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { ClaimChange, ClaimTypes } from "../../model/claim.ts";
+import { quote } from "../../lib/error-text.ts";
+import { type ClaimChange, type ClaimFault, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
+import type { Entities } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { PollResult } from "../poll-loop.ts";
 import type { Sink } from "../source.ts";
-import { UpstreamError } from "../upstream/failure.ts";
+import { UpstreamError } from "../upstream/exchange.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { removalOf, setChangeOf } from "./gazetteer-claims.ts";
-import { describeLoop, upstreamLogsOf } from "./loop.ts";
+import { claimAnnotations, claimFields } from "./claim-fields.ts";
 import { type GazetteerPeer, identifyPeer, type Peer, serviceUrlOf } from "./peer.ts";
 
 const INITIAL_BACKOFF_MS = 500;
@@ -33,14 +35,14 @@ const START_CHECK_MS = 1000;
 const MAX_FRUITLESS_CONNECTIONS = 5;
 const MAX_REASON_CHARS = 200;
 
-export interface GazetteerCounters {
+interface GazetteerCounters {
   snapshots: number;
   connections: number;
   revision: number;
   refused: boolean;
 }
 
-export interface FollowerOptions {
+interface FollowerOptions {
   readonly upstream: Upstream;
   readonly sink: Sink;
   readonly signal: AbortSignal;
@@ -273,3 +275,82 @@ function describeError({ status, code, detail, cause }: ClientError, host: strin
 
 const oneLine = (text: string): string =>
   text.slice(0, MAX_REASON_CHARS).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
+
+/**
+ * From the entities and changes of another Gazetteer to claims. What that service adds itself is not claimed: `sources`,
+ * `firstSeen`, `lastChanged`, `revision`, what follows from other fields (the id of a link, `bidirectional`, `location`),
+ * and the texts of conflicts: this service finds the conflicts of its own view, and would otherwise repeat those of the
+ * other one, each with the next service in a chain. `verified` and `lastUpdate` are claimed.
+ */
+
+/** Set by the view, see model/conflict.ts. */
+const CONFLICT = "conflict";
+
+type Result<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly fault: ClaimFault };
+
+export function claimOf<K extends Kind>(kind: K, entity: Entities[K]): Result<ClaimTypes[K]> {
+  const { annotations, ...fields } = claimFields(kind, { ...entity });
+  const claimed = claimAnnotations(annotations, CONFLICT);
+  const record = claimed === undefined ? fields : { ...fields, annotations: claimed };
+  const result = canonicalClaim(kind, record);
+  return result.ok ? { ok: true, value: result.claim } : result;
+}
+
+/** One object type for each kind, so that kind and claim belong together. */
+type SetChange = Extract<ClaimChange, { op: "set" }>;
+
+function setChangeOf({ resource, value }: WatchChange | WatchSnapshot): Result<SetChange> {
+  const set = <K extends Kind>(kind: K, entity: Entities[K], wrap: (claim: ClaimTypes[K]) => SetChange) => {
+    const claim = claimOf(kind, entity);
+    return claim.ok ? ({ ok: true, value: wrap(claim.value) } as const) : claim;
+  };
+  switch (resource) {
+    case "devices":
+      return set(resource, value, (claim) => ({ op: "set", kind: resource, claim }));
+    case "ports":
+      return set(resource, value, (claim) => ({ op: "set", kind: resource, claim }));
+    case "links":
+      return set(resource, value, (claim) => ({ op: "set", kind: resource, claim }));
+    case "hosts":
+      return set(resource, value, (claim) => ({ op: "set", kind: resource, claim }));
+  }
+}
+
+const removalOf = ({ resource, value }: WatchChange): ClaimChange => ({
+  op: "remove",
+  kind: resource,
+  id: idOf(value),
+});
+
+/**
+ * Loops of services that read from each other. In a loop no claim would ever end: each service would show what the next
+ * one still shows.
+ *
+ * Every service shows the logs that its sources come from (`Sink.setUpstreamLogs`, `/readyz`), also those of a source that
+ * it refuses, and refuses a source whose upstream has this service's own log in that list. So every source that is part of
+ * a loop is refused, in whatever order the services start, and as long as the loop is configured. A source checks again in
+ * each interval, so a loop over several services is found after as many intervals at the most, and so is its end.
+ */
+
+/** The logs that a source of this peer comes from, each once. */
+export const upstreamLogsOf = ({ logId, sources }: GazetteerPeer): string[] => [
+  ...new Set([logId, ...sources.flatMap(({ upstreamLogs }) => upstreamLogs)]),
+];
+
+/** One line for the operator; undefined when reading from the peer makes no loop. */
+export function describeLoop(
+  ownLogId: string | undefined,
+  peer: GazetteerPeer,
+  host: string,
+): string | undefined {
+  if (ownLogId === undefined) return undefined;
+  if (peer.logId === ownLogId) {
+    return `refused: ${host} has the log of this service (${ownLogId}); it is this service itself, or a copy of its data folder`;
+  }
+  const source = peer.sources.find(({ upstreamLogs }) => upstreamLogs.includes(ownLogId));
+  if (!source) return undefined;
+  const way = source.upstreamLogs[0] === ownLogId ? "" : " through another Gazetteer";
+  return `refused, a loop: this service (log ${ownLogId}) reads from ${host} (log ${peer.logId}), whose source ${quote(source.name)} reads from this service${way}; remove one of these sources`;
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeLoop, upstreamLogsOf } from "./loop.ts";
+import { describeLoop, upstreamLogsOf } from "./gazetteer.ts";
 import type { GazetteerPeer } from "./peer.ts";
 
 const peer = (

@@ -1,7 +1,7 @@
 /** Cases from bodies of ONOS 2.7.0's own REST application, unless they say otherwise. */
 import { describe, expect, test } from "bun:test";
 import type { Kind } from "../../model/ids.ts";
-import { emptyLists, mapOnosLists } from "./onos-claims.ts";
+import { emptyLists, mapOnosLists } from "./onos.ts";
 
 const mapOne = (kind: Kind, record: unknown) => {
   const { claims, faults } = mapOnosLists({ ...emptyLists(), [kind]: [record] });

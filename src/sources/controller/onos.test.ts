@@ -4,8 +4,7 @@ import { until } from "../../../test/support/until.ts";
 import { ManualClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
 import type { ClaimChange } from "../../model/claim.ts";
-import { createControllerSource } from "./controller.ts";
-import type { ControllerOptions } from "./options.ts";
+import { type ControllerOptions, createControllerSource } from "./controller.ts";
 
 const A = "of:00000000000000a1";
 const NETWORK = {

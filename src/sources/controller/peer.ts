@@ -6,7 +6,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { parseAddress } from "../../client/address.ts";
-import type { UpstreamFailure, UpstreamFailureCode } from "../upstream/failure.ts";
+import type { UpstreamFailure, UpstreamFailureCode } from "../upstream/exchange.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 const MAX_READINESS_BYTES = 1024 * 1024;

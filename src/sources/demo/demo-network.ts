@@ -8,11 +8,15 @@
  */
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { hostId } from "../../model/ids.ts";
-import { portCount } from "./equipment.ts";
-import { createHostPlan, type HostPlan } from "./host-plan.ts";
-import { createInventory, type DemoInventory } from "./inventory.ts";
-import { type AttachmentPoint, createPlan, type Plan } from "./network-plan.ts";
-import type { DemoOptions } from "./options.ts";
+import type { DemoOptions } from "./demo.ts";
+import { createInventory, type DemoInventory, portCount } from "./inventory.ts";
+import {
+  type AttachmentPoint,
+  createHostPlan,
+  createPlan,
+  type HostPlan,
+  type Plan,
+} from "./network-plan.ts";
 
 export function createDemoNetwork({
   devices,

@@ -6,10 +6,10 @@
  * two nearest sites before it, so that no single cable partitions the wide area. Below ten devices there is one site; one
  * device is one switch.
  */
-import { CITIES, kilometres } from "./cities.ts";
-import { type Layer, UPLINK } from "./equipment.ts";
+import { type Layer, UPLINK } from "./inventory.ts";
+import { hash32 } from "./seeded-random.ts";
 
-export interface Site {
+interface Site {
   readonly code: string;
   readonly city: string;
   readonly latitude: number;
@@ -33,7 +33,7 @@ export interface Cable {
 }
 
 /** A device with ports for hosts: `firstPort` to `lastPort`. */
-export interface EdgeDevice {
+interface EdgeDevice {
   readonly device: number;
   readonly firstPort: number;
   readonly lastPort: number;
@@ -179,4 +179,215 @@ function* wanCables(sites: readonly Site[], routers: readonly (readonly number[]
       yield { a: a.device, aPort: a.port, b: b.device, bPort: b.port, km: Math.max(1, Math.round(km)) };
     }
   }
+}
+
+/** The locations of the sites. The first few are close together, so that a small network makes a readable map. */
+interface City {
+  readonly code: string;
+  readonly name: string;
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+const CITY_ROWS: readonly (readonly [code: string, name: string, latitude: number, longitude: number])[] = [
+  ["fra", "Frankfurt", 50.11, 8.68],
+  ["ams", "Amsterdam", 52.37, 4.9],
+  ["par", "Paris", 48.86, 2.35],
+  ["lon", "London", 51.51, -0.13],
+  ["zrh", "Zurich", 47.38, 8.54],
+  ["mil", "Milan", 45.46, 9.19],
+  ["vie", "Vienna", 48.21, 16.37],
+  ["ber", "Berlin", 52.52, 13.41],
+  ["prg", "Prague", 50.08, 14.44],
+  ["waw", "Warsaw", 52.23, 21.01],
+  ["cph", "Copenhagen", 55.68, 12.57],
+  ["sto", "Stockholm", 59.33, 18.07],
+  ["hel", "Helsinki", 60.17, 24.94],
+  ["osl", "Oslo", 59.91, 10.75],
+  ["dub", "Dublin", 53.35, -6.26],
+  ["mad", "Madrid", 40.42, -3.7],
+  ["lis", "Lisbon", 38.72, -9.14],
+  ["mrs", "Marseille", 43.3, 5.37],
+  ["rom", "Rome", 41.9, 12.5],
+  ["ath", "Athens", 37.98, 23.73],
+  ["buh", "Bucharest", 44.43, 26.1],
+  ["ist", "Istanbul", 41.01, 28.98],
+  ["nyc", "New York", 40.71, -74.01],
+  ["ash", "Ashburn", 39.04, -77.49],
+  ["chi", "Chicago", 41.88, -87.63],
+  ["tor", "Toronto", 43.65, -79.38],
+  ["atl", "Atlanta", 33.75, -84.39],
+  ["mia", "Miami", 25.76, -80.19],
+  ["dal", "Dallas", 32.78, -96.8],
+  ["den", "Denver", 39.74, -104.99],
+  ["sea", "Seattle", 47.61, -122.33],
+  ["sjc", "San Jose", 37.34, -121.89],
+  ["lax", "Los Angeles", 34.05, -118.24],
+  ["mex", "Mexico City", 19.43, -99.13],
+  ["bog", "Bogota", 4.71, -74.07],
+  ["sao", "Sao Paulo", -23.55, -46.63],
+  ["bue", "Buenos Aires", -34.6, -58.38],
+  ["jnb", "Johannesburg", -26.2, 28.05],
+  ["nbo", "Nairobi", -1.29, 36.82],
+  ["dxb", "Dubai", 25.2, 55.27],
+  ["bom", "Mumbai", 19.08, 72.88],
+  ["sin", "Singapore", 1.35, 103.82],
+  ["hkg", "Hong Kong", 22.32, 114.17],
+  ["tpe", "Taipei", 25.03, 121.57],
+  ["sel", "Seoul", 37.57, 126.98],
+  ["tyo", "Tokyo", 35.68, 139.69],
+  ["syd", "Sydney", -33.87, 151.21],
+  ["akl", "Auckland", -36.85, 174.76],
+];
+
+const CITIES: readonly City[] = CITY_ROWS.map(([code, name, latitude, longitude]) => ({
+  code,
+  name,
+  latitude,
+  longitude,
+}));
+
+const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+
+/** Great-circle distance. */
+function kilometres(a: Omit<City, "code" | "name">, b: Omit<City, "code" | "name">): number {
+  const dLat = radians(b.latitude - a.latitude);
+  const dLon = radians(b.longitude - a.longitude);
+  const h =
+    Math.sin(dLat / 2) ** 2 +
+    Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * Math.sin(dLon / 2) ** 2;
+  return 2 * 6371 * Math.asin(Math.sqrt(h));
+}
+
+/**
+ * The hosts of the simulated network, computed. A host is a number; its edge device, port, MAC and addresses are
+ * functions of that number, so that a million hosts need no memory.
+ *
+ * Every edge device has its own subnets (a block of 10.0.0.0/8 and a /64 of 2001:db8::/32), and a host keeps the
+ * addresses of its home device when it moves. The lower half of an IPv4 subnet holds the first leases, the upper half the
+ * second ones. A host whose address changes switches between the two, so no two hosts ever share an address.
+ */
+
+/** A type of host, with the vendor prefixes of its MACs. */
+interface HostType {
+  readonly name: string;
+  readonly ouis: readonly [number, ...number[]];
+}
+const SERVER: HostType = { name: "srv", ouis: [0xb8599f, 0x3cfdfe, 0x0c42a1] };
+const WORKSTATION: HostType = { name: "ws", ouis: [0xa4bb6d, 0x9c7bef, 0xf0189e] };
+const PHONE: HostType = { name: "phone", ouis: [0x805ec0, 0x64167f] };
+const PRINTER: HostType = { name: "printer", ouis: [0x3c2af4] };
+const CAMERA: HostType = { name: "cam", ouis: [0xaccc8e] };
+/** Each entry is a tenth of the hosts on access switches. */
+const ACCESS_HOST_TYPES = [
+  WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, PHONE, PHONE, PRINTER, CAMERA,
+] as const; // biome-ignore format: a list of words
+
+const SERVER_VLANS = ["100", "110", "120"] as const;
+const FIRST_HOST_NUMBER = 16;
+
+/** The properties of a host that do not depend on its location. */
+export interface HostIdentity {
+  readonly mac: string;
+  readonly vlan: string;
+  readonly name: string;
+  readonly v4: string;
+  readonly v6: string | undefined;
+}
+
+export interface HostPlan {
+  readonly count: number;
+  home(host: number): AttachmentPoint;
+  identity(host: number, secondLease: boolean): HostIdentity;
+}
+
+export function createHostPlan(plan: Plan, count: number, seed: number): HostPlan {
+  const firstHostOf = firstHostOfEachEdge(plan, count, seed);
+  const subnet = subnetSize(firstHostOf);
+  const macOffset = hash32(seed, 0x6d6163);
+  let lastEdge = 0;
+
+  const homeEdge = (host: number): number => {
+    // An iteration over all hosts needs the same edge many times in a row.
+    if (host >= (firstHostOf[lastEdge] ?? 0) && host < (firstHostOf[lastEdge + 1] ?? 0)) return lastEdge;
+    let low = 0;
+    let high = firstHostOf.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if ((firstHostOf[middle] ?? 0) <= host) low = middle;
+      else high = middle;
+    }
+    lastEdge = low;
+    return low;
+  };
+
+  return {
+    count,
+
+    home(host) {
+      const edge = homeEdge(host);
+      const { firstPort, lastPort } = plan.edges[edge] ?? { firstPort: 1, lastPort: 1 };
+      return { edge, port: firstPort + ((host - (firstHostOf[edge] ?? 0)) % (lastPort - firstPort + 1)) };
+    },
+
+    identity(host, secondLease) {
+      const edge = homeEdge(host);
+      const { layer, site } = plan.devices[plan.edges[edge]?.device ?? 0] ?? { layer: "access", site: 0 };
+      const chance = hash32(seed, host, 1);
+      const type = layer === "leaf" ? SERVER : (ACCESS_HOST_TYPES[chance % 10] ?? WORKSTATION);
+      const oui = type.ouis[(chance >>> 8) % type.ouis.length] ?? type.ouis[0];
+      // An odd factor permutes the 24 low bits, so they are unique whatever the prefix.
+      const low = (Math.imul(host, 0x9e3779b1) + macOffset) & 0xffffff;
+      const slot = host - (firstHostOf[edge] ?? 0);
+      const v4 = edge * subnet + FIRST_HOST_NUMBER + slot + (secondLease ? subnet / 2 : 0);
+      const hasV6 = (chance >>> 20) % 8 > 0;
+      return {
+        mac: macText(oui, low),
+        vlan: layer === "leaf" ? (SERVER_VLANS[(chance >>> 16) % 3] ?? "None") : "None",
+        name: `${type.name}-${host + 1}.${plan.sites[site]?.code}.example.net`,
+        v4: `10.${v4 >>> 16}.${(v4 >>> 8) & 255}.${v4 & 255}`,
+        v6: hasV6 ? `2001:db8:${hex(site + 1)}:${hex(edge + 1)}:${eui64(oui, low)}` : undefined,
+      };
+    },
+  };
+}
+
+/**
+ * Distributes the hosts over the edge devices; some get up to twice as many as others. Hosts `result[edge]` to
+ * `result[edge + 1] - 1` belong to an edge.
+ */
+function firstHostOfEachEdge(plan: Plan, count: number, seed: number): Uint32Array {
+  const weights = plan.edges.map((_, edge) => 4 + (hash32(seed, edge, 2) % 5));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const firstOf = new Uint32Array(weights.length + 1);
+  let cumulative = 0;
+  for (const [edge, weight] of weights.entries()) {
+    cumulative += weight;
+    firstOf[edge + 1] = Math.floor((cumulative / total) * count);
+  }
+  return firstOf;
+}
+
+/** The smallest power of two, at least 256, half of which holds the hosts of the largest edge. */
+function subnetSize(firstOf: Uint32Array): number {
+  let maxHosts = 0;
+  for (let edge = 1; edge < firstOf.length; edge++) {
+    maxHosts = Math.max(maxHosts, (firstOf[edge] ?? 0) - (firstOf[edge - 1] ?? 0));
+  }
+  let size = 256;
+  while (size / 2 <= maxHosts + FIRST_HOST_NUMBER) size *= 2;
+  return size;
+}
+
+const hex = (value: number): string => value.toString(16);
+
+function macText(oui: number, low: number): string {
+  const digits = (oui * 2 ** 24 + low).toString(16).toUpperCase().padStart(12, "0");
+  return `${digits.slice(0, 2)}:${digits.slice(2, 4)}:${digits.slice(4, 6)}:${digits.slice(6, 8)}:${digits.slice(8, 10)}:${digits.slice(10)}`;
+}
+
+/** The interface id that a host gives itself from its MAC (RFC 4291, appendix A). */
+function eui64(oui: number, low: number): string {
+  const flipped = oui ^ 0x020000;
+  return `${hex(flipped >>> 8)}:${hex(((flipped & 255) << 8) | 0xff)}:${hex(0xfe00 | (low >>> 16))}:${hex(low & 0xffff)}`;
 }

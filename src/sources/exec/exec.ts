@@ -4,16 +4,13 @@
  * A program that fails, takes too long or prints too much, and a document with a fault, change nothing: the last valid
  * document stays claimed, and the fault is reported.
  */
+import Type from "typebox";
+import { pathText } from "../../lib/schema-values.ts";
 import { parseNetwork } from "../file/network-file.ts";
 import { runPoll } from "../poll-loop.ts";
+import { readSecret, secretOptions, VARIABLE_PATTERN } from "../secret.ts";
 import { checkOf, type Source, type SourceContext } from "../source.ts";
-import {
-  DEFAULT_INTERVAL_SECONDS,
-  DEFAULT_MAX_OUTPUT_BYTES,
-  DEFAULT_TIMEOUT_SECONDS,
-  type ExecOptions,
-} from "./options.ts";
-import { readEnvironment } from "./read-environment.ts";
+import { intervalSeconds } from "../source-options.ts";
 import { findProgramFault, programOf, runCommand } from "./run-command.ts";
 
 export function createExecSource(
@@ -64,4 +61,103 @@ export function createExecSource(
         return { ok: true };
       }),
   };
+}
+
+/** The options of the `exec` source. */
+
+const DEFAULT_INTERVAL_SECONDS = 30;
+const DEFAULT_TIMEOUT_SECONDS = 30;
+const DEFAULT_MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+
+const argument = Type.String({
+  maxLength: 32_768,
+  // The system ends an argument at this character.
+  pattern: "^[^\\u0000]*$",
+  title: "text without a NUL character",
+});
+
+const { environmentFile, environmentEnv } = secretOptions("environment", "");
+
+export const ExecOptions = Type.Object(
+  {
+    command: Type.Refine(
+      Type.Array(argument, {
+        minItems: 1,
+        maxItems: 1024,
+        title: "a list of a program and its arguments",
+        description: "The program to run and its arguments. There is no shell.",
+      }),
+      (command) => Array.isArray(command) && command[0] !== "",
+    ),
+    directory: Type.Optional(
+      pathText({
+        title: "the path of a folder",
+        default: ".",
+        description: "The working folder of the program. A program with a / in its name is relative to it.",
+      }),
+    ),
+    intervalSeconds: intervalSeconds(DEFAULT_INTERVAL_SECONDS),
+    timeoutSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3600,
+        default: DEFAULT_TIMEOUT_SECONDS,
+        description: "How long the program may run.",
+      }),
+    ),
+    maxOutputBytes: Type.Optional(
+      Type.Integer({
+        minimum: 1024,
+        maximum: 1024 * 1024 * 1024,
+        default: DEFAULT_MAX_OUTPUT_BYTES,
+        description: "The longest output that is read.",
+      }),
+    ),
+    environment: Type.Optional(
+      Type.Record(Type.String({ pattern: VARIABLE_PATTERN }), argument, {
+        title: "names and values of environment variables",
+        description: "Variables for the program besides PATH, HOME and LANG. Values are not shown.",
+        additionalProperties: false,
+        secret: true,
+      }),
+    ),
+    environmentFile,
+    environmentEnv,
+  },
+  { additionalProperties: false },
+);
+export type ExecOptions = Type.Static<typeof ExecOptions>;
+
+/**
+ * The variables of the program: those of the configuration, or lines of `NAME=VALUE` in a file or an environment variable
+ * of the service. Empty lines and lines that begin with # are skipped. A value is the text after the sign as it is.
+ */
+
+type EnvironmentResult =
+  | { readonly ok: true; readonly variables: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly message: string };
+
+const LINE = new RegExp(`${VARIABLE_PATTERN.replace(/\$$/, "")}=`);
+
+export async function readEnvironment(
+  options: Pick<ExecOptions, "environment" | "environmentFile" | "environmentEnv">,
+): Promise<EnvironmentResult> {
+  const { environment, environmentFile, environmentEnv } = options;
+  if (environment) return { ok: true, variables: environment };
+  const lines = await readSecret({ environmentFile, environmentEnv }, "environment");
+  if (!lines.ok) return lines;
+  return parseLines(lines.value ?? "", environmentFile === undefined ? "environmentEnv" : "environmentFile");
+}
+
+/** A fault has the number of its line and none of its text, which may be secret. */
+function parseLines(text: string, option: string): EnvironmentResult {
+  const variables: Record<string, string> = {};
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === "" || line.startsWith("#")) continue;
+    if (!LINE.test(line) || line.includes("\0"))
+      return { ok: false, message: `${option}: line ${index + 1} is not NAME=VALUE` };
+    const equals = line.indexOf("=");
+    variables[line.slice(0, equals)] = line.slice(equals + 1);
+  }
+  return { ok: true, variables };
 }

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { readEnvironment } from "./read-environment.ts";
+import { readEnvironment } from "./exec.ts";
 
 afterEach(() => {
   delete process.env.EXEC_TEST_LINES;

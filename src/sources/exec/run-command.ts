@@ -10,7 +10,6 @@ import { existsSync } from "node:fs";
 import { basename } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import { inheritedEnvironment } from "../../lib/inherited-environment.ts";
-import { readStream, tailOf } from "./bounded-output.ts";
 
 export interface CommandOptions {
   readonly command: readonly string[];
@@ -24,7 +23,7 @@ export interface CommandOptions {
 }
 
 /** The message is one line, which begins with the name of the program. */
-export type CommandResult =
+type CommandResult =
   | { readonly ok: true; readonly output: Uint8Array }
   | { readonly ok: false; readonly message: string };
 
@@ -136,5 +135,87 @@ function signalGroup({ pid }: Child, signal: NodeJS.Signals | 0): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/**
+ * Reads the output of a program within bounds: all of standard output up to a maximum, and only the end of standard error.
+ * An abort ends the reading, also while another process holds the stream open.
+ */
+
+interface BoundedOutput {
+  /** Resolves at the end of the stream, at the maximum and on abort. */
+  readonly ended: Promise<void>;
+  /** Resolves once the stream has more bytes than the maximum; never otherwise. */
+  readonly exceeded: Promise<void>;
+  isTooLarge(): boolean;
+  bytes(): Uint8Array;
+}
+
+function readStream(
+  stream: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  signal: AbortSignal,
+): BoundedOutput {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const exceeded = Promise.withResolvers<void>();
+  const ended = forEachChunk(stream, signal, (chunk) => {
+    length += chunk.length;
+    if (length <= maxBytes) {
+      chunks.push(chunk);
+      return true;
+    }
+    chunks.length = 0;
+    exceeded.resolve();
+    return false;
+  });
+  return {
+    ended,
+    exceeded: exceeded.promise,
+    isTooLarge: () => length > maxBytes,
+    bytes: () => Bun.concatArrayBuffers(chunks, Number.POSITIVE_INFINITY, true),
+  };
+}
+
+const TAIL_BYTES = 4096;
+const MAX_LINE_CHARS = 200;
+
+/** The end of a stream that may be long. */
+function tailOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal) {
+  let tail = new Uint8Array();
+  const ended = forEachChunk(stream, signal, (chunk) => {
+    tail = Buffer.concat([tail, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES);
+    return true;
+  });
+  return { ended, lastLine: () => lastLineOf(new TextDecoder().decode(tail)) };
+}
+
+/** On one line for the operator: without control characters, and not long. */
+function lastLineOf(text: string): string {
+  const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}+/gu, " ").trim());
+  const last = lines.findLast((line) => line !== "") ?? "";
+  return last.length > MAX_LINE_CHARS ? `${last.slice(0, MAX_LINE_CHARS)}…` : last;
+}
+
+/** Until `onChunk` returns false. */
+async function forEachChunk(
+  stream: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+  onChunk: (chunk: Uint8Array) => boolean,
+): Promise<void> {
+  const reader = stream.getReader();
+  const cancel = () => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || !onChunk(value)) break;
+    }
+  } catch {
+    // The stream was cut off, which is its end.
+  } finally {
+    signal.removeEventListener("abort", cancel);
+    cancel();
   }
 }

@@ -8,7 +8,7 @@ import Type from "typebox";
 import { FileWatcher } from "../../lib/file-watcher.ts";
 import { pathText } from "../../lib/schema-values.ts";
 import type { Source, SourceContext } from "../source.ts";
-import { readNetwork } from "./read-network.ts";
+import { readNetwork } from "./network-file.ts";
 
 export const FileOptions = Type.Object(
   {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, truncate } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { KINDS } from "../../model/ids.ts";
-import { MAX_FILE_BYTES, readNetwork } from "./read-network.ts";
+import { MAX_FILE_BYTES, readNetwork } from "./network-file.ts";
 
 let folder = "";
 beforeAll(async () => {

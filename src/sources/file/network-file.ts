@@ -3,12 +3,22 @@
  * fault is refused as a whole. A fault is one line of text: `name:line: field: message`. A large document takes seconds,
  * in one piece: these sources run in threads.
  */
-import { type Language, languageOf, linesOf, parse } from "./document.ts";
+
+import { open, stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { formatPath, type Records, readRecords } from "./records.ts";
+import {
+  type FieldPath,
+  findJsonFault,
+  findJsonLines,
+  findYamlFault,
+  findYamlLines,
+  lineAt,
+} from "./text-location.ts";
 
 export type Network = Extract<Records, { ok: true }> | FaultyNetwork;
 
-export interface FaultyNetwork {
+interface FaultyNetwork {
   readonly ok: false;
   /** The first fault, and how many others there are. */
   readonly message: string;
@@ -42,7 +52,7 @@ export function parseNetwork(name: string, bytes: Uint8Array, language?: Languag
   );
 }
 
-export function faulty(faults: readonly string[], count = faults.length): FaultyNetwork {
+function faulty(faults: readonly string[], count = faults.length): FaultyNetwork {
   const [first = ""] = faults;
   const others = count === 1 ? "" : ` (and ${count - 1} more ${count === 2 ? "fault" : "faults"})`;
   return { ok: false, message: `${first}${others}`, faults };
@@ -55,4 +65,120 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Parses a JSON or YAML text, and finds the lines of values in it. Fast parsers without positions read the text. Slower
+ * ones with positions run only once the text has a fault.
+ */
+
+export type Language = "JSON" | "YAML";
+
+type ParseResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly line?: number; readonly message: string };
+
+/** By the extension of the file name. Without a known extension, a text that begins with a bracket is JSON. */
+export function languageOf(name: string, text: string): Language {
+  if (/\.json$/i.test(name)) return "JSON";
+  if (/\.ya?ml$/i.test(name)) return "YAML";
+  return /^\s*[{[]/.test(text) ? "JSON" : "YAML";
+}
+
+export function parse(text: string, language: Language): ParseResult {
+  if (text.trim() === "") return { ok: false, message: "is empty" };
+  return language === "JSON" ? parseJson(text) : parseYaml(text);
+}
+
+function parseJson(text: string): ParseResult {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    const fault = findJsonFault(text);
+    return {
+      ok: false,
+      ...(fault && { line: fault.line }),
+      message: `is not JSON: ${fault?.message ?? "cannot be parsed"}`,
+    };
+  }
+}
+
+function parseYaml(text: string): ParseResult {
+  const repeated = findRepeatedKey(text);
+  if (repeated) return { ok: false, line: repeated.line, message: `${repeated.key}: is given twice` };
+  try {
+    return { ok: true, value: Bun.YAML.parse(text) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replace(/^YAML Parse error: /, "") : String(error);
+    const found = findYamlFault(text);
+    return {
+      ok: false,
+      ...(found && { line: found.line }),
+      message: `is not YAML: ${found?.message ?? reason}`,
+    };
+  }
+}
+
+/**
+ * The fast parser silently uses the last of two equal keys. At the top level that would drop a whole section, for example
+ * after two files were concatenated. Repeated keys at deeper levels are not reported.
+ */
+function findRepeatedKey(text: string): { key: string; line: number } | undefined {
+  const seen = new Set<string>();
+  for (const match of text.matchAll(/^(["']?)(\w+)\1[ \t]*:(?=\s|$)/gm)) {
+    const key = match[2] ?? "";
+    if (seen.has(key)) return { key, line: lineAt(text, match.index) };
+    seen.add(key);
+  }
+  return undefined;
+}
+
+/**
+ * For each path the line of its value, or of its nearest ancestor. Undefined when it cannot be found. The text is read once
+ * for all of them.
+ */
+export function linesOf(
+  text: string,
+  language: Language,
+  paths: readonly FieldPath[],
+): readonly (number | undefined)[] {
+  return language === "JSON" ? findJsonLines(text, paths) : findYamlLines(text, paths);
+}
+
+/** Reads one network file. Each fault is one line of text: `file:line: field: message`. */
+
+export const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+/** The message has the file name without its folder, because it is visible to users of the API. */
+export async function readNetwork(path: string): Promise<Network> {
+  const file = basename(path);
+  const content = await readBytes(path);
+  return content.ok ? parseNetwork(file, content.bytes) : faulty([`${file}: ${content.message}`]);
+}
+
+type BytesResult =
+  | { readonly ok: true; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly message: string };
+
+/** The content of a regular file of limited size, or why it cannot be read. */
+export async function readBytes(path: string): Promise<BytesResult> {
+  try {
+    // Checked before opening: opening a pipe would wait for its writer.
+    if (!(await stat(path)).isFile()) return { ok: false, message: "is not a regular file" };
+    await using handle = await open(path);
+    const { size } = await handle.stat();
+    if (size > MAX_FILE_BYTES)
+      return { ok: false, message: `is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB` };
+    return { ok: true, bytes: await handle.readFile() };
+  } catch (error) {
+    return { ok: false, message: describeReadError(error) };
+  }
+}
+
+function describeReadError(error: unknown): string {
+  if (!(error instanceof Error)) return "cannot be read";
+  const code = "code" in error ? String(error.code) : "";
+  if (code === "ENOENT" || code === "ENOTDIR") return "does not exist";
+  if (code === "EACCES" || code === "EPERM") return "cannot be read: permission denied";
+  return code === "" ? "cannot be read" : `cannot be read (${code})`;
 }

@@ -3,11 +3,12 @@
  * no line. So the text is scanned again, only once it has a fault. Strict JSON: no comments, no trailing commas.
  */
 import { type JSONVisitor, type ParseOptions, printParseErrorCode, visit } from "jsonc-parser";
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 
 /** Keys and indexes from the root to a value. */
 export type FieldPath = readonly (string | number)[];
 
-export interface JsonFault {
+interface JsonFault {
   readonly line: number;
   readonly message: string;
 }
@@ -168,4 +169,159 @@ export function lineAt(text: string, offset: number): number {
   let line = 1;
   for (let at = text.indexOf("\n"); at >= 0 && at < offset; at = text.indexOf("\n", at + 1)) line++;
   return line;
+}
+
+/**
+ * Lines in a YAML text. The parser with positions reads about 1 MB a second and needs 200 times the memory of its text, so
+ * a larger text is narrowed first: its top-level lists are split into items, groups of items are read by the fast parser,
+ * and only the group with the fault, or the item with the value, is read by the slow one.
+ */
+
+interface YamlFault {
+  readonly line: number;
+  readonly message: string;
+}
+
+const MAX_SEARCHED_LENGTH = 512 * 1024;
+const GROUP_LENGTH = 128 * 1024;
+
+/** A part of the text that is a document of its own. `linesBefore` leads from its lines to those of the text. */
+interface Excerpt {
+  readonly text: string;
+  readonly linesBefore: number;
+}
+
+/** The first fault; undefined when it cannot be found. */
+export function findYamlFault(text: string): YamlFault | undefined {
+  if (text.length <= MAX_SEARCHED_LENGTH) return faultIn({ text, linesBefore: 0 });
+  for (const { key, starts, end } of topLevelLists(text)) {
+    for (let from = 0; from < starts.length; ) {
+      let to = from + 1;
+      while (to < starts.length && (starts[to] ?? end) - (starts[from] ?? 0) < GROUP_LENGTH) to++;
+      const group = excerpt(text, key, starts[from] ?? 0, starts[to] ?? end);
+      if (!isYaml(group.text)) return faultIn(group);
+      from = to;
+    }
+  }
+  return undefined;
+}
+
+/** For each path the line of its value, or of the nearest ancestor. Undefined when it cannot be found. */
+export function findYamlLines(text: string, paths: readonly FieldPath[]): (number | undefined)[] {
+  if (text.length <= MAX_SEARCHED_LENGTH) {
+    const parsed = parseWithPositions(text);
+    return paths.map((path) => parsed && lineIn(parsed, path));
+  }
+  const lists = new Map(Array.from(topLevelLists(text), (list) => [list.key, list]));
+  const found = paths.map((path) => {
+    const [key, index, ...rest] = path;
+    const list = lists.get(String(key));
+    const start = typeof index === "number" ? list?.starts[index] : undefined;
+    if (!list || start === undefined || typeof index !== "number") return undefined;
+    return { key: list.key, start, end: list.starts[index + 1] ?? list.end, rest };
+  });
+  const linesBefore = countLines(
+    text,
+    found.flatMap((item) => item?.start ?? []),
+  );
+  return found.map((item) => {
+    const parsed = item && parseWithPositions(excerptText(text, item.key, item.start, item.end));
+    const line = parsed && lineIn(parsed, [item.key, 0, ...item.rest]);
+    // The key of the excerpt is one line more.
+    return line === undefined ? undefined : line + (linesBefore.get(item?.start ?? 0) ?? 0) - 1;
+  });
+}
+
+/** The number of lines before each offset. The text is read once. */
+function countLines(text: string, offsets: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  let lines = 0;
+  let next = text.indexOf("\n");
+  for (const offset of [...new Set(offsets)].sort((a, b) => a - b)) {
+    for (; next >= 0 && next < offset; next = text.indexOf("\n", next + 1)) lines++;
+    counts.set(offset, lines);
+  }
+  return counts;
+}
+
+interface TopLevelList {
+  readonly key: string;
+  /** The offset of each item. */
+  readonly starts: readonly number[];
+  readonly end: number;
+}
+
+/** The block lists of the top level. Flow lists (`hosts: [...]`) are not among them. */
+function* topLevelLists(text: string): Generator<TopLevelList> {
+  const keys = [...text.matchAll(/^(\w+):[ \t]*(?:#.*)?$/gm)];
+  for (const [i, match] of keys.entries()) {
+    const end = keys[i + 1]?.index ?? text.length;
+    const indent = /^( *)- /m.exec(text.slice(match.index, Math.min(end, match.index + GROUP_LENGTH)))?.[1];
+    if (indent === undefined) continue;
+    const item = new RegExp(`^${indent}- `, "gm");
+    item.lastIndex = match.index;
+    const starts: number[] = [];
+    for (let found = item.exec(text); found && found.index < end; found = item.exec(text))
+      starts.push(found.index);
+    yield { key: match[1] ?? "", starts, end };
+  }
+}
+
+/** The key stands in a line of its own before the items. */
+const excerptText = (text: string, key: string, start: number, end: number): string =>
+  `${key}:\n${text.slice(start, end)}`;
+
+const excerpt = (text: string, key: string, start: number, end: number): Excerpt => ({
+  text: excerptText(text, key, start, end),
+  linesBefore: lineAt(text, start) - 2,
+});
+
+function isYaml(text: string): boolean {
+  try {
+    Bun.YAML.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function parseWithPositions(text: string) {
+  if (text.length > MAX_SEARCHED_LENGTH) return undefined;
+  const lineCounter = new LineCounter();
+  try {
+    return { document: parseDocument(text, { lineCounter, prettyErrors: false }), lineCounter };
+  } catch {
+    // Thrown for hostile nesting only. Then the fault is reported without a line.
+    return undefined;
+  }
+}
+
+function faultIn({ text, linesBefore }: Excerpt): YamlFault | undefined {
+  const parsed = parseWithPositions(text);
+  const first = parsed?.document.errors[0];
+  if (!parsed || !first) return undefined;
+  return { line: linesBefore + parsed.lineCounter.linePos(first.pos[0]).line, message: first.message };
+}
+
+type Positions = NonNullable<ReturnType<typeof parseWithPositions>>;
+
+function lineIn({ document, lineCounter }: Positions, path: FieldPath): number {
+  let node: Node | null | undefined = document.contents;
+  let offset = node?.range?.[0] ?? 0;
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    let next: unknown;
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+      if (!pair || !isScalar(pair.key)) break;
+      offset = pair.key.range?.[0] ?? offset;
+      next = pair.value;
+    } else if (isSeq(node) && typeof step === "number") {
+      next = node.items[step];
+    } else break;
+    if (!isScalar(next) && !isMap(next) && !isSeq(next) && !isAlias(next)) break;
+    node = next;
+    if (typeof step === "number") offset = node.range?.[0] ?? offset;
+  }
+  return lineCounter.linePos(offset).line;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findYamlFault, findYamlLines } from "./yaml-location.ts";
+import { findYamlFault, findYamlLines } from "./text-location.ts";
 
 const host = (i: number) =>
   `  - mac: "02:00:00:00:00:${(i % 256).toString(16).padStart(2, "0")}"\n    vlan: ${i}\n`;

@@ -6,11 +6,10 @@
  * the fault is reported. The validators are those of the last valid document, so that a refused one is read again.
  */
 import Type from "typebox";
-import type { Language } from "../file/document.ts";
-import { parseNetwork } from "../file/network-file.ts";
+import { type Language, parseNetwork } from "../file/network-file.ts";
 import { runPoll } from "../poll-loop.ts";
-import { intervalSeconds } from "../poll-options.ts";
 import { checkOf, type Source, type SourceContext } from "../source.ts";
+import { intervalSeconds } from "../source-options.ts";
 import { upstreamOptions } from "../upstream/options.ts";
 import { Upstream } from "../upstream/upstream.ts";
 

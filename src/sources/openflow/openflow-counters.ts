@@ -1,5 +1,5 @@
 /** The counters of this source, under their names in `/metrics`. */
-import { NamedCounters } from "../named-counters.ts";
+import { NamedCounters } from "../source.ts";
 
 const NAMES = [
   "sessions_total",

@@ -8,15 +8,14 @@
  */
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { UpstreamError } from "../upstream/failure.ts";
-import { EventScanner } from "./event-scanner.ts";
+import { UpstreamError } from "../upstream/exchange.ts";
 import type { RestconfClient } from "./restconf-client.ts";
 
 /** Changes that arrive together cause one list, and a busy server is not listed all the time. */
 const SETTLE_MS = 500;
 const MAX_REOPEN_MS = 60_000;
 
-export interface ChangeStreamOptions {
+interface ChangeStreamOptions {
   readonly client: RestconfClient;
   readonly path: string;
   readonly clock: Clock;
@@ -25,7 +24,7 @@ export interface ChangeStreamOptions {
   readonly onChange: () => void;
 }
 
-export interface StreamCounters {
+interface StreamCounters {
   /** 1 while a stream is open. */
   stream_connected: number;
   stream_events_total: number;
@@ -98,4 +97,46 @@ export class ChangeStream {
       if (!signal.aborted) onChange();
     });
   }
+}
+
+/**
+ * Counts the `data` lines of `text/event-stream` in chunks cut anywhere, without keeping any text: a snapshot of a large
+ * network is one line. Comments such as `: ping` are not counted.
+ */
+const LF = 0x0a;
+const CR = 0x0d;
+const FIELD = new TextEncoder().encode("data:");
+
+export class EventScanner {
+  /** How much of `FIELD` the line has matched so far; negative when it is another line. */
+  #matched = 0;
+
+  /** The number of `data` lines that begin in this chunk. */
+  push(chunk: Uint8Array): number {
+    let lines = 0;
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte === LF || byte === CR) {
+        this.#matched = 0;
+        continue;
+      }
+      if (this.#matched < 0) {
+        at = endOfLine(chunk, at) - 1;
+        continue;
+      }
+      this.#matched = byte === FIELD[this.#matched] ? this.#matched + 1 : -1;
+      if (this.#matched === FIELD.length) {
+        lines++;
+        this.#matched = -1;
+      }
+    }
+    return lines;
+  }
+}
+
+function endOfLine(chunk: Uint8Array, from: number): number {
+  const lf = chunk.indexOf(LF, from);
+  const end = lf < 0 ? chunk.length : lf;
+  const cr = chunk.subarray(from, end).indexOf(CR);
+  return cr < 0 ? end : from + cr;
 }

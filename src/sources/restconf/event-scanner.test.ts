@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { EventScanner } from "./event-scanner.ts";
+import { EventScanner } from "./change-stream.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

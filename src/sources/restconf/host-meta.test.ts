@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseHostMeta } from "./host-meta.ts";
+import { parseHostMeta } from "./restconf-client.ts";
 
 test.each([
   [

@@ -1,6 +1,6 @@
 /** The options of the `restconf` source. */
 import Type from "typebox";
-import { intervalSeconds } from "../poll-options.ts";
+import { intervalSeconds } from "../source-options.ts";
 import { upstreamOptions } from "../upstream/options.ts";
 
 export const DEFAULT_INTERVAL_SECONDS = 30;

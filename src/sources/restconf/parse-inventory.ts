@@ -6,9 +6,16 @@
  */
 import { canonicalIp, canonicalMac } from "../../model/address.ts";
 import { isRealIdentity } from "../../model/derived-ids.ts";
-import { annotationsOf } from "./layer-facts.ts";
-import { labelPoint, nameNode } from "./naming.ts";
-import type { DeviceFacts, NodeRecord, NodeRef, PointRecord, PortFacts } from "./topology-records.ts";
+import { annotationsOf } from "./parse-networks.ts";
+import {
+  type DeviceFacts,
+  labelPoint,
+  type NodeRecord,
+  type NodeRef,
+  nameNode,
+  type PointRecord,
+  type PortFacts,
+} from "./topology-records.ts";
 import {
   container,
   leafNumber,

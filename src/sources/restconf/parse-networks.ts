@@ -3,18 +3,30 @@
  * draft of the same model with other names, into records of one kind. A malformed record is a fault and is left out.
  */
 
-import { readLinkFacts, readNodeFacts, readPointFacts, readPointNumber } from "./layer-facts.ts";
-import { labelPoint, nameNode } from "./naming.ts";
-import { parseHostNode } from "./parse-host-node.ts";
-import type {
-  HostRecord,
-  NodeRecord,
-  NodeRef,
-  PointRecord,
-  PointRef,
-  TopologyRecords,
+import { canonicalIp, canonicalMac, canonicalVlan } from "../../model/address.ts";
+import {
+  type DeviceFacts,
+  type HostRecord,
+  type LinkFacts,
+  labelPoint,
+  type NodeRecord,
+  type NodeRef,
+  nameNode,
+  type PointRecord,
+  type PointRef,
+  type PortFacts,
+  type TopologyRecords,
 } from "./topology-records.ts";
-import { container, leafText, leafTexts, listEntries, type OnFault, type YangObject } from "./yang-json.ts";
+import {
+  container,
+  leafNumber,
+  leafText,
+  leafTexts,
+  listEntries,
+  member,
+  type OnFault,
+  type YangObject,
+} from "./yang-json.ts";
 
 interface Dialect {
   readonly root: string;
@@ -178,3 +190,127 @@ function hostOf(ref: NodeRef, id: string): HostRecord {
   const [mac = "", vlan = "None"] = id.split("/");
   return { ...ref, mac, vlan, ipAddresses: [], attachedTo: [] };
 }
+
+/**
+ * The hosts of OpenDaylight's host tracker (releases that still have it): a node `host:MAC` with the addresses that were
+ * seen and the termination points where. A host is one per MAC and VLAN, so that a node with addresses in two VLANs is
+ * two hosts.
+ */
+
+const HOST_NODE = /^host:(.+)$/s;
+const UNTAGGED = "0";
+
+/** Undefined when the node is not a host. */
+function parseHostNode(ref: NodeRef, node: YangObject, onFault: OnFault): HostRecord[] | undefined {
+  const name = HOST_NODE.exec(ref.node)?.[1];
+  if (name === undefined) return undefined;
+  const addresses = listEntries(node, "host-tracker-service:addresses", "hosts", onFault);
+  const mac =
+    canonicalMac(name) ?? addresses.map((entry) => canonicalMac(leafText(entry, "mac") ?? "")).find(Boolean);
+  if (mac === undefined) {
+    onFault("hosts", { field: "/node-id", message: "has no MAC address" });
+    return [];
+  }
+  const points = listEntries(node, "host-tracker-service:attachment-points", "hosts", onFault);
+  const active = points.filter((entry) => entry.active !== false);
+  const attachedTo = [...new Set(active.flatMap((entry) => leafText(entry, "tp-id") ?? []))];
+  const ipsByVlan = new Map<string, Set<string>>();
+  for (const entry of addresses) {
+    const tag = leafText(entry, "vlan");
+    const vlan = canonicalVlan(tag === UNTAGGED ? undefined : tag);
+    if (vlan === undefined) {
+      onFault("hosts", { field: "/addresses/vlan", message: "is not a VLAN" });
+      continue;
+    }
+    const ips = ipsByVlan.get(vlan) ?? new Set();
+    ipsByVlan.set(vlan, ips);
+    const text = leafText(entry, "ip");
+    const ip = text === undefined ? undefined : canonicalIp(text);
+    if (ip !== undefined) ips.add(ip);
+  }
+  if (ipsByVlan.size === 0) ipsByVlan.set("None", new Set());
+  return [...ipsByVlan].map(([vlan, ips]) => ({ ...ref, mac, vlan, ipAddresses: [...ips], attachedTo }));
+}
+
+/**
+ * What the augmentations for Layer 2 (RFC 8944) and Layer 3 (RFC 8346) say about nodes, termination points and links,
+ * as fields of claims. Where a device has both, those of the upper layer come first (`map-topology.ts`).
+ */
+
+const L2 = "ietf-l2-topology";
+const L3 = "ietf-l3-unicast-topology";
+
+type Annotations = Record<string, string>;
+
+/** Without the keys that have no value. */
+export function annotationsOf(values: Readonly<Record<string, string | undefined>>): {
+  annotations?: Annotations;
+} {
+  const annotations: Annotations = {};
+  for (const [key, value] of Object.entries(values)) {
+    if (value !== undefined && value !== "") annotations[key] = value;
+  }
+  return Object.keys(annotations).length > 0 ? { annotations } : {};
+}
+
+/** Most records of most servers have no augmentation: nothing is searched in them. */
+const hasEither = (object: YangObject, attributes: string): boolean =>
+  member(object, `${L2}:l2-${attributes}`) !== undefined ||
+  member(object, `${L3}:l3-${attributes}`) !== undefined;
+
+function readNodeFacts(node: YangObject): DeviceFacts {
+  if (!hasEither(node, "node-attributes")) return {};
+  const l2 = container(node, `${L2}:l2-node-attributes`);
+  const l3 = container(node, `${L3}:l3-node-attributes`);
+  const isRouter = member(node, `${L3}:l3-node-attributes`) !== undefined;
+  const isBridge = member(node, `${L2}:l2-node-attributes`) !== undefined;
+  return {
+    ...(isRouter ? { type: "ROUTER" } : isBridge ? { type: "SWITCH" } : {}),
+    ...annotationsOf({
+      name: leafText(l3, "name") ?? leafText(l2, "name"),
+      managementAddress: leafTexts(l2, "management-address")[0],
+      managementMac: macText(l2, "management-mac"),
+      routerId: leafTexts(l3, "router-id").join(" "),
+    }),
+  };
+}
+
+function readPointFacts(point: YangObject): PortFacts {
+  if (!hasEither(point, "termination-point-attributes")) return {};
+  const l2 = container(point, `${L2}:l2-termination-point-attributes`);
+  const l3 = container(point, `${L3}:l3-termination-point-attributes`);
+  return annotationsOf({
+    portName: leafText(l2, "interface-name") ?? leafText(l3, "interface-name"),
+    portMac: macText(l2, "mac-address"),
+    ipAddresses: leafTexts(l3, "ip-address").join(" "),
+    aggregateOf: leafTexts(l2, "member-link-tp").join(" "),
+  });
+}
+
+/** A port has one number on its bridge; a list of several is that of no one port. */
+function readPointNumber(point: YangObject): { number?: number } {
+  const [number, ...others] = leafTexts(
+    container(point, `${L2}:l2-termination-point-attributes`),
+    "port-number",
+  );
+  return number !== undefined && others.length === 0 && /^\d{1,10}$/.test(number)
+    ? { number: Number(number) }
+    : {};
+}
+
+function readLinkFacts(link: YangObject): LinkFacts {
+  if (!hasEither(link, "link-attributes")) return {};
+  const l2 = container(link, `${L2}:l2-link-attributes`);
+  const l3 = container(link, `${L3}:l3-link-attributes`);
+  const kbps = leafNumber(l2, "rate");
+  const delayMicroseconds = leafNumber(l2, "delay");
+  return annotationsOf({
+    name: leafText(l3, "name") ?? leafText(l2, "name"),
+    bandwidthMbps: kbps === undefined ? undefined : String(kbps / 1000),
+    latencyMs: delayMicroseconds === undefined ? undefined : String(delayMicroseconds / 1000),
+    metric: leafText(l3, "metric1"),
+  });
+}
+
+const macText = (object: YangObject, name: string): string | undefined =>
+  canonicalMac(leafText(object, name) ?? "");

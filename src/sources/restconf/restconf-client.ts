@@ -6,7 +6,6 @@
  */
 import { isRecord } from "../../lib/is-record.ts";
 import type { Upstream, UpstreamStream } from "../upstream/upstream.ts";
-import { HOST_META_PATH, parseHostMeta } from "./host-meta.ts";
 import { leafText, listEntries, type YangObject } from "./yang-json.ts";
 
 const YANG_JSON = "application/yang-data+json";
@@ -17,13 +16,13 @@ export interface Failure {
   readonly message: string;
 }
 
-export type DataResult =
+type DataResult =
   | { readonly ok: true; readonly has: "data"; readonly document: YangObject }
   | { readonly ok: true; readonly has: "no-data" | "no-module" }
   | Failure;
 
 /** `offered` is false when the server has no such stream; true when it only failed now. */
-export type StreamResult = Extract<UpstreamStream, { ok: true }> | (Failure & { readonly offered: boolean });
+type StreamResult = Extract<UpstreamStream, { ok: true }> | (Failure & { readonly offered: boolean });
 
 export class RestconfClient {
   readonly #upstream: Upstream;
@@ -138,4 +137,54 @@ function meaningOf(
   if (status !== 404) return undefined;
   // RFC 8040 has `invalid-value` for data that does not exist. Without a RESTCONF error, nobody is at that path.
   return tag === undefined ? "no-module" : "no-data";
+}
+
+/**
+ * The root of a RESTCONF server, from `/.well-known/host-meta` (RFC 8040 section 3.1): a link with `rel="restconf"` in
+ * XRD, as XML or as JSON (RFC 6415). The document is small and has no nesting that matters, so its tags are searched
+ * for instead of adding an XML parser.
+ */
+const HOST_META_PATH = "/.well-known/host-meta";
+
+const COMMENTS = /<!--[\s\S]*?-->/g;
+const LINK_TAGS = /<(?:[\w.-]+:)?Link\s([^<>]*)>/g;
+const ATTRIBUTES = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&apos;": "'",
+};
+
+/** The `href` of the link, or undefined when there is none. */
+export function parseHostMeta(text: string): string | undefined {
+  const links = text.trimStart().startsWith("{") ? jsonLinks(text) : xmlLinks(text);
+  return links.find(({ rel, href }) => rel === "restconf" && typeof href === "string")?.href;
+}
+
+interface Link {
+  readonly rel?: string;
+  readonly href?: string;
+}
+
+function xmlLinks(text: string): Link[] {
+  return [...text.replaceAll(COMMENTS, "").matchAll(LINK_TAGS)].map(([, attributes = ""]) =>
+    Object.fromEntries(
+      [...attributes.matchAll(ATTRIBUTES)].map(([, name, double, single]) => [
+        name,
+        (double ?? single ?? "").replaceAll(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity),
+      ]),
+    ),
+  );
+}
+
+function jsonLinks(text: string): Link[] {
+  try {
+    const document: { links?: unknown } | null = JSON.parse(text);
+    const links: unknown = document?.links;
+    return Array.isArray(links) ? links.filter((link) => typeof link === "object" && link !== null) : [];
+  } catch {
+    return [];
+  }
 }

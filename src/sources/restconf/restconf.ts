@@ -2,15 +2,19 @@
  * The `restconf` source: lists the topologies of a RESTCONF server in intervals, and at once when OpenDaylight's stream
  * of changes signals one. Each list replaces the one before, so that what vanishes there is removed here.
  */
+
+import { linkId } from "../../model/ids.ts";
 import { createPollLoop, type PollResult } from "../poll-loop.ts";
 import { checkOf, type Sink, type Source, type SourceContext } from "../source.ts";
 import { Upstream } from "../upstream/upstream.ts";
 import { ChangeStream } from "./change-stream.ts";
+import { type MappedClaims, mapTopology } from "./map-topology.ts";
 import { DEFAULT_GRACE_SECONDS, DEFAULT_INTERVAL_SECONDS, type RestconfOptions } from "./options.ts";
-import { NETWORK_TOPOLOGY } from "./parse-networks.ts";
-import { NetworkReader } from "./read-network.ts";
-import { RestartGrace } from "./restart-grace.ts";
-import { RestconfClient } from "./restconf-client.ts";
+import { INVENTORY_PATH, parseInventory } from "./parse-inventory.ts";
+import { IETF_NETWORK, NETWORK_TOPOLOGY, parseNetworks } from "./parse-networks.ts";
+import { type Failure, RestconfClient } from "./restconf-client.ts";
+import type { TopologyRecords } from "./topology-records.ts";
+import type { OnFault } from "./yang-json.ts";
 
 export function createRestconfSource(
   options: RestconfOptions & { name: string },
@@ -87,3 +91,88 @@ class RestconfSource implements Source {
     return new Upstream(this.#options, this.#context);
   }
 }
+
+/**
+ * Reads the whole network once: both models of topologies, and OpenDaylight's inventory where there are OpenFlow
+ * switches. A part that fails is a failure of the whole, because half a network looks like an outage.
+ */
+
+const DIALECTS = [IETF_NETWORK, NETWORK_TOPOLOGY];
+
+type NetworkResult = { readonly ok: true; readonly claims: MappedClaims } | Failure;
+
+class NetworkReader {
+  readonly #client: RestconfClient;
+  /** A server that starts does not have all modules yet, and its network is not empty for that. */
+  readonly #knownModules = new Set<string>();
+
+  constructor(client: RestconfClient) {
+    this.#client = client;
+  }
+
+  async read(onFault: OnFault, signal: AbortSignal): Promise<NetworkResult> {
+    const records: TopologyRecords = { nodes: [], hosts: [], links: [] };
+    for (const dialect of DIALECTS) {
+      const result = await this.#client.readData(dialect.root, signal);
+      if (!result.ok) return result;
+      if (result.has !== "no-module") this.#knownModules.add(dialect.root);
+      else if (this.#knownModules.has(dialect.root)) {
+        return { ok: false, message: `${this.#client.address}: the server no longer has ${dialect.root}` };
+      }
+      if (result.has === "data") parseNetworks(result.document, dialect, records, onFault);
+    }
+    if (this.#knownModules.size === 0) {
+      const modules = DIALECTS.map(({ root }) => root).join(" nor ");
+      return { ok: false, message: `${this.#client.address}: the server has neither ${modules}` };
+    }
+    const hasSwitches = records.nodes.some(({ alias }) => alias !== undefined);
+    const inventory = hasSwitches ? await this.#client.readData(INVENTORY_PATH, signal) : undefined;
+    if (inventory && !inventory.ok) return inventory;
+    const nodes = inventory?.has === "data" ? parseInventory(inventory.document, onFault) : [];
+    return { ok: true, claims: mapTopology(records, nodes, onFault) };
+  }
+}
+
+/**
+ * Holds back what a server lists after it was unreachable. OpenDaylight stores no discovered network: after a restart it
+ * lists nothing, then switch by switch and link by link, as they connect and are discovered again. Applying such a list
+ * would remove the whole network for some seconds. So for a limited time after the first list that succeeds, a list that
+ * lacks something known is not applied, and the source stays stale.
+ */
+
+class RestartGrace {
+  readonly #graceMs: number;
+  #known: { readonly devices: ReadonlySet<string>; readonly links: ReadonlySet<string> } | undefined;
+  #state: "connected" | "lost" | { readonly untilMs: number } = "connected";
+
+  constructor(graceMs: number) {
+    this.#graceMs = graceMs;
+  }
+
+  onFailure(): void {
+    this.#state = "lost";
+  }
+
+  /** Why this list is not applied yet, in one line; undefined when it is to be applied. */
+  check(claims: MappedClaims, nowMs: number): string | undefined {
+    const listed = {
+      devices: new Set(claims.devices.map(({ id }) => id)),
+      links: new Set(claims.links.map(({ src, dst }) => idOfLink(src, dst))),
+    };
+    if (this.#state === "lost") this.#state = { untilMs: nowMs + this.#graceMs };
+    if (this.#known && this.#state !== "connected" && nowMs < this.#state.untilMs) {
+      const devices = this.#known.devices.difference(listed.devices).size;
+      const links = this.#known.links.difference(listed.links).size;
+      if (devices > 0 || links > 0) {
+        return `the server is back without ${devices} devices and ${links} links that it had before`;
+      }
+    }
+    this.#state = "connected";
+    this.#known = listed;
+    return undefined;
+  }
+}
+
+type End = MappedClaims["links"][number]["src"];
+const idOfLink = (src: End, dst: End): string =>
+  linkId({ device: src.device, port: String(src.port) }, { device: dst.device, port: String(dst.port) });

@@ -5,17 +5,16 @@
  */
 import { sameJson } from "../../lib/same-json.ts";
 import { type Source, type SourceContext, SourceError } from "../source.ts";
-import { EngineFile } from "./fleet/engine-file.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { Poller } from "./fleet/poller.ts";
-import { parseTargets, type Target } from "./fleet/targets.ts";
-import { numberOption, type SnmpOptions } from "./options.ts";
-import { Counters } from "./protocol/counters.ts";
-import { type Credentials, readCredentials } from "./protocol/credentials.ts";
-import { Pacer } from "./protocol/pacer.ts";
-import type { AgentData } from "./tables/agent-data.ts";
+import { numberOption, parseTargets, type SnmpOptions, type Target } from "./options.ts";
+import { type Credentials, readCredentials } from "./protocol/agent-session.ts";
+import { Pacer } from "./protocol/agent-socket.ts";
+import { Counters } from "./protocol/outcomes.ts";
+import { EngineFile } from "./protocol/usm-engine.ts";
 import type { AgentReport } from "./tables/agent-report.ts";
 import { mapAgent } from "./tables/map-agent.ts";
+import type { AgentData } from "./tables/mib.ts";
 
 export function createSnmpSource(
   { name, ...options }: SnmpOptions & { name: string },

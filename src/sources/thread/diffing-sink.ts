@@ -13,10 +13,8 @@ import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import { type ClaimChange, type ClaimFault, type Claims, canonicalClaim } from "../../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../../model/ids.ts";
 import { type Sink, SourceError } from "../source.ts";
-import { BatchWriter } from "./batch-writer.ts";
-import { DigestTable } from "./digest-table.ts";
+import { BatchWriter } from "./claim-batches.ts";
 import type { BatchReport, CommitMode, RejectedRecord } from "./protocol.ts";
-import { ReportedFaults } from "./reported-faults.ts";
 
 /** The connection to the service. */
 export interface Outlet {
@@ -221,3 +219,111 @@ const createTables = (): Tables => ({
   links: new DigestTable(),
   hosts: new DigestTable(),
 });
+
+/**
+ * Remembers a digest of the last claim of each entity, in place of the claim: an entity costs its id and twelve bytes. A
+ * pass over a full set finds which claims differ, and at its end which entities were not in the set.
+ */
+const INITIAL_ENTRIES = 256;
+
+type DigestResult = "same" | "different" | "repeated";
+
+class DigestTable {
+  readonly #slots = new Map<string, number>();
+  readonly #free: number[] = [];
+  #digests = new BigUint64Array(INITIAL_ENTRIES);
+  /** The pass in which an entry was seen last. */
+  #passes = new Uint32Array(INITIAL_ENTRIES);
+  #pass = 0;
+
+  get size(): number {
+    return this.#slots.size;
+  }
+
+  beginPass(): void {
+    this.#pass++;
+  }
+
+  /** Stores the digest. `repeated` when the entity was in this pass already; then the first digest stays. */
+  see(key: string, digest: bigint): DigestResult {
+    const slot = this.#slots.get(key);
+    if (slot !== undefined && this.#passes[slot] === this.#pass) return "repeated";
+    return this.set(key, digest);
+  }
+
+  /** Stores the digest of an entity that changes apart from a pass. */
+  set(key: string, digest: bigint): "same" | "different" {
+    let slot = this.#slots.get(key);
+    const isSame = slot !== undefined && this.#digests[slot] === digest;
+    slot ??= this.#add(key);
+    this.#digests[slot] = digest;
+    this.#passes[slot] = this.#pass;
+    return isSame ? "same" : "different";
+  }
+
+  /** Whether there was such an entry. */
+  delete(key: string): boolean {
+    const slot = this.#slots.get(key);
+    if (slot === undefined) return false;
+    this.#slots.delete(key);
+    this.#free.push(slot);
+    return true;
+  }
+
+  /** Whether the entity has this digest. */
+  has(key: string, digest: bigint): boolean {
+    const slot = this.#slots.get(key);
+    return slot !== undefined && this.#digests[slot] === digest;
+  }
+
+  /** Removes the entries that were not in this pass, and yields their keys. */
+  *removeUnseen(): Generator<string> {
+    for (const [key, slot] of this.#slots) {
+      if (this.#passes[slot] === this.#pass) continue;
+      this.delete(key);
+      yield key;
+    }
+  }
+
+  #add(key: string): number {
+    const slot = this.#free.pop() ?? this.#slots.size;
+    this.#slots.set(key, slot);
+    if (slot >= this.#digests.length) this.#grow();
+    return slot;
+  }
+
+  #grow(): void {
+    const digests = new BigUint64Array(this.#digests.length * 2);
+    const passes = new Uint32Array(this.#passes.length * 2);
+    digests.set(this.#digests);
+    passes.set(this.#passes);
+    this.#digests = digests;
+    this.#passes = passes;
+  }
+}
+
+/**
+ * Which rejected records were reported already. A source that polls meets the same bad record in every poll; it is
+ * reported once, and again when it returns after a poll without it. Equal faults are counted: one more of them is new.
+ */
+
+/** A peer that sends ever more bad records must not fill the memory. Those above are reported in each poll. */
+const MAX_REMEMBERED = 100_000;
+
+class ReportedFaults {
+  #before = new Map<bigint, number>();
+  #now = new Map<bigint, number>();
+
+  /** Counts a fault, identified by the digest of its record, and returns whether it is new. */
+  isNew(digest: bigint): boolean {
+    const count = (this.#now.get(digest) ?? 0) + 1;
+    if (count > 1 || this.#now.size < MAX_REMEMBERED) this.#now.set(digest, count);
+    return count > (this.#before.get(digest) ?? 0);
+  }
+
+  /** A poll is complete. */
+  endPass(): void {
+    this.#before = this.#now;
+    this.#now = new Map();
+  }
+}

@@ -12,16 +12,16 @@ import {
   type CommitMode,
   decodeError,
   encodeError,
+  type Metrics,
   type RunRequest,
   type ThreadReport,
   type ThreadRequest,
 } from "./protocol.ts";
-import { RunMetrics } from "./run-metrics.ts";
 
 /** A source that is stopped has this long to close what it has opened. Then its thread is terminated. */
 const STOP_TIMEOUT_MS = 1500;
 
-export interface ThreadOptions {
+interface ThreadOptions {
   /** The module that the thread runs. */
   readonly worker?: URL;
 }
@@ -177,3 +177,31 @@ class SourceThread {
 /** The runtime reports an uncaught error as an excerpt of the code, a line `error: MESSAGE` and a stack. */
 const lineOfError = (text: string): string =>
   /^(?:error|\w*Error): (.+)$/m.exec(text)?.[1] ?? text.trim().split("\n", 1)[0] ?? "";
+
+/**
+ * The metrics of a source over all its runs. Each run has a new thread, whose counters begin at zero; a counter, which is
+ * a name that ends in `_total`, goes on from where the last run ended.
+ */
+
+const isCounter = (name: string): boolean => name.endsWith("_total");
+
+class RunMetrics {
+  #before: Metrics = {};
+  #current: Metrics = {};
+
+  set(values: Metrics): void {
+    this.#current = values;
+  }
+
+  values(): Metrics {
+    const sums = Object.entries(this.#current).map(
+      ([name, value]) => [name, isCounter(name) ? value + (this.#before[name] ?? 0) : value] as const,
+    );
+    return { ...this.#before, ...Object.fromEntries(sums) };
+  }
+
+  endRun(): void {
+    this.#before = Object.fromEntries(Object.entries(this.values()).filter(([name]) => isCounter(name)));
+    this.#current = {};
+  }
+}

@@ -2,6 +2,10 @@
  * The thread of one source: creates the source from its entry of the configuration and runs it once. What it reports goes
  * to the service as messages (`protocol.ts`); the source does not know that it runs in a thread.
  */
+
+import { readlinkSync } from "node:fs";
+import { constants, getPriority, setPriority } from "node:os";
+import { basename } from "node:path";
 import { systemClock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { sameJson } from "../../lib/same-json.ts";
@@ -10,7 +14,6 @@ import { createUnthreadedSource } from "../registry.ts";
 import { type Source, SourceError } from "../source.ts";
 import { readClaims } from "./claim-batches.ts";
 import { DiffingSink, type Outlet } from "./diffing-sink.ts";
-import { lowerPriority } from "./lower-priority.ts";
 import {
   type BatchReport,
   decodeError,
@@ -25,7 +28,9 @@ import {
 declare const self: Worker;
 
 const METRICS_INTERVAL_MS = 1000;
-/** Of a set after which the thread returns memory. */
+/** Steps of `nice`: the thread gets about a third of the share of one that serves requests. */
+const NICE_STEPS = 5;
+/** Number of records of a set after which the thread returns memory. */
 const MANY_RECORDS = 10_000;
 const RELEASE_DELAY_MS = 500;
 
@@ -98,7 +103,7 @@ const outlet: Outlet = {
   markStale(reason) {
     sendMetrics();
     send({ op: "stale", reason });
-    // To find the line of a fault in a large document takes much memory.
+    // Finding the line of a fault in a large document takes much memory.
     releaseMemory();
   },
   setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
@@ -107,7 +112,10 @@ const outlet: Outlet = {
   },
 };
 
-/** Once the source has had time to let go of what it has read. An idle thread would keep it until it reads again. */
+/**
+ * Collects garbage once the source has had time to let go of what it has read. An idle thread would keep that until it
+ * reads again.
+ */
 function releaseMemory(): void {
   clearTimeout(releaseTimer);
   releaseTimer = setTimeout(() => Bun.gc(true), RELEASE_DELAY_MS);
@@ -142,4 +150,17 @@ function sendMetrics(): void {
 
 function send(report: ThreadReport, transfer: ArrayBuffer[] = []): void {
   self.postMessage(report, transfer);
+}
+
+/**
+ * Gives the calling thread less of a busy processor than the thread that serves requests: reading a network can wait for a
+ * moment, a reader should not. Only Linux has priorities of threads; elsewhere nothing happens.
+ */
+function lowerPriority(): void {
+  try {
+    const thread = Number(basename(readlinkSync("/proc/thread-self")));
+    setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority(thread) + NICE_STEPS));
+  } catch {
+    // No such file, or not permitted: the thread runs at the priority of the process.
+  }
 }

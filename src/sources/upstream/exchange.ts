@@ -11,10 +11,8 @@ import { request as httpsRequest } from "node:https";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import type { Clock } from "../../lib/clock.ts";
-import { ActivityTimer } from "./activity-timer.ts";
-import { FailureFactory, UpstreamError, type UpstreamFailure } from "./failure.ts";
 
-export interface ExchangeRequest {
+interface ExchangeRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -145,4 +143,145 @@ function toHeaders(raw: readonly string[]): Headers {
     } catch {}
   }
   return headers;
+}
+
+/**
+ * A time-out that can start again: for a whole request, or for silence on a stream. One sleeper for any number of
+ * restarts, because a stream restarts it at each chunk.
+ */
+
+class ActivityTimer implements Disposable {
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #stop = new AbortController();
+  #dueMs: number;
+  #paused = false;
+
+  constructor(clock: Clock, timeoutMs: number, onTimeout: () => void) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#dueMs = clock.monotonic() + timeoutMs;
+    void this.#run(onTimeout);
+  }
+
+  restart(): void {
+    this.#paused = false;
+    this.#dueMs = this.#clock.monotonic() + this.#timeoutMs;
+  }
+
+  /** While the consumer is busy the peer is not silent: nobody reads what it sends. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  [Symbol.dispose](): void {
+    this.#stop.abort();
+  }
+
+  async #run(onTimeout: () => void): Promise<void> {
+    for (;;) {
+      const leftMs = this.#paused ? this.#timeoutMs : this.#dueMs - this.#clock.monotonic();
+      if (leftMs <= 0) return onTimeout();
+      await this.#clock.sleep(leftMs, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+    }
+  }
+}
+
+/**
+ * Why a request to an upstream failed: a code for the source, and one line for the operator. The line has the host and
+ * the path, never the query, a header or text of the peer: it is shown to the users of the service.
+ */
+
+export type UpstreamFailureCode =
+  | "unreachable"
+  | "timeout"
+  | "too-large"
+  | "tls"
+  | "credentials"
+  | "status"
+  | "protocol"
+  | "aborted";
+
+export interface UpstreamFailure {
+  readonly ok: false;
+  readonly code: UpstreamFailureCode;
+  /** The HTTP status, where there was a response. */
+  readonly status?: number;
+  readonly message: string;
+  /** The beginning of the body of a response that is not a success, at most 64 KiB. Untrusted. */
+  readonly errorBody?: Uint8Array;
+}
+
+/** Thrown by the body of a stream, which cannot return a failure. */
+export class UpstreamError extends Error {
+  override readonly name = "UpstreamError";
+  readonly failure: UpstreamFailure;
+
+  constructor(failure: UpstreamFailure, options?: ErrorOptions) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+}
+
+/** Creates the failures of one request. */
+export class FailureFactory {
+  readonly #target: string;
+
+  constructor(url: URL) {
+    this.#target = `${url.host}${url.pathname}`;
+  }
+
+  create(code: UpstreamFailureCode, reason: string): UpstreamFailure {
+    return { ok: false, code, message: `${this.#target}: ${reason}` };
+  }
+
+  ofStatus(status: number): UpstreamFailure {
+    const [code, reason] = describeStatus(status);
+    return { ...this.create(code, reason), status };
+  }
+
+  /** The failure of a connection or of its response. */
+  ofError(error: unknown): UpstreamFailure {
+    const code = errorCode(error);
+    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+      return this.create("tls", "the certificate is of another host name");
+    }
+    if (/CERT|SIGNATURE|ISSUER|CRL|_CA_/.test(code)) {
+      const remedy = /SELF_SIGNED|ISSUER|UNABLE_TO_VERIFY/.test(code) ? "; name its authority with ca" : "";
+      return this.create("tls", `the certificate is not trusted (${code})${remedy}`);
+    }
+    if (/SSL|TLS|EPROTO/.test(code)) return this.create("tls", `TLS fails (${code})`);
+    if (/^(HPE_|Z_|ERR_ZLIB)/.test(code)) {
+      return this.create("protocol", `the response is not valid HTTP (${code})`);
+    }
+    const reason = CONNECTION_ERRORS[code] ?? "the connection fails";
+    return this.create("unreachable", code === "" ? reason : `${reason} (${code})`);
+  }
+}
+
+const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ECONNRESET: "the connection was closed before the end of the response",
+  EPIPE: "the connection was closed before the end of the response",
+  ENOTFOUND: "the host name is unknown",
+  EAI_AGAIN: "the host name cannot be resolved now",
+  EHOSTUNREACH: "there is no route to the host",
+  ENETUNREACH: "there is no route to the host",
+};
+
+function describeStatus(status: number): [UpstreamFailureCode, string] {
+  if (status === 401) return ["credentials", "the credentials are missing or wrong (401)"];
+  if (status === 403) return ["credentials", "the credentials do not suffice (403)"];
+  if (status >= 300 && status < 400)
+    return ["status", `responds with a redirect (${status}), which is not followed`];
+  return ["status", `responds with status ${status}`];
+}
+
+/** System errors name their reason in `code`; several attempts to connect are one error with the attempts in it. */
+function errorCode(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;
+  if (error instanceof AggregateError) return errorCode(error.errors[0]);
+  return errorCode(error.cause);
 }

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { until } from "../../../test/support/until.ts";
 import { createClient } from "../../client/client.ts";
 import { ManualClock, systemClock } from "../../lib/clock.ts";
-import { UpstreamError } from "./failure.ts";
+import { UpstreamError } from "./exchange.ts";
 import { type UpstreamOptions, upstreamOptions } from "./options.ts";
 import { Upstream } from "./upstream.ts";
 

@@ -8,10 +8,15 @@ import { basename } from "node:path";
 import type { Fetch } from "../../client/client.ts";
 import { IDLE_TIMEOUT_MS } from "../../client/transport.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { readBytes } from "../file/read-network.ts";
+import { readBytes } from "../file/network-file.ts";
 import { parseCredentials, readSecret, type SecretValues } from "../secret.ts";
-import { type ExchangeResult, exchange } from "./exchange.ts";
-import { FailureFactory, UpstreamError, type UpstreamFailure } from "./failure.ts";
+import {
+  type ExchangeResult,
+  exchange,
+  FailureFactory,
+  UpstreamError,
+  type UpstreamFailure,
+} from "./exchange.ts";
 import type { UpstreamOptions } from "./options.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 30;

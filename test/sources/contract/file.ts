@@ -1,7 +1,7 @@
 /** The `file` source: its peer is a file. A file does not misbehave, except that it can be too large. */
 import { rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { MAX_FILE_BYTES } from "../../../src/sources/file/read-network.ts";
+import { MAX_FILE_BYTES } from "../../../src/sources/file/network-file.ts";
 import { DOCUMENT_ROW, documentOf } from "./documents.ts";
 import type { ContractRow, NetworkName } from "./row.ts";
 

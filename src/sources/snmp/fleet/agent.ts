@@ -6,17 +6,14 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Clock } from "../../../lib/clock.ts";
-import { AgentSession } from "../protocol/agent-session.ts";
-import type { Counters } from "../protocol/counters.ts";
-import type { Credentials } from "../protocol/credentials.ts";
-import { type Failure, type FailureReason, fail } from "../protocol/outcomes.ts";
-import type { Pacer } from "../protocol/pacer.ts";
+import type { Target } from "../options.ts";
+import { AgentSession, type Credentials } from "../protocol/agent-session.ts";
+import type { Pacer } from "../protocol/agent-socket.ts";
+import { type Counters, type Failure, type FailureReason, fail } from "../protocol/outcomes.ts";
 import type { Engine } from "../protocol/usm-engine.ts";
 import { type TableColumns, Walk } from "../protocol/walk.ts";
-import type { AgentData } from "../tables/agent-data.ts";
 import type { AgentReport } from "../tables/agent-report.ts";
-import { WALKED } from "../tables/mib.ts";
-import type { Target } from "./targets.ts";
+import { type AgentData, WALKED } from "../tables/mib.ts";
 
 export interface AgentOptions {
   readonly clock: Clock;

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../../../test/support/folder.ts";
 import { ManualClock } from "../../../lib/clock.ts";
 import { silentLogger } from "../../../lib/logger.ts";
-import type { Engine } from "../protocol/usm-engine.ts";
+import { type Engine, EngineFile } from "../protocol/usm-engine.ts";
 import type { Agent } from "./agent.ts";
-import { EngineFile } from "./engine-file.ts";
 
 const ENGINE: Engine = { id: "8000000001", boots: 2, time: 100, receivedAt: 1_000_000 };
 

@@ -9,13 +9,12 @@
 import type { Clock } from "../../../lib/clock.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import type { Logger } from "../../../lib/logger.ts";
-import type { Counters } from "../protocol/counters.ts";
-import type { Credentials } from "../protocol/credentials.ts";
-import { FAILURE_COUNTERS, type Failure, fail } from "../protocol/outcomes.ts";
-import type { AgentData } from "../tables/agent-data.ts";
+import type { Target } from "../options.ts";
+import type { Credentials } from "../protocol/agent-session.ts";
+import { type Counters, FAILURE_COUNTERS, type Failure, fail } from "../protocol/outcomes.ts";
 import type { AgentReport } from "../tables/agent-report.ts";
+import type { AgentData } from "../tables/mib.ts";
 import { Agent, type AgentOptions } from "./agent.ts";
-import type { Target } from "./targets.ts";
 
 export interface FleetOptions extends AgentOptions {
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { MAX_ADDRESSES, parseTargets } from "./targets.ts";
+import { MAX_ADDRESSES, parseTargets } from "../options.ts";
 
 const texts = (...targets: string[]) => {
   const parsed = parseTargets(targets, 161);

@@ -13,16 +13,16 @@
  */
 import { chassisDeviceId, nameDeviceId, serialDeviceId } from "../../../model/derived-ids.ts";
 import { deviceKey } from "../../../model/ids.ts";
-import type {
-  AgentIdentity,
-  AgentReport,
-  Neighbour,
-  PolledAgent,
-  RecordFault,
+import {
+  type AgentIdentity,
+  type AgentReport,
+  firstLabel,
+  type Neighbour,
+  type PolledAgent,
+  type RecordFault,
 } from "../tables/agent-report.ts";
-import { InterfaceFinder } from "../tables/find-interface.ts";
-import { assignIds, candidateIds } from "./assign-ids.ts";
-import { DeviceMatcher } from "./device-matcher.ts";
+import { InterfaceFinder } from "../tables/interfaces.ts";
+import { isOwnMac } from "../tables/values.ts";
 
 export interface PolledDevice {
   readonly id: string;
@@ -158,3 +158,184 @@ function receivedIds(agents: readonly PolledAgent[], matcher: DeviceMatcher): Ma
   return received;
 }
 const CHASSIS_PREFIX = chassisDeviceId("");
+
+/**
+ * Gives each polled device one of its candidate ids, so that no two have the same, whatever the order of the devices. A
+ * device may have an id that no other has a better or an equal claim to. Of these it has the first that was reported
+ * before, else the first.
+ */
+
+/**
+ * How good the claim is: the device's own chassis id, the chassis id that neighbours receive, other texts of the device,
+ * any of its MAC addresses. The last is only for a device that was reported with it before.
+ */
+const CLAIM = { chassis: 3, received: 2, own: 1, mac: 0 } as const;
+
+interface CandidateId {
+  readonly id: string;
+  readonly claim: number;
+}
+
+/**
+ * Best first, each id once. `ownIds` are those of the device alone, the chassis id first where there is one; `received`
+ * are made of the chassis ids that its neighbours receive.
+ */
+function candidateIds(
+  identity: AgentIdentity,
+  ownIds: readonly string[],
+  received: readonly string[],
+): CandidateId[] {
+  const chassis = identity.chassis === undefined ? [] : ownIds.slice(0, 1);
+  // Of several that its neighbours receive, the one that the device knows itself.
+  const knownItself = ownIds.filter((id) => received.includes(id));
+  const groups: readonly [readonly string[], number][] = [
+    [chassis, CLAIM.chassis],
+    [[...knownItself, ...received], CLAIM.received],
+    [ownIds, CLAIM.own],
+    [identity.macs.map(chassisDeviceId), CLAIM.mac],
+  ];
+  const candidates = new Map<string, CandidateId>();
+  for (const [ids, claim] of groups)
+    for (const id of ids) if (!candidates.has(deviceKey(id))) candidates.set(deviceKey(id), { id, claim });
+  return [...candidates.values()];
+}
+
+/** `devices` in the order in which equal claims to a chassis id count. A device that gets no id is absent. */
+function assignIds(
+  devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
+  previousIds: ReadonlySet<string>,
+): Map<AgentReport, string> {
+  const holders = bestClaims(devices);
+  const assigned = new Map<AgentReport, string>();
+  for (const [report, candidates] of devices) {
+    const free = candidates.filter(({ id }) => holders.get(deviceKey(id)) === report);
+    const kept = free.find(({ id }) => previousIds.has(deviceKey(id)));
+    const chosen = kept ?? free.find(({ claim }) => claim !== CLAIM.mac);
+    if (chosen) assigned.set(report, chosen.id);
+  }
+  assignRest(devices, assigned);
+  return assigned;
+}
+
+/** The device with the best claim to each id; undefined where two have an equal one, but for chassis ids. */
+function bestClaims(
+  devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
+): Map<string, AgentReport | undefined> {
+  const best = new Map<string, { claim: number; holder: AgentReport | undefined }>();
+  for (const [report, candidates] of devices) {
+    for (const { id, claim } of candidates) {
+      const known = best.get(deviceKey(id));
+      if (!known || known.claim < claim) best.set(deviceKey(id), { claim, holder: report });
+      else if (known.claim === claim && claim !== CLAIM.chassis) known.holder = undefined;
+    }
+  }
+  return new Map([...best].map(([id, { holder }]) => [id, holder]));
+}
+
+/** Devices that share all their ids: the first of them has the best one. */
+function assignRest(
+  devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
+  assigned: Map<AgentReport, string>,
+): void {
+  const taken = new Set([...assigned.values()].map(deviceKey));
+  for (const [report, candidates] of devices) {
+    if (assigned.has(report)) continue;
+    const first = candidates.find(({ id, claim }) => claim !== CLAIM.mac && !taken.has(deviceKey(id)));
+    if (!first) continue;
+    taken.add(deviceKey(first.id));
+    assigned.set(report, first.id);
+  }
+}
+
+/**
+ * Finds the polled device that a neighbour is. A chassis id that the device itself reports, or that is one of its MAC
+ * addresses, is proof. Another MAC address, a management address, a serial number or a name is evidence: it counts only
+ * where one polled device has it, where no two chassis ids were received with it, and not against the chassis id that
+ * the device itself reports.
+ */
+
+/** A key that two reports have belongs to none. */
+class UniqueIndex {
+  readonly #reports = new Map<string, AgentReport | null>();
+
+  add(key: string, report: AgentReport): void {
+    const known = this.#reports.get(key);
+    this.#reports.set(key, known === undefined || known === report ? report : null);
+  }
+
+  has(key: string): boolean {
+    return this.#reports.has(key);
+  }
+
+  get(key: string): AgentReport | undefined {
+    return this.#reports.get(key) ?? undefined;
+  }
+}
+
+class DeviceMatcher {
+  readonly #byChassis = new UniqueIndex();
+  readonly #byMac = new UniqueIndex();
+  readonly #byEvidence = new UniqueIndex();
+  /** The chassis ids that were received with each piece of evidence. */
+  readonly #chassisOf = new Map<string, Set<string>>();
+
+  constructor(reports: readonly AgentReport[]) {
+    for (const report of reports) {
+      const { chassis, macs, addresses, serial, name } = report.identity;
+      if (chassis !== undefined) this.#byChassis.add(chassis.toLowerCase(), report);
+      for (const mac of macs) this.#byMac.add(mac, report);
+      for (const address of addresses) this.#byEvidence.add(`address ${address}`, report);
+      if (serial !== undefined) this.#byEvidence.add(`serial ${serial.toLowerCase()}`, report);
+      if (name !== undefined) for (const key of ownNameKeys(name)) this.#byEvidence.add(key, report);
+      for (const neighbour of report.neighbours) this.#addReceived(neighbour);
+    }
+  }
+
+  match(neighbour: Neighbour, from: AgentReport): AgentReport | undefined {
+    if (neighbour.isChassisIdentity) {
+      const proven =
+        this.#byChassis.get(neighbour.chassis.toLowerCase()) ?? this.#byMac.get(neighbour.chassis);
+      // An address that two devices have does not tell which, but excludes the others.
+      if (proven || this.#byMac.has(neighbour.chassis)) return proven;
+    }
+    for (const mac of neighbour.macs) {
+      const found = isOwnMac(mac) ? this.#byMac.get(mac) : undefined;
+      if (found && this.#mayBe(found, neighbour, from)) return found;
+    }
+    for (const key of evidenceOf(neighbour)) {
+      const found = this.#byEvidence.get(key);
+      const isAmbiguous = (this.#chassisOf.get(key)?.size ?? 0) > 1;
+      if (found && !isAmbiguous && this.#mayBe(found, neighbour, from)) return found;
+    }
+    return undefined;
+  }
+
+  #mayBe(found: AgentReport, neighbour: Neighbour, from: AgentReport): boolean {
+    return found !== from && !(neighbour.isChassisIdentity && found.identity.chassis !== undefined);
+  }
+
+  #addReceived(neighbour: Neighbour): void {
+    if (!neighbour.isChassisIdentity) return;
+    for (const key of evidenceOf(neighbour)) {
+      const ids = this.#chassisOf.get(key);
+      if (ids) ids.add(neighbour.chassis);
+      else this.#chassisOf.set(key, new Set([neighbour.chassis]));
+    }
+  }
+}
+
+function evidenceOf({ addresses, serial, name }: Neighbour): string[] {
+  return [
+    ...addresses.map((address) => `address ${address}`),
+    ...(serial === undefined ? [] : [`serial ${serial.toLowerCase()}`]),
+    ...(name === "" ? [] : receivedNameKeys(name.toLowerCase())),
+  ];
+}
+
+/** A name with a domain also equals the same name without one, not that in another domain. */
+const ownNameKeys = (name: string): string[] => {
+  const key = name.toLowerCase();
+  return key.includes(".") ? [`name ${key}`, `label ${firstLabel(key)}`] : [`name ${key}`, `bare ${key}`];
+};
+const receivedNameKeys = (key: string): string[] =>
+  key.includes(".") ? [`name ${key}`, `bare ${firstLabel(key)}`] : [`name ${key}`, `label ${key}`];

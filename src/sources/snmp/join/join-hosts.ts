@@ -8,8 +8,7 @@
  * switch has learnt them.
  */
 import type { HostClaim } from "../../../model/claim.ts";
-import type { AddressEntry, ForwardingEntry } from "../tables/agent-report.ts";
-import { forwardsForOthers } from "../tables/capabilities.ts";
+import { type AddressEntry, type ForwardingEntry, forwardsForOthers } from "../tables/agent-report.ts";
 import { IFTYPE_ETHERNET } from "../tables/interfaces.ts";
 import type { PolledDevice } from "./identify-devices.ts";
 import type { Observation } from "./join-links.ts";

@@ -6,12 +6,11 @@
  */
 import snmp from "net-snmp";
 import type { Clock } from "../../../lib/clock.ts";
-import type { SnmpValue } from "../tables/agent-data.ts";
-import { AgentSocket, type Peer } from "./agent-socket.ts";
-import type { Counters } from "./counters.ts";
-import type { Credentials } from "./credentials.ts";
-import { type Failure, fail } from "./outcomes.ts";
-import type { Pacer } from "./pacer.ts";
+import { readSecret } from "../../secret.ts";
+import { isLongEnough, PASSWORD_RULE, type SnmpOptions, type V3Options } from "../options.ts";
+import type { SnmpValue } from "../tables/mib.ts";
+import { AgentSocket, type Pacer, type Peer, type SecurityLevel } from "./agent-socket.ts";
+import { type Counters, type Failure, fail } from "./outcomes.ts";
 import { type Engine, engineOf, setEngine } from "./usm-engine.ts";
 
 /** One value of a reply. Without a value: the agent has nothing more here. */
@@ -21,12 +20,12 @@ export interface Varbind {
 }
 
 /** For each requested OID the values after it; `status` is an error status that concerns the request, not the agent. */
-export type BulkResult =
+type BulkResult =
   | { readonly ok: true; readonly columns: readonly (readonly Varbind[])[] }
   | { readonly ok: false; readonly status: "tooBig" | "noSuchName" | "timeout" }
   | Failure;
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly pacer: Pacer;
@@ -172,4 +171,57 @@ function toFailure(error: Error): BulkResult {
     "security",
     report?.[1] ?? "a reply is not authentic: authPassword or authProtocol may be wrong",
   );
+}
+
+/** What the agents accept: a community of SNMPv2c, or a user of SNMPv3. Read from the options at each poll. */
+
+export type Credentials =
+  | { readonly level: "community"; readonly community: string }
+  | {
+      readonly level: Exclude<SecurityLevel, "community">;
+      readonly user: snmp.User;
+      readonly context: string;
+    };
+
+type CredentialsResult =
+  | { readonly ok: true; readonly credentials: Credentials }
+  | { readonly ok: false; readonly message: string };
+
+export async function readCredentials(options: SnmpOptions): Promise<CredentialsResult> {
+  if (options.v3) return readUser(options.v3);
+  const community = await readSecret(options, "community");
+  if (!community.ok) return community;
+  if (community.value === undefined) return { ok: false, message: "community is required" };
+  return { ok: true, credentials: { level: "community", community: community.value } };
+}
+
+async function readUser(v3: V3Options): Promise<CredentialsResult> {
+  const auth = await readSecret(v3, "authPassword");
+  const priv = await readSecret(v3, "privPassword");
+  if (!auth.ok) return auth;
+  if (!priv.ok) return priv;
+  if (auth.value === undefined) return { ok: false, message: "authPassword is required" };
+  for (const [name, { value }] of [["authPassword", auth] as const, ["privPassword", priv] as const]) {
+    if (value !== undefined && !isLongEnough(value))
+      return { ok: false, message: `${name} ${PASSWORD_RULE}` };
+  }
+  const base = {
+    name: v3.user,
+    authProtocol: snmp.AuthProtocols[v3.authProtocol],
+    authKey: auth.value,
+  };
+  const context = v3.context ?? "";
+  if (v3.privProtocol === undefined || priv.value === undefined) {
+    return {
+      ok: true,
+      credentials: { level: "auth", user: { ...base, level: snmp.SecurityLevel.authNoPriv }, context },
+    };
+  }
+  const user: snmp.User = {
+    ...base,
+    level: snmp.SecurityLevel.authPriv,
+    privProtocol: snmp.PrivProtocols[v3.privProtocol],
+    privKey: priv.value,
+  };
+  return { ok: true, credentials: { level: "authPriv", user, context } };
 }

@@ -9,9 +9,8 @@
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { EventEmitter } from "node:events";
 import { parseAddress } from "../../../lib/address-ranges.ts";
-import type { Counters } from "./counters.ts";
-import { inspectMessage, type SecurityLevel } from "./message-guard.ts";
-import type { Pacer } from "./pacer.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Counters } from "./outcomes.ts";
 
 export interface Peer {
   readonly address: string;
@@ -21,7 +20,7 @@ export interface Peer {
 type SendCallback = (error: Error | null, bytes?: number) => void;
 
 /** Datagrams of one poll. The dropped ones explain a poll that timed out. */
-export interface Received {
+interface Received {
   accepted: number;
   otherAddress: number;
   malformed: number;
@@ -141,3 +140,116 @@ export class AgentSocket extends EventEmitter {
 /** An IPv6 address may be written in several ways, with or without its zone. */
 const isSameAddress = (a: string, b: string): boolean =>
   a === b || parseAddress(a)?.toString() === parseAddress(b)?.toString();
+
+/**
+ * Checks a datagram before the SNMP library sees it. The library accepts a reply without authentication to an
+ * authenticated request, uses a message of another version than the session's without the keys that it needs, and reads
+ * a truncated message as a shorter one. Only the head of the message is parsed here.
+ */
+
+/** Bits of msgFlags (RFC 3412, 6.4). */
+const AUTH_FLAG = 1;
+const PRIV_FLAG = 2;
+const REPORT_PDU = 0xa8;
+const SEQUENCE = 0x30;
+const INTEGER = 0x02;
+const OCTET_STRING = 0x04;
+/** RFC 3411, SnmpEngineID. The library stores a key for each engine id it meets. */
+const MAX_ENGINE_ID_BYTES = 32;
+
+export type SecurityLevel = "community" | "auth" | "authPriv";
+
+/** Why a datagram is dropped. `insecure`: with less security than the session has, and no report of an error. */
+type DropReason = "malformed" | "insecure";
+
+interface Element {
+  readonly tag: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The element of BER at `at`; undefined when it does not fit in `end`. Lengths in up to four bytes, as SNMP has them. */
+function readElement(bytes: Uint8Array, at: number, end: number): Element | undefined {
+  const [tag, first] = [bytes[at], bytes[at + 1]];
+  if (at + 2 > end || tag === undefined || first === undefined) return undefined;
+  const lengthBytes = first & 0x80 ? first & 0x7f : 0;
+  if (first === 0x80 || lengthBytes > 4) return undefined;
+  let length = lengthBytes === 0 ? first : 0;
+  for (let i = 0; i < lengthBytes; i++) length = length * 256 + (bytes[at + 2 + i] ?? 0);
+  const start = at + 2 + lengthBytes;
+  return start + length > end ? undefined : { tag, start, end: start + length };
+}
+
+/** The elements inside one; undefined when the tags are not these. Further elements are not read. */
+function readElements(bytes: Uint8Array, parent: Element, tags: readonly (number | undefined)[]) {
+  const elements: Element[] = [];
+  let at = parent.start;
+  for (const tag of tags) {
+    const element = readElement(bytes, at, parent.end);
+    if (!element || (tag !== undefined && element.tag !== tag)) return undefined;
+    elements.push(element);
+    at = element.end;
+  }
+  return elements;
+}
+
+/** Why the datagram must be dropped; undefined when the library may parse it. */
+export function inspectMessage(bytes: Uint8Array, level: SecurityLevel): DropReason | undefined {
+  const message = readElement(bytes, 0, bytes.length);
+  if (message?.tag !== SEQUENCE) return "malformed";
+  const version = readElement(bytes, message.start, message.end);
+  if (version?.tag !== INTEGER || version.end - version.start !== 1) return "malformed";
+  const isV3 = level !== "community";
+  if (bytes[version.start] !== (isV3 ? 3 : 1)) return "insecure";
+  return isV3 ? inspectV3(bytes, { ...message, start: version.end }, level) : undefined;
+}
+
+function inspectV3(bytes: Uint8Array, rest: Element, level: SecurityLevel): DropReason | undefined {
+  const [header, parameters, data] = readElements(bytes, rest, [SEQUENCE, OCTET_STRING, undefined]) ?? [];
+  if (!header || !parameters || !data) return "malformed";
+  const [, , flagsElement] = readElements(bytes, header, [INTEGER, INTEGER, OCTET_STRING]) ?? [];
+  if (!flagsElement || flagsElement.end - flagsElement.start !== 1) return "malformed";
+  const flags = bytes[flagsElement.start] ?? 0;
+  const [usm] = readElements(bytes, parameters, [SEQUENCE]) ?? [];
+  const [engineId] = (usm && readElements(bytes, usm, [OCTET_STRING])) ?? [];
+  if (!engineId || engineId.end - engineId.start > MAX_ENGINE_ID_BYTES) return "malformed";
+  const required = level === "authPriv" ? AUTH_FLAG | PRIV_FLAG : AUTH_FLAG;
+  if ((flags & required) === required) return undefined;
+  // Discovery and errors of security are reported with less security (RFC 3414, 3.2 and 4).
+  return (flags & PRIV_FLAG) === 0 && pduTag(bytes, data) === REPORT_PDU ? undefined : "insecure";
+}
+
+/** The tag of the PDU in a scoped PDU that is not encrypted. */
+function pduTag(bytes: Uint8Array, scoped: Element): number | undefined {
+  if (scoped.tag !== SEQUENCE) return undefined;
+  return readElements(bytes, scoped, [OCTET_STRING, OCTET_STRING, undefined])?.[2]?.tag;
+}
+
+/**
+ * Bounds the requests per second of all agents together: each caller waits for its turn, in the order of the calls. After
+ * a pause a short burst is allowed, so that a small network is polled without delay.
+ */
+
+/** As much of the rate may be used at once after a pause. */
+const BURST_MS = 50;
+
+export class Pacer {
+  readonly #clock: Clock;
+  readonly #stepMs: number;
+  #next = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, perSecond: number) {
+    this.#clock = clock;
+    this.#stepMs = 1000 / perSecond;
+  }
+
+  /** Resolves when the caller may send, or when the signal aborts, with the milliseconds that it has waited. */
+  async turn(signal: AbortSignal): Promise<number> {
+    const now = this.#clock.monotonic();
+    this.#next = Math.max(this.#next, now - BURST_MS) + this.#stepMs;
+    const waitMs = this.#next - now;
+    if (waitMs <= 0) return 0;
+    await this.#clock.sleep(waitMs, signal);
+    return this.#clock.monotonic() - now;
+  }
+}

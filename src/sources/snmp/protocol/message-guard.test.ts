@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { tlv } from "../../../../test/support/udp-snmp-agent.ts";
-import { inspectMessage, type SecurityLevel } from "./message-guard.ts";
+import { inspectMessage, type SecurityLevel } from "./agent-socket.ts";
 
 const int = (...bytes: number[]) => tlv(2, Buffer.from(bytes));
 const text = (value = "") => tlv(4, Buffer.from(value));

@@ -4,7 +4,7 @@
  * without a reply is repeated with fewer repetitions, because large replies are the first to be lost.
  */
 import type { Clock } from "../../../lib/clock.ts";
-import type { SnmpValue } from "../tables/agent-data.ts";
+import type { SnmpValue } from "../tables/mib.ts";
 import type { AgentSession, Varbind } from "./agent-session.ts";
 import { type Failure, fail } from "./outcomes.ts";
 

@@ -4,7 +4,6 @@
  */
 import type { ClaimFault, DeviceClaim } from "../../../model/claim.ts";
 import type { Kind } from "../../../model/ids.ts";
-import type { Capability } from "./capabilities.ts";
 
 export interface RecordFault {
   readonly kind: Kind;
@@ -109,4 +108,70 @@ export interface PolledAgent {
   readonly report: AgentReport;
   /** Epoch ms since when it does not answer; undefined while it answers. */
   readonly unansweredSince?: number;
+}
+
+/** System capabilities of LLDP and CDP, and what they say about a device. */
+
+/** In the order of the bits of LldpSystemCapabilitiesMap. */
+const LLDP_CAPABILITIES = [
+  "other",
+  "repeater",
+  "bridge",
+  "wlanAccessPoint",
+  "router",
+  "telephone",
+  "docsisCableDevice",
+  "stationOnly",
+] as const;
+export type Capability = (typeof LLDP_CAPABILITIES)[number];
+
+/** `bits` has the first capability in its highest bit. */
+export const lldpCapabilities = (bits: number): Capability[] =>
+  LLDP_CAPABILITIES.filter((_, i) => (bits & (0x80 >> i)) !== 0);
+
+const CDP_CAPABILITIES: readonly (readonly [number, Capability])[] = [
+  [0x40, "repeater"],
+  [0x0e, "bridge"],
+  [0x01, "router"],
+  [0x80, "telephone"],
+  [0x10, "stationOnly"],
+];
+/** `bits` is the last byte of `cdpCacheCapabilities`. */
+export const cdpCapabilities = (bits: number): Capability[] =>
+  CDP_CAPABILITIES.filter(([mask]) => (bits & mask) !== 0).map(([, name]) => name);
+
+/** A switch that routes is a switch; a telephone with two ports is none. */
+export function typeOfCapabilities(capabilities: readonly Capability[]): NonNullable<DeviceClaim["type"]> {
+  if (capabilities.includes("telephone")) return "OTHER";
+  if (capabilities.includes("bridge")) return "SWITCH";
+  return capabilities.includes("router") ? "ROUTER" : "OTHER";
+}
+
+const FORWARDING: readonly Capability[] = ["bridge", "router", "repeater", "wlanAccessPoint"];
+const END_STATION: readonly Capability[] = ["telephone", "docsisCableDevice"];
+
+/**
+ * Whether a neighbour connects other stations, so that the port to it is no edge port. One that enables no capability is
+ * a network card when its chassis and port id are the same MAC address, else it counts as a switch.
+ */
+export function forwardsForOthers(neighbour: {
+  readonly capabilities: readonly Capability[];
+  readonly chassis: string;
+  readonly portMac?: string;
+}): boolean {
+  const { capabilities, chassis, portMac } = neighbour;
+  if (capabilities.some((name) => END_STATION.includes(name))) return false;
+  if (capabilities.length === 0) return portMac !== chassis;
+  return capabilities.some((name) => FORWARDING.includes(name));
+}
+
+/** Compares the names of devices, which are written with and without their domain. */
+export const firstLabel = (name: string): string => name.split(".", 1)[0] ?? name;
+
+/** Equal without regard to case; a name without a domain equals the one with it. */
+export function isSameName(a: string, b: string): boolean {
+  const [x, y] = [a.toLowerCase(), b.toLowerCase()];
+  if (x === "" || y === "") return false;
+  if (x === y) return true;
+  return x.includes(".") !== y.includes(".") && firstLabel(x) === firstLabel(y);
 }

@@ -1,13 +1,13 @@
 /** Agents that return anything: nothing throws, the output is bounded, all claims are valid. */
+
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { agentData, agentReport, bytes, interfaces } from "../../../../test/support/snmp-agent.ts";
 import { CLAIM_LIMITS, canonicalClaim } from "../../../model/claim.ts";
 import { KINDS } from "../../../model/ids.ts";
 import { type JoinedAgents, joinAgents } from "../join/join-agents.ts";
-import type { AgentData, SnmpValue } from "./agent-data.ts";
 import { mapAgent } from "./map-agent.ts";
-import { OID } from "./mib.ts";
+import { type AgentData, OID, type SnmpValue } from "./mib.ts";
 
 const value: fc.Arbitrary<SnmpValue> = fc.oneof(
   fc.integer({ min: -2, max: 20 }),

@@ -1,6 +1,12 @@
-/** IF-MIB: the interfaces of a device, their bridge ports and the aggregates they are members of. */
-import type { AgentData, SnmpValue } from "./agent-data.ts";
-import type { AgentInterface } from "./agent-report.ts";
+/**
+ * The interfaces of a device (IF-MIB), their bridge ports and the aggregates they are members of, and how an interface is
+ * found by what LLDP and CDP write about a port.
+ */
+
+import { canonicalMac } from "../../../model/address.ts";
+import type { PortClaim } from "../../../model/claim.ts";
+import type { AgentInterface, PortMatch } from "./agent-report.ts";
+import type { AgentData, SnmpValue } from "./mib.ts";
 import { column, indexParts, toIfIndex, toInteger, toMac, toText } from "./values.ts";
 
 const MAX_INTERFACES = 16_384;
@@ -50,7 +56,7 @@ function speedOf(data: AgentData, row: string): number {
   return speed > 0 && speed < SPEED_OVERFLOW ? speed / BITS_PER_MEGABIT : 0;
 }
 
-/** ifIndex → bridge port. The lowest one, where VLANs of one interface are bridge ports of their own. */
+/** ifIndex → bridge port. Where VLANs of one interface are bridge ports of their own, the lowest one counts. */
 function basePortsOf(data: AgentData): Map<number, number> {
   const ports = new Map<number, number>();
   for (const [row, value] of column(data, "dot1dBasePortIfIndex")) {
@@ -73,7 +79,7 @@ const AGGREGATE_NAME =
 export const isAggregate = ({ type, name }: AgentInterface): boolean =>
   type === IFTYPE_LAG || AGGREGATE_NAME.test(name);
 
-/** From IEEE8023-LAG-MIB, else from ifStackTable, else by MAC address. */
+/** Members are those of IEEE8023-LAG-MIB, else those of ifStackTable, else they are found by MAC address. */
 function withAggregates(data: AgentData, interfaces: readonly AgentInterface[]): AgentInterface[] {
   const byIndex = new Map(interfaces.map((port) => [port.index, port]));
   const aggregates = new Map<number, number>();
@@ -116,4 +122,111 @@ function addByMac(interfaces: readonly AgentInterface[], aggregates: Map<number,
     const isMember = IFTYPE_ETHERNET.has(port.type) && !isAggregate(port) && !aggregates.has(port.index);
     if (aggregate && isMember) aggregates.set(port.index, aggregate.index);
   }
+}
+
+/** One text about a port; `label` is where it comes from. */
+interface PortText {
+  readonly label: string;
+  readonly text: string;
+}
+
+interface PortHints {
+  readonly texts: readonly PortText[];
+  /** An ifIndex or the number of a bridge port. */
+  readonly number?: number;
+}
+
+type Field = "ifName" | "ifDescr" | "ifAlias" | "ifPhysAddress";
+
+/**
+ * Finds the interface that a text of LLDP or CDP means. What agents write there differs: a name, a description, a MAC
+ * address, a number of the interface table or of the bridge. Names come first, because a number may be both an ifIndex
+ * and a bridge port of two different interfaces. The result says what matched.
+ */
+export class InterfaceFinder {
+  readonly #byIndex = new Map<number, AgentInterface>();
+  readonly #byBasePort = new Map<number, AgentInterface>();
+  readonly #byField: Readonly<Record<Field, Map<string, AgentInterface[]>>> = {
+    ifName: new Map(),
+    ifDescr: new Map(),
+    ifAlias: new Map(),
+    ifPhysAddress: new Map(),
+  };
+
+  constructor(interfaces: readonly AgentInterface[]) {
+    for (const port of interfaces) {
+      this.#byIndex.set(port.index, port);
+      if (port.basePort !== undefined) this.#byBasePort.set(port.basePort, port);
+      this.#add("ifName", port.name, port);
+      this.#add("ifDescr", port.descr, port);
+      this.#add("ifAlias", port.alias, port);
+      this.#add("ifPhysAddress", port.mac ?? "", port);
+    }
+  }
+
+  get(index: number): AgentInterface | undefined {
+    return this.#byIndex.get(index);
+  }
+
+  find({ texts, number }: PortHints): PortMatch | undefined {
+    for (const { label, text } of texts) {
+      const found = this.#findText(text, number);
+      if (found) return { index: found.port.index, how: `${label} ${found.how}` };
+    }
+    return number === undefined ? undefined : this.findNumber(number);
+  }
+
+  findNumber(number: number): PortMatch | undefined {
+    if (this.#byIndex.has(number)) return { index: number, how: "ifIndex" };
+    const port = this.#byBasePort.get(number);
+    return port && { index: port.index, how: "dot1dBasePort" };
+  }
+
+  #findText(text: string, number?: number): { port: AgentInterface; how: string } | undefined {
+    if (text === "") return undefined;
+    for (const field of ["ifName", "ifDescr", "ifAlias"] as const) {
+      const port = this.#choose(this.#byField[field].get(text.toLowerCase()), number);
+      if (port) return { port, how: field };
+    }
+    const mac = canonicalMac(text);
+    const byMac = mac && this.#choose(this.#byField.ifPhysAddress.get(mac.toLowerCase()), number);
+    if (byMac) return { port: byMac, how: "ifPhysAddress" };
+    // RouterOS sends the path through its bridge, such as `bridge1/trunk/ether4`.
+    const last = text.slice(text.lastIndexOf("/") + 1).toLowerCase();
+    const byLast = /^[a-z]/.test(last) ? this.#choose(this.#byField.ifName.get(last), number) : undefined;
+    return byLast && { port: byLast, how: "end of path, ifName" };
+  }
+
+  /** Of several interfaces with one name, the one with the number is chosen, else one that is up, else the lowest. */
+  #choose(ports: readonly AgentInterface[] | undefined, number?: number): AgentInterface | undefined {
+    if (!ports || ports.length <= 1) return ports?.[0];
+    const numbered = ports.find((port) => port.index === number || port.basePort === number);
+    return numbered ?? ports.find((port) => port.isUp) ?? ports[0];
+  }
+
+  #add(field: Field, text: string, port: AgentInterface): void {
+    if (text === "") return;
+    const key = text.toLowerCase();
+    const ports = this.#byField[field].get(key);
+    if (ports) ports.push(port);
+    else this.#byField[field].set(key, [port]);
+  }
+}
+
+/** The ifTypes other, loopback, propVirtual, propMultiplexor, tunnel, of VLANs, MPLS, bridges, and the like. */
+const IFTYPE_VIRTUAL = new Set([1, 24, 53, 54, 131, 135, 136, 150, 166, 209]);
+const IFTYPE_FIBER = new Set([15, 39, 56, 69, 195, 196]);
+const FIBER_NAME = /sfp|fib(?:er|re)|optic/i;
+/** Ethernet at this speed has no copper cabling. */
+const FIBER_SPEED_MBPS = 25_000;
+
+/** The type of a port. IF-MIB does not have the medium of an Ethernet port: its name and speed give it away. */
+export function portType(port: AgentInterface): NonNullable<PortClaim["type"]> {
+  if (isAggregate(port) || IFTYPE_VIRTUAL.has(port.type)) return "virtual";
+  const isFiber =
+    IFTYPE_FIBER.has(port.type) ||
+    FIBER_NAME.test(port.name) ||
+    FIBER_NAME.test(port.descr) ||
+    port.speedMbps >= FIBER_SPEED_MBPS;
+  return isFiber ? "fiber" : "copper";
 }

@@ -1,10 +1,12 @@
 /**
- * BRIDGE-MIB and Q-BRIDGE-MIB: which MAC address is behind which port. Ports are bridge ports by the MIB; RouterOS has
- * ifIndexes there, which the entries of the device's own addresses show.
+ * Where stations are: the MAC addresses behind each port (BRIDGE-MIB, Q-BRIDGE-MIB), and the IP addresses of each MAC
+ * address (IP-MIB). Ports are bridge ports by the MIB; RouterOS has ifIndexes there, which the entries of the device's own
+ * addresses show.
  */
-import type { AgentData, SnmpValue } from "./agent-data.ts";
-import type { AgentInterface, ForwardingEntry } from "./agent-report.ts";
-import { column, indexParts, isInPortList, macOfParts, toIfIndex, toInteger } from "./values.ts";
+
+import type { AddressEntry, AgentInterface, ForwardingEntry } from "./agent-report.ts";
+import type { AgentData, SnmpValue } from "./mib.ts";
+import { column, indexParts, isInPortList, macOfParts, toIfIndex, toInteger, toIp, toMac } from "./values.ts";
 
 const MAX_ENTRIES = 262_144;
 const STATUS = { invalid: 2, self: 4 } as const;
@@ -14,7 +16,7 @@ interface RawEntry {
   readonly mac: string;
   readonly fdb?: number;
   readonly port: number;
-  /** False for an entry that is no longer valid, or of the device itself. */
+  /** False for an entry that is no longer valid, and for an address of the device itself. */
   readonly isStation: boolean;
 }
 
@@ -102,7 +104,7 @@ function vlansByFdb(data: AgentData): (fdb: number) => number | undefined {
   };
 }
 
-/** By the PVID of the port, or by the untagged ports of the VLAN: few agents have both. */
+/** Decided by the PVID of the port, or by the untagged ports of the VLAN: few agents have both. */
 function leavesUntagged(data: AgentData, vlan: number, tablePort: number, port: AgentInterface): boolean {
   const pvids = column(data, "dot1qPvid");
   const pvid = pvids.get(String(port.basePort ?? tablePort)) ?? pvids.get(String(tablePort));
@@ -114,3 +116,28 @@ function leavesUntagged(data: AgentData, vlan: number, tablePort: number, port: 
 /** The index is TimeMark.VLAN; nearly all agents have only time mark 0. */
 const ofVlan = (rows: ReadonlyMap<string, SnmpValue>, vlan: number): SnmpValue | undefined =>
   rows.get(`0.${vlan}`) ?? rows.get(String(vlan));
+
+const TYPE_INVALID = 2;
+
+/** The neighbour tables of IPv4 (ARP) and IPv6 (ND), which give the IP addresses of a MAC address. */
+export function mapAddressTable(data: AgentData): AddressEntry[] {
+  const entries = new Map<string, AddressEntry>();
+  const add = (mac: string | undefined, ip: string | undefined, port = 0): void => {
+    if (mac === undefined || ip === undefined || entries.size >= MAX_ENTRIES) return;
+    entries.set(`${mac} ${ip}`, { mac, ip, port });
+  };
+  const mediaTypes = column(data, "ipNetToMediaType");
+  for (const [row, value] of column(data, "ipNetToMediaPhysAddress")) {
+    // ifIndex, then the four bytes of the address.
+    const [port, ...bytes] = indexParts(row);
+    if (toInteger(mediaTypes.get(row)) !== TYPE_INVALID) add(toMac(value), toIp(bytes), port);
+  }
+  const physicalTypes = column(data, "ipNetToPhysicalType");
+  for (const [row, value] of column(data, "ipNetToPhysicalPhysAddress")) {
+    if (toInteger(physicalTypes.get(row)) === TYPE_INVALID) continue;
+    // ifIndex, family, length, address; an address with a zone has four bytes more.
+    const [port, , length = 0, ...bytes] = indexParts(row);
+    if (length === bytes.length) add(toMac(value), toIp(length === 20 ? bytes.slice(0, 16) : bytes), port);
+  }
+  return [...entries.values()];
+}

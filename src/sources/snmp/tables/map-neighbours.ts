@@ -1,18 +1,32 @@
 /**
- * LLDP-MIB: the neighbours of a device. The form of the index, the types of the values and what the
- * local port number counts differ between agents; the table of cases in `map-lldp.test.ts` has each habit.
+ * The neighbours of a device, from LLDP-MIB and CISCO-CDP-MIB. The form of LLDP's index, the types of its values and what
+ * its local port number counts differ between agents; the table of cases in `map-neighbours.test.ts` has each habit.
  */
-import type { AgentData } from "./agent-data.ts";
-import type { Neighbour, PortMatch, RecordFault } from "./agent-report.ts";
-import { forwardsForOthers, lldpCapabilities } from "./capabilities.ts";
-import type { InterfaceFinder } from "./find-interface.ts";
-import { isChassisIdentity, likelySubtype, macOf, neighbourIds, toIdentifier } from "./lldp-identity.ts";
+
+import { canonicalMac } from "../../../model/address.ts";
+import { chassisDeviceId, isRealIdentity, nameDeviceId, serialDeviceId } from "../../../model/derived-ids.ts";
+import { identifierText } from "../../openflow/codec/lldp.ts";
+import {
+  cdpCapabilities,
+  forwardsForOthers,
+  isSameName,
+  lldpCapabilities,
+  type Neighbour,
+  type PortMatch,
+  type RecordFault,
+} from "./agent-report.ts";
+import type { InterfaceFinder } from "./interfaces.ts";
+import type { AgentData, SnmpValue } from "./mib.ts";
 import {
   column,
   firstBits,
   indexParts,
+  isBytes,
+  isUnicastMac,
   MAX_DESCRIPTION_LENGTH,
+  MAX_NAME_LENGTH,
   macOfParts,
+  scalar,
   toInteger,
   toIp,
   toText,
@@ -35,7 +49,7 @@ export function mapLldp(
   const addresses = managementAddresses(data);
   const rows = new Set([...column(data, "lldpRemChassisId").keys(), ...column(data, "lldpRemPortId").keys()]);
   for (const row of inOrder(rows).slice(0, MAX_NEIGHBOURS)) {
-    const neighbour = mapRow(data, finder, row, addresses.get(row) ?? []);
+    const neighbour = mapLldpRow(data, finder, row, addresses.get(row) ?? []);
     if (neighbour === undefined) continue;
     if (neighbour.id !== undefined) {
       neighbours.push({ ...neighbour, id: neighbour.id });
@@ -49,7 +63,7 @@ export function mapLldp(
   return { neighbours, unidentifiedUplinks, faults };
 }
 
-/** By port and index, not by the time mark: it changes with each update of the row. */
+/** The rows ordered by port and index, not by their time mark, which changes with each update of a row. */
 function inOrder(rows: Iterable<string>): string[] {
   const keyed = Array.from(rows, (row) => ({ row, parts: indexParts(row).slice(-2) }));
   keyed.sort(
@@ -63,8 +77,8 @@ function inOrder(rows: Iterable<string>): string[] {
 
 type UnidentifiedNeighbour = Omit<Neighbour, "id"> & { readonly id?: string };
 
-/** The neighbour of one row; undefined for a row that is no neighbour. */
-function mapRow(
+/** The neighbour in one row of LLDP; undefined for a row that is no neighbour. */
+function mapLldpRow(
   data: AgentData,
   finder: InterfaceFinder,
   row: string,
@@ -165,4 +179,185 @@ function toAddress([family, ...rest]: readonly number[]): ManagementAddress | un
   if (family !== FAMILY.ipv4 && family !== FAMILY.ipv6) return undefined;
   const ip = toIp(bytes);
   return ip === undefined ? undefined : { ip };
+}
+
+// Chassis and port ids of LLDP as texts, and the ids of devices made of them. The texts are those of the OpenFlow source,
+// so that a device has one id in both.
+
+/** Subtypes of chassis ids: of a MAC address, and those whose id belongs to an interface or may change. */
+const CHASSIS = { interfaceAlias: 2, portComponent: 3, mac: 4, network: 5, interfaceName: 6 } as const;
+
+/** The text that the OpenFlow source has for the same chassis. */
+export function localChassis(data: AgentData): string | undefined {
+  const value = scalar(data, "lldpLocChassisId");
+  const subtype = toInteger(scalar(data, "lldpLocChassisIdSubtype")) ?? likelySubtype("chassis", value);
+  const chassis = toIdentifier("chassis", subtype, value);
+  return chassis !== "" && isChassisIdentity(subtype, chassis) ? chassis : undefined;
+}
+
+/** The subtype of a MAC address in a port id. */
+const PORT_MAC = 3;
+
+/** The subtype that an agent leaves out. Six bytes that are no text are a MAC address. */
+function likelySubtype(of: "chassis" | "port", value: SnmpValue | undefined): number {
+  const isMac = isBytes(value) && value.length === 6 && value.some((byte) => byte < 0x20 || byte > 0x7e);
+  return isMac ? (of === "chassis" ? CHASSIS.mac : PORT_MAC) : 0;
+}
+
+/** Six bytes that some firmware declares a MAC address, such as `vmnic2`. */
+const INTERFACE_NAME = /^[a-z]{2,5}\d{1,4}$/;
+
+/** RouterOS sends MAC addresses in ASCII. A name that only looks like one stays as it is, as in the OpenFlow source. */
+function toIdentifier(of: "chassis" | "port", subtype: number, value: SnmpValue | undefined): string {
+  if (!isBytes(value) || value.length === 0) return "";
+  const name = value.length === 6 ? toText(value) : "";
+  if (INTERFACE_NAME.test(name)) return name;
+  const text = identifierText(of, subtype, value.subarray(0, MAX_NAME_LENGTH)).trim();
+  const isMac = subtype === 0 || subtype === (of === "chassis" ? CHASSIS.mac : PORT_MAC);
+  return (isMac ? canonicalMac(text) : undefined) ?? text.slice(0, MAX_NAME_LENGTH);
+}
+
+/** The MAC address that a chassis or port id is. */
+const macOf = (id: string): string | undefined =>
+  canonicalMac(id) === id && isUnicastMac(id) ? id : undefined;
+
+/**
+ * Whether a chassis id belongs to one device only. ESXi sends the name of its interface, telephones their IP address; a
+ * text that is declared a MAC address and is none says nothing.
+ */
+function isChassisIdentity(subtype: number, chassis: string): boolean {
+  if (macOf(chassis) !== undefined) return true;
+  switch (subtype) {
+    case CHASSIS.interfaceAlias:
+    case CHASSIS.portComponent:
+    case CHASSIS.mac:
+    case CHASSIS.network:
+    case CHASSIS.interfaceName:
+      return false;
+    default:
+      return isRealIdentity(chassis);
+  }
+}
+
+/**
+ * The ids that one frame gives, best first. All depend on the frame alone, so that the id of a device does not depend on
+ * which neighbour answers.
+ */
+function neighbourIds(of: {
+  readonly chassis: string;
+  readonly isIdentity: boolean;
+  readonly chassisSubtype: number;
+  readonly name: string;
+  readonly macs: readonly string[];
+}): string[] {
+  const byChassis = chassisDeviceId(of.chassis);
+  if (of.isIdentity) return [byChassis];
+  const isNetworkAddress = of.chassisSubtype === CHASSIS.network;
+  const [mac] = of.macs;
+  const byMac = mac === undefined ? [] : [chassisDeviceId(mac)];
+  const byName = isRealIdentity(of.name) ? [nameDeviceId(of.name)] : [];
+  // A telephone names itself by its model, so its address at layer 2 comes first; an ESXi host has several of these.
+  const [id] = isNetworkAddress ? [...byMac, ...byName] : [...byName, ...byMac];
+  if (id === undefined) return [];
+  return isNetworkAddress ? [id, byChassis] : [id];
+}
+
+const ADDRESS_TYPE_IP = 1;
+/** NX-OS appends its serial number to its name. */
+const NAME_AND_SERIAL = /^(.+)\(([^()]+)\)$/;
+
+/** The neighbours in CISCO-CDP-MIB. The index begins with the ifIndex of the local port. */
+export function mapCdp(
+  data: AgentData,
+  finder: InterfaceFinder,
+): { neighbours: Neighbour[]; faults: RecordFault[] } {
+  const neighbours: Neighbour[] = [];
+  const faults: RecordFault[] = [];
+  const rows = [...column(data, "cdpCacheDeviceId").keys()].sort().slice(0, MAX_NEIGHBOURS);
+  for (const row of rows) {
+    const neighbour = mapCdpRow(data, finder, row);
+    if (neighbour) neighbours.push(neighbour);
+    else {
+      const fault = { field: `cdpCacheTable.${row}`, message: "has a device id that identifies no device" };
+      faults.push({ kind: "devices", fault });
+    }
+  }
+  return { neighbours, faults };
+}
+
+function mapCdpRow(data: AgentData, finder: InterfaceFinder, row: string): Neighbour | undefined {
+  const deviceId = toText(column(data, "cdpCacheDeviceId").get(row));
+  const [, idName = deviceId, serial] = NAME_AND_SERIAL.exec(deviceId) ?? [];
+  const mac = canonicalMac(deviceId);
+  const [id, ...aliases] = [
+    ...(mac === undefined ? [] : [chassisDeviceId(mac)]),
+    ...(serial !== undefined && isRealIdentity(serial) ? [serialDeviceId(serial)] : []),
+    ...(mac === undefined && isRealIdentity(idName) ? [nameDeviceId(idName)] : []),
+  ];
+  if (id === undefined) return undefined;
+  const localPort = finder.findNumber(indexParts(row)[0] ?? 0);
+  const portId = toText(column(data, "cdpCacheDevicePort").get(row));
+  const portMac = canonicalMac(portId);
+  const bits = column(data, "cdpCacheCapabilities").get(row);
+  const address = column(data, "cdpCacheAddress").get(row);
+  const isIp = toInteger(column(data, "cdpCacheAddressType").get(row)) === ADDRESS_TYPE_IP;
+  const ip = isIp && isBytes(address) ? toIp(address) : undefined;
+  return {
+    protocols: ["CDP"],
+    ...(localPort && { localPort }),
+    id,
+    aliases,
+    chassis: mac ?? "",
+    isChassisIdentity: mac !== undefined,
+    portId,
+    portDesc: "",
+    ...(portMac !== undefined && { portMac }),
+    name: toText(column(data, "cdpCacheSysName").get(row)) || (mac === undefined ? idName : ""),
+    ...(serial !== undefined && { serial }),
+    description: toText(column(data, "cdpCacheVersion").get(row), MAX_DESCRIPTION_LENGTH),
+    platform: toText(column(data, "cdpCachePlatform").get(row)),
+    capabilities: cdpCapabilities(isBytes(bits) ? (bits.at(-1) ?? 0) : (toInteger(bits) ?? 0)),
+    addresses: ip === undefined ? [] : [ip],
+    macs: [mac, portMac].flatMap((each) => each ?? []),
+  };
+}
+
+/** A device that sends both LLDP and CDP on one cable is one neighbour: LLDP identifies it, CDP adds what LLDP lacks. */
+export function mergeNeighbours(lldp: readonly Neighbour[], cdp: readonly Neighbour[]): Neighbour[] {
+  const byPort = Map.groupBy(lldp, portOf);
+  const cdpByPort = Map.groupBy(cdp, portOf);
+  const merged = new Map<Neighbour, Neighbour>();
+  const others: Neighbour[] = [];
+  for (const each of cdp) {
+    const port = portOf(each);
+    const onPort = port === undefined ? [] : (byPort.get(port) ?? []);
+    const free = onPort.filter((candidate) => !merged.has(candidate));
+    const isOnlyPair = onPort.length === 1 && cdpByPort.get(port)?.length === 1;
+    const same = isOnlyPair ? free[0] : free.find((candidate) => isSame(candidate, each));
+    if (same) merged.set(same, combine(same, each));
+    else others.push(each);
+  }
+  return [...lldp.map((each) => merged.get(each) ?? each), ...others];
+}
+
+const portOf = (neighbour: Neighbour): number | undefined => neighbour.localPort?.index;
+
+const isSame = (lldp: Neighbour, cdp: Neighbour): boolean =>
+  (cdp.chassis !== "" && cdp.chassis === lldp.chassis) || isSameName(lldp.name, cdp.name);
+
+function combine(lldp: Neighbour, cdp: Neighbour): Neighbour {
+  const serial = lldp.serial ?? cdp.serial;
+  return {
+    ...lldp,
+    protocols: ["LLDP", "CDP"],
+    aliases: [...new Set([...lldp.aliases, cdp.id, ...cdp.aliases])].filter((id) => id !== lldp.id),
+    portDesc: lldp.portDesc || cdp.portId,
+    name: lldp.name || cdp.name,
+    ...(serial !== undefined && { serial }),
+    description: lldp.description || cdp.description,
+    platform: cdp.platform,
+    capabilities: [...new Set([...lldp.capabilities, ...cdp.capabilities])],
+    addresses: [...new Set([...lldp.addresses, ...cdp.addresses])],
+    macs: [...new Set([...lldp.macs, ...cdp.macs])],
+  };
 }

@@ -5,8 +5,7 @@
 import ipaddr from "ipaddr.js";
 import { canonicalIp, canonicalMac } from "../../../model/address.ts";
 import { hex, macText } from "../../openflow/codec/wire.ts";
-import type { AgentData, SnmpValue } from "./agent-data.ts";
-import { type ObjectName, OID } from "./mib.ts";
+import { type AgentData, type ObjectName, OID, type SnmpValue } from "./mib.ts";
 
 export const MAX_NAME_LENGTH = 200;
 export const MAX_DESCRIPTION_LENGTH = 1000;
