@@ -9,7 +9,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import { adviseGoneKey, dropIgnoredKeys } from "../lib/gone-keys.ts";
 import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults, type KeyPath } from "../lib/schema-faults.ts";
-import type { FilePosition, Origin, PositionSource } from "./faults.ts";
+import type { FilePosition, PositionSource, SettingOrigin } from "./faults.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
 import { Configuration } from "./schema.ts";
 import {
@@ -51,7 +51,7 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
   };
   if (document.errors.length > 0) {
     const faults = document.errors.map(({ pos, message }) => {
-      const origin: Origin = { kind: "file", file: { position: () => positionAt(pos[0]) }, path: [] };
+      const origin: SettingOrigin = { kind: "file", file: { position: () => positionAt(pos[0]) }, path: [] };
       return { origin, path: [], message: withoutSource(message) };
     });
     return { ...NO_FILE, faults };
@@ -59,7 +59,7 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
   const source: PositionSource = {
     position: (path, atKey = false) => positionAt(offsetOf(document, path, atKey)),
   };
-  const originAt = (path: KeyPath): Origin => ({ kind: "file", file: source, path });
+  const originAt = (path: KeyPath): SettingOrigin => ({ kind: "file", file: source, path });
   let written: unknown;
   try {
     written = document.toJS() ?? {};
@@ -92,7 +92,7 @@ const withoutSource = (message: string): string => message.replace(/: .*$/s, "")
 function readSetting(
   key: ConfigKey,
   values: unknown,
-  originAt: (path: KeyPath) => Origin,
+  originAt: (path: KeyPath) => SettingOrigin,
 ): Setting | undefined {
   let value = values;
   for (const part of key.path)

@@ -11,13 +11,13 @@ import { isRecord } from "../lib/is-record.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { nearest } from "../lib/nearest.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
-import { checkCluster } from "./cluster.ts";
+import { checkCluster } from "./cluster-checks.ts";
 import { NO_FILE, readConfigFile } from "./config-file.ts";
 import { checkForwarding, checkTransport } from "./cross-checks.ts";
-import { type ConfigFault, type Origin, renderFault } from "./faults.ts";
+import { type ConfigFault, renderFault, type SettingOrigin } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
-import { checkMap } from "./map.ts";
+import { checkMap } from "./map-checks.ts";
 import { type Config, Configuration } from "./schema.ts";
 import {
   type AddedItem,
@@ -28,10 +28,10 @@ import {
   createSetting,
   ENVIRONMENT_PREFIX,
   effectiveSettings,
-  type Layer,
   nestSettings,
   parseValue,
   type Setting,
+  type SettingsLayer,
   variableOf,
 } from "./settings.ts";
 import { checkSources, referencedVariables } from "./sources.ts";
@@ -85,7 +85,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
 }
 
 /** Sources that flags add are named after their type, and numbered where that name is taken. */
-function nameSources(added: readonly AddedItem[], layers: readonly Layer[]): AddedItem[] {
+function nameSources(added: readonly AddedItem[], layers: readonly SettingsLayer[]): AddedItem[] {
   const sources = effectiveSettings(layers, []).find(({ key }) => key.name === "sources")?.value;
   const usedNames = new Set<unknown>();
   for (const entry of Array.isArray(sources) ? sources : []) {
@@ -125,7 +125,7 @@ function readEnvironment(environment: Environment): CheckedLayer {
   for (const key of CONFIG_KEYS) {
     const text = environment[key.variable];
     if (text === undefined || text === "") continue;
-    const origin: Origin = { kind: "environment", name: key.variable };
+    const origin: SettingOrigin = { kind: "environment", name: key.variable };
     const { value, dropped } = dropIgnoredKeys(parseValue(key, text), GONE_KEYS, key.path);
     ignored.push(...dropped.map((fault) => ({ ...fault, origin })));
     if (isBrokenJson(key, value)) {

@@ -12,7 +12,7 @@ export interface FilePosition {
 }
 
 /** Where a value was set. */
-export type Origin =
+export type SettingOrigin =
   | { readonly kind: "default" }
   | { readonly kind: "environment"; readonly name: string }
   | { readonly kind: "flag"; readonly name: string }
@@ -25,7 +25,7 @@ export interface PositionSource {
 
 export interface ConfigFault {
   /** Absent when the fault belongs to no value: a file that cannot be read. */
-  readonly origin?: Origin;
+  readonly origin?: SettingOrigin;
   /** From the value of the origin on. Empty when the fault is that of the value as a whole. */
   readonly path: KeyPath;
   readonly message: string;
@@ -47,7 +47,7 @@ export function renderFault({ origin, path, message, atKey }: ConfigFault): stri
 }
 
 /** `default`, `gazetteer.yaml:3:7`, `GAZETTEER_PORT`, `--port`. */
-export function renderOrigin(origin: Origin): string {
+export function renderOrigin(origin: SettingOrigin): string {
   if (origin.kind === "default") return "default";
   return origin.kind === "file" ? formatPosition(origin.file.position(origin.path)) : origin.name;
 }

@@ -4,8 +4,8 @@
  */
 import { goneKeyMessage } from "../lib/gone-keys.ts";
 import { nearest } from "../lib/nearest.ts";
-import { parseDemoSpec } from "../sources/demo/demo.ts";
-import type { ConfigFault, Origin } from "./faults.ts";
+import { parseDemoSpec } from "../sources/demo/options.ts";
+import type { ConfigFault, SettingOrigin } from "./faults.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
 import {
   type AddedItem,
@@ -51,7 +51,7 @@ export function readFlags(flags: FlagReader): CheckedFlags {
   const faults: ConfigFault[] = [];
   const settings = new Map<ConfigKey, Setting>();
   const set = (key: ConfigKey, text: string, name: string) => {
-    const origin: Origin = { kind: "flag", name };
+    const origin: SettingOrigin = { kind: "flag", name };
     if (settings.has(key)) faults.push({ origin, path: [], message: `${key.name} is given twice` });
     else settings.set(key, createSetting(key, parseValue(key, text), origin));
   };

@@ -11,7 +11,7 @@ import { sameJson } from "../lib/same-json.ts";
 import { findSchemaFaults, formatPath, schemaOption } from "../lib/schema-faults.ts";
 import { resolvePaths } from "../lib/schema-values.ts";
 import { SOURCE_KINDS } from "../sources/registry.ts";
-import type { ConfigFault, Origin } from "./faults.ts";
+import type { ConfigFault, SettingOrigin } from "./faults.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
 import { Configuration } from "./schema.ts";
 
@@ -21,35 +21,35 @@ export interface Setting {
   readonly value: unknown;
   /** The value as it was written: relative paths of a file are relative to that file. */
   readonly written: unknown;
-  readonly origin: Origin;
+  readonly origin: SettingOrigin;
   /** The origin of each item of a list; empty for other values. */
-  readonly itemOrigins: readonly Origin[];
+  readonly itemOrigins: readonly SettingOrigin[];
 }
 
-export type Layer = ReadonlyMap<ConfigKey, Setting>;
+export type SettingsLayer = ReadonlyMap<ConfigKey, Setting>;
 
 /** One item that is added to a list, whichever layer the list comes from. */
 export interface AddedItem {
   readonly key: ConfigKey;
   readonly value: unknown;
-  readonly origin: Origin;
+  readonly origin: SettingOrigin;
 }
 
 export interface CheckedLayer {
-  readonly layer: Layer;
+  readonly layer: SettingsLayer;
   readonly faults: readonly ConfigFault[];
   /** Keys that are gone and were ignored. */
   readonly ignored?: readonly ConfigFault[];
 }
 
-export const DEFAULT_ORIGIN: Origin = { kind: "default" };
+export const DEFAULT_ORIGIN: SettingOrigin = { kind: "default" };
 
 /** A setting whose value has one origin as a whole. */
 export function createSetting(
   key: ConfigKey,
   value: unknown,
-  origin: Origin,
-  itemOrigin: (index: number) => Origin = () => origin,
+  origin: SettingOrigin,
+  itemOrigin: (index: number) => SettingOrigin = () => origin,
 ): Setting {
   const itemOrigins = Array.isArray(value) ? value.map((_, index) => itemOrigin(index)) : [];
   return { key, value, written: value, origin, itemOrigins };
@@ -94,7 +94,7 @@ export function checkAddedItem({ key, value, origin }: AddedItem): ConfigFault[]
 
 /** One setting for every key of the schema, in its order. `layers` are in order of precedence, the highest first. */
 export function effectiveSettings(
-  layers: readonly Layer[],
+  layers: readonly SettingsLayer[],
   addedItems: readonly AddedItem[],
 ): readonly Setting[] {
   return CONFIG_KEYS.map((key) => {

@@ -7,13 +7,13 @@ import { stringify } from "yaml";
 import { schemaOption } from "../lib/schema-faults.ts";
 import { copyValue } from "../lib/schema-values.ts";
 import { VARIABLE_PATTERN } from "../sources/secret.ts";
-import { type Origin, renderOrigin } from "./faults.ts";
+import { renderOrigin, type SettingOrigin } from "./faults.ts";
 import { itemSchemaOf, type Setting, withPathsFrom } from "./settings.ts";
 
 /** One value with its origin. */
 interface Line {
   readonly text: string;
-  readonly origin: Origin | undefined;
+  readonly origin: SettingOrigin | undefined;
 }
 
 export function renderSettings(settings: readonly Setting[]): string {

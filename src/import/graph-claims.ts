@@ -13,8 +13,8 @@ import {
   type GraphEdge,
   type GraphNode,
   type ImportFault,
+  type ImportPosition,
   type Note,
-  type Position,
   type SplitProperties,
   splitProperties,
   textOf,
@@ -216,7 +216,7 @@ class ClaimBuilder {
     return split;
   }
 
-  #accept(kind: "devices" | "hosts", record: object, at: Position): boolean {
+  #accept(kind: "devices" | "hosts", record: object, at: ImportPosition): boolean {
     const result = canonicalClaim(kind, record);
     if (!result.ok) this.notes.push({ at, message: `left out: ${faultText(result.fault)}` });
     else if ("locations" in result.claim) this.claims.hosts.push(result.claim);
@@ -224,7 +224,7 @@ class ClaimBuilder {
     return result.ok;
   }
 
-  #leaveOut({ at }: { readonly at: Position }, message: string): void {
+  #leaveOut({ at }: { readonly at: ImportPosition }, message: string): void {
     this.notes.push({ at, message: `left out ${message}` });
   }
 }

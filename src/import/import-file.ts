@@ -16,7 +16,7 @@ import {
 } from "../sources/file/network-file.ts";
 import { formatPath } from "../sources/file/records.ts";
 import { type ClaimsResult, claimsOfGraph, type ImportedClaims } from "./graph-claims.ts";
-import type { GraphResult, Position } from "./import-graph.ts";
+import type { GraphResult, ImportPosition } from "./import-graph.ts";
 import { parseContainerlab } from "./parse-containerlab.ts";
 import { parseGraphml } from "./parse-graphml.ts";
 import { parseNetJson } from "./parse-netjson.ts";
@@ -53,7 +53,7 @@ export async function importFile(path: string, format?: ImportFormat): Promise<I
 export function importText(name: string, text: string, wanted?: ImportFormat): ImportResult {
   const isXml = text.trimStart().startsWith("<");
   const language = isXml ? undefined : languageOf(name, text);
-  const place = (at: Position | undefined) => `${name}${lineText(text, language, at)}: `;
+  const place = (at: ImportPosition | undefined) => `${name}${lineText(text, language, at)}: `;
   const parsed = parseText(text, language, wanted);
   if (!parsed.ok) return { ok: false, message: place(parsed.fault.at) + parsed.fault.message };
   const { claims, notes } = parsed;
@@ -101,7 +101,7 @@ function parseText(text: string, language: Language | undefined, wanted: ImportF
 const withFormat = (format: ImportFormat, result: ClaimsResult): Parsed =>
   result.ok ? { ...result, format } : result;
 
-const refuse = (message: string, at?: Position) =>
+const refuse = (message: string, at?: ImportPosition) =>
   ({ ok: false, fault: { message, ...(at !== undefined && { at }) } }) as const;
 
 const fromGraph = (result: GraphResult): ClaimsResult =>
@@ -122,7 +122,7 @@ function unknownFormat(document: unknown): string {
   return `is in none of the formats that can be imported: ${IMPORT_FORMATS.join(", ")}; give --format if it is one`;
 }
 
-function lineText(text: string, language: Language | undefined, at: Position | undefined): string {
+function lineText(text: string, language: Language | undefined, at: ImportPosition | undefined): string {
   if (at === undefined) return "";
   if (typeof at === "number") return `:${at}`;
   if (language === undefined) return "";

@@ -9,17 +9,17 @@ import type { Kind } from "../model/ids.ts";
 import type { FieldPath } from "../sources/file/text-location.ts";
 
 /** Where something is in the file: a line, or a path in a JSON or YAML document, whose line is found when it is shown. */
-export type Position = number | FieldPath;
+export type ImportPosition = number | FieldPath;
 
 /** Something that the result does not have, or has in another form. */
 export interface Note {
-  readonly at?: Position;
+  readonly at?: ImportPosition;
   readonly message: string;
 }
 
 /** Why the file cannot be imported. */
 export interface ImportFault {
-  readonly at?: Position;
+  readonly at?: ImportPosition;
   readonly message: string;
 }
 
@@ -27,7 +27,7 @@ export interface ImportFault {
 export type Properties = Readonly<Record<string, unknown>>;
 
 export interface GraphNode {
-  readonly at: Position;
+  readonly at: ImportPosition;
   readonly id: string;
   readonly properties: Properties;
   /** Stand as they are, whatever their names. */
@@ -38,7 +38,7 @@ export interface GraphNode {
 }
 
 export interface GraphEdge {
-  readonly at: Position;
+  readonly at: ImportPosition;
   readonly source: string;
   readonly target: string;
   /** A number, a name, or both as ONOS writes them. Without one, the port is named after the node at the other end. */

@@ -20,7 +20,7 @@ import { Drawings } from "../api/endpoints/drawings.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { createStaticSite } from "../api/site/static-site.ts";
 import type { SharedUsers } from "../cluster/shared-users.ts";
-import { isClustered } from "../config/cluster.ts";
+import { isClustered } from "../config/cluster-checks.ts";
 import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";

@@ -10,7 +10,7 @@
  * no longer has stay: other nodes may have it.
  */
 import { RequestError } from "../cluster/requests.ts";
-import { isClustered } from "../config/cluster.ts";
+import { isClustered } from "../config/cluster-checks.ts";
 import type { ConfigFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { createConfiguredSources } from "../config/sources.ts";

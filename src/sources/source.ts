@@ -16,6 +16,12 @@ import type { Logger } from "../lib/logger.ts";
 import type { ClaimChange, ClaimFault, Claims } from "../model/claim.ts";
 import type { Kind } from "../model/ids.ts";
 
+/** A record that is not claimed, and why. */
+export interface RejectedRecord {
+  readonly kind: Kind;
+  readonly fault: ClaimFault;
+}
+
 /** The store of one source's claims, as the supervisor reaches it. */
 export interface ClaimSink {
   /** Replaces all claims of this source. */

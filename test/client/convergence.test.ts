@@ -8,7 +8,7 @@ import { type Client, createClient, type Fetch } from "../../src/client/client.t
 import { IDLE_TIMEOUT_MS } from "../../src/client/transport.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import type { Kind } from "../../src/model/ids.ts";
-import { createRandom } from "../../src/sources/demo/seeded-random.ts";
+import { createRandom } from "../../src/sources/demo/demo-random.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";

@@ -15,7 +15,7 @@ import { losesMessages } from "../../cluster/nats/server-version.ts";
 import { clearFormerRun, clearNodes, type NodesPlace, readNodes } from "../../cluster/nodes.ts";
 import type { RequestPlace } from "../../cluster/requests.ts";
 import { findTraces } from "../../cluster/traces.ts";
-import { secretFault } from "../../config/cluster.ts";
+import { secretFault } from "../../config/cluster-checks.ts";
 import type { Config } from "../../config/schema.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";

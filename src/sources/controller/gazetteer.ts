@@ -25,7 +25,7 @@ import type { Sink } from "../source.ts";
 import { UpstreamError } from "../upstream/exchange.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { claimAnnotations, claimFields } from "./claim-fields.ts";
-import { type GazetteerPeer, identifyPeer, type Peer, serviceUrlOf } from "./peer.ts";
+import { type GazetteerPeer, identifyPeer, serviceUrlOf, type UpstreamPeer } from "./peer.ts";
 
 const INITIAL_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
@@ -96,7 +96,7 @@ export class GazetteerFollower {
   }
 
   /** Reads for as long as possible. Returns why it cannot go on; undefined when the upstream is to be identified again. */
-  async #readFrom(peer: Exclude<Peer, { kind: "onos" }>): Promise<Pause | undefined> {
+  async #readFrom(peer: Exclude<UpstreamPeer, { kind: "onos" }>): Promise<Pause | undefined> {
     const { upstream, clock, intervalMs, ownLogId, counters } = this.#options;
     const { host } = upstream.url;
     if (!peer.ok) return { reason: peer.message, waitMs: this.#backoff.nextMs() };
@@ -124,7 +124,7 @@ export class GazetteerFollower {
 
   /** Its logs are published before they are read again, so that of two services that start to read from each other at the
    * same moment at least one notices. */
-  async #identify(): Promise<Peer> {
+  async #identify(): Promise<UpstreamPeer> {
     const { upstream, signal } = this.#options;
     const peer = await identifyPeer(upstream, signal);
     if (!this.#publish(peer)) return peer;
@@ -134,7 +134,7 @@ export class GazetteerFollower {
   }
 
   /** Returns whether the logs are others than before. */
-  #publish(peer: Peer): boolean {
+  #publish(peer: UpstreamPeer): boolean {
     if (!peer.ok) return false;
     const logs = peer.kind === "gazetteer" ? upstreamLogsOf(peer) : [];
     const text = logs.join(" ");

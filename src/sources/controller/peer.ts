@@ -40,12 +40,12 @@ export interface GazetteerPeer {
   readonly isStarting: boolean;
 }
 
-export type Peer =
+export type UpstreamPeer =
   | GazetteerPeer
   | { readonly ok: true; readonly kind: "onos" }
   | Pick<UpstreamFailure, "ok" | "message">;
 
-export async function identifyPeer(upstream: Upstream, signal: AbortSignal): Promise<Peer> {
+export async function identifyPeer(upstream: Upstream, signal: AbortSignal): Promise<UpstreamPeer> {
   const url = new URL(`${serviceUrlOf(upstream)}/readyz`);
   const request = { anyStatus: true, maxBytes: MAX_READINESS_BYTES, signal };
   const response = await upstream.get(url, request);
@@ -71,7 +71,7 @@ export async function identifyPeer(upstream: Upstream, signal: AbortSignal): Pro
   return identifyByHeader(upstream, signal);
 }
 
-async function identifyByHeader(upstream: Upstream, signal: AbortSignal): Promise<Peer> {
+async function identifyByHeader(upstream: Upstream, signal: AbortSignal): Promise<UpstreamPeer> {
   const response = await upstream.get("topology", { signal });
   if (!response.ok) return response;
   const logId = response.headers.get("gazetteer-log");

@@ -5,8 +5,8 @@
  */
 import type { ClaimChange } from "../../model/claim.ts";
 import type { DemoNetwork } from "./demo-network.ts";
+import { createRandom, type Random } from "./demo-random.ts";
 import type { AttachmentPoint } from "./network-plan.ts";
-import { createRandom, type Random } from "./seeded-random.ts";
 
 const FLAP_SECONDS = { min: 5, max: 30 };
 const REBOOT_SECONDS = { min: 40, max: 120 };

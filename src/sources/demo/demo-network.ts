@@ -8,15 +8,16 @@
  */
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { hostId } from "../../model/ids.ts";
-import type { DemoOptions } from "./demo.ts";
-import { createInventory, type DemoInventory, portCount } from "./inventory.ts";
+import { portCount } from "./equipment.ts";
+import { createInventory, type DemoInventory } from "./inventory.ts";
 import {
   type AttachmentPoint,
   createHostPlan,
   createPlan,
   type HostPlan,
-  type Plan,
+  type NetworkPlan,
 } from "./network-plan.ts";
+import type { DemoOptions } from "./options.ts";
 
 export function createDemoNetwork({
   devices,
@@ -40,7 +41,7 @@ interface PortUsage {
 }
 
 export class DemoNetwork {
-  readonly plan: Plan;
+  readonly plan: NetworkPlan;
   readonly hosts: HostPlan;
   readonly #inventory: DemoInventory;
   readonly #portUsage: readonly PortUsage[];
@@ -50,7 +51,7 @@ export class DemoNetwork {
   readonly #movedHosts = new Map<number, AttachmentPoint>();
   readonly #renumberedHosts = new Set<number>();
 
-  constructor(plan: Plan, hosts: HostPlan, inventory: DemoInventory, portUsage: readonly PortUsage[]) {
+  constructor(plan: NetworkPlan, hosts: HostPlan, inventory: DemoInventory, portUsage: readonly PortUsage[]) {
     this.plan = plan;
     this.hosts = hosts;
     this.#inventory = inventory;
@@ -195,7 +196,7 @@ export class DemoNetwork {
   }
 }
 
-function createPortUsage({ devices, cables, edges }: Plan): PortUsage[] {
+function createPortUsage({ devices, cables, edges }: NetworkPlan): PortUsage[] {
   const sockets: PortUsage[] = devices.map(() => ({ cables: new Map(), hosts: undefined }));
   for (const [index, { a, aPort, b, bPort }] of cables.entries()) {
     sockets[a]?.cables.set(aPort, index);

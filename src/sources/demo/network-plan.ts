@@ -6,8 +6,9 @@
  * two nearest sites before it, so that no single cable partitions the wide area. Below ten devices there is one site; one
  * device is one switch.
  */
-import { type Layer, UPLINK } from "./inventory.ts";
-import { hash32 } from "./seeded-random.ts";
+
+import { hash32 } from "./demo-random.ts";
+import { type EquipmentLayer, UPLINK } from "./equipment.ts";
 
 interface Site {
   readonly code: string;
@@ -17,14 +18,14 @@ interface Site {
 }
 
 export interface PlannedDevice {
-  readonly layer: Layer;
+  readonly layer: EquipmentLayer;
   readonly site: number;
   /** From 1, within its layer and site. */
   readonly ordinal: number;
 }
 
 /** One cable is two link records. `km` is set for cables between sites. */
-export interface Cable {
+export interface PlannedCable {
   readonly a: number;
   readonly aPort: number;
   readonly b: number;
@@ -39,16 +40,16 @@ interface EdgeDevice {
   readonly lastPort: number;
 }
 
-/** A port for hosts; `edge` is an index of `Plan.edges`. */
+/** A port for hosts; `edge` is an index of `NetworkPlan.edges`. */
 export interface AttachmentPoint {
   readonly edge: number;
   readonly port: number;
 }
 
-export interface Plan {
+export interface NetworkPlan {
   readonly sites: readonly Site[];
   readonly devices: readonly PlannedDevice[];
-  readonly cables: readonly Cable[];
+  readonly cables: readonly PlannedCable[];
   /** Those of one site are consecutive. */
   readonly edges: readonly EdgeDevice[];
 }
@@ -56,17 +57,17 @@ export interface Plan {
 const MAX_WAN_CABLES_PER_SITE = 8;
 const ROUTER_PAIR_PORT = 16;
 
-export function createPlan(deviceCount: number): Plan {
+export function createPlan(deviceCount: number): NetworkPlan {
   const { fabrics, sites: siteCount, routersPerFabric } = planSizes(deviceCount);
   const sites = Array.from({ length: siteCount }, (_, index) => createSite(index));
   const routerTotal = fabrics * routersPerFabric + (siteCount - fabrics);
   const inFabrics = deviceCount - routerTotal;
   const devices: PlannedDevice[] = [];
-  const cables: Cable[] = [];
+  const cables: PlannedCable[] = [];
   const edges: EdgeDevice[] = [];
   const routers: number[][] = [];
 
-  const add = (layer: Layer, site: number, count: number): number[] =>
+  const add = (layer: EquipmentLayer, site: number, count: number): number[] =>
     Array.from({ length: count }, (_, i) => devices.push({ layer, site, ordinal: i + 1 }) - 1);
 
   for (const site of sites.keys()) {
@@ -122,7 +123,7 @@ function* fabricCables(
   spines: readonly number[],
   leaves: readonly number[],
   access: readonly number[],
-): Iterable<Cable> {
+): Iterable<PlannedCable> {
   const top = spines.length > 0 ? spines : leaves;
   for (const [r, a] of routers.entries()) {
     for (const [k, b] of pick(top, r * 2, 2).entries()) {
@@ -157,7 +158,7 @@ function* fabricEdges(leaves: readonly number[], access: readonly number[]): Ite
   for (const device of access) yield { device, firstPort: 1, lastPort: UPLINK.access - 1 };
 }
 
-function* wanCables(sites: readonly Site[], routers: readonly (readonly number[])[]): Iterable<Cable> {
+function* wanCables(sites: readonly Site[], routers: readonly (readonly number[])[]): Iterable<PlannedCable> {
   const used = new Uint8Array(sites.length);
   /** The cables of a site alternate between its routers. On each router they start at port 1. */
   const nextPort = (site: number): { device: number; port: number } => {
@@ -301,7 +302,7 @@ export interface HostPlan {
   identity(host: number, secondLease: boolean): HostIdentity;
 }
 
-export function createHostPlan(plan: Plan, count: number, seed: number): HostPlan {
+export function createHostPlan(plan: NetworkPlan, count: number, seed: number): HostPlan {
   const firstHostOf = firstHostOfEachEdge(plan, count, seed);
   const subnet = subnetSize(firstHostOf);
   const macOffset = hash32(seed, 0x6d6163);
@@ -356,7 +357,7 @@ export function createHostPlan(plan: Plan, count: number, seed: number): HostPla
  * Distributes the hosts over the edge devices; some get up to twice as many as others. Hosts `result[edge]` to
  * `result[edge + 1] - 1` belong to an edge.
  */
-function firstHostOfEachEdge(plan: Plan, count: number, seed: number): Uint32Array {
+function firstHostOfEachEdge(plan: NetworkPlan, count: number, seed: number): Uint32Array {
   const weights = plan.edges.map((_, edge) => 4 + (hash32(seed, edge, 2) % 5));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const firstOf = new Uint32Array(weights.length + 1);

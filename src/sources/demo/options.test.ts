@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseDemoSpec } from "./demo.ts";
+import { parseDemoSpec } from "./options.ts";
 
 describe("a valid demo spec", () => {
   const cases: [string, object][] = [

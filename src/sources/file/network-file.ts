@@ -16,7 +16,7 @@ import {
   lineAt,
 } from "./text-location.ts";
 
-export type Network = Extract<Records, { ok: true }> | FaultyNetwork;
+export type ParsedNetwork = Extract<Records, { ok: true }> | FaultyNetwork;
 
 interface FaultyNetwork {
   readonly ok: false;
@@ -27,7 +27,7 @@ interface FaultyNetwork {
 }
 
 /** `name` begins the message of a fault, and its extension is the language unless `language` is given. */
-export function parseNetwork(name: string, bytes: Uint8Array, language?: Language): Network {
+export function parseNetwork(name: string, bytes: Uint8Array, language?: Language): ParsedNetwork {
   const faultText = (line: number | undefined, message: string) =>
     `${name}${line === undefined ? "" : `:${line}`}: ${message}`;
 
@@ -150,7 +150,7 @@ export function linesOf(
 export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
 /** The message has the file name without its folder, because it is visible to users of the API. */
-export async function readNetwork(path: string): Promise<Network> {
+export async function readNetwork(path: string): Promise<ParsedNetwork> {
   const file = basename(path);
   const content = await readBytes(path);
   return content.ok ? parseNetwork(file, content.bytes) : faulty([`${file}: ${content.message}`]);

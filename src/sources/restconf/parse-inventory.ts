@@ -13,8 +13,8 @@ import {
   type NodeRecord,
   type NodeRef,
   nameNode,
+  type PointFacts,
   type PointRecord,
-  type PortFacts,
 } from "./topology-records.ts";
 import {
   container,
@@ -120,7 +120,7 @@ const FEATURE_MBPS: Readonly<Record<string, number>> = {
   "one-tb": 1_000_000,
 };
 
-function readPort(connector: YangObject): PortFacts {
+function readPort(connector: YangObject): PointFacts {
   const features = (leafText(connector, `${F}:current-feature`) ?? "").split(/[\s,]+/);
   const rates = features.map((word) => FEATURE_MBPS[word.replace(/-[hf]d$/, "")] ?? 0);
   const kbps = leafNumber(connector, `${F}:current-speed`) ?? 0;

@@ -12,9 +12,9 @@ import {
   type NodeRecord,
   type NodeRef,
   nameNode,
+  type PointFacts,
   type PointRecord,
   type PointRef,
-  type PortFacts,
   type TopologyRecords,
 } from "./topology-records.ts";
 import {
@@ -275,7 +275,7 @@ function readNodeFacts(node: YangObject): DeviceFacts {
   };
 }
 
-function readPointFacts(point: YangObject): PortFacts {
+function readPointFacts(point: YangObject): PointFacts {
   if (!hasEither(point, "termination-point-attributes")) return {};
   const l2 = container(point, `${L2}:l2-termination-point-attributes`);
   const l3 = container(point, `${L3}:l3-termination-point-attributes`);

@@ -11,7 +11,7 @@ import { leafText, listEntries, type YangObject } from "./yang-json.ts";
 const YANG_JSON = "application/yang-data+json";
 const MAX_SMALL_BYTES = 64 * 1024;
 
-export interface Failure {
+export interface RestconfFailure {
   readonly ok: false;
   readonly message: string;
 }
@@ -19,10 +19,10 @@ export interface Failure {
 type DataResult =
   | { readonly ok: true; readonly has: "data"; readonly document: YangObject }
   | { readonly ok: true; readonly has: "no-data" | "no-module" }
-  | Failure;
+  | RestconfFailure;
 
 /** `offered` is false when the server has no such stream; true when it only failed now. */
-type StreamResult = Extract<UpstreamStream, { ok: true }> | (Failure & { readonly offered: boolean });
+type StreamResult = Extract<UpstreamStream, { ok: true }> | (RestconfFailure & { readonly offered: boolean });
 
 export class RestconfClient {
   readonly #upstream: Upstream;
@@ -84,13 +84,13 @@ export class RestconfClient {
     return stream.ok ? stream : { ok: false, message: stream.message, offered: stream.code !== "status" };
   }
 
-  #failed(message: string): Failure {
+  #failed(message: string): RestconfFailure {
     this.#root = undefined;
     return { ok: false, message };
   }
 
   /** The configured URL, or what the server says when that has no path. */
-  async #findRoot(signal: AbortSignal): Promise<URL | Failure> {
+  async #findRoot(signal: AbortSignal): Promise<URL | RestconfFailure> {
     const { url } = this.#upstream;
     if (url.pathname !== "/") return url;
     if (this.#root) return this.#root;

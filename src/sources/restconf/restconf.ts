@@ -12,7 +12,7 @@ import { type MappedClaims, mapTopology } from "./map-topology.ts";
 import { DEFAULT_GRACE_SECONDS, DEFAULT_INTERVAL_SECONDS, type RestconfOptions } from "./options.ts";
 import { INVENTORY_PATH, parseInventory } from "./parse-inventory.ts";
 import { IETF_NETWORK, NETWORK_TOPOLOGY, parseNetworks } from "./parse-networks.ts";
-import { type Failure, RestconfClient } from "./restconf-client.ts";
+import { RestconfClient, type RestconfFailure } from "./restconf-client.ts";
 import type { TopologyRecords } from "./topology-records.ts";
 import type { OnFault } from "./yang-json.ts";
 
@@ -99,7 +99,7 @@ class RestconfSource implements Source {
 
 const DIALECTS = [IETF_NETWORK, NETWORK_TOPOLOGY];
 
-type NetworkResult = { readonly ok: true; readonly claims: MappedClaims } | Failure;
+type NetworkResult = { readonly ok: true; readonly claims: MappedClaims } | RestconfFailure;
 
 class NetworkReader {
   readonly #client: RestconfClient;

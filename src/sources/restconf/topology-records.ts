@@ -20,7 +20,7 @@ export interface PointRef extends NodeRef {
 
 /** What a layer knows about an entity besides its id. */
 export type DeviceFacts = Omit<DeviceClaim, "id" | "aliases">;
-export type PortFacts = Omit<PortClaim, "element" | "port">;
+export type PointFacts = Omit<PortClaim, "element" | "port">;
 export type LinkFacts = Omit<LinkClaim, "src" | "dst">;
 
 export interface PointRecord extends PointRef {
@@ -29,7 +29,7 @@ export interface PointRecord extends PointRef {
   /** The number of a port whose label is a name, where its layer knows one. */
   readonly number?: number;
   readonly supporting: readonly PointRef[];
-  readonly facts: PortFacts;
+  readonly facts: PointFacts;
 }
 
 export interface NodeRecord extends NodeRef {

@@ -8,9 +8,9 @@ import { type Source, type SourceContext, SourceError } from "../source.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { Poller } from "./fleet/poller.ts";
 import { numberOption, parseTargets, type SnmpOptions, type Target } from "./options.ts";
-import { type Credentials, readCredentials } from "./protocol/agent-session.ts";
+import { readCredentials, type SnmpCredentials } from "./protocol/agent-session.ts";
 import { Pacer } from "./protocol/agent-socket.ts";
-import { Counters } from "./protocol/outcomes.ts";
+import { SnmpCounters } from "./protocol/outcomes.ts";
 import { EngineFile } from "./protocol/usm-engine.ts";
 import type { AgentReport } from "./tables/agent-report.ts";
 import { mapAgent } from "./tables/map-agent.ts";
@@ -21,10 +21,10 @@ export function createSnmpSource(
   context: SourceContext,
 ): Source {
   const { clock, log } = context;
-  const counters = new Counters();
+  const counters = new SnmpCounters();
   let fleet: Fleet | undefined;
 
-  const createFleet = (targets: readonly Target[], credentials: Credentials) =>
+  const createFleet = (targets: readonly Target[], credentials: SnmpCredentials) =>
     new Fleet(targets, credentials, {
       clock,
       log,

@@ -12,9 +12,9 @@
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import { type ClaimChange, type ClaimFault, type Claims, canonicalClaim } from "../../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../../model/ids.ts";
-import { type Sink, SourceError } from "../source.ts";
+import { type RejectedRecord, type Sink, SourceError } from "../source.ts";
 import { BatchWriter } from "./claim-batches.ts";
-import type { BatchReport, CommitMode, RejectedRecord } from "./protocol.ts";
+import type { BatchReport, CommitMode } from "./protocol.ts";
 
 /** The connection to the service. */
 export interface Outlet {

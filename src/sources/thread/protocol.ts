@@ -1,12 +1,11 @@
 /**
- * The messages between the service and the thread of a source (`threaded-source.ts`, `worker.ts`). Claims cross as bytes,
+ * The messages between the service and the thread of a source (`threaded-source.ts`, `source-worker.ts`). Claims cross as bytes,
  * which are transferred and not copied, in batches that the service parses one at a time.
  */
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Level, LogFields } from "../../lib/logger.ts";
-import type { ClaimFault } from "../../model/claim.ts";
 import type { Kind } from "../../model/ids.ts";
-import { SourceError } from "../source.ts";
+import { type RejectedRecord, SourceError } from "../source.ts";
 
 /** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
 export interface RunRequest {
@@ -33,11 +32,6 @@ export interface BatchReport {
   readonly op: "set" | "remove";
   readonly kind: Kind;
   readonly json: Uint8Array<ArrayBuffer>;
-}
-
-export interface RejectedRecord {
-  readonly kind: Kind;
-  readonly fault: ClaimFault;
 }
 
 /** From the thread. */

@@ -31,7 +31,7 @@ export function createThreadedSource(
   source: Source,
   entry: Readonly<Record<string, unknown>>,
   context: SourceContext,
-  { worker = new URL("./worker.ts", import.meta.url) }: ThreadOptions = {},
+  { worker = new URL("./source-worker.ts", import.meta.url) }: ThreadOptions = {},
 ): Source {
   const metrics = new RunMetrics();
   return {

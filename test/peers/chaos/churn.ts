@@ -5,7 +5,7 @@
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createRandom, type Random } from "../../../src/sources/demo/seeded-random.ts";
+import { createRandom, type Random } from "../../../src/sources/demo/demo-random.ts";
 import { deviceId } from "../../cluster/service-nodes.ts";
 
 export const SOURCES = ["alpha", "beta"] as const;

@@ -2,7 +2,7 @@
  * What happens to the cluster, and when: a function of the seed. Every disturbance ends by itself. One node is never disturbed
  * at any time, and of the engine's three servers two run, but for a few seconds now and then.
  */
-import { createRandom, type Random } from "../../../src/sources/demo/seeded-random.ts";
+import { createRandom, type Random } from "../../../src/sources/demo/demo-random.ts";
 
 export const NODES = 3;
 export const SERVERS = 3;

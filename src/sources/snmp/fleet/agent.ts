@@ -7,10 +7,10 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Target } from "../options.ts";
-import { AgentSession, type Credentials } from "../protocol/agent-session.ts";
+import { AgentSession, type SnmpCredentials } from "../protocol/agent-session.ts";
 import type { Pacer } from "../protocol/agent-socket.ts";
-import { type Counters, type Failure, type FailureReason, fail } from "../protocol/outcomes.ts";
-import type { Engine } from "../protocol/usm-engine.ts";
+import { type AgentFailure, type FailureReason, fail, type SnmpCounters } from "../protocol/outcomes.ts";
+import type { UsmEngine } from "../protocol/usm-engine.ts";
 import { type TableColumns, Walk } from "../protocol/walk.ts";
 import type { AgentReport } from "../tables/agent-report.ts";
 import { type AgentData, WALKED } from "../tables/mib.ts";
@@ -18,7 +18,7 @@ import { type AgentData, WALKED } from "../tables/mib.ts";
 export interface AgentOptions {
   readonly clock: Clock;
   readonly pacer: Pacer;
-  readonly counters: Counters;
+  readonly counters: SnmpCounters;
   readonly timeoutMs: number;
   readonly retries: number;
   readonly maxVarbinds: number;
@@ -44,13 +44,13 @@ const TABLES: readonly Table[] = [...Map.groupBy(WALKED, ({ table }) => table)].
 }));
 const [SCALARS] = TABLES.filter(({ name }) => name === "scalars");
 
-export type ReadResult = { readonly ok: true; readonly data: AgentData } | Failure;
+export type ReadResult = { readonly ok: true; readonly data: AgentData } | AgentFailure;
 
 export class Agent {
   readonly target: Target;
   readonly #options: AgentOptions;
   #session: AgentSession | undefined;
-  #credentials: Credentials | undefined;
+  #credentials: SnmpCredentials | undefined;
   #walk: Walk | undefined;
   #address = "";
   /** What the tables that are not read in each poll had last. */
@@ -62,10 +62,10 @@ export class Agent {
   /** The session has had a reply to a request, so that it is worth keeping. */
   #hasSession = false;
   /** What the last session has learned, for the next one. */
-  engine: Engine | undefined;
+  engine: UsmEngine | undefined;
   #failures = 0;
   #unansweredSince: number | undefined;
-  #failure: Failure | undefined;
+  #failure: AgentFailure | undefined;
   report: AgentReport | undefined;
   /** Its device was claimed before the service restarted. */
   wasKnown = false;
@@ -88,12 +88,12 @@ export class Agent {
   }
 
   /** Why the last poll failed; undefined when it succeeded, or when there was none. */
-  get failure(): Failure | undefined {
+  get failure(): AgentFailure | undefined {
     return this.#failure;
   }
 
   /** Starts a poll. A failure ends it. */
-  async contact(credentials: Credentials, contactAttempts: number): Promise<Failure | undefined> {
+  async contact(credentials: SnmpCredentials, contactAttempts: number): Promise<AgentFailure | undefined> {
     const address = await this.#resolve();
     if (address === undefined) return fail("silent", "the name cannot be resolved");
     this.#address = address;
@@ -162,7 +162,7 @@ export class Agent {
   }
 
   /** `startedAt` is the epoch time of the poll. */
-  recordFailure(failure: Failure, startedAt: number): void {
+  recordFailure(failure: AgentFailure, startedAt: number): void {
     this.#failure = failure;
     this.#countFailure(failure.reason);
     if (failure.reason === "silent") {

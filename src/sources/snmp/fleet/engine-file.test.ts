@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../../../test/support/folder.ts";
 import { ManualClock } from "../../../lib/clock.ts";
 import { silentLogger } from "../../../lib/logger.ts";
-import { type Engine, EngineFile } from "../protocol/usm-engine.ts";
+import { EngineFile, type UsmEngine } from "../protocol/usm-engine.ts";
 import type { Agent } from "./agent.ts";
 
-const ENGINE: Engine = { id: "8000000001", boots: 2, time: 100, receivedAt: 1_000_000 };
+const ENGINE: UsmEngine = { id: "8000000001", boots: 2, time: 100, receivedAt: 1_000_000 };
 
 const polledAgent = (text: string): Pick<Agent, "target" | "engine"> => ({
   target: { text, host: text, port: 161, listed: true },

@@ -10,8 +10,8 @@ import type { Clock } from "../../../lib/clock.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Target } from "../options.ts";
-import type { Credentials } from "../protocol/agent-session.ts";
-import { type Counters, FAILURE_COUNTERS, type Failure, fail } from "../protocol/outcomes.ts";
+import type { SnmpCredentials } from "../protocol/agent-session.ts";
+import { type AgentFailure, FAILURE_COUNTERS, fail, type SnmpCounters } from "../protocol/outcomes.ts";
 import type { AgentReport } from "../tables/agent-report.ts";
 import type { AgentData } from "../tables/mib.ts";
 import { Agent, type AgentOptions } from "./agent.ts";
@@ -19,7 +19,7 @@ import { Agent, type AgentOptions } from "./agent.ts";
 export interface FleetOptions extends AgentOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly counters: Counters;
+  readonly counters: SnmpCounters;
   /** Of the source, for the log. */
   readonly name: string;
   readonly concurrency: number;
@@ -50,11 +50,11 @@ export class Fleet {
     contacts: new FairSemaphore(SLOW_CONTACTS),
     reads: new FairSemaphore(SLOW_READS),
   };
-  #credentials: Credentials;
+  #credentials: SnmpCredentials;
   /** Raised whenever the claims may differ from before. */
   #version = 0;
 
-  constructor(targets: readonly Target[], credentials: Credentials, options: FleetOptions) {
+  constructor(targets: readonly Target[], credentials: SnmpCredentials, options: FleetOptions) {
     this.#options = options;
     this.#credentials = credentials;
     this.#fast = {
@@ -69,7 +69,7 @@ export class Fleet {
   }
 
   /** Another object means other credentials: sessions with the former ones are dropped. */
-  set credentials(credentials: Credentials) {
+  set credentials(credentials: SnmpCredentials) {
     this.#credentials = credentials;
   }
 
@@ -131,7 +131,7 @@ export class Fleet {
     }
   }
 
-  async #read(agent: Agent): Promise<{ readonly ok: true; readonly report: AgentReport } | Failure> {
+  async #read(agent: Agent): Promise<{ readonly ok: true; readonly report: AgentReport } | AgentFailure> {
     const result = await agent.read();
     if (!result.ok) return result;
     try {
@@ -156,7 +156,7 @@ export class Fleet {
     this.#version++;
   }
 
-  #recordFailure(agent: Agent, failure: Failure, startedAt: number): void {
+  #recordFailure(agent: Agent, failure: AgentFailure, startedAt: number): void {
     const { log, name, counters } = this.#options;
     counters.count(FAILURE_COUNTERS[failure.reason]);
     const [before, wasUnavailable] = [agent.failure, agent.unansweredSince !== undefined];

@@ -11,15 +11,16 @@
  * None depends on the order of the agents. Without 1. a device that cannot tell its own chassis id has another id when no
  * neighbour that sees it is known, and one whose serial number or name was unique has another when a second appears.
  */
+
 import { chassisDeviceId, nameDeviceId, serialDeviceId } from "../../../model/derived-ids.ts";
 import { deviceKey } from "../../../model/ids.ts";
+import type { RejectedRecord } from "../../source.ts";
 import {
   type AgentIdentity,
   type AgentReport,
   firstLabel,
   type Neighbour,
   type PolledAgent,
-  type RecordFault,
 } from "../tables/agent-report.ts";
 import { InterfaceFinder } from "../tables/interfaces.ts";
 import { isOwnMac } from "../tables/values.ts";
@@ -37,14 +38,14 @@ export interface IdentifiedDevices {
   readonly devices: readonly PolledDevice[];
   /** The polled device that a neighbour of `from` is; undefined when it is not polled. */
   readonly deviceOf: (neighbour: Neighbour, from: PolledDevice) => PolledDevice | undefined;
-  readonly faults: readonly RecordFault[];
+  readonly faults: readonly RejectedRecord[];
 }
 
 export function identifyDevices(
   agents: readonly PolledAgent[],
   previousIds: ReadonlySet<string>,
 ): IdentifiedDevices {
-  const faults: RecordFault[] = [];
+  const faults: RejectedRecord[] = [];
   const reject = (agent: PolledAgent, message: string): void => {
     faults.push({ kind: "devices", fault: { field: agent.report.target, message } });
   };

@@ -3,6 +3,7 @@
  * same reports give the same claims in whatever order they come. An agent that does not answer keeps its last report, so
  * its claims stand; its device is unavailable unless a neighbour that answers still receives it.
  */
+
 import {
   CLAIM_LIMITS,
   type DeviceClaim,
@@ -13,12 +14,12 @@ import {
 } from "../../../model/claim.ts";
 import { assignPortNumbers } from "../../../model/derived-ids.ts";
 import { type ConnectPoint, deviceKey, portId } from "../../../model/ids.ts";
+import type { RejectedRecord } from "../../source.ts";
 import {
   type AgentInterface,
   type Capability,
   type Neighbour,
   type PolledAgent,
-  type RecordFault,
   typeOfCapabilities,
 } from "../tables/agent-report.ts";
 import { isAggregate, portType } from "../tables/interfaces.ts";
@@ -33,7 +34,7 @@ export interface JoinedAgents {
     readonly links: readonly LinkClaim[];
     readonly hosts: readonly HostClaim[];
   };
-  readonly faults: readonly RecordFault[];
+  readonly faults: readonly RejectedRecord[];
 }
 
 /** Members named in the annotation of an aggregate. */

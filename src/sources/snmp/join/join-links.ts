@@ -4,9 +4,11 @@
  * a direction, each with the annotation `matchedBy`: how its ends were found. `oneSided` marks a cable that only one end
  * reports. LLDP and CDP are not authenticated: no link is verified.
  */
+
 import type { LinkClaim } from "../../../model/claim.ts";
 import { type ConnectPoint, portId } from "../../../model/ids.ts";
-import type { Neighbour, PortMatch, RecordFault } from "../tables/agent-report.ts";
+import type { RejectedRecord } from "../../source.ts";
+import type { Neighbour, PortMatch } from "../tables/agent-report.ts";
 import type { IdentifiedDevices, PolledDevice } from "./identify-devices.ts";
 
 const MAX_NEIGHBOURS_PER_PORT = 64;
@@ -32,11 +34,11 @@ export function observe({ devices, deviceOf }: IdentifiedDevices): {
   readonly observations: Observation[];
   /** Received on a port that no interface has. */
   readonly unplaced: Neighbour[];
-  readonly faults: RecordFault[];
+  readonly faults: RejectedRecord[];
 } {
   const observations: Observation[] = [];
   const unplaced: Neighbour[] = [];
-  const faults: RecordFault[] = [];
+  const faults: RejectedRecord[] = [];
   for (const from of devices) {
     const perPort = new Map<number, number>();
     for (const neighbour of from.report.neighbours) {

@@ -9,9 +9,9 @@ import type { Clock } from "../../../lib/clock.ts";
 import { readSecret } from "../../secret.ts";
 import { isLongEnough, PASSWORD_RULE, type SnmpOptions, type V3Options } from "../options.ts";
 import type { SnmpValue } from "../tables/mib.ts";
-import { AgentSocket, type Pacer, type Peer, type SecurityLevel } from "./agent-socket.ts";
-import { type Counters, type Failure, fail } from "./outcomes.ts";
-import { type Engine, engineOf, setEngine } from "./usm-engine.ts";
+import { type AgentAddress, AgentSocket, type Pacer, type SecurityLevel } from "./agent-socket.ts";
+import { type AgentFailure, fail, type SnmpCounters } from "./outcomes.ts";
+import { engineOf, setEngine, type UsmEngine } from "./usm-engine.ts";
 
 /** One value of a reply. Without a value: the agent has nothing more here. */
 export interface Varbind {
@@ -23,13 +23,13 @@ export interface Varbind {
 type BulkResult =
   | { readonly ok: true; readonly columns: readonly (readonly Varbind[])[] }
   | { readonly ok: false; readonly status: "tooBig" | "noSuchName" | "timeout" }
-  | Failure;
+  | AgentFailure;
 
 interface SessionOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly pacer: Pacer;
-  readonly counters: Counters;
+  readonly counters: SnmpCounters;
 }
 
 /**
@@ -63,9 +63,9 @@ export class AgentSession {
   readonly #clock: Clock;
 
   constructor(
-    credentials: Credentials,
+    credentials: SnmpCredentials,
     { clock, timeoutMs, pacer, counters }: SessionOptions,
-    engine: Engine | undefined,
+    engine: UsmEngine | undefined,
   ) {
     this.#clock = clock;
     const socket = new AgentSocket(credentials.level, pacer, counters);
@@ -81,11 +81,11 @@ export class AgentSession {
   }
 
   /** What has been learned of the agent's engine. Only after a reply to a request, which was then authentic. */
-  get engine(): Engine | undefined {
+  get engine(): UsmEngine | undefined {
     return engineOf(this.#session, this.#clock);
   }
 
-  open(peer: Peer): void {
+  open(peer: AgentAddress): void {
     this.#socket.open(peer);
   }
 
@@ -175,7 +175,7 @@ function toFailure(error: Error): BulkResult {
 
 /** What the agents accept: a community of SNMPv2c, or a user of SNMPv3. Read from the options at each poll. */
 
-export type Credentials =
+export type SnmpCredentials =
   | { readonly level: "community"; readonly community: string }
   | {
       readonly level: Exclude<SecurityLevel, "community">;
@@ -183,11 +183,11 @@ export type Credentials =
       readonly context: string;
     };
 
-type CredentialsResult =
-  | { readonly ok: true; readonly credentials: Credentials }
+type SnmpCredentialsResult =
+  | { readonly ok: true; readonly credentials: SnmpCredentials }
   | { readonly ok: false; readonly message: string };
 
-export async function readCredentials(options: SnmpOptions): Promise<CredentialsResult> {
+export async function readCredentials(options: SnmpOptions): Promise<SnmpCredentialsResult> {
   if (options.v3) return readUser(options.v3);
   const community = await readSecret(options, "community");
   if (!community.ok) return community;
@@ -195,7 +195,7 @@ export async function readCredentials(options: SnmpOptions): Promise<Credentials
   return { ok: true, credentials: { level: "community", community: community.value } };
 }
 
-async function readUser(v3: V3Options): Promise<CredentialsResult> {
+async function readUser(v3: V3Options): Promise<SnmpCredentialsResult> {
   const auth = await readSecret(v3, "authPassword");
   const priv = await readSecret(v3, "privPassword");
   if (!auth.ok) return auth;

@@ -10,9 +10,9 @@ import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { EventEmitter } from "node:events";
 import { parseAddress } from "../../../lib/address-ranges.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { Counters } from "./outcomes.ts";
+import type { SnmpCounters } from "./outcomes.ts";
 
-export interface Peer {
+export interface AgentAddress {
   readonly address: string;
   readonly port: number;
 }
@@ -31,7 +31,7 @@ const nothingReceived = (): Received => ({ accepted: 0, otherAddress: 0, malform
 
 interface OpenSocket {
   readonly socket: Socket;
-  readonly peer: Peer;
+  readonly peer: AgentAddress;
   readonly stop: AbortController;
   sendsLeft: number;
 }
@@ -39,20 +39,20 @@ interface OpenSocket {
 export class AgentSocket extends EventEmitter {
   readonly #level: SecurityLevel;
   readonly #pacer: Pacer;
-  readonly #counters: Counters;
+  readonly #counters: SnmpCounters;
   #open: OpenSocket | undefined;
   received: Received = nothingReceived();
   /** How long requests of this poll have waited for their turn. */
   pacedMs = 0;
 
-  constructor(level: SecurityLevel, pacer: Pacer, counters: Counters) {
+  constructor(level: SecurityLevel, pacer: Pacer, counters: SnmpCounters) {
     super();
     this.#level = level;
     this.#pacer = pacer;
     this.#counters = counters;
   }
 
-  open(peer: Peer): void {
+  open(peer: AgentAddress): void {
     this.release();
     const socket = createSocket(peer.address.includes(":") ? "udp6" : "udp4");
     const stop = new AbortController();
@@ -97,7 +97,7 @@ export class AgentSocket extends EventEmitter {
     );
   }
 
-  #receive(bytes: Buffer, from: RemoteInfo, peer: Peer): void {
+  #receive(bytes: Buffer, from: RemoteInfo, peer: AgentAddress): void {
     if (from.port !== peer.port || !isSameAddress(from.address, peer.address)) {
       this.received.otherAddress++;
       this.#counters.count("replies_other_address_total");

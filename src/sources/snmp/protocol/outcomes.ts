@@ -19,7 +19,7 @@ export type FailureReason =
   | "timeWindow"
   | "error";
 
-export interface Failure {
+export interface AgentFailure {
   readonly ok: false;
   readonly reason: FailureReason;
   /** One line, without the target and without a secret. */
@@ -28,9 +28,13 @@ export interface Failure {
   readonly isTimeout?: true;
 }
 
-export const fail = (reason: FailureReason, message: string): Failure => ({ ok: false, reason, message });
+export const fail = (reason: FailureReason, message: string): AgentFailure => ({
+  ok: false,
+  reason,
+  message,
+});
 
-export const FAILURE_COUNTERS: Readonly<Record<FailureReason, Counter>> = {
+export const FAILURE_COUNTERS: Readonly<Record<FailureReason, SnmpCounter>> = {
   silent: "polls_unanswered_total",
   incomplete: "agents_failed_incomplete_total",
   endless: "agents_failed_endless_total",
@@ -70,9 +74,9 @@ const NAMES = [
   /** Tables that an agent refused with an error status. */
   "tables_refused_total",
 ] as const;
-type Counter = (typeof NAMES)[number];
+type SnmpCounter = (typeof NAMES)[number];
 
-export class Counters extends NamedCounters<Counter> {
+export class SnmpCounters extends NamedCounters<SnmpCounter> {
   constructor() {
     super(NAMES);
   }

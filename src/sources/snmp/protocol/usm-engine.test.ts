@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import snmp from "net-snmp";
 import { ManualClock } from "../../../lib/clock.ts";
-import { type Engine, engineOf, setEngine } from "./usm-engine.ts";
+import { engineOf, setEngine, type UsmEngine } from "./usm-engine.ts";
 
 const openSession = () =>
   snmp.createV3Session("127.0.0.1", { name: "ann", level: snmp.SecurityLevel.noAuthNoPriv }, {});
@@ -10,7 +10,7 @@ test("a session that has learned nothing has no engine; one that was given an en
   const clock = new ManualClock();
   const session = openSession();
   expect(engineOf(session, clock)).toBeUndefined();
-  const engine: Engine = {
+  const engine: UsmEngine = {
     id: "800000000102",
     boots: 3,
     time: 77,

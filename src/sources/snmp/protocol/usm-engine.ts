@@ -13,7 +13,6 @@ import { Compile } from "typebox/compile";
 import type { Clock } from "../../../lib/clock.ts";
 import type { SourceContext } from "../../source.ts";
 import { StateFile } from "../../state-file.ts";
-import type { Agent } from "../fleet/agent.ts";
 
 const Int31 = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
 
@@ -25,7 +24,7 @@ const EngineSchema = Type.Object({
   /** Epoch milliseconds at which `time` was received. */
   receivedAt: Type.Integer({ minimum: 0 }),
 });
-export type Engine = Type.Static<typeof EngineSchema>;
+export type UsmEngine = Type.Static<typeof EngineSchema>;
 
 /** The fields of a session once it has had an authentic message. `engineTimeReceivedAt` is of `performance.now()`. */
 const SyncedSession = Compile(
@@ -38,7 +37,7 @@ const SyncedSession = Compile(
 );
 
 /** Undefined before the first authentic message, and for SNMPv2c. */
-export function engineOf(session: snmp.Session, clock: Clock): Engine | undefined {
+export function engineOf(session: snmp.Session, clock: Clock): UsmEngine | undefined {
   const fields: unknown = session;
   if (!SyncedSession.Check(fields)) return undefined;
   const { engineTimeBoots, latestReceivedEngineTime, engineTimeReceivedAt, msgSecurityParameters } = fields;
@@ -55,7 +54,7 @@ export function engineOf(session: snmp.Session, clock: Clock): Engine | undefine
 /** Makes the engine what the session has learned. */
 export function setEngine(
   session: snmp.Session,
-  { id, boots, time, receivedAt }: Engine,
+  { id, boots, time, receivedAt }: UsmEngine,
   clock: Clock,
 ): void {
   const elapsedMs = Math.max(0, clock.now() - receivedAt);
@@ -89,13 +88,17 @@ const Engines = Type.Object({
 });
 const isEngines = Compile(Engines);
 
-type PolledAgent = Pick<Agent, "target" | "engine">;
+/** An agent of the fleet, as far as its engine is concerned. */
+interface EngineHolder {
+  readonly target: { readonly text: string };
+  engine: UsmEngine | undefined;
+}
 
 export class EngineFile {
   readonly #file: StateFile<Type.Static<typeof Engines>>;
   readonly #clock: SourceContext["clock"];
   /** What the file has, by target. */
-  #written: ReadonlyMap<string, Engine> = new Map();
+  #written: ReadonlyMap<string, UsmEngine> = new Map();
   #writtenAt: number;
 
   constructor(name: string, context: SourceContext) {
@@ -105,14 +108,14 @@ export class EngineFile {
   }
 
   /** Before the first poll. */
-  async restore(agents: readonly PolledAgent[]): Promise<void> {
+  async restore(agents: readonly EngineHolder[]): Promise<void> {
     const { engines = [] } = (await this.#file.read()) ?? {};
     this.#written = new Map(engines.map(({ target, ...engine }) => [target, engine]));
     for (const agent of agents) agent.engine = this.#written.get(agent.target.text);
   }
 
   /** Writes the file when that is due, or when there is anything new and `isLast`. */
-  async save(agents: readonly PolledAgent[], { isLast = false } = {}): Promise<void> {
+  async save(agents: readonly EngineHolder[], { isLast = false } = {}): Promise<void> {
     const engines = new Map(
       agents.flatMap(({ target, engine }) => (engine ? [[target.text, engine] as const] : [])),
     );
@@ -123,7 +126,7 @@ export class EngineFile {
     await this.#file.write({ engines: [...engines].map(([target, engine]) => ({ target, ...engine })) });
   }
 
-  #differs(engines: ReadonlyMap<string, Engine>, alsoInTime: boolean): boolean {
+  #differs(engines: ReadonlyMap<string, UsmEngine>, alsoInTime: boolean): boolean {
     if (engines.size !== this.#written.size) return true;
     return engines.entries().some(([target, { id, boots, time }]) => {
       const written = this.#written.get(target);

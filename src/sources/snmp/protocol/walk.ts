@@ -6,7 +6,7 @@
 import type { Clock } from "../../../lib/clock.ts";
 import type { SnmpValue } from "../tables/mib.ts";
 import type { AgentSession, Varbind } from "./agent-session.ts";
-import { type Failure, fail } from "./outcomes.ts";
+import { type AgentFailure, fail } from "./outcomes.ts";
 
 export interface WalkLimits {
   readonly maxVarbinds: number;
@@ -18,7 +18,7 @@ export interface WalkLimits {
 }
 
 export type TableColumns = ReadonlyMap<string, ReadonlyMap<string, SnmpValue>>;
-export type TableResult = { readonly ok: true; readonly columns: TableColumns } | Failure;
+export type TableResult = { readonly ok: true; readonly columns: TableColumns } | AgentFailure;
 
 /** Values in one reply. About as many fit into one Ethernet frame. */
 const VARBINDS_PER_REPLY = 40;
@@ -65,7 +65,7 @@ export class Walk {
   }
 
   /** One request, with its repetitions. */
-  async #readMore(columns: readonly Column[], scalars: boolean): Promise<Failure | undefined> {
+  async #readMore(columns: readonly Column[], scalars: boolean): Promise<AgentFailure | undefined> {
     const oids = columns.map(({ oid, last }) => (last === "" ? oid : `${oid}.${last}`));
     for (let attempt = 1; ; ) {
       if (this.#elapsedMs() > this.#limits.maxMs) {
@@ -119,7 +119,7 @@ export class Walk {
     columns: readonly Column[],
     reply: readonly (readonly Varbind[])[],
     scalars: boolean,
-  ): Failure | undefined {
+  ): AgentFailure | undefined {
     let hasProgress = false;
     for (const [i, column] of columns.entries()) {
       for (const varbind of reply[i] ?? []) {
@@ -133,7 +133,7 @@ export class Walk {
     return hasProgress ? undefined : fail("malformed", "a reply has no values");
   }
 
-  #storeValue(column: Column, { oid, value }: Varbind): Failure | undefined {
+  #storeValue(column: Column, { oid, value }: Varbind): AgentFailure | undefined {
     if (value === undefined || !oid.startsWith(`${column.oid}.`)) {
       column.done = true;
       return undefined;
@@ -154,7 +154,7 @@ export class Walk {
       : undefined;
   }
 
-  #timedOut(): Failure {
+  #timedOut(): AgentFailure {
     const { accepted, otherAddress, malformed, insecure } = this.#session.received;
     if (insecure > 0) return fail("security", "replies have less security than the requests");
     if (malformed > 0) return fail("malformed", "replies cannot be read");

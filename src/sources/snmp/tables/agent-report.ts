@@ -2,13 +2,8 @@
  * What one agent says about its device, its neighbours and the stations behind its ports: the result of `mapAgent` and
  * the input of `joinAgents`. Plain values, so that a report can be kept and sent between threads.
  */
-import type { ClaimFault, DeviceClaim } from "../../../model/claim.ts";
-import type { Kind } from "../../../model/ids.ts";
-
-export interface RecordFault {
-  readonly kind: Kind;
-  readonly fault: ClaimFault;
-}
+import type { DeviceClaim } from "../../../model/claim.ts";
+import type { RejectedRecord } from "../../source.ts";
 
 /** Texts and addresses by which a device is recognised. MACs are canonical. */
 export interface AgentIdentity {
@@ -100,7 +95,7 @@ export interface AgentReport {
   readonly unidentifiedUplinks: readonly number[];
   readonly forwarding: readonly ForwardingEntry[];
   readonly addressTable: readonly AddressEntry[];
-  readonly faults: readonly RecordFault[];
+  readonly faults: readonly RejectedRecord[];
 }
 
 /** The last report of an agent. */

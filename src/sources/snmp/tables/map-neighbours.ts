@@ -6,6 +6,7 @@
 import { canonicalMac } from "../../../model/address.ts";
 import { chassisDeviceId, isRealIdentity, nameDeviceId, serialDeviceId } from "../../../model/derived-ids.ts";
 import { identifierText } from "../../openflow/codec/lldp.ts";
+import type { RejectedRecord } from "../../source.ts";
 import {
   cdpCapabilities,
   forwardsForOthers,
@@ -13,7 +14,6 @@ import {
   lldpCapabilities,
   type Neighbour,
   type PortMatch,
-  type RecordFault,
 } from "./agent-report.ts";
 import type { InterfaceFinder } from "./interfaces.ts";
 import type { AgentData, SnmpValue } from "./mib.ts";
@@ -42,10 +42,10 @@ const PROBE = /^(?:dpid|of):/i;
 export function mapLldp(
   data: AgentData,
   finder: InterfaceFinder,
-): { neighbours: Neighbour[]; unidentifiedUplinks: number[]; faults: RecordFault[] } {
+): { neighbours: Neighbour[]; unidentifiedUplinks: number[]; faults: RejectedRecord[] } {
   const neighbours: Neighbour[] = [];
   const unidentifiedUplinks: number[] = [];
-  const faults: RecordFault[] = [];
+  const faults: RejectedRecord[] = [];
   const addresses = managementAddresses(data);
   const rows = new Set([...column(data, "lldpRemChassisId").keys(), ...column(data, "lldpRemPortId").keys()]);
   for (const row of inOrder(rows).slice(0, MAX_NEIGHBOURS)) {
@@ -270,9 +270,9 @@ const NAME_AND_SERIAL = /^(.+)\(([^()]+)\)$/;
 export function mapCdp(
   data: AgentData,
   finder: InterfaceFinder,
-): { neighbours: Neighbour[]; faults: RecordFault[] } {
+): { neighbours: Neighbour[]; faults: RejectedRecord[] } {
   const neighbours: Neighbour[] = [];
-  const faults: RecordFault[] = [];
+  const faults: RejectedRecord[] = [];
   const rows = [...column(data, "cdpCacheDeviceId").keys()].sort().slice(0, MAX_NEIGHBOURS);
   for (const row of rows) {
     const neighbour = mapCdpRow(data, finder, row);

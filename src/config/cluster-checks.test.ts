@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkClusterFiles } from "./cluster.ts";
+import { checkClusterFiles } from "./cluster-checks.ts";
 import { loadConfig } from "./config.ts";
 import { renderFault } from "./faults.ts";
 import { renderSettings } from "./show.ts";

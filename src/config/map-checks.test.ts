@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { loadConfig } from "./config.ts";
 import { renderFault } from "./faults.ts";
-import { checkMapFiles } from "./map.ts";
+import { checkMapFiles } from "./map-checks.ts";
 import { renderSettings } from "./show.ts";
 
 function load(...lines: string[]) {
