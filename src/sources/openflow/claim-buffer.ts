@@ -168,7 +168,7 @@ interface Queued<Item> {
   readonly item: Item;
 }
 
-/** Of one owner before the next one has its turn. */
+/** Number of items of one owner that are taken before the next owner has its turn. */
 const ITEMS_PER_TURN = 64;
 const MAX_UNSORTED = 2048;
 

@@ -14,7 +14,7 @@ import { ALL_TABLES, FLOW_COMMAND, type FlowMod } from "./codec/openflow-message
 import { PORT } from "./codec/port.ts";
 import type { OpenflowSettings } from "./options.ts";
 
-/** "gazettee" in ASCII. */
+/** The text "gazettee" in ASCII. */
 export const COOKIE = 0x67617a6574746565n;
 export const COOKIE_MASK = 0xffffffffffffffffn;
 /** Source address of the ARP and ND probes to hosts: locally administered, the same on every switch. */
@@ -62,7 +62,7 @@ const ANNOUNCEMENTS: readonly Match[] = [
   { ethType: ETHER.ipv4, ipProto: UDP, udpSrc: 67, udpDst: 68 },
 ];
 
-/** Without a refresh, a switch drops this flow after so long and forwards broadcast probes like any broadcast. */
+/** After this time without a refresh a switch drops the flow, and forwards broadcast probes like any broadcast. */
 export const BROADCAST_PROBE_SECONDS = 30;
 
 /**

@@ -42,10 +42,10 @@ import { type PortReport, Session, type SessionContext, type SessionEvents } fro
 import { SessionLimiter } from "./session/session-limiter.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Of one session. */
+/** The rate and the burst of messages that one session may send. */
 const MAX_MESSAGES_PER_SECOND = 20_000;
 const MESSAGE_BURST = 4000;
-/** Received and not handled. */
+/** Limits on bytes that were received and are not handled yet. */
 const HELD_BYTES = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 /** The owner of the ticks on the scheduler. */
 const OWNER = "tick";
@@ -83,7 +83,7 @@ export class OpenflowController
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #graceEndsAt: number;
-  /** Encoded once: they are the same for every switch. */
+  /** The flows that every switch gets, encoded once because they are the same for all. */
   readonly #baseFlows: Uint8Array;
   #sweptAt = 0;
 
@@ -147,7 +147,7 @@ export class OpenflowController
     return session;
   }
 
-  /** Resolves when all is done that is due now. Sessions are first: they wait for the tick. */
+  /** Does everything that is due now. Sessions come first, because paused ones wait for the tick. */
   async tick(): Promise<void> {
     const now = this.#clock.monotonic();
     for (const session of this.#sessions.all()) session.tick(now);
@@ -157,7 +157,7 @@ export class OpenflowController
   *#tickSteps(now: number): Steps<void> {
     yield* this.links.tick(now);
     for (const sw of this.switches.all()) {
-      // Most have little to do, and then need no steps of their own.
+      // Most switches have little to do at a tick. Then there are no steps to run.
       const switchSteps = this.switches.tickSwitch(sw, now);
       if (switchSteps) yield* switchSteps;
       const portSteps =
@@ -308,7 +308,7 @@ export class OpenflowController
 
   linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void {
     this.#bridge?.linkRemoved(link, reason);
-    // Its ports are classified again.
+    // The ports at both ends are classified again.
     for (const ref of [link.src, link.dst]) {
       const port = this.#findPort(ref);
       if (!port) continue;
@@ -356,7 +356,7 @@ export class OpenflowController
     return this.switches.get(device)?.address ?? "";
   }
 
-  /** What was claimed before a restart is not limited. */
+  /** Whether the port's switch may add or change a record now. A switch that is only restored from before a restart is not limited. */
   mayChange({ device }: PortRef): boolean {
     const sw = this.switches.get(device);
     return !sw || this.#budget.take(sw) === 0;

@@ -99,7 +99,8 @@ describe("a session that", () => {
       what: "the limit",
     });
     expect(metric("paused_total")).toBeGreaterThan(0);
-    expect(sink.links.size).toBe(4);
+    // On a busy machine probes may be late for a while.
+    await until(() => sink.links.size === 4, { what: "all links" });
     expect([...sink.devices.values()].every((device) => device.available)).toBe(true);
   }, 30_000);
 

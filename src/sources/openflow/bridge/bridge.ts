@@ -7,8 +7,10 @@
  *
  * Ports are always closed first; others of the same component of the graph open only after the switches have confirmed that
  * (barrier), so there is never a loop, and no component waits for another. A switch is waited for, and its ports open, while
- * it confirms: one that has confirmed nothing since it connected, or not in time, delays nobody. Without information nothing changes: a switch that became unreachable may still forward, so its links stay in
- * the graph until that is known; after a start, switches with flows from before keep them until all had time to connect.
+ * it confirms: one that has confirmed nothing since it connected, or not in time, delays nobody.
+ *
+ * Without information nothing changes. A switch that became unreachable may still forward, so its links stay in the graph
+ * until that is known. After a start, switches with flows from before keep them until all had time to connect.
  *
  * The rules are computed in steps. A change meanwhile may rule out an opening in the same component of the graph, and in no
  * other: switches that change all the time do not affect networks that they are not connected to.
@@ -31,7 +33,7 @@ import type { Session } from "../session/session.ts";
 import { type Forest, findSegments, spanningForest, type TreeEdge } from "./spanning-tree.ts";
 
 interface Rule extends PortRule {
-  /** The switch does not send out of the port. */
+  /** Whether the switch sends nothing out of the port. */
   readonly mute: boolean;
 }
 const CLOSED: Rule = { open: false, link: false, mute: false };
@@ -41,7 +43,7 @@ const sameRule = (a: Rule, b: Rule) => a.open === b.open && a.link === b.link &&
 /** An edge of the graph, and the ports that are open when it is in the forest. */
 interface LinkEdge extends TreeEdge {
   readonly ports: readonly PortRef[];
-  /** Its ports are muted when it is not in the forest. */
+  /** Whether its ports are muted when it is not in the forest. */
   readonly mute: boolean;
 }
 
@@ -61,13 +63,13 @@ interface HeldOpenings {
   readonly changes: RuleChange[];
   readonly waiting: Set<Session>;
   readonly rootOf: Forest["rootOf"];
-  /** Of the convergence that computed them. */
+  /** The number of the convergence that computed them. */
   readonly generation: number;
 }
 
 const BARRIER_TIMEOUT_MS = 2000;
 const PORTS_PER_STEP = 128;
-/** The owner of its computations on the scheduler. */
+/** The owner of the bridge's computations on the scheduler. */
 const OWNER = "bridge";
 /** While switches and links are being added, the forest is computed after one tick without additions, or after this. */
 const MAX_GROWTH_WAIT_MS = 500;
@@ -82,13 +84,13 @@ export class Bridge {
   readonly #unreachableLinks = new UnreachableLinks();
   /** The switches with changes since the rules were last computed. */
   #touched = new Set<string>();
-  /** Sessions that confirmed what they were last asked to confirm. */
+  /** Sessions that replied to their last barrier. */
   readonly #confirmed = new WeakSet<Session>();
   /** The last barrier of each session: only its reply confirms everything that was sent. */
   readonly #lastBarriers = new WeakMap<Session, object>();
   /** Confirmed sessions that were sent closings and have not replied yet, with the time until which they are waited for. */
   readonly #closing = new Map<Session, number>();
-  /** By the root of their component. Those of an earlier convergence are dropped: the next one computes them again. */
+  /** Held openings, by the root of their component. Those of an earlier convergence are dropped: the next one computes them again. */
   #held = new Map<string, HeldOpenings>();
   /** The number of convergences that have begun. */
   #generation = 0;
@@ -115,7 +117,7 @@ export class Bridge {
     this.#probeIntervalMs = probeIntervalMs;
   }
 
-  /** A port or link of these switches, or one of them, changed. */
+  /** To be called when these switches, or ports or links of them, have changed. */
   changed(...devices: readonly string[]): void {
     this.#dirty = true;
     this.#urgent = true;
@@ -127,7 +129,7 @@ export class Bridge {
     this.#deferredUntil = Math.max(this.#deferredUntil, time);
   }
 
-  /** A port of a switch that connects. */
+  /** To be called for each port of a switch that connects. */
   portConnected(sw: Switch, { number }: SwitchPort): void {
     const key = portKey({ device: sw.id, port: number });
     if ((sw.session?.inheritedFlows ?? 0) > 0) this.#applied.delete(key);
@@ -135,7 +137,7 @@ export class Bridge {
     this.#recordGrowth(sw.id);
   }
 
-  /** The base flows were sent. */
+  /** To be called when the base flows were sent: ports may open once the switch confirms them. */
   sessionReady(session: Session): void {
     this.#sendBarrier(session);
   }
@@ -250,7 +252,7 @@ export class Bridge {
     });
   }
 
-  /** The session is not waited for any more. */
+  /** Stops waiting for the session, and sends the openings that waited for it alone. */
   #release(session: Session): void {
     this.#closing.delete(session);
     for (const [root, { changes, waiting, rootOf, generation }] of this.#held) {
@@ -358,7 +360,7 @@ export class Bridge {
     return port.up && (applied?.open !== false || (rule.mute && !applied.mute));
   }
 
-  /** Not those in components that have changed since the rules were computed: they are computed again at the next tick. */
+  /** Skips components that have changed since the rules were computed: they are computed again at the next tick. */
   *#sendOpenings(
     changes: readonly RuleChange[],
     rootOf: Forest["rootOf"],
@@ -425,7 +427,7 @@ class UnreachableLinks {
     return this.#byPort.has(portKey(ref));
   }
 
-  /** It is known again where the port leads. */
+  /** To be called when it is known again where the port leads. */
   clear(ref: PortRef): void {
     for (const id of [...(this.#byPort.get(portKey(ref)) ?? [])]) this.#remove(id);
   }
@@ -434,7 +436,7 @@ class UnreachableLinks {
     return Array.from(this.#links.values(), ({ link }) => link);
   }
 
-  /** Removes and returns those whose time is over. All have the same time to live, so the oldest come first. */
+  /** Removes and returns the links whose time is over. All have the same time to live, so the oldest come first. */
   takeExpired(now: number): DiscoveredLink[] {
     const expired: DiscoveredLink[] = [];
     for (const [id, { link, until }] of this.#links) {

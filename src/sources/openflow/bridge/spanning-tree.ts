@@ -17,7 +17,7 @@ export interface TreeEdge {
   readonly a: string;
   readonly b: string;
   readonly open: boolean;
-  /** The switch at one end has no session now. */
+  /** Whether the switch at one end has no session now. */
   readonly unreachable: boolean;
 }
 

@@ -35,11 +35,11 @@ interface TrackedLink extends DiscoveredLink {
 }
 
 const MAX_MISSED_PROBES = 3;
-/** Switches behind one bridge without OpenFlow have links with each other. */
+/** Many links at one port are normal: switches behind one bridge without OpenFlow have links with each other. */
 const MAX_LINKS_PER_PORT = 256;
 const LINKS_PER_STEP = 128;
 
-/** Half an interval is added so that the third probe has time to arrive. */
+/** The time after which a link is removed. It has half an interval more, so that the third probe has time to arrive. */
 export const linkTimeoutMs = (probeIntervalMs: number): number => probeIntervalMs * (MAX_MISSED_PROBES + 0.5);
 
 export class LinkTable {

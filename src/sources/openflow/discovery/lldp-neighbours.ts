@@ -14,7 +14,7 @@ import { type PortRef, portKey, portText } from "../codec/port.ts";
 
 const MAX_NEIGHBOURS_PER_PORT = 4;
 const MAX_NEIGHBOURS = 10_000;
-/** Received by one switch, so that no switch takes the room of all others. */
+/** Maximum number of neighbours that one switch may receive, so that no switch uses up the total. */
 const MAX_NEIGHBOURS_PER_SWITCH = 512;
 const SWEPT_PER_STEP = 64;
 const MAX_TEXT_LENGTH = 200;

@@ -15,9 +15,9 @@ import type { OpenflowSettings } from "../options.ts";
 import type { Probes } from "./probes.ts";
 
 const ETHERNET_HEADER_BYTES = 14;
-/** Far above the normal rate: one probe of each type per interval, and a few more while a port settles. */
+/** Far above what a port normally receives: one probe of each type per interval, and a few more while it settles. */
 const MAX_PROBES_PER_SECOND = 50;
-/** A switch with the most ports receives two probes per port and interval. */
+/** Enough for a switch with the maximum number of ports, which receives two probes per port and interval. */
 const MAX_SWITCH_PROBES_PER_SECOND = 10_000;
 const BURST_SECONDS = 2;
 /** A port or switch whose bucket was evicted has a full bucket again. */
@@ -172,7 +172,7 @@ class PendingAnnouncements {
   readonly #bySwitch = new Map<string, SwitchAnnouncements>();
   #total = 0;
 
-  /** Returns false when there is no room. */
+  /** Returns false when a limit is reached; the announcement is dropped. */
   add({ device, port }: PortRef, pending: PendingAnnouncement): boolean {
     const ofSwitch = this.#bySwitch.get(device) ?? { byPort: new Map(), count: 0 };
     const atPort = ofSwitch.byPort.get(port) ?? [];

@@ -25,7 +25,7 @@ const PROBED_PER_STEP = 32;
 const CHECKED_PER_STEP = 256;
 
 export interface ProberEvents {
-  /** The port leads to no switch. */
+  /** Called when a port has settled and leads to no switch. */
   portSettled(sw: Switch, port: SwitchPort): void;
   /** Whether the port leads to an unreachable switch that may still forward. */
   leadsToUnreachable(ref: PortRef): boolean;
@@ -53,12 +53,12 @@ export class PortProber {
     this.#settings = settings;
   }
 
-  /** The next interval begins now. */
+  /** Starts an interval: the ports of the switch are probed again at its end. */
   startInterval(sw: Switch): void {
     sw.nextProbeAt = this.#clock.monotonic() + this.#settings.probeIntervalMs;
   }
 
-  /** Returns the steps that are left. */
+  /** Runs the first step, and returns the others; undefined when there are none. */
   tick(sw: Switch): Steps<void> | undefined {
     const { session } = sw;
     if (!session) return undefined;
@@ -76,7 +76,7 @@ export class PortProber {
     while (sw.session === session && this.#tickPorts(sw, ports, isProbing));
   }
 
-  /** One step. Returns whether ports are left. */
+  /** Runs one step. Returns whether ports are left. */
   #tickPorts(sw: Switch, ports: Iterator<SwitchPort>, isProbing: boolean): boolean {
     const now = this.#clock.monotonic();
     for (let left = isProbing ? PROBED_PER_STEP : CHECKED_PER_STEP; left > 0; left--) {

@@ -15,7 +15,7 @@ import { encode } from "../codec/openflow-messages.ts";
 import { PORT, type PortRef, portKey, portText } from "../codec/port.ts";
 import { putHex, putText, putUint, uint } from "../codec/wire.ts";
 
-/** The probe just sent and those that are late. */
+/** Room for the probe just sent and those that are late. */
 const MAX_IN_FLIGHT_PER_PORT = 4;
 
 type ProbeFault = "forged" | "unknown" | "late" | "replayed";
@@ -28,7 +28,7 @@ interface SentProbe {
   readonly sequence: number;
   readonly from: PortRef;
   readonly sentAt: number;
-  /** Another node of the cluster may have used the same number. */
+  /** Identifies the probe: another node of the cluster may have used the same sequence number. */
   readonly hmac: Uint8Array;
   /** Keys of the ports that received it. */
   readonly receivedBy: Set<string>;
@@ -124,11 +124,11 @@ const FRAME = 40;
 const SOURCE_MAC = FRAME + 6;
 const CHASSIS = FRAME + 14 + 3;
 const PORT_NAME = CHASSIS + ZERO_DEVICE.length + 3;
-/** Between the port name and the signed bytes: the time-to-live TLV and the header of the private TLV. */
+/** Length of what stands between the port name and the signed bytes: the time-to-live TLV and the head of the private TLV. */
 const BYTES_BEFORE_SIGNED = 4 + 6;
 
 class ProbeTemplates {
-  /** By the length of the port name. */
+  /** The template for each length of a port name. */
   readonly #direct: Uint8Array[] = [];
   readonly #broadcast: Uint8Array[] = [];
 

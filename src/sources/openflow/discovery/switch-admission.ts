@@ -78,7 +78,7 @@ export class SwitchAdmission {
   }
 }
 
-/** Disconnected before connected, then those of the address with the most, then the oldest. */
+/** Whether `a` makes room before `b`: disconnected switches first, then those of the address with the most, then the oldest. */
 function goesFirst(a: Switch, b: Switch, most: (sw: Switch) => number): boolean {
   if (!a.session !== !b.session) return !a.session;
   if (most(a) !== most(b)) return most(a) > most(b);
@@ -132,10 +132,10 @@ const canonicalDeviceId = (text: string): string => `of:${text.replace(/^of:/i, 
  * switch reports is history that others read, so a peer that changes endlessly must not displace it. The burst allows
  * whole networks to connect; what a peer reports beyond its rate is delayed or refused by the caller.
  */
-/** An address whose bucket was evicted has a full bucket again. */
+/** Number of addresses whose bucket is kept. One whose bucket was evicted has a full bucket again. */
 const MAX_ADDRESSES = 100_000;
 const SOURCE = "";
-/** The source gains as much as so many addresses. */
+/** The bucket of the source gains as many tokens as those of this many addresses. */
 const SOURCE_SHARES = 5;
 
 type BudgetSettings = Pick<OpenflowSettings, "maxChangeRate" | "maxPortsPerAddress" | "maxPorts">;

@@ -30,9 +30,9 @@ import { type ChangeBudget, SwitchAdmission } from "./switch-admission.ts";
 /** How long the conflict annotation stays after the last rejected session. */
 const CONFLICT_FLAG_MS = 60_000;
 const PORTS_PER_STEP = 32;
-/** Of one switch. */
+/** Maximum number of ports of one switch. */
 export const MAX_PORTS = 8192;
-/** Ports of one switch that changed within the last seconds. Then the session is paused. */
+/** When so many ports of a switch have changed within the last seconds, its session is paused. */
 const MAX_DAMPINGS = 16_384;
 
 export class SwitchTable {
@@ -87,7 +87,7 @@ export class SwitchTable {
     if (sw?.isRemoving) return false;
     const isKnown = sw?.isKnown ?? this.#admission.allowList.has(session.deviceId);
     const changer = { address: session.channel.remoteAddress, isKnown };
-    // Of a switch that is connected, there is nothing to add.
+    // A second session of a connected switch adds no ports: it is rejected.
     return this.#budget.take(changer, 1 + (sw?.session ? 0 : session.ports.size)) === 0;
   }
 
@@ -173,7 +173,7 @@ export class SwitchTable {
     this.#events.switchDisconnected(sw);
   }
 
-  /** Conflicts, damped ports and removals of one switch. Returns the steps that are left. */
+  /** Ends conflict flags, applies held changes of ports, and removes the switch when it is due. Returns the steps that are left. */
   tickSwitch(sw: Switch, now: number): Steps<void> | undefined {
     if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
       sw.conflict = undefined;

@@ -3,23 +3,23 @@ import type { PortDescription } from "../codec/port.ts";
 import type { OpenflowCounter } from "../openflow-counters.ts";
 import type { PortReport, Session } from "../session/session.ts";
 
-/** A switch that was connected so long is known. */
+/** A switch that was connected for this long is known. */
 export const KNOWN_AFTER_MS = 60_000;
 
 export interface SwitchPort {
   readonly number: number;
-  /** As last applied. */
+  /** The description that was applied last. */
   description: PortDescription;
   /** False also while a change of the port is held: then it is not known where the port leads. */
   up: boolean;
-  /** When it last became up on a connected switch. */
+  /** The time at which the port last became up on a connected switch. */
   probeableSince: number;
-  /** Classified: it was probed for `settleMs` and does not lead to another switch. */
+  /** Set once the port was probed for `settleMs` and does not lead to another switch. */
   isEdge: boolean;
-  /** Classified: it leads to another switch. */
+  /** Set while the port leads to another switch. */
   isLinked: boolean;
   probedAt: number;
-  /** Ticks since `probeableSince` without a classification. */
+  /** Number of ticks since `probeableSince` in which the port was neither an edge nor linked. */
   unclassifiedTicks: number;
 }
 
@@ -40,44 +40,44 @@ export function startClassification(port: SwitchPort, now: number): void {
 }
 
 export interface SwitchEvents {
-  /** Before its ports are known. */
+  /** Called before the ports of the switch are known. */
   switchConnecting(sw: Switch): void;
-  /** A port of a switch that connects. */
+  /** Called for each port of a switch that connects. */
   portConnected(sw: Switch, port: SwitchPort): void;
   switchConnected(sw: Switch): void;
   switchDisconnected(sw: Switch): void;
   switchRemoved(sw: Switch): void;
   portUp(sw: Switch, port: SwitchPort): void;
   portDown(sw: Switch, port: SwitchPort): void;
-  /** After `portDown`. */
+  /** Called after `portDown`. */
   portRemoved(sw: Switch, port: SwitchPort): void;
   count(counter: OpenflowCounter): void;
 }
 
 export class Switch {
   readonly id: string;
-  /** Listed by the operator. */
+  /** Whether the operator has listed the switch in `allow`. */
   readonly isAllowed: boolean;
-  /** Of the peer of its last session. Its records count for this address. */
+  /** The peer address of the last session. The records of the switch count for this address. */
   address: string;
   session: Session | undefined;
   readonly ports = new Map<number, SwitchPort>();
-  /** The ports that changed lately, by number: also of ports that were removed. */
+  /** The damping of each port that changed lately, by number. Removed ports keep theirs. */
   readonly dampings = new Map<number, PortDamping>();
-  /** Set while there is no session. */
+  /** The time at which the last session ended; undefined while there is one. */
   disconnectedAt: number | undefined;
-  /** The switch closed its last session itself. Otherwise it may be unreachable but still forward. */
+  /** Whether the switch closed its last session itself. Otherwise it may be unreachable but still forward. */
   closedByPeer = false;
   conflict: { readonly text: string; readonly at: number } | undefined;
   connectedAt = 0;
   nextProbeAt = 0;
   /** Whether its hosts were removed since it disconnected. */
   hostsRemoved = false;
-  /** Listed, or once connected longer than a moment: never displaced by others. */
+  /** Whether the switch is listed, or was once connected for `KNOWN_AFTER_MS`. Then others never displace it. */
   isKnown: boolean;
-  /** Its ports are being removed; then it is gone. */
+  /** Set while the ports of the switch are being removed, before the switch itself is. */
   isRemoving = false;
-  /** Claimed before a restart, so it is kept as long as a known one, but can be displaced. */
+  /** Whether the switch was claimed before a restart. It is kept as long as a known one, but can be displaced. */
   isRestored = false;
 
   constructor(id: string, address: string, isAllowed: boolean) {
@@ -141,7 +141,7 @@ export class PortDamping {
     return true;
   }
 
-  /** Whether nothing of it matters any more. */
+  /** Whether the damping can be dropped: no change is held, and the last one is long ago. */
   isOver(now: number): boolean {
     return !this.isFlapping && !this.held && now - (this.#times.at(-1) ?? now) >= INTERVAL_MS;
   }

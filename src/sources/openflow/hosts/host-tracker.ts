@@ -29,11 +29,11 @@ import {
 } from "./learned-host.ts";
 
 const MAX_ADDRESSES = 64;
-/** Of one host, during a conflict. */
+/** Maximum number of locations of one host, during a conflict. */
 const MAX_LOCATIONS = 8;
-/** Hosts with the same address, during a conflict. */
+/** Maximum number of hosts with the same address, during a conflict. */
 const MAX_OWNERS = 8;
-/** Of the hosts of one port that comes back. The others are probed when they are due. */
+/** Number of hosts that are probed at once when their port comes back. The others are probed when they are due. */
 const MAX_PROBED_AT_ONCE = 256;
 const SWEPT_PER_STEP = 64;
 const MAX_PROBES = 3;
@@ -42,7 +42,7 @@ const CONFLICT_PROBE_INTERVAL_MS = 5000;
 const CONFLICT_TIMEOUT_MS = 16_000;
 
 export interface HostEnvironment {
-  /** The port is up, its switch is connected, and it does not lead to another switch: its hosts can reply. */
+  /** Whether the port is up, its switch connected, and no other switch behind it: then its hosts can reply. */
   isEdge(ref: PortRef): boolean;
   sendFrame(ref: PortRef, frame: Uint8Array): void;
   /** The peer address of the port's switch. */
@@ -58,7 +58,7 @@ export class HostTracker {
   readonly #settings: OpenflowSettings;
   readonly #hosts = new Map<string, LearnedHost>();
   readonly #byPort = new Map<string, Set<LearnedHost>>();
-  /** The hosts that use an address: one, or several during a conflict. */
+  /** The hosts that use each address: one, or several during a conflict. */
   readonly #owners = new Map<string, Set<LearnedHost>>();
   readonly #duplicates = new DuplicateDetection();
   readonly #recentHosts = new RecentHosts();
@@ -394,7 +394,7 @@ interface DuplicateCheck {
 const REPLY_TIMEOUT_MS = 1000;
 const CHECKS_PER_STEP = 64;
 const MAX_CHECKS = 10_000;
-/** Of one device, so that no device takes the room of all others. */
+/** Maximum number of checks that one device may cause, so that no device uses up the total. */
 const MAX_CHECKS_PER_DEVICE = 500;
 
 class DuplicateDetection {

@@ -6,7 +6,7 @@ import { type PortRef, portKey, portText } from "../codec/port.ts";
 
 interface Activity {
   lastSeenAt: number;
-  /** How often it was seen. Distinguishes a reply from an announcement in the same millisecond before the probe. */
+  /** Number of times it was seen. It tells a reply from an announcement in the same millisecond before the probe. */
   count: number;
   /** When the last probe was sent; 0 when none was. */
   probedAt: number;
@@ -27,10 +27,10 @@ export class LearnedHost {
   readonly id: string;
   readonly mac: string;
   readonly tags: VlanTags;
-  /** Newest first. More than one only during a conflict. */
+  /** The locations, newest first. There is more than one only during a conflict. */
   locations: LearnedLocation[] = [];
   readonly addresses = new Map<string, Activity>();
-  /** The address of the switch that first reported it. It counts for this peer. */
+  /** The peer address of the switch that first reported the host. The host counts for this address. */
   peerAddress = "";
   /** The transaction id of a DHCP exchange in progress. */
   dhcpTransaction: number | undefined;

@@ -20,7 +20,7 @@ export interface InboxOwner {
   /** Handles the messages of the framer. `wait`: not all of them can be handled now. */
   handleMessages(): Steps<"wait" | "done">;
   close(reason: string): void;
-  /** Its socket is not read for now. */
+  /** Called when the socket is not read for a while. */
   paused(): void;
 }
 
@@ -29,11 +29,11 @@ export class Inbox {
   readonly #framer: MessageFramer;
   readonly #scheduler: Scheduler;
   readonly #quota: Quota;
-  /** Its messages are being handled on the scheduler. */
+  /** Set while messages are being handled on the scheduler. */
   #isWorking = false;
-  /** It waits for the next tick. */
+  /** Set while the session waits for the next tick. */
   #isPaused = false;
-  /** Its socket is not read until what it holds is handled. */
+  /** Set while the socket is not read, until the held bytes are handled. */
   #isSocketPaused = false;
   #countedBytes = 0;
 
@@ -60,7 +60,7 @@ export class Inbox {
     this.#work();
   }
 
-  /** The session is closed. */
+  /** To be called when the session is closed: it holds no bytes any more. */
   clear(): void {
     this.#count(0);
   }
@@ -96,7 +96,7 @@ export class Inbox {
     } else if (this.#framer.bufferedBytes !== this.#countedBytes) this.#count(this.#framer.bufferedBytes);
   }
 
-  /** A little may arrive while the rest is handled: to pause and resume a socket costs more than to store it. */
+  /** Pauses the socket only when much is held: pausing and resuming costs more than storing a few more bytes. */
   #pauseWhenFull(): void {
     if (this.#isSocketPaused || this.#framer.bufferedBytes < FULL_BYTES || this.#owner.isClosed) return;
     this.#isSocketPaused = true;

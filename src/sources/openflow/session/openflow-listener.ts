@@ -142,14 +142,14 @@ class SocketChannel implements Channel {
     this.#socket.terminate();
   }
 
-  /** Nothing is sent any more. */
+  /** Drops what was not sent yet. */
   discard(): void {
     this.#queue = [];
     this.#queuedBytes = 0;
     this.#count();
   }
 
-  /** Only what the socket did not accept counts: the rest leaves at the end of this turn. */
+  /** Counts only the bytes that the socket did not accept: the others are sent at the end of this turn. */
   #count(): void {
     if (!this.#backlog.set(this.#queuedBytes)) this.#destroyBlocked();
   }
@@ -158,7 +158,7 @@ class SocketChannel implements Channel {
     this.#destroy("does not read what it is sent");
   }
 
-  /** The socket is encrypted from now on. */
+  /** Uses the encrypted socket from now on. */
   secure(socket: Socket<SocketData>): void {
     this.#socket = socket;
   }
@@ -180,13 +180,13 @@ interface SocketData {
 export interface OpenflowListener {
   readonly host: string;
   readonly port: number;
-  /** To be called periodically. */
+  /** Closes the port while there are too few file descriptors. To be called at every tick. */
   checkDescriptors(): void;
   /** Closes the listener and every connection. */
   stop(): void;
 }
 
-/** Twice the reserve of the HTTP port, so that a flood of this one leaves descriptors for requests. */
+/** The reserve of descriptors is twice that of the HTTP port, so that a flood of this port leaves descriptors for requests. */
 const DESCRIPTOR_RESERVES = 2;
 
 /**
@@ -253,7 +253,7 @@ export function listen(
     },
     stop() {
       server.stop();
-      // Those accepted before the port was closed for a while belong to no socket that could be stopped.
+      // Connections that were accepted before the port was closed for a while are not closed with the listener.
       for (const channel of channels) channel.terminate();
     },
   };
@@ -292,7 +292,7 @@ function logDescriptors(log: Logger, state: DescriptorState, limit: number): voi
   else log.warn("openflow: too few file descriptors, new sessions may be refused", { limit });
 }
 
-/** Once: with TLS both the encrypted and the plain side of a socket report its end. */
+/** Calls the handler once, although with TLS both the encrypted and the plain side of a socket report its end. */
 function onClose(data: SocketData, error: Error | undefined): void {
   const { handler, channel } = data;
   data.channel = undefined;
@@ -339,13 +339,13 @@ function readCertificate(socket: Socket<SocketData>): PeerCertificate | undefine
   };
 }
 
-/** What the source has to send and switches do not accept: limited for each peer address and in total. */
+/** Limits on bytes that the source has to send and switches do not accept, for each peer address and in total. */
 const LIMITS = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 
-/** Of all connections. */
+/** Creates the account of all connections of a listener. */
 const createBacklogQuota = (): Quota => new Quota(LIMITS);
 
-/** Of one connection. */
+/** The share of one connection in that quota. */
 class BacklogAccount {
   readonly #quota: Quota;
   readonly #address: string;
@@ -356,7 +356,7 @@ class BacklogAccount {
     this.#address = address;
   }
 
-  /** Returns false when they are too many. They count all the same. */
+  /** Returns false when the bytes exceed a limit. They are counted all the same. */
   set(bytes: number): boolean {
     const more = bytes - this.#bytes;
     if (more === 0) return true;

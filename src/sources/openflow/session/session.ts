@@ -49,11 +49,11 @@ export interface SessionContext {
   readonly log: Logger;
   readonly clock: Pick<Clock, "monotonic">;
   readonly scheduler: Scheduler;
-  /** The messages of one session. */
+  /** The rate at which messages of one session are handled. */
   readonly messageRate: TokenBucketOptions;
-  /** The ports of sessions whose handshake is not complete. */
+  /** Number of ports of sessions whose handshake is not complete. */
   readonly heldPorts: Quota;
-  /** Bytes that were received and are not handled. */
+  /** Number of bytes that were received and are not handled. */
   readonly heldBytes: Quota;
 }
 
@@ -90,7 +90,7 @@ export class Session implements ChannelHandler, InboxOwner {
   readonly channel: Channel;
   /** `HOST:PORT` of the peer. */
   readonly remote: string;
-  /** Filled by the handshake. */
+  /** Empty until the handshake has received the features of the switch. */
   deviceId = "";
   auxiliary = 0;
   tables = 0;
@@ -100,7 +100,7 @@ export class Session implements ChannelHandler, InboxOwner {
   /** The switch has another master, of a newer generation. */
   isRoleRefused = false;
   #hasReportedError = false;
-  /** Until its switch has them. */
+  /** The ports of the handshake, until the switch table has them. */
   readonly ports: HandshakePorts;
   readonly #context: SessionContext;
   readonly #events: SessionEvents;
@@ -120,7 +120,7 @@ export class Session implements ChannelHandler, InboxOwner {
   #echoDeadline = Number.POSITIVE_INFINITY;
   #xid = 1;
   #wasDelayed = false;
-  /** Set when it was closed here. */
+  /** Set when the session was closed here, not by the switch. */
   #closedAt: number | undefined;
 
   constructor(channel: Channel, context: SessionContext, now: number) {
@@ -142,7 +142,7 @@ export class Session implements ChannelHandler, InboxOwner {
     return this.#state === "ready";
   }
 
-  /** Nothing of it is handled any more, though its connection may not be closed yet. */
+  /** No message is handled any more, though the connection may not be closed yet. */
   get isClosed(): boolean {
     return this.#state === "closed" || this.#closedAt !== undefined;
   }
@@ -209,7 +209,7 @@ export class Session implements ChannelHandler, InboxOwner {
     }
   }
 
-  /** One step. A plain function, because it handles every message: what a switch sends at once is usually one step. */
+  /** Handles the messages of one step. It is no generator, because most chunks are handled in one step. */
   #handleSome(): "pause" | "connect" | "wait" | "done" {
     if (this.#events.mustWait(this)) return "wait";
     const now = this.#context.clock.monotonic();
@@ -390,7 +390,7 @@ export class Session implements ChannelHandler, InboxOwner {
     }
   }
 
-  /** When all are there, the handshake ends before the next message is handled. */
+  /** Once all replies have arrived, the handshake ends before the next message is handled. */
   #replyReceived(reply: HandshakeReply): void {
     this.#pendingReplies.delete(reply);
   }
