@@ -158,11 +158,6 @@ async function sendBatch(sink: ClaimSink, changes: readonly ClaimChange[]): Prom
   await sink.apply(changes.filter(({ op }) => op !== "remove"));
 }
 
-/**
- * A queue in which owners take turns. Within one owner items are in the order in which they were added last: an item that is
- * added again replaces the earlier one and moves to the end. Turns matter only when not all items are taken at once, which
- * is rare, so the items are sorted by owner only from `MAX_UNSORTED` on.
- */
 interface Queued<Item> {
   readonly owner: string;
   readonly item: Item;
@@ -172,6 +167,11 @@ interface Queued<Item> {
 const ITEMS_PER_TURN = 64;
 const MAX_UNSORTED = 2048;
 
+/**
+ * A queue in which owners take turns. Within one owner items are in the order in which they were added last: an item that is
+ * added again replaces the earlier one and moves to the end. Turns matter only when not all items are taken at once, which
+ * is rare, so the items are sorted by owner only from `MAX_UNSORTED` on.
+ */
 export class FairQueue<Item> {
   readonly #items = new Map<string, Queued<Item>>();
   /** The keys of each owner, when items are sorted. The owner that is next comes first. */

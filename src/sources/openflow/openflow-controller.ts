@@ -75,7 +75,7 @@ export class OpenflowController
   readonly #probes: Probes;
   readonly #prober: PortProber;
   readonly #bridge: Bridge | undefined;
-  readonly #sessions: SessionLimiter<Session>;
+  readonly #sessions: SessionLimiter;
   readonly #sessionContext: SessionContext;
   readonly #budget: ChangeBudget;
   readonly #scheduler = new Scheduler();
@@ -356,7 +356,7 @@ export class OpenflowController
     return this.switches.get(device)?.address ?? "";
   }
 
-  /** Whether the port's switch may add or change a record now. A switch that is only restored from before a restart is not limited. */
+  /** Whether the port's switch may add or change a record now. A switch that is not connected yet after a restart always may. */
   mayChange({ device }: PortRef): boolean {
     const sw = this.switches.get(device);
     return !sw || this.#budget.take(sw) === 0;

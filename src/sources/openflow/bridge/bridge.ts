@@ -406,12 +406,12 @@ export class Bridge {
   }
 }
 
-/** Removed links of unreachable switches that may still forward, and the ports at their ends. */
 interface UnreachableLink {
   readonly link: DiscoveredLink;
   readonly until: number;
 }
 
+/** Removed links of unreachable switches that may still forward, and the ports at their ends. */
 class UnreachableLinks {
   readonly #links = new Map<string, UnreachableLink>();
   readonly #byPort = new Map<string, Set<string>>();

@@ -1,5 +1,5 @@
 /**
- * Computes which links may carry floods: a spanning forest of the switches. Pure, in steps.
+ * Computes which links may carry floods: a spanning forest of the switches and of the segments between them. Pure, in steps.
  *
  * Open links are preferred, so that adding a link does not change a tree that carries traffic. Among the others, links
  * near the lowest-numbered switch are preferred, so that a new network gets a shallow tree. A link with an unreachable
@@ -91,7 +91,6 @@ function* hopsFromRoots(
   return { hops, rootOf };
 }
 
-/** Segments: ports that receive each other's broadcast probes, so a bridge without OpenFlow connects them. In steps. */
 const LINKS_PER_STEP = 128;
 
 interface SegmentPort {
@@ -99,7 +98,10 @@ interface SegmentPort {
   readonly others: PortRef[];
 }
 
-/** Returns each segment's name and its ports. */
+/**
+ * Finds segments: ports that receive each other's broadcast probes, because a bridge without OpenFlow connects them. Returns
+ * the ports of each segment by its name.
+ */
 export function* findSegments(links: readonly DiscoveredLink[]): Steps<Map<string, PortRef[]>> {
   const neighbours = new Map<string, SegmentPort>();
   const connect = (ref: PortRef, other: PortRef) => {

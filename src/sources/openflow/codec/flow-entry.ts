@@ -1,6 +1,7 @@
 /**
- * Flow matches: OXM fields in an `ofp_match` of type OXM (OpenFlow 1.3.5, §7.2.2 and §7.2.3). The table lists the
- * fields that this source matches on; others are skipped by their length when read.
+ * What a flow has: its match, which is OXM fields in an `ofp_match` of type OXM (OpenFlow 1.3.5, §7.2.2 and §7.2.3), and its
+ * instructions and actions (§7.2.4 and §7.2.5). The table lists the fields that this source matches on. Of instructions it
+ * uses "go to table" and output actions. Everything else is skipped by its length when read.
  */
 import { type ByteReader, type ByteWriter, WireError } from "./wire.ts";
 
@@ -102,10 +103,6 @@ export function readMatch(reader: ByteReader): Match {
   return match;
 }
 
-/**
- * Instructions and actions (OpenFlow 1.3.5, §7.2.4 and §7.2.5). This source uses two: output actions and "go to table".
- * Others are skipped by their length when read.
- */
 /** `OFPCML_NO_BUFFER`: the switch sends the complete frame and buffers nothing. */
 const WHOLE_FRAME = 0xffff;
 const ACTION_OUTPUT = 0;

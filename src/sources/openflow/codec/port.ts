@@ -1,4 +1,4 @@
-/** The description of a port, `ofp_port` (OpenFlow 1.3.5, §7.2.1). */
+/** Ports: their reserved numbers, their description `ofp_port` (OpenFlow 1.3.5, §7.2.1), and their form in the model. */
 
 import { portId } from "../../../model/ids.ts";
 import { type ByteReader, type ByteWriter, paddedText } from "./wire.ts";
@@ -66,8 +66,7 @@ export function writePort(writer: ByteWriter, port: PortDescription): void {
   writer.u32(port.currentKbps).u32(port.maxKbps);
 }
 
-/** A port of a datapath by number, and the form of port numbers in the model. */
-/** Like the model's `ConnectPoint`, but with the port number of the OpenFlow protocol. */
+/** A port of a datapath. Like the model's `ConnectPoint`, but with the port number of the OpenFlow protocol. */
 export interface PortRef {
   readonly device: string;
   readonly port: number;

@@ -150,13 +150,9 @@ class FrameLimits {
   }
 }
 
-/**
- * Announcements from ports that are not classified yet. They are processed when the port turns out to be an edge: a quiet
- * host often announces itself only when its link comes up. Bounded per port, per switch and in total.
- */
-const MAX_PER_PORT = 64;
-const MAX_PER_SWITCH = 4096;
-const MAX_TOTAL = 65_536;
+const MAX_PENDING_PER_PORT = 64;
+const MAX_PENDING_PER_SWITCH = 4096;
+const MAX_PENDING = 65_536;
 
 interface PendingAnnouncement {
   readonly tags: VlanTags;
@@ -168,6 +164,10 @@ interface SwitchAnnouncements {
   count: number;
 }
 
+/**
+ * Announcements from ports that are not classified yet. They are processed when the port turns out to be an edge: a quiet
+ * host often announces itself only when its link comes up. Bounded per port, per switch and in total.
+ */
 class PendingAnnouncements {
   readonly #bySwitch = new Map<string, SwitchAnnouncements>();
   #total = 0;
@@ -177,7 +177,9 @@ class PendingAnnouncements {
     const ofSwitch = this.#bySwitch.get(device) ?? { byPort: new Map(), count: 0 };
     const atPort = ofSwitch.byPort.get(port) ?? [];
     const isFull =
-      atPort.length >= MAX_PER_PORT || ofSwitch.count >= MAX_PER_SWITCH || this.#total >= MAX_TOTAL;
+      atPort.length >= MAX_PENDING_PER_PORT ||
+      ofSwitch.count >= MAX_PENDING_PER_SWITCH ||
+      this.#total >= MAX_PENDING;
     if (isFull) return false;
     atPort.push(pending);
     ofSwitch.byPort.set(port, atPort);

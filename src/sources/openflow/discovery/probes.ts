@@ -102,11 +102,6 @@ export class Probes {
   }
 }
 
-/**
- * The encoding of a probe: a packet-out message with an LLDP frame whose private TLV holds the signed fields and room
- * for the HMAC. Thousands of probes are sent per interval and differ in a few bytes only. So the codec encodes one
- * template per probe type and length of the port number; each probe is a copy of it with the fields filled in.
- */
 /** Locally administered: there is no registered OUI. */
 const PROBE_OUI = 0x02677a;
 const PROBE_SUBTYPE = 1;
@@ -127,6 +122,11 @@ const PORT_NAME = CHASSIS + ZERO_DEVICE.length + 3;
 /** Length of what stands between the port name and the signed bytes: the time-to-live TLV and the head of the private TLV. */
 const BYTES_BEFORE_SIGNED = 4 + 6;
 
+/**
+ * The encoding of a probe: a packet-out message with an LLDP frame whose private TLV holds the signed fields and room
+ * for the HMAC. Thousands of probes are sent per interval and differ in a few bytes only. So the codec encodes one
+ * template per probe type and length of the port number; each probe is a copy of it with the fields filled in.
+ */
 class ProbeTemplates {
   /** The template for each length of a port name. */
   readonly #direct: Uint8Array[] = [];

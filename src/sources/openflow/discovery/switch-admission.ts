@@ -127,11 +127,6 @@ function isBoundTo({ commonName, fingerprint }: PeerCertificate, bound: string):
 /** `of:` and 16 hexadecimal digits; the prefix may be missing. */
 const canonicalDeviceId = (text: string): string => `of:${text.replace(/^of:/i, "").toLowerCase()}`;
 
-/**
- * How many records peers may add, change or remove in the view: token buckets per peer address and for the source. What a
- * switch reports is history that others read, so a peer that changes endlessly must not displace it. The burst allows
- * whole networks to connect; what a peer reports beyond its rate is delayed or refused by the caller.
- */
 /** Number of addresses whose bucket is kept. One whose bucket was evicted has a full bucket again. */
 const MAX_ADDRESSES = 100_000;
 const SOURCE = "";
@@ -140,6 +135,11 @@ const SOURCE_SHARES = 5;
 
 type BudgetSettings = Pick<OpenflowSettings, "maxChangeRate" | "maxPortsPerAddress" | "maxPorts">;
 
+/**
+ * How many records peers may add, change or remove in the view: token buckets per peer address and for the source. What a
+ * switch reports is history that others read, so a peer that changes endlessly must not displace it. The burst allows
+ * whole networks to connect; what a peer reports beyond its rate is delayed or refused by the caller.
+ */
 export class ChangeBudget {
   readonly #ofAddress: TokenBuckets;
   readonly #ofSource: TokenBuckets;

@@ -382,7 +382,6 @@ export class SwitchTable {
 const stateOf = (port: SwitchPort | undefined): PortReport | undefined =>
   port && { description: port.description, removed: false };
 
-/** The claims of switches and their ports. */
 function deviceClaim(
   { id, conflict }: Switch,
   session: Session,
@@ -443,13 +442,13 @@ function portClaim(device: string, { number, description }: SwitchPort, isFlappi
   };
 }
 
+const EVERYWHERE = "";
+
 /**
  * The MACs of switch ports. Such a MAC is not a host, but a switch can report any MAC. So the MACs of a switch count only for
  * announcements that the same switch reports; those of a switch on the allow list count everywhere. They are removed with
  * their port.
  */
-const EVERYWHERE = "";
-
 export class PortMacs {
   /** How many ports have the MAC, by `SWITCH MAC`. */
   readonly #counts = new Map<string, number>();

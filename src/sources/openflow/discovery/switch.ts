@@ -95,21 +95,21 @@ export class Switch {
   }
 }
 
-/**
- * Damping of one port that changes often. A port that changes more than `MAX_CHANGES` times within `INTERVAL_MS` is
- * flapping: of each interval from then on, the first state is applied at once and the last one at its end. The port is calm
- * again after an interval with at most `MAX_CHANGES` changes.
- *
- * A change can also be held for another reason (no budget for it); then the latest one is applied when there is.
- */
-export const INTERVAL_MS = 10_000;
-export const MAX_CHANGES = 10;
+export const DAMPING_INTERVAL_MS = 10_000;
+export const MAX_CHANGES_PER_INTERVAL = 10;
 
 export function isSameState(state: PortReport | undefined, { description, removed }: PortReport): boolean {
   if (!state || state.removed || removed) return (state?.removed ?? true) === removed;
   return Bun.deepEquals(state.description, description);
 }
 
+/**
+ * Damping of one port that changes often. A port that changes more than `MAX_CHANGES_PER_INTERVAL` times within `DAMPING_INTERVAL_MS` is
+ * flapping: of each interval from then on, the first state is applied at once and the last one at its end. The port is calm
+ * again after an interval with at most `MAX_CHANGES_PER_INTERVAL` changes.
+ *
+ * A change can also be held for another reason (no budget for it); then the latest one is applied when there is.
+ */
 export class PortDamping {
   isFlapping = false;
   /** The latest change, when it is not applied yet. */
@@ -122,10 +122,10 @@ export class PortDamping {
   /** Records a change. Returns whether it is applied at once; otherwise the caller holds it. */
   record(now: number): boolean {
     this.#times.push(now);
-    if (this.#times.length > MAX_CHANGES + 1) this.#times.shift();
+    if (this.#times.length > MAX_CHANGES_PER_INTERVAL + 1) this.#times.shift();
     if (this.isFlapping) return ++this.#changesInInterval === 1;
     const [oldest = now] = this.#times;
-    if (this.#times.length > MAX_CHANGES && now - oldest < INTERVAL_MS) {
+    if (this.#times.length > MAX_CHANGES_PER_INTERVAL && now - oldest < DAMPING_INTERVAL_MS) {
       this.isFlapping = true;
       this.#startInterval(now, 1);
     }
@@ -135,15 +135,15 @@ export class PortDamping {
   /** Ends the interval when it is over. Returns whether a held change is applied now. */
   tick(now: number): boolean {
     if (!this.isFlapping) return true;
-    if (now - this.#intervalStart < INTERVAL_MS) return false;
-    if (this.#changesInInterval <= MAX_CHANGES) this.isFlapping = false;
+    if (now - this.#intervalStart < DAMPING_INTERVAL_MS) return false;
+    if (this.#changesInInterval <= MAX_CHANGES_PER_INTERVAL) this.isFlapping = false;
     this.#startInterval(now, 0);
     return true;
   }
 
   /** Whether the damping can be dropped: no change is held, and the last one is long ago. */
   isOver(now: number): boolean {
-    return !this.isFlapping && !this.held && now - (this.#times.at(-1) ?? now) >= INTERVAL_MS;
+    return !this.isFlapping && !this.held && now - (this.#times.at(-1) ?? now) >= DAMPING_INTERVAL_MS;
   }
 
   #startInterval(now: number, changes: number): void {

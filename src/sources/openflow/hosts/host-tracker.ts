@@ -377,10 +377,6 @@ function isProbeDue(silentMs: number, sinceProbedMs: number, contested: boolean,
   return silentMs >= half && sinceProbedMs >= half / MAX_PROBES;
 }
 
-/**
- * Decides what it means when a host or an address appears a second time. The first owner is probed. If it replies, both
- * use the same identity: a conflict. If it does not reply in time, the identity has moved.
- */
 interface DuplicateCheck {
   /** The device whose announcement is checked. */
   readonly startedBy: string;
@@ -397,6 +393,10 @@ const MAX_CHECKS = 10_000;
 /** Maximum number of checks that one device may cause, so that no device uses up the total. */
 const MAX_CHECKS_PER_DEVICE = 500;
 
+/**
+ * Decides what it means when a host or an address appears a second time. The first owner is probed. If it replies, both
+ * use the same identity: a conflict. If it does not reply in time, the identity has moved.
+ */
 class DuplicateDetection {
   readonly #checks = new Map<string, DuplicateCheck>();
   readonly #quota = new Quota({ perKey: MAX_CHECKS_PER_DEVICE, total: MAX_CHECKS });

@@ -65,13 +65,13 @@ export class LearnedHost {
   }
 }
 
+const MAX_RECENT_PER_PORT = 256;
+const MAX_RECENT_HOSTS = 10_000;
+
 /**
  * The hosts that were last seen at ports which went down. They are probed when their port settles again, because an idle
  * host would not be discovered otherwise. Bounded per port and in total; the oldest are dropped.
  */
-const MAX_PER_PORT = 256;
-const MAX_HOSTS = 10_000;
-
 export class RecentHosts {
   /** The port of each host, oldest first. */
   readonly #portOf = new Map<string, string>();
@@ -80,8 +80,8 @@ export class RecentHosts {
   add(host: LearnedHost, port: string): void {
     this.delete(host.id);
     const atPort = this.#byPort.get(port) ?? new Map<string, LearnedHost>();
-    if (atPort.size >= MAX_PER_PORT) return;
-    if (this.#portOf.size >= MAX_HOSTS) {
+    if (atPort.size >= MAX_RECENT_PER_PORT) return;
+    if (this.#portOf.size >= MAX_RECENT_HOSTS) {
       const [oldest] = this.#portOf.keys();
       if (oldest !== undefined) this.delete(oldest);
     }

@@ -340,10 +340,10 @@ function readCertificate(socket: Socket<SocketData>): PeerCertificate | undefine
 }
 
 /** Limits on bytes that the source has to send and switches do not accept, for each peer address and in total. */
-const LIMITS = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
+const BACKLOG_LIMITS = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 
 /** Creates the account of all connections of a listener. */
-const createBacklogQuota = (): Quota => new Quota(LIMITS);
+const createBacklogQuota = (): Quota => new Quota(BACKLOG_LIMITS);
 
 /** The share of one connection in that quota. */
 class BacklogAccount {

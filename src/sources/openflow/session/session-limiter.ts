@@ -4,15 +4,9 @@
  * also full when there are too few file descriptors.
  */
 import type { OpenflowSettings } from "../options.ts";
-import type { Channel } from "./openflow-listener.ts";
+import type { Session } from "./session.ts";
 
-interface LimitedSession {
-  readonly channel: Pick<Channel, "remoteAddress" | "terminate">;
-  readonly isClosed: boolean;
-  reject(reason: string): void;
-}
-
-export class SessionLimiter<Session extends LimitedSession> {
+export class SessionLimiter {
   readonly #limits: Pick<OpenflowSettings, "maxSessions" | "maxSessionsPerAddress">;
   readonly #isKnown: (session: Session) => boolean;
   readonly #byAddress = new Map<string, Set<Session>>();

@@ -396,7 +396,6 @@ export class Session implements ChannelHandler, InboxOwner {
   }
 }
 
-/** The messages of the handshake (§6.3.1) that are the same for every switch. */
 const HELLO = encode("hello", { versions: [VERSION] });
 
 /** All requests of the handshake in one write. A switch replies in the same order. */
