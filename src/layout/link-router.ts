@@ -5,7 +5,7 @@
  * 1. the straight line;
  * 2. straight between two facing sides of the boxes, which keeps links between two rows out of both rows. For two
  *    boxes that are in rows this comes first: if only some links of a box did so, they would cross its others;
- * 3. the shortest way around the boxes (`detour.ts`). Links around one corner get lanes beside each other.
+ * 3. the shortest way around the boxes. Links around one corner get lanes beside each other.
  *
  * The router holds boxes and links, so that a change is followed by routing only what it touches. Routes depend on the
  * boxes, on the links and on the order of changes. Links that are routed at the same time are routed shortest first, so

@@ -2,15 +2,15 @@
  * The box that shows a path: two ends by name, or the first by name and the second by a click on the map. When both are
  * chosen the path is shown.
  */
-import { useSignal } from "@preact/signals";
+import { useComputed, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
-import type { SearchResult } from "../../client/client.ts";
+import { useEffect, useId, useMemo, useRef } from "preact/hooks";
+import { createSearcher, describeHit, type ShownHit } from "../data/entity-search.ts";
 import { useStore } from "../data/page-store.ts";
-import { deviceName, deviceNameById, hostName } from "../data/shown-names.ts";
 import { pathEndName } from "../data/shown-path.ts";
 import type { EntityRef } from "../data/view-state.ts";
 import { Button, Icon, Popover } from "../elements/controls.tsx";
+import { hitId, SearchHits } from "./search-box.tsx";
 
 export function PathBox() {
   return (
@@ -80,11 +80,6 @@ function PathForm({ close }: { readonly close: () => void }) {
   );
 }
 
-/**
- * A box that finds one device or host by name, id or address. The service searches, so that hosts are found that the page
- * has not loaded. A search that is overtaken by the next key is aborted. Enter takes the marked hit, also when it is
- * pressed before the hits are there.
- */
 const MAX_HITS = 8;
 
 interface PickedEntity {
@@ -99,66 +94,57 @@ interface EntityPickerProps {
   readonly onPick: (picked: PickedEntity | undefined) => void;
 }
 
-interface Hit extends PickedEntity {
-  readonly detail: string;
-}
-
+/**
+ * A box that finds one device or host by name, id or address. Enter takes the marked hit, also when it is pressed before
+ * the hits are there.
+ */
 function EntityPicker({ label, picked, input, onPick }: EntityPickerProps) {
   const store = useStore();
   const id = useId();
-  const hits = useSignal<readonly Hit[] | undefined>(undefined);
+  const searcher = useMemo(() => createSearcher(store.client, MAX_HITS), []);
+  const isOpen = useSignal(false);
   const active = useSignal(0);
-  const request = useRef(new AbortController());
-  const takesFirst = useRef(false);
-  useEffect(() => () => request.current.abort(), []);
+  const hits = useComputed(() => {
+    const network = store.network.value;
+    if (!isOpen.value || !network) return [];
+    return searcher.result.value.hits.map((hit) => describeHit(network, hit));
+  });
+  useEffect(() => () => searcher.search("", undefined), []);
   useEffect(() => {
     if (input.current && picked) input.current.value = picked.name;
   }, [picked?.name]);
 
-  const choose = (hit: Hit) => {
-    hits.value = undefined;
-    takesFirst.current = false;
-    if (input.current) input.current.value = hit.name;
-    onPick(hit);
-  };
-  const search = async (text: string): Promise<void> => {
-    request.current.abort();
-    request.current = new AbortController();
-    const { signal } = request.current;
-    hits.value = undefined;
+  const search = (text: string) => {
+    isOpen.value = text.trim() !== "";
     active.value = 0;
-    if (text.trim() === "") return;
-    const { at } = store.state.peek();
-    try {
-      const query = { limit: MAX_HITS, ...(at !== undefined && { at }) };
-      const result = await store.client.search(text.trim(), query, { signal });
-      const found = result.hits.map((hit) => hitOf(store.network.peek(), hit));
-      const [first] = found;
-      if (takesFirst.current && first) choose(first);
-      else hits.value = found;
-    } catch (error) {
-      if (!signal.aborted) store.notify(String(error));
-    }
-    takesFirst.current = false;
+    searcher.search(text, store.state.peek().at);
+  };
+  const choose = ({ ref, title }: ShownHit) => {
+    isOpen.value = false;
+    if (input.current) input.current.value = title;
+    onPick({ ref, name: title });
+  };
+  const chooseActive = async () => {
+    if (searcher.result.peek().searching) await searcher.settled();
+    const hit = hits.peek()[active.peek()];
+    if (hit) choose(hit);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const list = hits.value ?? [];
+    const { length } = hits.value;
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
-      active.value = (active.value + step + list.length) % Math.max(1, list.length);
+      active.value = (active.value + step + length) % Math.max(1, length);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      const hit = list[active.value];
-      if (hit) choose(hit);
-      else takesFirst.current = hits.value === undefined && !picked;
-    } else if (event.key === "Escape" && hits.value) {
+      void chooseActive();
+    } else if (event.key === "Escape" && isOpen.value) {
       event.stopPropagation();
-      hits.value = undefined;
+      isOpen.value = false;
     }
   };
-  const shown = hits.value;
-  const hasHits = shown !== undefined && shown.length > 0;
+  const hasHits = hits.value.length > 0;
+  const { searching, fault = "Nothing found" } = searcher.result.value;
   return (
     <div class="picker">
       <label for={`${id}-input`}>{label}</label>
@@ -172,58 +158,28 @@ function EntityPicker({ label, picked, input, onPick }: EntityPickerProps) {
         aria-expanded={hasHits}
         aria-controls={`${id}-hits`}
         aria-autocomplete="list"
-        aria-activedescendant={hasHits ? `${id}-${active.value}` : undefined}
+        aria-activedescendant={hasHits ? hitId(`${id}-hits`, active.value) : undefined}
         autocomplete="off"
         spellcheck={false}
         placeholder="Name, id, MAC or IP"
         onInput={(event) => {
           onPick(undefined);
-          void search(event.currentTarget.value);
+          search(event.currentTarget.value);
         }}
         onKeyDown={onKeyDown}
       />
-      <div
+      <SearchHits
         id={`${id}-hits`}
-        role="listbox"
         class="picker-hits"
-        aria-label={`Found for ${label}`}
+        label={`Found for ${label}`}
         hidden={!hasHits}
-      >
-        {(shown ?? []).map((hit, i) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
-          <div
-            key={`${hit.ref.kind} ${hit.ref.id}`}
-            id={`${id}-${i}`}
-            role="option"
-            aria-selected={i === active.value}
-            class={`search-hit ${hit.ref.kind}`}
-            onMouseDown={(event) => {
-              event.preventDefault();
-              choose(hit);
-            }}
-          >
-            <span class="hit-title">{hit.name}</span>
-            <span class="hit-detail">{hit.detail}</span>
-          </div>
-        ))}
-      </div>
+        hits={hits.value}
+        activeIndex={active.value}
+        onChoose={choose}
+      />
       <span class="muted" role="status">
-        {shown?.length === 0 ? "Nothing found" : ""}
+        {isOpen.value && !hasHits && !searching ? fault : ""}
       </span>
     </div>
   );
-}
-
-function hitOf(
-  network: Parameters<typeof deviceNameById>[0] | undefined,
-  hit: SearchResult["hits"][number],
-): Hit {
-  if (hit.resource === "devices") {
-    const name = deviceName(hit.value);
-    return { ref: { kind: "devices", id: hit.value.id }, name, detail: hit.value.id };
-  }
-  const { elementId, port } = hit.value.location;
-  const place = network ? deviceNameById(network, elementId) : elementId;
-  const name = hostName(hit.value);
-  return { ref: { kind: "hosts", id: hit.value.id }, name, detail: `on ${place} port ${port}` };
 }

@@ -78,6 +78,8 @@ export function SearchBox() {
 
   const hasHits = open.value && hits.value.length > 0;
   const summary = open.value ? summarize(searcher.result.value) : "";
+  const rest = searcher.result.value.complete ? undefined : "and others; more letters find fewer";
+  const note = hits.value.length === 0 ? summary : rest;
   return (
     <search class="search">
       <Icon name="search" />
@@ -93,7 +95,7 @@ export function SearchBox() {
         aria-expanded={hasHits}
         aria-controls="search-hits"
         aria-autocomplete="list"
-        aria-activedescendant={hasHits ? hitId(activeIndex.value) : undefined}
+        aria-activedescendant={hasHits ? hitId("search-hits", activeIndex.value) : undefined}
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -115,11 +117,12 @@ export function SearchBox() {
       </span>
       <SearchHits
         id="search-hits"
+        class="search-hits"
+        label="Found"
         hidden={!open.value}
         hits={hits.value}
-        complete={searcher.result.value.complete}
         activeIndex={activeIndex.value}
-        summary={summary}
+        note={note}
         onChoose={choose}
       />
       <div class="search-count" role="status">
@@ -150,33 +153,34 @@ function useSlashKey(run: () => void): void {
 }
 
 /** The list of matches below the search box. It scrolls to the active one. */
-const hitId = (index: number): string => `hit-${index}`;
+export const hitId = (list: string, index: number): string => `${list}-${index}`;
 
 interface SearchHitsProps {
   readonly id: string;
+  readonly class: string;
+  /** The accessible name of the list. */
+  readonly label: string;
   readonly hidden: boolean;
   readonly hits: readonly ShownHit[];
-  /** Whether these are all. */
-  readonly complete: boolean;
   readonly activeIndex: number;
-  /** Shown when nothing was found. */
-  readonly summary: string;
+  /** Stands below the hits. */
+  readonly note?: string | undefined;
   readonly onChoose: (hit: ShownHit) => void;
 }
 
-function SearchHits({ id, hidden, hits, complete, activeIndex, summary, onChoose }: SearchHitsProps) {
-  const note = hits.length === 0 ? summary : "and others; more letters find fewer";
+export function SearchHits(props: SearchHitsProps) {
+  const { id, hidden, hits, activeIndex, note, onChoose } = props;
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [activeIndex, hits]);
   return (
-    <div ref={list} id={id} role="listbox" class="search-hits" aria-label="Found" hidden={hidden}>
+    <div ref={list} id={id} role="listbox" class={props.class} aria-label={props.label} hidden={hidden}>
       {hits.map((hit, i) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
         <div
           key={`${hit.ref.kind} ${hit.ref.id}`}
-          id={hitId(i)}
+          id={hitId(id, i)}
           role="option"
           aria-selected={i === activeIndex}
           class={`search-hit ${hit.ref.kind}`}
@@ -190,7 +194,7 @@ function SearchHits({ id, hidden, hits, complete, activeIndex, summary, onChoose
           <span class="hit-detail">{hit.detail}</span>
         </div>
       ))}
-      {(hits.length === 0 || !complete) && (
+      {note !== undefined && (
         <div class="search-more" role="presentation">
           {note}
         </div>

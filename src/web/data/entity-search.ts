@@ -48,7 +48,7 @@ export function prepareSearch(client: Pick<Client, "search">): void {
   });
 }
 
-export function createSearcher(client: Pick<Client, "search">): Searcher {
+export function createSearcher(client: Pick<Client, "search">, maxHits = MAX_HITS): Searcher {
   const result = signal(NOTHING);
   let request = new AbortController();
   let running = Promise.resolve();
@@ -59,7 +59,7 @@ export function createSearcher(client: Pick<Client, "search">): Searcher {
     { signal: aborted }: AbortController,
   ): Promise<void> {
     try {
-      const query = { limit: MAX_HITS, ...(at !== undefined && { at }) };
+      const query = { limit: maxHits, ...(at !== undefined && { at }) };
       const { hits, complete } = await client.search(text, query, { signal: aborted });
       if (!aborted.aborted) result.value = { hits, complete, searching: false, fault: undefined };
     } catch (error) {

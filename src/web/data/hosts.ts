@@ -1,7 +1,7 @@
 /**
  * The hosts that the page needs, of one moment: those of opened devices, selected ones, ends of paths, conflicting ones; and
  * how many hosts there are at each device. The page never loads all hosts. A group is opened and closed by
- * `sync-hosts.ts`, which also loads it; the change stream keeps opened groups and counts up to date.
+ * `sync.ts`, which also loads it; the change stream keeps opened groups and counts up to date.
  */
 import type { HostCounts, Query } from "../../client/client.ts";
 import { hasConflict } from "../../model/conflict.ts";

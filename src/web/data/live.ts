@@ -1,7 +1,7 @@
 /**
  * The live network: reads the lists of devices and links and the number of hosts at each device, then follows the change
  * stream from their revision, so that no change is missed and none is applied twice. Lists come first because they are
- * compressed and arrive at once. Hosts are loaded when something is opened (`sync-hosts.ts`).
+ * compressed and arrive at once. Hosts are loaded when something is opened (`sync.ts`).
  *
  * While the service still reads its sources for the first time, its network has no links or no hosts yet. The page shows
  * what there is as partial and reads the lists again until it is complete; only a complete network is followed.
