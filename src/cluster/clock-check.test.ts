@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { ClockCheck, type ShownClock } from "./clock-check.ts";
-import { WriteOutages } from "./write-outages.ts";
+import { WriteOutages } from "./leases.ts";
 
 /** NATS and the other nodes have the right time. */
 async function checkedClock(others: () => Promise<readonly ShownClock[]>) {

@@ -12,6 +12,7 @@
  *   the new holder has taken over there.
  */
 import Type from "typebox";
+import { aborted, orAborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -26,7 +27,6 @@ import {
 } from "./bucket.ts";
 import type { ClockCheck } from "./clock-check.ts";
 import type { NatsClient } from "./nats/nats-client.ts";
-import { type WatchedWrites, WriteOutages } from "./write-outages.ts";
 
 /** Of a bucket that is made now. A bucket with another TTL has another pace. */
 export const TTL_MS = 16_000;
@@ -329,5 +329,81 @@ class HeldLease implements Lease {
     this.#revision = await bucket.kv.create(key, value);
     this.#validUntil = this.#validFrom(sentAt);
     return "renewed";
+  }
+}
+
+/** The log of this node. */
+export interface WatchedWrites {
+  /** The listener is called with true when writes begin to fail, and with false when they no longer do. */
+  onWriteFailing(listener: (isFailing: boolean) => void): void;
+}
+
+type Cause = "writes" | "clock";
+
+export interface WriteOutagesOptions {
+  readonly writes: WatchedWrites;
+  readonly clockCheck?: Pick<ClockCheck, "onChange"> | undefined;
+  /** Of a lease. */
+  readonly ttlMs: () => number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Times in which this node cannot store changes, for example because its disk is full. Only a failure that lasts longer than a
+ * lease is an outage: a short one must not move sources. An outage ends with the next write that succeeds. While the clock is
+ * wrong, nothing may be written: that is an outage at once.
+ */
+export class WriteOutages {
+  readonly #options: WriteOutagesOptions;
+  readonly #causes = new Set<Cause>();
+  #begun = new AbortController();
+  #ended = new AbortController();
+  /** Aborts when writes no longer fail. */
+  #failing = new AbortController();
+
+  constructor(options: WriteOutagesOptions) {
+    this.#options = options;
+    options.writes.onWriteFailing((isFailing) => {
+      this.#failing.abort();
+      if (isFailing) void this.#onFailing();
+      else this.#end("writes");
+    });
+    options.clockCheck?.onChange((state) => {
+      if (state === "wrong") this.#begin("clock");
+      else this.#end("clock");
+    });
+  }
+
+  /** Aborts when an outage begins; the outage after that has another signal. */
+  get begun(): AbortSignal {
+    return this.#begun.signal;
+  }
+
+  /** Resolves when this node can write again, and when `signal` aborts. */
+  async untilOver(signal: AbortSignal): Promise<void> {
+    while (this.begun.aborted && !signal.aborted) await orAborted(aborted(this.#ended.signal), signal);
+  }
+
+  async #onFailing(): Promise<void> {
+    const { ttlMs, clock, logger } = this.#options;
+    this.#failing = new AbortController();
+    const { signal } = this.#failing;
+    await clock.sleep(ttlMs(), signal);
+    if (signal.aborted) return;
+    logger.warn("this node cannot write its log: it leaves its sources to other nodes until it can");
+    this.#begin("writes");
+  }
+
+  #begin(cause: Cause): void {
+    if (this.#causes.size === 0) this.#ended = new AbortController();
+    this.#causes.add(cause);
+    this.#begun.abort();
+  }
+
+  #end(cause: Cause): void {
+    if (!this.#causes.delete(cause) || this.#causes.size > 0) return;
+    this.#begun = new AbortController();
+    this.#ended.abort();
   }
 }

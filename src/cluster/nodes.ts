@@ -5,6 +5,7 @@
 import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
 import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
+import { createPoll } from "../lib/poll.ts";
 import { entryReader, type OnMalformed, readBucket, TtlBucket } from "./bucket.ts";
 import type { ClockCheck } from "./clock-check.ts";
 import type { NatsClient } from "./nats/nats-client.ts";
@@ -67,7 +68,7 @@ export async function announceNode(
   let key = nodeName;
   let written = 0;
   let isTtlChecked = false;
-  while (!signal.aborted) {
+  await createPoll({ intervalMs: WRITE_INTERVAL_MS, clock, signal }).run(async () => {
     try {
       const { kv, ttlMs } = await bucket.open();
       if (ttlMs < KEPT_MS && !isTtlChecked) await lengthenTtl(nats, name);
@@ -79,8 +80,7 @@ export async function announceNode(
     } catch {
       bucket.forget();
     }
-    await clock.sleep(WRITE_INTERVAL_MS, signal);
-  }
+  });
   if (options.isKept?.()) return;
   await bucket.open().then(
     ({ kv }) => kv.delete(key, { previousSeq: written }).catch(() => {}),

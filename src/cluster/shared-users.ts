@@ -16,6 +16,7 @@ import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
+import { createPoll } from "../lib/poll.ts";
 import { replaceFile } from "../lib/replace-file.ts";
 import { isOtherRevision, type OnMalformed, TtlBucket, watchBucket } from "./bucket.ts";
 import type { NatsClient } from "./nats/nats-client.ts";
@@ -121,10 +122,7 @@ export class SharedUsers {
       this.#shouldWrite = true;
     };
     const watching = watchBucket(this.#bucket, onEntry, { clock, pauseMs: RETRY_MS, signal, onBegin });
-    while (!signal.aborted) {
-      await this.#writeIfNeeded();
-      await clock.sleep(RETRY_MS, signal);
-    }
+    await createPoll({ intervalMs: RETRY_MS, clock, signal }).run(() => this.#writeIfNeeded());
     await Promise.all([watching, this.#writing, this.#copying]);
   }
 

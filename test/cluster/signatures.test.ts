@@ -8,7 +8,7 @@ import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { signText } from "../../src/cluster/nats/signed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { hasOtherSecret } from "../../src/log/jetstream/check-secret.ts";
+import { hasOtherSecret } from "../../src/log/jetstream/load-copy.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { runCommand } from "../support/command.ts";
 import { startNatsServers } from "../support/nats-servers.ts";

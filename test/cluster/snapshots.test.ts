@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
-import { removeUnusedChunks } from "../../src/log/jetstream/snapshot-chunks.ts";
+import { removeUnusedChunks } from "../../src/log/jetstream/snapshots.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { natsCredentials } from "../../../test/support/nats-credentials.ts";
-import { authenticatorOf } from "./nats-client.ts";
+import { authenticatorOf, losesMessages } from "./nats-client.ts";
 
 test("a credentials file is read again at each connection; one that is missing then is as before", () => {
   const folder = mkdtempSync(join(tmpdir(), "gazetteer-engine-"));
@@ -16,4 +16,15 @@ test("a credentials file is read again at each connection; one that is missing t
   expect(authenticate("nonce")).toMatchObject({ jwt: "second" });
   rmSync(folder, { recursive: true });
   expect(authenticate("nonce")).toMatchObject({ jwt: "second" });
+});
+
+test.each([
+  ["2.9.10", true],
+  ["v2.9.25", true],
+  ["1.4.1", true],
+  ["2.10.0", false],
+  ["2.15.2", false],
+  ["3.0.0-RC.1", false],
+])("whether servers of version %s lose messages", (version, isLossy) => {
+  expect(losesMessages(version)).toBe(isLossy);
 });

@@ -14,13 +14,20 @@ import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import { type Batch, type ForeignBatches, type Log, LogError, type LogStats } from "../log.ts";
+import type { Paced } from "../../lib/steps.ts";
+import {
+  type Batch,
+  type ForeignBatches,
+  type LocalHistory,
+  type Log,
+  LogError,
+  type LogStats,
+  type Snapshot,
+} from "../log.ts";
 import type { RetryingLog } from "../retrying-log.ts";
 import { Arrivals } from "./arrivals.ts";
-import { closed } from "./attempts.ts";
 import { type Applied, BatchAssembler } from "./batch-assembler.ts";
 import { ChainCheck } from "./chain-check.ts";
-import { LocalCopy } from "./local-copy.ts";
 import type { LogStream } from "./log-stream.ts";
 import {
   encodeBatch,
@@ -31,11 +38,69 @@ import {
 } from "./messages.ts";
 import type { ClockGuard } from "./open-options.ts";
 import { COPY_TO_DELETE, COPY_TO_MOVE_AWAY, encodePosition, type StreamPosition } from "./position.ts";
-import { Publisher } from "./publisher.ts";
+import { closed, Publisher } from "./publisher.ts";
 import { StreamError } from "./stream-error.ts";
 import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
 import { Turns } from "./turns.ts";
+
+/** The reads of the past, which a node answers from its copy of the log, and the upkeep of the copy. */
+class LocalCopy implements LocalHistory {
+  readonly id: string;
+  readonly signingKey: Uint8Array;
+  readonly #local: RetryingLog;
+
+  constructor(local: RetryingLog) {
+    this.id = local.id;
+    this.signingKey = local.signingKey;
+    this.#local = local;
+  }
+
+  read(revision: number, until?: number): Paced<Batch> {
+    return this.#local.read(revision, until);
+  }
+
+  snapshotAtOrBefore(revision: number): Snapshot | undefined {
+    return this.#local.snapshotAtOrBefore(revision);
+  }
+
+  writeSnapshot(snapshot: Snapshot): Promise<void> {
+    return this.#local.writeSnapshot(snapshot);
+  }
+
+  dropSnapshot(revision: number): Promise<void> {
+    return this.#local.dropSnapshot(revision);
+  }
+
+  revisionAt(time: number): number | undefined {
+    return this.#local.revisionAt(time);
+  }
+
+  timeOf(revision: number): number | undefined {
+    return this.#local.timeOf(revision);
+  }
+
+  histogram(from: number, to: number, buckets: number): readonly number[] {
+    return this.#local.histogram(from, to, buckets);
+  }
+
+  prune(keepSince: number, maxBytes: number): Promise<void> {
+    return this.#local.prune(keepSince, maxBytes);
+  }
+
+  /** The listener is called with true when the copy cannot be written, and with false when it can again. */
+  onWriteFailing(listener: (isFailing: boolean) => void): void {
+    this.#local.onFailing(listener);
+  }
+
+  stats(): LogStats {
+    return this.#local.stats();
+  }
+
+  close(): Promise<void> {
+    return this.#local.close();
+  }
+}
 
 /** Before a log is loaded again, where that was done just now: somebody may write a snapshot meanwhile. */
 const LOAD_AGAIN_PAUSE_MS = 10_000;

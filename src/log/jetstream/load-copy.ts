@@ -1,15 +1,16 @@
 /** Begins this node's copy of the log with the newest snapshot of the stream, or empty where the stream has everything. */
 import { rmSync } from "node:fs";
+import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { forStoreKinds, LogError } from "../log.ts";
 import { filesOfLog, IN_MEMORY, type LogIdentity } from "../log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
-import { openIdentity } from "./identity.ts";
-import type { StreamInfo } from "./log-stream.ts";
+import { isSealedWith, openIdentity } from "./identity.ts";
+import type { LogStream, StreamInfo } from "./log-stream.ts";
 import { type Base, FORMAT, isSigned, readMessage, signatureIn } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
 import { encodePosition, firstPosition, type StreamPosition } from "./position.ts";
 import { DamagedSnapshotError } from "./snapshot-pages.ts";
-import type { StoredSnapshot } from "./snapshots.ts";
+import type { ClusterSnapshots, StoredSnapshot } from "./snapshots.ts";
 import { StreamError } from "./stream-error.ts";
 
 export interface LoadedCopy {
@@ -145,3 +146,20 @@ const noSnapshot = (hasForeign: boolean) =>
       ? "the snapshots of the cluster are not signed with this secret; give the cluster.secretFile of the other nodes. If it is the same, somebody else has written them: delete the stream and start a node that has a copy first"
       : "the stream of the cluster has no complete state: messages after its last snapshot that can be used were deleted; delete the stream and start a node that has a copy first",
   );
+
+/**
+ * Whether the log of the cluster was written by nodes with another secret: by the first message, or by the snapshots once that
+ * is purged. Rejects with `StreamError`.
+ */
+export async function hasOtherSecret(
+  stream: LogStream,
+  snapshots: ClusterSnapshots,
+  secret: ClusterSecret,
+): Promise<boolean> {
+  const info = await stream.info();
+  const first = info.firstSequence > 1 ? undefined : await stream.message(1);
+  const read = first && readMessage(first);
+  if (read?.type === "base") return !isSealedWith(secret, read.base);
+  const usable = await snapshots.list(info.created);
+  return usable.length === 0 && snapshots.hasForeign;
+}

@@ -2,13 +2,16 @@
  * Publishes at an expected place of the stream, and finds out whether that was done: by the answer, or by what arrives. Nothing
  * is published while it is in doubt that the stream has what this node has applied.
  */
+
+import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { within } from "../../lib/within.ts";
+import { LogError } from "../log.ts";
 import type { Arrivals } from "./arrivals.ts";
-import { closed, untilPublished } from "./attempts.ts";
 import type { ChainCheck } from "./chain-check.ts";
 import type { LogStream, PublishOutcome } from "./log-stream.ts";
 import type { EncodedMessage } from "./messages.ts";
+import { StreamError } from "./stream-error.ts";
 import type { StreamHealth } from "./stream-health.ts";
 
 /** Newer servers refuse because of a message that is not stored yet. When that is lost, it does not arrive. */
@@ -82,5 +85,47 @@ export class Publisher {
       }
     };
     return untilPublished(this.#parts, sureAttempt, AbortSignal.any([signal, closing]), decided);
+  }
+}
+
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
+
+interface AttemptParts {
+  readonly health: StreamHealth;
+  readonly clock: Clock;
+  readonly arrivals: Arrivals;
+}
+
+export const closed = () => new LogError("write-failed", "the log is closed");
+
+/**
+ * Tries until an attempt has an answer, or `decided` has one. Meanwhile the reason for which attempts fail is the condition of
+ * publishing.
+ */
+async function untilPublished<Result>(
+  { health, clock, arrivals }: AttemptParts,
+  attempt: () => Promise<Result>,
+  signal: AbortSignal,
+  decided: () => Result | undefined = () => undefined,
+): Promise<Result> {
+  const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
+  for (;;) {
+    try {
+      const result = await attempt();
+      health.clear("publish");
+      return result;
+    } catch (error) {
+      if (!(error instanceof StreamError)) throw error;
+      if (signal.aborted) throw closed();
+      health.report("publish", error);
+      await Promise.race([clock.sleep(backoff.nextMs(), signal), arrivals.next(signal)]);
+      if (signal.aborted) throw closed();
+      const result = decided();
+      if (result !== undefined) {
+        health.clear("publish");
+        return result;
+      }
+    }
   }
 }

@@ -1,12 +1,13 @@
 /**
  * Snapshots of a cluster's log in a JetStream object store, from which new nodes begin. There are two places, and a new
  * snapshot replaces the older one, so that a node that loads the newest has time to. Two nodes that write at once do no
- * harm: the one that finishes last is refused. Chunks that no place refers to are removed (`snapshot-chunks.ts`).
+ * harm: the one that finishes last is refused. Chunks that no place refers to are removed.
  *
  * What an object is a snapshot of stands in its metadata, with a signature by the secret of the cluster; its pages are signed
  * too (`snapshot-pages.ts`). What no node has written is counted and is no snapshot.
  */
-import { JetStreamApiError } from "@nats-io/jetstream";
+
+import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
 import { type ObjectInfo, type ObjectStore, Objm, StorageType, setSha256Backend } from "@nats-io/obj";
 import Type from "typebox";
 import { Value } from "typebox/value";
@@ -20,7 +21,6 @@ import type { Snapshot } from "../log.ts";
 import { asStreamError } from "./as-stream-error.ts";
 import { FORMAT } from "./messages.ts";
 import { StreamPosition } from "./position.ts";
-import { removeUnusedChunks } from "./snapshot-chunks.ts";
 import { DamagedSnapshotError, encodePages, readPages } from "./snapshot-pages.ts";
 import type { StreamError } from "./stream-error.ts";
 
@@ -244,4 +244,23 @@ function placeToReplace(places: readonly Place[], created: string): Place {
   const [first, ...others] = places;
   if (!first) throw new Error("there is no place for a snapshot");
   return others.reduce((oldest, place) => (age(place) < age(oldest) ? place : oldest), first);
+}
+
+/**
+ * Removes the chunks of snapshots that nobody completed: a node that is killed while it writes leaves them behind. Called after
+ * a snapshot was stored at the sequence `end` of the bucket. Whoever began to write before that wanted to replace the same
+ * place, and is refused: its chunks are of no use, also when it still writes. Chunks from `end` on are left alone.
+ */
+export async function removeUnusedChunks(
+  manager: JetStreamManager,
+  bucket: string,
+  end: number,
+  used: ReadonlySet<string>,
+): Promise<void> {
+  const stream = `OBJ_${bucket}`;
+  const prefix = `$O.${bucket}.C.`;
+  const { state } = await manager.streams.info(stream, { subjects_filter: `${prefix}>` });
+  for (const subject of Object.keys(state.subjects ?? {}))
+    if (!used.has(subject.slice(prefix.length)))
+      await manager.streams.purge(stream, { filter: subject, seq: end });
 }

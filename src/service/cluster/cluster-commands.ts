@@ -17,7 +17,7 @@ import { renderFault } from "../../config/faults.ts";
 import type { Config } from "../../config/schema.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
-import { hasOtherSecret } from "../../log/jetstream/check-secret.ts";
+import { hasOtherSecret } from "../../log/jetstream/load-copy.ts";
 import { LogStream } from "../../log/jetstream/log-stream.ts";
 import { beginLog } from "../../log/jetstream/make-stream.ts";
 import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";

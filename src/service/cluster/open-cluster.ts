@@ -1,17 +1,24 @@
 /**
  * What a node has of its cluster: the connection to NATS, the shared log, the secret, and the name of this run of the node.
  */
+
+import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { ClockCheck } from "../../cluster/clock-check.ts";
 import { Leases } from "../../cluster/leases.ts";
 import { type ClusterNames, clusterNames } from "../../cluster/nats/cluster-names.ts";
 import { ForeignMessages } from "../../cluster/nats/foreign-messages.ts";
-import { type NatsClient, type NatsOptions, openNats } from "../../cluster/nats/nats-client.ts";
+import {
+  losesMessages,
+  type NatsClient,
+  type NatsOptions,
+  openNats,
+} from "../../cluster/nats/nats-client.ts";
 import type { NatsError } from "../../cluster/nats/nats-error.ts";
 import { ClusterSecret } from "../../cluster/nats/sealed.ts";
-import { losesMessages } from "../../cluster/nats/server-version.ts";
 import { clearFormerRun, clearNodes, type NodesPlace, readNodes } from "../../cluster/nodes.ts";
 import type { RequestPlace } from "../../cluster/requests.ts";
 import { findTraces } from "../../cluster/traces.ts";
@@ -21,6 +28,7 @@ import { aborted } from "../../lib/aborted.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { replaceFile } from "../../lib/replace-file.ts";
 import { runToEnd } from "../../lib/steps.ts";
 import { asStreamError } from "../../log/jetstream/as-stream-error.ts";
 import type { JetStreamLog } from "../../log/jetstream/jetstream-log.ts";
@@ -33,9 +41,8 @@ import type { Log, Snapshot } from "../../log/log.ts";
 import { IN_MEMORY } from "../../log/log-file.ts";
 import { restoreView } from "../../view/restore.ts";
 import { snapshotOf } from "../../view/view.ts";
-import { copyFile, LOG_FILE } from "../data-folder.ts";
+import { copyFile, LOG_FILE, runFile } from "../data-folder.ts";
 import { StartupError } from "../startup-error.ts";
-import { newRun, replaceRun } from "./node-runs.ts";
 
 export interface ClusterMember {
   readonly nats: NatsClient;
@@ -250,4 +257,27 @@ function readText(key: "secretFile" | "credentialsFile", path: string): string {
   } catch (error) {
     throw new StartupError("log", `cluster.${key} cannot be read: ${errorMessage(error)}`, { cause: error });
   }
+}
+
+const newRun = (nodeName: string): string => `${nodeName}.${randomBytes(4).toString("hex")}`;
+
+/**
+ * Keeps `run` in the data folder as the name of the last run, and returns the one before. What that one has left in NATS belongs
+ * to this node, and it has ended: call this when this process has locked the log in the folder, as one process at a time can.
+ */
+async function replaceRun(
+  dataDir: string,
+  cluster: string,
+  run: string,
+  logger: Logger,
+): Promise<string | undefined> {
+  const path = join(dataDir, runFile(cluster));
+  const previous = await readFile(path, "utf8").catch(() => undefined);
+  try {
+    await replaceFile(path, run);
+  } catch (error) {
+    // The next start waits for the leases of this run.
+    logger.warn("the name of this run was not stored", { path, why: errorMessage(error) });
+  }
+  return previous;
 }

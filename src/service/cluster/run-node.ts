@@ -2,6 +2,8 @@
  * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
  * of the command line, and does what another node can no longer do. On a single node, nothing.
  */
+
+import type { Leases } from "../../cluster/leases.ts";
 import { announceNode, type NodeStatus, type NodesPlace, readNodes } from "../../cluster/nodes.ts";
 import {
   answerRequests,
@@ -14,16 +16,16 @@ import { aborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { createPoll } from "../../lib/poll.ts";
 import { VERSION } from "../../lib/version.ts";
 import { within } from "../../lib/within.ts";
+import type { Committer } from "../../view/committer.ts";
 import { MergeRules } from "../../view/merge-rules.ts";
 import type { SourceSet } from "../source-set.ts";
 import type { ServiceStorage } from "../storage.ts";
 import { withKeptSources } from "./cluster-settings.ts";
-import { nodesOf, requestsOf } from "./open-cluster.ts";
-import { markOrphanedSources } from "./orphaned-sources.ts";
+import { type ClusterMember, nodesOf, requestsOf } from "./open-cluster.ts";
 import { sourceToGiveUp } from "./source-leases.ts";
-import { finishMerges } from "./unfinished-merges.ts";
 
 /** A lease that nobody has is to be had at once. */
 const FORGET_TIMEOUT_MS = 5_000;
@@ -112,14 +114,13 @@ async function spreadSources(
   { node, held, nodes }: { readonly node: string; readonly held: () => string[]; readonly nodes: NodesPlace },
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(SPREAD_INTERVAL_MS, signal);
-    if (signal.aborted || held().length < 2) continue;
+  await createPoll({ intervalMs: SPREAD_INTERVAL_MS, clock, signal }).run(async () => {
+    if (held().length < 2) return;
     // While the list cannot be read, nothing is known of the other nodes.
     const others = await readNodes(nodes).catch(() => []);
     const source = sourceToGiveUp(node, held(), others, sources.isMovable.bind(sources), nodes.clock.now());
     if (source !== undefined && !signal.aborted) sources.giveUp(source);
-  }
+  });
 }
 
 async function forget(
@@ -136,4 +137,81 @@ async function forget(
     throw new RequestError(`the source ${source} is configured on ${names}; remove it there first`);
   }
   await within(clock, FORGET_TIMEOUT_MS, signal, (limited) => sources.forget(source, limited));
+}
+
+interface OrphanedSourcesParts {
+  readonly cluster: Pick<ClusterMember, "leases" | "log">;
+  readonly sources: Pick<SourceSet, "markOrphaned">;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Marks the claims of sources as stale that no node runs any more, because the only nodes that have them configured are gone. A
+ * node that has such a source configured takes it over again at any time.
+ */
+async function markOrphanedSources(
+  { cluster, sources, committer, clock, logger }: OrphanedSourcesParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { leases, log } = cluster;
+  /** Source → the monotonic time since which nobody has its lease. */
+  const freeSince = new Map<string, number>();
+  await createPoll({ intervalMs: () => leases.ttlMs / 4, clock, signal }).run(async () => {
+    const now = clock.monotonic();
+    const { trouble } = log.health;
+    // Without NATS nothing is known of leases. With a wrong clock they are known all the same.
+    const isUnknown = trouble !== undefined && trouble.condition !== "clock";
+    for (const { name } of committer.rules.settings.sources) {
+      const isLive = committer.rules.facts.get(name)?.hasSynced === true && !committer.rules.isStale(name);
+      if (!isLive || isUnknown || leases.holderOf(name)) freeSince.delete(name);
+      else if (!freeSince.has(name)) freeSince.set(name, now);
+    }
+    for (const [name, since] of freeSince) {
+      // Who has it configured would have taken the lease by now.
+      if (signal.aborted || now - since < 2 * leases.ttlMs) continue;
+      try {
+        await within(clock, leases.ttlMs, signal, (limited) => sources.markOrphaned(name, limited));
+      } catch (error) {
+        logger.error("the status of a source was not stored", { source: name, why: errorMessage(error) });
+      }
+    }
+  });
+}
+
+/** The name of the lease of merging for others. No source has this name. */
+const MERGE_LEASE = " merge";
+
+interface UnfinishedMergesParts {
+  readonly leases: Leases;
+  readonly committer: Committer;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * Merges by changed rules of the cluster where another node has begun to and has not finished for a while. Merging again what is
+ * merged already changes nothing, so it does no harm when the first node is only slow. A lease keeps several nodes from doing it
+ * at once.
+ */
+async function finishMerges(
+  { leases, committer, clock, logger }: UnfinishedMergesParts,
+  signal: AbortSignal,
+): Promise<void> {
+  let since: number | undefined;
+  await createPoll({ intervalMs: () => leases.ttlMs / 4, clock, signal }).run(async () => {
+    since = committer.isMergingElsewhere ? (since ?? clock.monotonic()) : undefined;
+    if (since === undefined || clock.monotonic() - since < 2 * leases.ttlMs) return;
+    const lease = await within(clock, leases.ttlMs, signal, (limited) =>
+      leases.acquire(MERGE_LEASE, limited, () => {}),
+    );
+    try {
+      if (lease) await committer.mergeForOthers();
+    } catch (error) {
+      logger.error("changed settings of sources were not applied", { why: errorMessage(error) });
+    } finally {
+      await lease?.release();
+    }
+  });
 }

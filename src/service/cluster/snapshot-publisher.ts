@@ -9,6 +9,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
+import { createPoll } from "../../lib/poll.ts";
 import { sealKey } from "../../log/jetstream/identity.ts";
 import type { StreamInfo } from "../../log/jetstream/log-stream.ts";
 import type { StoredSnapshot } from "../../log/jetstream/snapshots.ts";
@@ -58,16 +59,15 @@ export class SnapshotPublisher {
 
   async run(signal: AbortSignal): Promise<void> {
     const { intervalMs, maxDelayMs, random } = this.#options;
-    while (!signal.aborted) {
-      await this.#clock.sleep(intervalMs, signal);
+    await createPoll({ intervalMs, clock: this.#clock, signal }).run(async () => {
       try {
-        if (signal.aborted || !(await this.#isDue())) continue;
+        if (!(await this.#isDue())) return;
         await this.#clock.sleep(random() * maxDelayMs, signal);
         if (!signal.aborted && (await this.#isDue())) await this.publish();
       } catch (error) {
         this.#logger.warn("a snapshot for the cluster was not written", { why: errorMessage(error) });
       }
-    }
+    });
   }
 
   /** Writes a snapshot of the current state, and purges. Rejects with `StreamError`. */

@@ -7,7 +7,7 @@
  * (docs/cluster.md), what it loses is printed and no fault; but the views are equal at the end.
  */
 import { test } from "bun:test";
-import { losesMessages } from "../../../src/cluster/nats/server-version.ts";
+import { losesMessages } from "../../../src/cluster/nats/nats-client.ts";
 import { NATS_SERVER } from "../../support/nats-servers.ts";
 import { needs } from "../../support/needs.ts";
 import { newerServer } from "../../support/newer-nats-server.ts";

@@ -1,0 +1,80 @@
+/**
+ * What other parts of the service get of this node's cluster: the status that the interface shows, and the users that nodes share.
+ * Loads nothing of NATS, so that a single node does not.
+ */
+
+import { join } from "node:path";
+import type { ReloadableUsers } from "../../api/auth/users.ts";
+import type { ClusterStatus } from "../../api/cluster-status.ts";
+import type { SharedUsers } from "../../cluster/shared-users.ts";
+import type { Config } from "../../config/schema.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { STREAM_CONDITIONS } from "../../log/jetstream/stream-error.ts";
+import { dataDirOf, sharedUsersFile } from "../data-folder.ts";
+import type { ClusterMember } from "./open-cluster.ts";
+
+/** Each value is read when it is shown. */
+export function clusterStatus(
+  { log, node, foreign, clockCheck }: ClusterMember,
+  config: Config,
+): ClusterStatus {
+  const { name, maxStaleSeconds } = config.cluster;
+  return {
+    name,
+    node,
+    conditions: STREAM_CONDITIONS,
+    maxStaleSeconds,
+    get staleSince() {
+      return log.health.staleSince;
+    },
+    get trouble() {
+      return log.health.trouble;
+    },
+    get lag() {
+      return log.lag;
+    },
+    get clockOffsetMs() {
+      return clockCheck.offsetMs;
+    },
+    get replicas() {
+      return log.stream.replicas;
+    },
+    get foreignMessages() {
+      return { log: log.foreignMessages, ...foreign.counts };
+    },
+    get overtaken() {
+      return log.overtakenAppends;
+    },
+  };
+}
+
+/**
+ * Joins the users of this node with those of its cluster, where the configuration says so. Resolves when the last known users
+ * of the cluster apply, if there are any. The caller runs the result.
+ */
+export async function shareUsers(
+  users: ReloadableUsers,
+  cluster: ClusterMember | undefined,
+  config: Config,
+  clock: Clock,
+  logger: Logger,
+): Promise<SharedUsers | undefined> {
+  const { shareUsers: isShared, name, replicas } = config.cluster;
+  if (!cluster || !isShared) return undefined;
+  const { SharedUsers } = await import("../../cluster/shared-users.ts");
+  const dataDir = dataDirOf(config);
+  const shared = new SharedUsers({
+    nats: cluster.nats,
+    bucket: cluster.names.users,
+    replicas,
+    secret: cluster.secret,
+    copyPath: dataDir === undefined ? undefined : join(dataDir, sharedUsersFile(name)),
+    clock,
+    logger,
+    onMalformed: (entry) => cluster.foreign.countEntry("users", entry),
+  });
+  await shared.load();
+  users.share(shared);
+  return shared;
+}
