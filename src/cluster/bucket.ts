@@ -9,7 +9,7 @@ import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
 import type { NatsClient } from "./nats/nats-client.ts";
 
-/** Between two checks that a watch has shown all that the bucket has. */
+/** Interval of checks that a watch has shown all that the bucket has. */
 const CHECK_MS = 4_000;
 export const STREAM_NOT_FOUND = 10059;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
@@ -18,7 +18,7 @@ export interface BucketOptions {
   readonly nats: NatsClient;
   readonly name: string;
   readonly replicas: number;
-  /** Of a bucket that is made now. One that exists has its own. */
+  /** TTL of entries in a bucket that is made now. A bucket that exists keeps its own. */
   readonly ttlMs: number;
 }
 
@@ -37,7 +37,7 @@ export class TtlBucket {
     this.#ttlMs = options.ttlMs;
   }
 
-  /** Of the bucket as it was last opened; before, of the one that would be made. */
+  /** TTL of the bucket as it was last opened; before that, of the one that would be made. */
   get ttlMs(): number {
     return this.#ttlMs;
   }
@@ -53,7 +53,7 @@ export class TtlBucket {
     }
   }
 
-  /** After a failure: it may have been deleted, so the next use looks again. */
+  /** Call this after a failure: the bucket may have been deleted, so the next use opens it again. */
   forget(): void {
     this.#opened = undefined;
   }
@@ -61,7 +61,7 @@ export class TtlBucket {
   async #open(): Promise<OpenBucket> {
     const { nats, name, replicas, ttlMs } = this.#options;
     const kvm = new Kvm(nats.jetstream);
-    // Not direct: a server that is behind would answer with a value from before.
+    // Direct reads are off: a server that is behind would answer with a former value.
     const kv = await kvm.create(name, { replicas, ttl: ttlMs, history: 1, allow_direct: false });
     const { ttl } = await kv.status();
     this.#ttlMs = ttl;
@@ -101,7 +101,7 @@ function parse(entry: KvEntry): unknown {
 
 /** What a bucket has now. */
 export interface BucketContent {
-  /** In the order they were written. */
+  /** Entries in the order in which they were written. */
   readonly entries: readonly KvEntry[];
   /** The clock of NATS in epoch milliseconds, where it says it: 2.10 and later. */
   readonly time: number | undefined;

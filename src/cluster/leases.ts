@@ -2,12 +2,12 @@
  * Leases: each names the node that runs a source. A lease is a key in a bucket, made where there is none, renewed by its
  * revision, and deleted at an orderly stop; after the TTL of the bucket NATS removes it.
  *
- * - The lease outlasts a fail-over of the engine (8–12 s without a leader). A node that could not renew it in time gives it
+ * - The lease outlasts a fail-over of NATS (8–12 s without a leader). A node that could not renew it in time gives it
  *   up by its own clock, before NATS removes it.
  * - Who waits for a lease watches the bucket, and tries to make it once it is deleted or was not renewed for a TTL. What
  *   decides is always the write by revision, never what was watched.
  * - A node that is started again takes the leases of its own run before, and of no other: two nodes may have one name.
- * - A node whose clock is wrong, or that cannot write its log for longer than a TTL, gives its leases up, and waits with others (`write-outages.ts`).
+ * - A node whose clock is wrong, or that cannot write its log for longer than a TTL, gives its leases up, and waits with others.
  * - A lease alone protects nothing: a paused node does not know that it has lost one. The log refuses its writes, because
  *   the new holder has taken over there.
  */
@@ -28,9 +28,9 @@ import {
 import type { ClockCheck } from "./clock-check.ts";
 import type { NatsClient } from "./nats/nats-client.ts";
 
-/** Of a bucket that is made now. A bucket with another TTL has another pace. */
+/** TTL of leases in a bucket that is made now. A bucket with another TTL has another pace. */
 export const TTL_MS = 16_000;
-/** For each source that it runs, a node leaves a lease that has become free to others for so long: who runs fewer comes first. */
+/** For each source that it runs, a node waits this long before it takes a free lease, so that nodes with fewer sources come first. */
 const PRECEDENCE_MS = 100;
 const MAX_PRECEDENCE_MS = 1_000;
 export const renewAfterMs = (ttlMs: number): number => ttlMs / 8;
@@ -41,7 +41,7 @@ export const attemptTimeoutMs = (ttlMs: number): number => Math.max(250, ttlMs /
 
 const LeaseValue = Type.Object({
   source: Type.String(),
-  /** Of the run of the node. */
+  /** Name of the run of the node. */
   node: Type.String(),
   nodeName: Type.String(),
 });
@@ -76,7 +76,7 @@ export async function readLeases(nats: NatsClient, bucket: string): Promise<Leas
 export interface Lease {
   /** Aborts when the lease is lost or given up. */
   readonly ended: AbortSignal;
-  /** By the clock: true also while nobody has noticed yet that the process was paused. */
+  /** Whether the lease is valid by the clock: this is right also just after the process was paused. */
   isValid(): boolean;
   /** Lets another node have it at once. */
   release(): Promise<void>;
@@ -103,7 +103,7 @@ export class Leases {
     this.#bucket = new TtlBucket({ nats, name: bucket, replicas, ttlMs: TTL_MS });
   }
 
-  /** Of the bucket, as far as it is known. */
+  /** TTL of leases in the bucket, as far as it is known. */
   get ttlMs(): number {
     return this.#bucket.ttlMs;
   }
@@ -196,7 +196,7 @@ export class Leases {
         this.#seen.set(key, { lease, tryAt, goneAt: now + bucket.ttlMs });
       }
       if (!isOwn) return undefined;
-      // Of the run before, or an earlier attempt whose answer was lost.
+      // The entry is of the run before, or of an earlier attempt whose answer was lost.
       sentAt = clock.monotonic();
       revision = await bucket.kv.update(key, value, entry?.revision ?? 0);
     }
@@ -343,7 +343,7 @@ type Cause = "writes" | "clock";
 export interface WriteOutagesOptions {
   readonly writes: WatchedWrites;
   readonly clockCheck?: Pick<ClockCheck, "onChange"> | undefined;
-  /** Of a lease. */
+  /** TTL of a lease. */
   readonly ttlMs: () => number;
   readonly clock: Clock;
   readonly logger: Logger;

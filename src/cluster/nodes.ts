@@ -11,7 +11,7 @@ import type { ClockCheck } from "./clock-check.ts";
 import type { NatsClient } from "./nats/nats-client.ts";
 
 const WRITE_INTERVAL_MS = 2_000;
-/** Without a write for as long, a node is lost. */
+/** Time without a write after which a node is lost. */
 const LOST_AFTER_MS = 16_000;
 /** A lost node is shown for as long. */
 const KEPT_MS = 7 * 86_400_000;
@@ -37,7 +37,7 @@ export const NodeStatus = Type.Object(
 export type NodeStatus = Readonly<Type.Static<typeof NodeStatus>>;
 const readStatus = entryReader(NodeStatus);
 
-/** Where the list is read. */
+/** The bucket of the list, and what reading it needs. */
 export interface NodesPlace {
   readonly nats: NatsClient;
   readonly bucket: string;
@@ -101,7 +101,7 @@ export async function clearFormerRun(options: NodesOptions, nodeName: string): P
       return 0;
     });
   } catch {
-    // Without NATS nothing is written.
+    // Nothing is written while NATS cannot be used.
   }
 }
 
@@ -121,7 +121,7 @@ async function writeAndRead(
   return { revision, entry };
 }
 
-/** Of a bucket that an earlier version has made. An account that may not change it leaves it as it is. */
+/** Changes the TTL of a bucket that an earlier version has made. An account that may not change it leaves it as it is. */
 async function lengthenTtl({ manager }: NatsClient, bucket: string): Promise<void> {
   await manager.streams.update(`KV_${bucket}`, { max_age: KEPT_MS * 1e6 }).catch(() => {});
 }
@@ -139,7 +139,7 @@ export interface SeenNode extends NodeStatus {
   readonly lostSince: number | undefined;
 }
 
-/** By name. Rejects when NATS cannot be used now. */
+/** The nodes in the list, ordered by name. Rejects when NATS cannot be used now. */
 export async function readNodes({ nats, bucket, clock, onMalformed }: NodesPlace): Promise<SeenNode[]> {
   const { entries, time } = await readBucket(nats, bucket);
   return seenNodes(entries, time ?? clock.now(), onMalformed);

@@ -18,7 +18,7 @@ import { readSignedText, signText } from "./nats/signed.ts";
 /** One node answers, not all. */
 const QUEUE = "nodes";
 const TIMEOUT_MS = 60_000;
-/** Between the two requests. */
+/** Pause between the two requests. */
 const MAX_AGE_MS = 60_000;
 
 const Settings = Type.Object({
@@ -29,7 +29,7 @@ const Settings = Type.Object({
   history: Type.Optional(Type.Object({ keepDays: Type.Number(), maxBytes: Type.Number() })),
 });
 const Beginning = Type.Object({ nonce: Type.String({ minLength: 16, maxLength: 64 }) });
-/** Which node answers, and when it did by its own clock. */
+/** The node that answers, and the time of the answer by its own clock. */
 const Begun = Type.Object({ node: Type.String(), at: Type.Integer() });
 const Request = Type.Object({
   nonce: Type.String({ minLength: 16, maxLength: 64 }),
@@ -41,11 +41,11 @@ const Request = Type.Object({
   ]),
 });
 const Answer = Type.Object({
-  /** After the request. */
+  /** State after the request. */
   settings: Type.Optional(Settings),
   /** Absent when the request was refused. */
   revision: Type.Optional(Type.Integer()),
-  /** For the operator. */
+  /** Message for the operator. */
   error: Type.Optional(Type.String()),
 });
 const [isBeginning, isBegun] = [Compile(Beginning), Compile(Begun)];
@@ -59,9 +59,9 @@ export type ClusterRequest =
   | { readonly op: "forget"; readonly source: string };
 
 export interface ClusterAnswer {
-  /** From which on the request applies. */
+  /** Revision from which on the request applies. */
   readonly revision: number;
-  /** Of the cluster, after the request. */
+  /** Settings of the cluster after the request. */
   readonly settings: MergeSettings;
 }
 
@@ -70,7 +70,7 @@ export class RequestError extends Error {
   override readonly name = "RequestError";
 }
 
-/** Where requests are sent, and the key that signs them. */
+/** The subject to which requests are sent, and the key that signs them. */
 export interface RequestPlace {
   readonly connection: NatsConnection;
   readonly subject: string;
@@ -146,7 +146,7 @@ export async function answerRequests(options: AnswerOptions, stopping: AbortSign
     if (signal.aborted) stop();
     for await (const message of subscription) {
       const text = await answer(message);
-      // After a stop there is nobody to answer by.
+      // After a stop no connection is left to answer with.
       if (!connection.isClosed()) message.respond(text);
     }
   };

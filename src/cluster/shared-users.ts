@@ -47,11 +47,11 @@ export interface SharedUsersOptions {
   readonly bucket: string;
   readonly replicas: number;
   readonly secret: ClusterSecret;
-  /** Of the last known value. Undefined: it is not kept. */
+  /** Path of the copy of the last known users; undefined where none is kept. */
   readonly copyPath: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Also for what is sealed with another secret. */
+  /** Called for entries that are malformed or sealed with another secret. */
   readonly onMalformed: OnMalformed;
 }
 
@@ -215,7 +215,7 @@ export class SharedUsers {
     return `users of ${this.#options.bucket}`;
   }
 
-  /** Once for as long as the reason is the same. */
+  /** Logs one line for as long as the reason is the same. */
   #report(event: string, reason: string): void {
     const line = `${event} ${reason}`;
     if (line !== this.#reported) this.#options.logger.error(event, { reason });

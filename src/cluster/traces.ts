@@ -11,7 +11,7 @@ import { type NodeStatus, type NodesPlace, readNodes } from "./nodes.ts";
 interface FoundTraces {
   /** The streams of buckets, as the operator finds them in NATS. */
   readonly places: readonly string[];
-  /** Those that are in the list of nodes. */
+  /** The nodes that the list of nodes shows. */
   readonly nodes: readonly NodeStatus[];
 }
 

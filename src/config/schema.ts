@@ -266,7 +266,7 @@ export const Configuration = Type.Object(
           pattern: CLUSTER_NAME_PATTERN,
           title: "letters, digits, _ and -, at most 32",
           default: "default",
-          description: "Of the cluster: a NATS engine can have several.",
+          description: "Name of the cluster: NATS servers can have several.",
         }),
         replicas: integer(1, 5, 3, "NATS servers that store each change; at most as many as there are."),
         credentialsFile: path(

@@ -10,7 +10,7 @@ import { constants, zstdCompressSync } from "node:zlib";
 import { Pace, type Paced } from "../lib/steps.ts";
 import { type LogEntry, STORE_KINDS } from "./log.ts";
 
-/** Of a part, which is encoded in one step; its entries are decoded in several where they are large. */
+/** Limits of a part, which is encoded in one step. Its entries are decoded in several steps where they are large. */
 const ENTRIES_PER_PART = 500;
 const BYTES_PER_PART = 512 * 1024;
 const COMPRESSION = {

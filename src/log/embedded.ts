@@ -108,7 +108,7 @@ export class EmbeddedLog implements Log {
     const parts: BatchPart[] = [];
     for (const part of partsOf(entries)) {
       if (parts.length > 0) await yieldToLoop();
-      // For the histogram: the other kinds are internal records, not changes that the interface shows.
+      // What the histogram counts: the other kinds are internal records, not changes that the interface shows.
       const changes = part.filter(({ kind }) => isKind(kind)).length;
       parts.push({ bytes: encodeEntries(part), changes });
     }
@@ -120,7 +120,7 @@ export class EmbeddedLog implements Log {
     }
   }
 
-  /** Up to where a copy of a cluster's log has it, as text; undefined where this is no copy. */
+  /** The position in the stream up to which a copy of a cluster's log has it, as text; undefined where this is no copy. */
   get position(): string | undefined {
     return this.#file.position;
   }

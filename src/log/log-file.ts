@@ -20,10 +20,10 @@ const FILE_PRAGMAS = ["auto_vacuum = INCREMENTAL", "journal_mode = WAL"];
 const CONNECTION_PRAGMAS = [
   "synchronous = NORMAL",
   "journal_size_limit = 67108864",
-  // Only against short locks of SQLite itself: there is one writer.
+  // Covers short locks of SQLite itself: there is one writer.
   "busy_timeout = 1000",
 ];
-/** In KiB. For look-ups all over a long history. */
+/** Page cache in KiB, for look-ups all over a long history. */
 const READ_CACHE = "cache_size = -16000";
 const PRIVATE = 0o600;
 export const IN_MEMORY = ":memory:";
@@ -49,11 +49,11 @@ export interface LogFile {
   readonly position: string | undefined;
   /** The highest id of a page so far, also of deleted ones. */
   readonly lastPageId: number;
-  /** To be called when all connections are closed. */
+  /** Call this when all connections are closed. */
   releaseLock(): void;
 }
 
-/** Of a copy of a log that others have too. */
+/** What makes a log this one: its copies on other nodes have the same. */
 export interface LogIdentity {
   readonly id: string;
   readonly signingKey: Uint8Array;

@@ -31,7 +31,7 @@ import { KINDS, type Kind } from "../model/ids.ts";
  */
 export type StoreKind = Kind | "claims" | "missing" | "settings";
 export const STORE_KINDS: readonly StoreKind[] = [...KINDS, "claims", "missing", "settings"];
-/** Of each kind of collection one value. */
+/** One value for each kind of collection. */
 export const forStoreKinds = <T>(create: (kind: StoreKind) => T): Record<StoreKind, T> => ({
   devices: create("devices"),
   ports: create("ports"),
@@ -67,7 +67,7 @@ export interface PageRecord {
   encode(): Uint8Array;
 }
 
-/** For each collection, the revision that last changed it. Stored in snapshots, so that ETags survive a restart. */
+/** The revision that last changed each collection. Stored in snapshots, so that ETags survive a restart. */
 export type CollectionVersions = Readonly<Record<StoreKind | "graph", number>>;
 
 export interface SnapshotFacts {
@@ -112,7 +112,7 @@ export interface CommitLog {
    * `not-holder`, another node runs `source`, whose claims the batch contains.
    */
   append(batch: Batch, source?: string): Promise<void>;
-  /** Absent where nobody else appends. */
+  /** The batches of other nodes; absent where nobody else appends. */
   readonly foreign?: ForeignBatches;
 }
 

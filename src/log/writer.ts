@@ -18,7 +18,7 @@ const FREE_PAGES_PER_SLICE = 1000;
 /** Encoded entries of a batch. */
 export interface BatchPart {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Without internal records: what the histogram counts. */
+  /** Number of changes that the histogram counts: internal records are none. */
   readonly changes: number;
 }
 

@@ -13,7 +13,7 @@ const controllerOptions = Compile(ControllerOptions);
 
 export class ControllerForwarder implements Forwarder {
   readonly #clock: Clock;
-  /** By the resource as `forward` spells it. */
+  /** The forwarding of each resource, by its name as `forward` spells it. */
   #targets: ReadonlyMap<string, ForwardTarget> = new Map();
 
   constructor(sources: Config["sources"], clock: Clock) {

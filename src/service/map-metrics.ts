@@ -27,7 +27,7 @@ export interface MapMetricsOptions {
 
 type Server = Immutable<MetricsServer>;
 
-/** Whose turns on the scheduler it takes: the values are the same for all users. */
+/** The owner of this work on the scheduler: the values are the same for all users. */
 const OWNER = "map-metrics";
 
 export class MapMetrics {
@@ -161,7 +161,7 @@ const MAX_EXAMPLES = 5;
 const MAX_EXAMPLE_LENGTH = 80;
 const DIGITS = 6;
 
-/** Of several series for one link the largest value counts: the map must not hide the worst. */
+/** Where several series belong to one link, the largest value counts: the map must not hide the worst. */
 /** Converts values of ports to values of links, as the JSON that the page gets. In steps, because both grow with the network. */
 function* linkValues(
   ports: LinkPorts,

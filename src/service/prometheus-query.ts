@@ -20,7 +20,7 @@ export interface PortSample {
 
 export type QueryResult =
   | { readonly ok: true; readonly samples: readonly PortSample[] }
-  /** For the users of the map, with the host and the path of the server. */
+  /** Message for the users of the map, with the host and the path of the server. */
   | { readonly ok: false; readonly message: string };
 
 export interface PortQuery {
@@ -32,7 +32,7 @@ export interface PortQuery {
   readonly maxBytes: number;
 }
 
-/** Of a response: parsed between two turns of the event loop. */
+/** Maximum bytes of a response that are parsed between two turns of the event loop. */
 const BYTES_PER_TURN = 16 * 1024;
 
 export async function queryPorts(
@@ -119,7 +119,7 @@ function parseSample(item: string, labels: PortQuery): PortSample | undefined | 
   };
 }
 
-/** With Prometheus' word for what is wrong, such as `bad_data`; never with other text of the peer. */
+/** The message has Prometheus' word for what is wrong, such as `bad_data`, and no other text of the peer. */
 function describeFailure({ message, errorBody }: UpstreamFailure): string {
   const word = /"errorType"\s*:\s*"([a-z_]{1,40})"/.exec(Buffer.from(errorBody ?? []).toString("utf8"))?.[1];
   return word === undefined ? message : `${message} (${word})`;

@@ -56,7 +56,7 @@ const CLUSTER_STOP_TIMEOUT_MS = 2000;
 export interface ListeningFacts {
   /** `http://HOST:PORT` or `https://…`, with the port that was picked. */
   readonly url: string;
-  /** As configured; may be the wildcard address. */
+  /** The configured address; may be the wildcard address. */
   readonly host: string;
   readonly users: Pick<Users, "all" | "file" | "generated">;
   /** Names of the configured sources. */
@@ -86,11 +86,11 @@ interface Parts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly users: ReloadableUsers;
-  /** In a cluster that shares its users. */
+  /** The users that nodes share; undefined where they do not. */
   readonly sharedUsers: SharedUsers | undefined;
   readonly store: ServiceStorage;
   readonly sources: SourceSet;
-  /** That the sources were created with. */
+  /** The context that the sources were created with. */
   readonly context: SourceContext;
   readonly readers: Readers;
   readonly tls: WatchedTlsFiles | undefined;
@@ -263,7 +263,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
       readers.reopenAccessLogs();
       reloader.request();
     });
-    // Until the signal, or until the sources or the background work fail with an error that nothing handles.
+    // Waits for the signal, or for an error of the sources or the background work that nothing handles.
     const allEnded = Promise.all([sourcesEnded, backgroundEnded, clusterEnded, aborted(signal)]);
     await Promise.race([allEnded, aborted(signal)]);
     logger.info("stopping");

@@ -35,7 +35,7 @@ import { Withdrawals } from "./withdrawals.ts";
 /** The collections whose values have sources. */
 const CLAIMED = [...KINDS, "claims"] as const;
 
-/** Of the reason of a failure, as the log has it: a peer or a program may say anything. */
+/** Maximum characters of the reason of a failure in the log: a peer or a program may say anything. */
 const MAX_ERROR_CHARS = 1000;
 
 type SourceEntry = Config["sources"][number];
@@ -114,7 +114,7 @@ export class SourceSet {
     this.#withdrawals = new Withdrawals(context.clock, afterSeconds, (name) => this.#withdraw(name));
   }
 
-  /** In order of precedence. */
+  /** Names of the sources in order of precedence. */
   get names(): string[] {
     return this.#sources.map(({ source }) => source.name);
   }
@@ -232,7 +232,7 @@ export class SourceSet {
     }
     const now = this.#context.clock.now();
     const hasSynced = facts?.hasSynced === true || this.#hasClaims(name);
-    // Without claims there is nothing that could be stale.
+    // A source without claims has nothing that could be stale.
     const staleSince = hasSynced ? (facts?.staleSince ?? now) : undefined;
     // A retry writes nothing. The reason from before a start, or of another node or configuration, may be another one.
     if (!this.#failing.has(name)) {

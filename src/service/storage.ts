@@ -32,7 +32,7 @@ export interface ServiceStorage {
   readonly committer: Committer;
   readonly history: History;
   readonly compactor: Compactor;
-  /** The one of the process. */
+  /** The scheduler of the process. */
   readonly scheduler: Scheduler;
   /** Absent on a single node. */
   readonly cluster?: ClusterMember;
@@ -75,7 +75,7 @@ async function restore(log: Log, logger: Logger): Promise<View> {
   return restored.view;
 }
 
-/** Without `settings`, those of the log. */
+/** Uses the settings of the log where `settings` is undefined. */
 function openParts(
   config: Config,
   log: Log,
@@ -93,7 +93,7 @@ function openParts(
     scheduler,
   );
   const history = new History(committer, config.limits.streamBufferBytes);
-  // Those of the cluster stand in its log.
+  // The limits of a cluster stand in its log.
   const limits = () => committer.rules.settings.history ?? config.history;
   const compactor = new Compactor(view, log, clock, logger, {
     get retentionMs() {

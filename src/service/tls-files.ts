@@ -10,7 +10,7 @@ import type { Logger } from "../lib/logger.ts";
 
 export interface WatchedTlsFiles {
   readonly identity: LiveTlsIdentity;
-  /** In epoch milliseconds. */
+  /** Expiry of the certificate in epoch milliseconds. */
   readonly expiresAt: number;
   /** Follows the files until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;

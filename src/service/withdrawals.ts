@@ -17,10 +17,10 @@ interface Scheduled {
 
 export class Withdrawals {
   readonly #clock: Clock;
-  /** Undefined is never. */
+  /** Undefined where claims are never withdrawn. */
   readonly #withdrawAfterSeconds: (source: string) => number | undefined;
   readonly #withdraw: (source: string) => void;
-  /** Of each source that is stale, also after its claims were withdrawn. */
+  /** An entry for each source that is stale, also after its claims were withdrawn. */
   readonly #scheduled = new Map<string, Scheduled>();
 
   constructor(

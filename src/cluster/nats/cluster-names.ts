@@ -1,16 +1,16 @@
-/** The names of what a cluster has in NATS. Two clusters on one engine share nothing. */
+/** The names of what a cluster has in NATS. Two clusters on the same servers share nothing. */
 
 export interface ClusterNames {
   readonly stream: string;
-  /** Of every message of the stream. */
+  /** Subject of every message of the stream. */
   readonly subject: string;
-  /** Object store. */
+  /** Name of the object store. */
   readonly snapshots: string;
-  /** Key-value buckets. */
+  /** Names of the key-value buckets. */
   readonly leases: string;
   readonly nodes: string;
   readonly users: string;
-  /** Of requests between nodes. */
+  /** Subject of requests between nodes. */
   readonly requests: string;
 }
 

@@ -30,7 +30,7 @@ const FOR_OPERATORS =
 
 export interface NatsOptions {
   readonly servers: readonly string[];
-  /** Of the node, shown in lists of connections. */
+  /** Name of the node in NATS's lists of connections. */
   readonly clientName: string;
   readonly credentialsFile?: string | undefined;
   readonly tls?:
@@ -51,7 +51,7 @@ export interface NatsClient {
   readonly isConnected: boolean;
   /** Why a server refused this node, since it was connected last. */
   readonly refusal: string | undefined;
-  /** Resolves when NATS was reached for the first time; never, when the engine is closed before. */
+  /** Resolves when NATS was reached for the first time; never, when the client is closed before. */
   readonly reached: Promise<void>;
   /** The listener is called when the connection is lost, and when it is there again. Returns the function that removes it. */
   onConnection(listener: () => void): () => void;
@@ -129,7 +129,7 @@ class ReconnectingNatsClient implements NatsClient {
       const connection = await connect(connectOptions(this.#options));
       if (this.#closing.signal.aborted) return await connection.close();
       const apiOptions = { timeout: REQUEST_TIMEOUT_MS };
-      // Not checked: at a start of all servers together JetStream answers later than the servers.
+      // JetStream is not checked: when all servers start together, it answers later than the servers.
       const manager = await jetstreamManager(connection, { ...apiOptions, checkAPI: false });
       this.#api = { connection, jetstream: jetstream(connection, apiOptions), manager };
       void this.#watch(connection);
@@ -210,7 +210,7 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: NatsOptio
     name: clientName,
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
-    // Without this, the client gives up for ever at the second refusal: credentials that expired are replaced some time.
+    // Otherwise the library gives up for ever at the second refusal, and credentials that expired are replaced some time.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
@@ -220,7 +220,7 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: NatsOptio
     }),
     // The client takes them from its options only. The configuration has the same in all addresses.
     ...addresses.find(({ login }) => login)?.login,
-    // With this a server that does not offer TLS is left before anything is sent to it.
+    // Makes the library leave a server that does not offer TLS before anything is sent to it.
     ...((tls || addresses.some(({ isTls }) => isTls)) && {
       tls: {
         ...(tls?.ca !== undefined && { caFile: tls.ca }),

@@ -1,4 +1,4 @@
-/** Why NATS cannot be used. Apart from the engine: a single node loads nothing of NATS. */
+/** Why NATS cannot be used. In a file of its own, because a single node loads nothing of NATS. */
 
 /** NATS cannot be used. The message is for the operator. */
 export class NatsError extends Error {

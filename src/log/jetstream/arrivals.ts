@@ -1,11 +1,11 @@
 /** The messages of the stream that have arrived and are not applied yet, in order, and what waits for them. */
 import { type EncodedMessage, messageId, type StreamMessage } from "./messages.ts";
 
-/** Payloads; then the stream is not read on. */
+/** Bytes of payloads that wait. While there are more, the stream is not read on. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 export class Arrivals {
-  /** Woken by each arrival and each change of what has arrived. */
+  /** Called at each arrival and each change of what has arrived. */
   readonly #waiting = new Set<() => void>();
   #messages: StreamMessage[] = [];
   #bytes = 0;
@@ -18,7 +18,7 @@ export class Arrivals {
     return this.#bytes > MAX_BYTES;
   }
 
-  /** Of the last one; undefined where there is none. */
+  /** Sequence of the last message that waits; undefined where none does. */
   get lastSequence(): number | undefined {
     return this.#messages.at(-1)?.sequence;
   }
@@ -45,7 +45,7 @@ export class Arrivals {
     return message;
   }
 
-  /** Drops those up to a sequence. */
+  /** Drops the messages up to a sequence. */
   drop(sequence: number): void {
     this.#messages = this.#messages.filter((message) => message.sequence > sequence);
     this.#bytes = this.#messages.reduce((sum, { data }) => sum + data.length, 0);

@@ -24,7 +24,7 @@ const MAX_LINKS = 16;
 
 /** What the messages that were accepted so far amount to. */
 export interface Applied extends Omit<StreamPosition, "created"> {
-  /** Of the last batch. */
+  /** Revision of the last batch. */
   readonly revision: number;
 }
 
@@ -46,14 +46,14 @@ export class BatchAssembler {
   #links: readonly ChainLink[];
   /** The last messages that were not: where such a one is replaced, another one is missed. */
   #ignored: readonly ChainLink[];
-  /** Of the last message that was accepted or ignored; not of parts that wait for others. */
+  /** Sequence of the last message that was accepted or ignored. Parts that wait for others do not count. */
   #decidedTo: number;
   /** The node that runs each source, by the takeovers so far. */
   readonly holders: Map<string, string>;
-  /** Before the last batch. */
+  /** The state before the last batch. */
   #before: Applied | undefined;
   #parts: { readonly part: BatchPartMessage; readonly link: ChainLink }[] = [];
-  /** Of the last message, accepted or not. */
+  /** Sequence of the last message, accepted or not. */
   #sequence: number;
   /** Whether the stream lacks messages after the last one that was accepted. */
   #hasHole = false;
@@ -80,7 +80,7 @@ export class BatchAssembler {
     };
   }
 
-  /** For the last batch, or the one before it. */
+  /** What was applied at `revision`, which is that of the last batch or of the one before it. */
   appliedAt(revision: number): Applied | undefined {
     if (revision === this.#revision) return this.applied;
     return this.#before?.revision === revision ? this.#before : undefined;
@@ -130,7 +130,7 @@ export class BatchAssembler {
       return read;
     }
     this.#ignore(link);
-    // Of the base, only the first message counts, and it was read when the log was opened.
+    // Only the first message of the stream counts as a base, and it was read when the log was opened.
     if (read.type !== "base") this.foreign++;
     return undefined;
   }

@@ -12,7 +12,7 @@ import { signatureIn } from "./messages.ts";
 import type { ChainLink } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
 
-/** What a leader says that is about to be replaced is not believed at once. */
+/** Pause before a second look: a leader that is about to be replaced may answer wrongly. */
 const SECOND_LOOK_MS = 500;
 
 export interface ChainCheckOptions {
@@ -27,11 +27,11 @@ export interface ChainCheckOptions {
 export class ChainCheck {
   readonly #options: ChainCheckOptions;
   #doubts = 1;
-  /** As many doubts are removed. */
+  /** Number of doubts resolved. */
   #removed = 0;
   #isContradicted = false;
   #leader: string | undefined;
-  /** Up to here, without a doubt. */
+  /** Sequence of the last message that was checked while there was no doubt. */
   #checkedTo = 0;
 
   constructor(options: ChainCheckOptions) {
@@ -46,7 +46,7 @@ export class ChainCheck {
     this.#doubts++;
   }
 
-  /** Somebody has applied something else than this node. */
+  /** Another node has applied something else than this one. */
   onContradiction(): void {
     this.#isContradicted = true;
     this.requireCheck();

@@ -102,7 +102,7 @@ class LocalCopy implements LocalHistory {
   }
 }
 
-/** Before a log is loaded again, where that was done just now: somebody may write a snapshot meanwhile. */
+/** Pause before a log is loaded again that was loaded just now: another node may write a snapshot meanwhile. */
 const LOAD_AGAIN_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
@@ -113,7 +113,7 @@ export interface JetStreamLogOptions {
   /** Names this run of this node; no other run of any node has the same. */
   readonly node: string;
   readonly position: StreamPosition;
-  /** Set where the log is opened from its copy without the stream: why. */
+  /** The reason for which the log is opened from its copy, without the stream; undefined where the stream is used. */
   readonly trouble?: StreamError | undefined;
   /** Whether the copy was made now, from a snapshot or the stream. */
   readonly isFresh?: boolean | undefined;
@@ -144,9 +144,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
-  /** After `#sequence`. */
+  /** Messages after `#sequence`. */
   readonly #arrivals = new Arrivals();
-  /** Of the last message that is applied, or collected as a part. */
+  /** Sequence of the last message that is applied, or collected as a part. */
   #sequence: number;
   #overtakenAppends = 0;
   /** Whether `#sequence` is that of a batch which the copy may lack. */
@@ -235,7 +235,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return this.#monitor.lag;
   }
 
-  /** Of the last message that is applied. */
+  /** Sequence of the last message that is applied. */
   get sequence(): number {
     return this.#sequence;
   }
@@ -254,7 +254,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#overtakenAppends++;
     if (this.#turns.onRefused()) {
       const message = encodeTurn(this.#writer, randomUUID(), this.#sequence);
-      // Without it, this node tries again as before.
+      // Where the request fails, this node tries again without a turn.
       await this.stream.publish(message).catch(() => {});
     }
     return new LogError("overtaken", "another node has appended to the log");
@@ -270,7 +270,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   /**
-   * Of the last takeover of a source that was applied since the start: each takeover has a larger one. A stream that was made
+   * Generation of the last takeover of a source that was applied since the start: each takeover has a larger one. A stream that was made
    * again has other sequences, but was created later, and no stream gets a message each microsecond.
    */
   generationOf(source: string): bigint {
@@ -419,7 +419,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     }
   }
 
-  /** Somebody has applied something else than this node. The message means nothing, unless this node is wrong. */
+  /** Another node has applied something else than this one. Its message is ignored, unless this node has diverged. */
   async #checkOwn(): Promise<void> {
     this.#chain.onContradiction();
     await this.#publisher.untilSure(this.blocked).catch((error) => {
@@ -435,7 +435,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     try {
       await this.#local.storePosition(this.#isFresh ? COPY_TO_DELETE : COPY_TO_MOVE_AWAY);
     } finally {
-      // Also with a full disk: the next attempt finds the same. With a gap once there is what repairs it.
+      // Also when the position could not be stored: the next attempt finds the same. A gap waits for a snapshot that repairs it.
       if (error.condition !== "gap") void this.#loseAfter(this.#isFresh ? LOAD_AGAIN_PAUSE_MS : 0);
     }
   }

@@ -33,7 +33,7 @@ export async function canLoad(
   return false;
 }
 
-/** While there is no complete state to load. */
+/** The error while there is no complete state to load. */
 export const missingSnapshot = (): StreamError =>
   new StreamError(
     "gap",
@@ -74,7 +74,7 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
       if (!(error instanceof StreamError || error instanceof DamagedSnapshotError)) throw error;
       const { revision } = snapshot.facts;
       logger.warn("a snapshot of the cluster's log cannot be used", { revision, why: error.message });
-      // One that only did not arrive is tried again, if nothing else helps.
+      // A snapshot that only did not arrive is tried again, if nothing else helps.
       if (!(failure instanceof StreamError)) failure = error;
     }
   }
@@ -89,7 +89,7 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
     : failure;
 }
 
-/** The sequence of a message that the stream has and the snapshot has otherwise: its node had diverged. */
+/** The sequence of a message whose signature differs between stream and snapshot: the node that wrote the snapshot had diverged. */
 async function replacedLink(
   { stream }: OpenOptions,
   { links, ignored }: StreamPosition,

@@ -27,7 +27,7 @@ const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_DELETED = 409;
 /** What the client says when the server that sends the messages is gone. */
 const MISSED: ReadonlySet<string> = new Set(["heartbeats_missed", "no_responders"]);
-/** Of the headers of a message, which count as a part of it. */
+/** Room for the headers of a message, which count as a part of it. */
 const MAX_HEADER_BYTES = 1024;
 
 export type PublishOutcome =
@@ -78,7 +78,7 @@ export interface LogStreamOptions {
 export class LogStream {
   readonly nats: NatsClient;
   readonly #options: LogStreamOptions;
-  /** As the server that was connected last says: while none is, the client has forgotten it. */
+  /** The limit of the server that was connected last: while none is connected, the client does not know it. */
   #maxPayload: number | undefined;
   #replicas: ReplicaCounts;
 
@@ -88,12 +88,12 @@ export class LogStream {
     this.#replicas = { configured: options.replicas, current: 0 };
   }
 
-  /** By the last answer of `info`. */
+  /** The servers that stored the stream at the last answer of `info`. */
   get replicas(): ReplicaCounts {
     return this.#replicas;
   }
 
-  /** Of the payload of a message. `info` must have been answered once. */
+  /** Maximum bytes of the payload of a message. `info` must have been answered once. */
   get maxPayload(): number {
     this.#rememberMaxPayload();
     if (this.#maxPayload === undefined)
@@ -220,7 +220,7 @@ export class LogStream {
     }
   }
 
-  /** Those of `from` to before `end` that the stream has, one by one. */
+  /** The messages from `from` to before `end` that the stream has, one by one. */
   async *messages(from: number, end: number): AsyncGenerator<StreamMessage> {
     for (let sequence = from; sequence < end; sequence++) {
       const message = await this.message(sequence);

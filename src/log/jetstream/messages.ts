@@ -28,10 +28,10 @@ import { compress, decodeEntries, encodeEntries, partsOf } from "../batch-codec.
 import type { Batch, LogEntry } from "../log.ts";
 
 const LENGTH_BYTES = 4;
-/** Messages between the last one that a node knows and the turn that it wants. One that comes later is sent again by somebody. */
+/** Messages between the last one that a node knows and its turn request. A turn request older than this is treated as a replay. */
 const MAX_TURN_DELAY = 1_000;
 
-/** Of messages and snapshots. A version that writes what this one would misread has a larger one. */
+/** Format of messages and snapshots. A version that writes what this one would misread has a larger number. */
 export const FORMAT = 2;
 
 const PREFIX = "Gazetteer-";
@@ -83,7 +83,7 @@ export type ReadMessage =
       readonly previous: string;
     }
   | { readonly type: "turn"; readonly log: string; readonly node: string }
-  /** Of a version that this one cannot read. */
+  /** A message of a version that this one cannot read. */
   | { readonly type: "newer"; readonly format: number }
   | { readonly type: "older" }
   | { readonly type: "foreign" };
@@ -99,14 +99,14 @@ export interface Base {
 export interface BatchPartMessage {
   readonly log: string;
   readonly node: string;
-  /** Of the batch: random. */
+  /** Random id of the batch. */
   readonly batch: string;
   readonly revision: number;
   readonly time: number;
-  /** From 0 to `parts - 1`. */
+  /** Number of this part, from 0 to `parts - 1`. */
   readonly part: number;
   readonly parts: number;
-  /** Of the first part: the last message that was applied before; of others: the part before. */
+  /** Signature of the last message applied before, in the first part; of the part before, in others. */
   readonly previous: string;
   readonly data: Uint8Array;
 }
@@ -182,7 +182,7 @@ export const encodeTakeover = (
     new Uint8Array(0),
   );
 
-/** `after` is the sequence of the last message that the node knows. */
+/** A turn request. `after` is the sequence of the last message that the node knows. */
 export const encodeTurn = ({ log, key, node }: MessageWriter, id: string, after: number): EncodedMessage =>
   encodeSigned(
     key,
@@ -217,7 +217,7 @@ export function isSigned({ headers, data }: StreamMessage, key: Uint8Array): boo
   return isSignatureOf(key, signedParts(headers, data), given);
 }
 
-/** By which the next message names it; empty where it has none. */
+/** The signature by which the next message names this one; empty where it has none. */
 export const signatureIn = ({ headers }: StreamMessage): string => headers?.get(SIGNATURE) ?? "";
 
 /** The id under which a message was published; empty where it has none. */

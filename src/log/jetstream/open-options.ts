@@ -24,7 +24,7 @@ export interface ClockGuard {
 export interface OpenOptions {
   readonly stream: LogStream;
   readonly snapshots: ClusterSnapshots;
-  /** Of the copy, or `:memory:`. */
+  /** Path of this node's copy, or `:memory:`. */
   readonly path: string;
   /** The file that the log of a single node would have, which begins the log of a new cluster; undefined without a folder. */
   readonly singlePath?: string | undefined;
@@ -32,11 +32,11 @@ export interface OpenOptions {
   readonly secret: ClusterSecret;
   /** The state at the newest revision of a log. */
   readonly newestState: (log: Log) => Snapshot;
-  /** Of this cluster, without this node. Rejects with `StreamError`. */
+  /** The traces of this cluster in NATS, without those of this node. Rejects with `StreamError`. */
   readonly traces: () => Promise<Traces>;
   readonly clockCheck?: ClockGuard | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Gives up. */
+  /** Ends the attempt to open the log. */
   readonly signal: AbortSignal;
 }

@@ -28,7 +28,7 @@ const PLACES = ["snapshot-a", "snapshot-b"] as const;
 const CHUNK_BYTES = 256 * 1024;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 const WRITE_TIMEOUT_MS = 10_000;
-/** Of a read that gets no bytes. */
+/** Time after which a read that gets no bytes fails. */
 const STALL_TIMEOUT_MS = 15_000;
 
 setSha256Backend("native");
@@ -44,7 +44,7 @@ const Facts = Type.Object({
   graphTime: Type.Integer({ minimum: 0 }),
   versions: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
 });
-/** Of any version. */
+/** Facts of any version. */
 const OtherFacts = Type.Object({ format: Type.Integer() });
 export type ClusterSnapshotFacts = Type.Static<typeof Facts>;
 
@@ -58,7 +58,7 @@ export interface StoredSnapshot {
 
 interface Place {
   readonly name: string;
-  /** For replacing exactly what was seen; 0 where the place is empty. */
+  /** Revision of the object, so that exactly what was seen is replaced; 0 where the place is empty. */
   readonly revision: number;
   readonly snapshot: StoredSnapshot | undefined;
 }
@@ -101,12 +101,12 @@ export class ClusterSnapshots {
     return snapshots.every(({ facts }) => facts.log === log) && !this.hasForeign;
   }
 
-  /** Those of the stream that was created then, the newest first. Makes no bucket. Rejects with `StreamError`. */
+  /** The snapshots of the stream that was created then, the newest first. Makes no bucket. Rejects with `StreamError`. */
   async list(created: string): Promise<StoredSnapshot[]> {
     return (await this.listAll()).filter(({ facts }) => facts.position.created === created);
   }
 
-  /** Also those of former streams. */
+  /** The snapshots of all streams, also of former ones, the newest first. */
   async listAll(): Promise<StoredSnapshot[]> {
     const places = await this.#places(() => this.#find());
     return places
@@ -132,7 +132,7 @@ export class ClusterSnapshots {
         encodePages(this.#key, snapshotText, pages),
         { previousRevision: place.revision, timeout: WRITE_TIMEOUT_MS },
       );
-      // What fails here, the next write does.
+      // What fails here is done by the next write.
       await this.#removeUnusedChunks(store, end).catch(() => {});
       return true;
     } catch (error) {

@@ -27,7 +27,7 @@ export class StreamHealth {
   readonly #viewTime: () => number;
   /** Undefined while the view was never complete. */
   #completeAt: number | undefined;
-  /** Of a view that was never complete, when that was reported. */
+  /** The time since which a view that was never complete counts as stale. */
   #staleFrom = 0;
 
   /** `viewTime` is that of the last revision: how old a view is that was never complete is not known better. */

@@ -19,16 +19,16 @@ const INTERVAL_MS = 2_000;
 const RETRY_MS = 500;
 /** A client that loses a server connects to another one, if there is one. */
 const RECONNECT_MS = 500;
-/** In messages: a view that is further behind is old, and is so until it is nearly up to date. */
+/** Number of messages: a view that is further behind is stale, until it is nearly up to date. */
 const MAX_LAG = 5_000;
 const MAX_LAG_AFTER_TROUBLE = 100;
 /** A new leader of the stream may know less than the one before, for a moment. */
 const CHECKS_UNTIL_TRUNCATED = 5;
 /** When nothing has arrived for this time, the stream's end is read: as often, and with this time-out. */
 const QUIET_MS = 1_000;
-/** After as many reads without an answer, what the stream has is not known. */
+/** Number of reads without an answer after which the end of the stream is unknown. */
 const UNANSWERED_READS = 2;
-/** While a node stays silent, it follows the stream anew after as many reads: making a consumer takes its time. */
+/** Number of reads after which a node to which nothing arrives follows the stream anew again: making a consumer takes time. */
 const READS_UNTIL_FOLLOWED = 5;
 
 interface Monitored {
@@ -69,7 +69,7 @@ export class StreamMonitor {
   #checksTruncated = 0;
   /** When something arrived last, or nothing could; by the monotonic clock. */
   #arrivedAt = 0;
-  /** While the node is silent, what the stream had when that was found. */
+  /** The last sequence of the stream when it was found that nothing arrives; undefined while messages arrive. */
   #missing: number | undefined;
   /** A view that has applied this was complete at that time. */
   #awaited: { readonly sequence: number; readonly at: number } | undefined;
@@ -110,7 +110,7 @@ export class StreamMonitor {
     });
     while (!signal.aborted) {
       changed = new AbortController();
-      // Until the connection is lost, or there again: an answer that cannot come is not waited for.
+      // Waits until the connection is lost or restored: an answer that cannot come is not waited for.
       const ended = AbortSignal.any([signal, changed.signal]);
       await Promise.all([this.#runChecks(ended), connection.isConnected && this.#watchArrivals(ended)]);
     }

@@ -5,15 +5,15 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Arrivals } from "./arrivals.ts";
 
-/** Refused appends in a row, after which a node wants a turn. */
+/** Number of refused appends in a row after which a node requests a turn. */
 const MAX_REFUSALS = 4;
-/** For computing and publishing a large batch. After it, the node may be dead. */
+/** Time for computing and publishing a large batch. A node that has not appended by then may be dead. */
 const TURN_MS = 5_000;
 
 export class Turns {
   readonly #node: string;
   readonly #clock: Clock;
-  /** In the order of the stream. */
+  /** Requested turns, in the order of the stream. */
   #wanted: { readonly node: string; readonly until: number }[] = [];
   #refused = 0;
 
@@ -32,7 +32,7 @@ export class Turns {
     }
   }
 
-  /** How long this node waits for another one's turn, at most; 0 where it need not. */
+  /** Maximum time for which this node waits for another node's turn; 0 where it need not wait. */
   get #waitMs(): number {
     const now = this.#clock.monotonic();
     this.#wanted = this.#wanted.filter(({ until }) => until > now);

@@ -38,7 +38,7 @@ import {
 } from "./open-cluster.ts";
 import { readClusterOverview } from "./read-overview.ts";
 
-/** What cannot be read is in `errors`. */
+/** Parts that cannot be read are named in `errors`. */
 export async function readOverview(config: Config): Promise<ClusterOverview> {
   const { cluster } = config;
   const secret = readSecret(config);
@@ -88,7 +88,7 @@ export async function beginCluster(config: Config, discards: boolean): Promise<s
   }
 }
 
-/** What `applySettings` would change. */
+/** The differences that `applySettings` would remove. */
 export async function findChanges(config: Config): Promise<SettingsDifference[]> {
   const { settings } = await send(config, { op: "settings" });
   return differencesOf(settings, ownSettings(config));

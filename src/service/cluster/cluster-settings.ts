@@ -34,7 +34,7 @@ export class ClusterSettings {
   #report(): void {
     const { view } = this.#committer;
     if (!this.#own || !view.has("settings", "merge")) return;
-    // Those of the log, not the committer's: it has what this node would like to change.
+    // Compares with the settings of the log: those of the committer have what this node would like to change.
     const differences = differencesOf(MergeRules.read(view).settings, this.#own)
       .map(({ what }) => what)
       .join(", ");
@@ -57,7 +57,7 @@ export function withKeptSources(applied: MergeSettings, clustered: MergeSettings
 }
 
 export interface SettingsDifference {
-  /** In the words of the configuration. */
+  /** Name of the setting, in the words of the configuration. */
   readonly what: string;
   readonly clustered: string;
   readonly own: string;

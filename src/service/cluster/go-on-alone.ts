@@ -15,7 +15,7 @@ import { copyLog } from "../../log/log-file.ts";
 import { clusterOfCopy, copyFile, dataDirOf, LOG_FILE, sharedUsersFile } from "../data-folder.ts";
 import { StartupError } from "../startup-error.ts";
 
-/** To be called before users and log are opened. Rejects with `LogError` or `StartupError`. */
+/** Call this before users and log are opened. Rejects with `LogError` or `StartupError`. */
 export async function goOnAlone(config: Pick<Config, "data" | "users">, logger: Logger): Promise<void> {
   const dataDir = dataDirOf(config);
   if (dataDir === undefined || !statSync(dataDir, { throwIfNoEntry: false })?.isDirectory()) return;

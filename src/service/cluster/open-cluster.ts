@@ -53,9 +53,9 @@ export interface ClusterMember {
   readonly secret: ClusterSecret;
   readonly foreign: ForeignMessages;
   readonly clockCheck: ClockCheck;
-  /** As configured, or the name of the machine. */
+  /** The configured name, or that of the machine. */
   readonly nodeName: string;
-  /** Names this run of the node. */
+  /** Name of this run of the node. */
   readonly node: string;
 }
 
@@ -72,7 +72,7 @@ export async function openCluster(
   const nodeName = config.cluster.node ?? nameOfMachine();
   const node = newRun(nodeName);
   const secret = readSecret(config);
-  // In an attempt to connect, a missing file would look like a server that cannot be reached.
+  // Read here, because in an attempt to connect a missing file would look like a server that cannot be reached.
   if (config.cluster.credentialsFile !== undefined)
     readText("credentialsFile", config.cluster.credentialsFile);
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name));
@@ -126,7 +126,7 @@ export async function openCluster(
       logger,
       onMalformed: (entry) => foreign.countEntry("leases", entry),
     });
-    // The leases learn of a wrong clock.
+    // Before any lease is acquired, so that the leases learn of a wrong clock.
     await measure();
     if (replicas > 1) void nats.reached.then(() => warnOfLosses(nats, logger));
     return { nats, names, log, leases, snapshots, secret, foreign, clockCheck, nodeName, node };
@@ -136,7 +136,7 @@ export async function openCluster(
   }
 }
 
-/** Where requests to the nodes are sent, and the key that signs them. */
+/** The subject to which requests to the nodes are sent, and the key that signs them. */
 export const requestsOf = (name: string, secret: ClusterSecret): Pick<RequestPlace, "subject" | "key"> => ({
   subject: clusterNames(name).requests,
   key: secret.derive("requests"),
@@ -166,7 +166,7 @@ export async function forgetFormerNodes(
   }
 }
 
-/** Where the nodes of a cluster are listed. Their ages are by the clock of NATS: that of this node may be wrong. */
+/** The list of the nodes of a cluster. Ages are by the clock of NATS: that of this node may be wrong. */
 export const nodesOf = ({
   nats,
   names,
@@ -179,7 +179,7 @@ export const nodesOf = ({
   onMalformed: (entry) => foreign.countEntry("nodes", entry),
 });
 
-/** Of the snapshots of a cluster. */
+/** Options for the snapshots of a cluster. */
 export const snapshotsOptions = (
   { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
   secret: ClusterSecret,

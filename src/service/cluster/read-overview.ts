@@ -17,10 +17,10 @@ import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
 import { type ClusterOverview, OVERVIEW_PARTS, type OverviewPart } from "../../model/cluster-overview.ts";
 import { type ClusterMember, snapshotsOptions } from "./open-cluster.ts";
 
-/** For all who look within this time, NATS is read once. */
+/** Time within which NATS is read once for all who look. */
 const MAX_AGE_MS = 1_000;
 
-/** What cannot be read is in `errors`. */
+/** Parts that cannot be read are named in `errors`. */
 export async function readClusterOverview(
   nats: NatsClient,
   { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
@@ -105,7 +105,7 @@ const serversOf = ({ leader, followers }: StreamInfo, now: number): Servers => [
   })),
 ];
 
-/** For a node that runs: many readers are one. */
+/** The reader of a running node: however many clients read, NATS is read once a second. */
 export function createOverviewReader(
   {
     nats,

@@ -27,12 +27,12 @@ import { withKeptSources } from "./cluster-settings.ts";
 import { type ClusterMember, nodesOf, requestsOf } from "./open-cluster.ts";
 import { sourceToGiveUp } from "./source-leases.ts";
 
-/** A lease that nobody has is to be had at once. */
+/** A lease that nobody has can be acquired at once. */
 const FORGET_TIMEOUT_MS = 5_000;
-/** Until permissions that a node lacks are tried again. */
+/** Pause until a node that lacks permissions tries again. */
 const REQUESTS_RETRY_MS = 30_000;
 
-/** Between two sources that this node gives up: another node shows what it runs long before. */
+/** Pause between two sources that this node gives up. Another node shows what it runs long before that. */
 const SPREAD_INTERVAL_MS = 30_000;
 
 export interface ClusterNodeParts {

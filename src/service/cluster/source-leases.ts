@@ -11,11 +11,11 @@ import type { JetStreamLog } from "../../log/jetstream/jetstream-log.ts";
 import { LogError } from "../../log/log.ts";
 import type { RunPermit } from "../../sources/supervise.ts";
 
-/** Nodes that wait for a lease have it long before. */
+/** Time for which a source that was given up is left to others. Nodes that wait for its lease have it long before. */
 const LEFT_TO_OTHERS_MS = 5_000;
-/** A node that has just started may be one that is started again and again. */
+/** Uptime from which on a node gets sources: one that has just started may be restarted again and again. */
 const MIN_UPTIME_MS = 60_000;
-/** With a smaller difference a source would move back and forth. */
+/** Difference in the number of sources below which none moves: it would move back and forth. */
 const MIN_DIFFERENCE = 2;
 
 type LeasesOfNodes = Pick<Leases, "acquire" | "holderOf">;
@@ -27,7 +27,7 @@ export class SourceLeases {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #permits = new Map<string, AbortController>();
-  /** Until when sources are left to other nodes: monotonic. */
+  /** Source → monotonic time until which it is left to other nodes. */
   readonly #leftUntil = new Map<string, number>();
 
   constructor(leases: LeasesOfNodes, log: TakenOverLog, clock: Clock, logger: Logger) {
@@ -101,7 +101,7 @@ export class SourceLeases {
 /** A node that could run a source. */
 type SpreadNode = Pick<SeenNode, "node" | "sources" | "held" | "startedAt" | "trouble" | "lostSince">;
 
-/** Of `held`, which this node runs: a source that another node should run, because it runs fewer. */
+/** A source of `held`, which this node runs, that another node should run because it runs fewer. */
 export function sourceToGiveUp(
   node: string,
   held: readonly string[],
