@@ -44,9 +44,9 @@ export interface ConfigInput {
 }
 
 export type ConfigResult = {
-  /** Of every key. With faults: without the values that are not valid. */
+  /** A setting for every key. Where there are faults, values that are not valid are missing. */
   readonly settings: readonly Setting[];
-  /** For the operator; nothing is wrong with the configuration. */
+  /** Lines for the operator about what is no fault. */
   readonly warnings: readonly string[];
 } & (
   | { readonly ok: true; readonly config: Config }
@@ -107,11 +107,9 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/**
- * The environment as a layer: `GAZETTEER_` and the key in upper snake case. Lists are separated by commas, `sources` is
- * JSON. An empty variable counts as not set. An unknown `GAZETTEER_…` is a warning and not a fault, because a variable
- * may belong to another version, or to a program that runs this one.
- */
+// The environment as a layer: `GAZETTEER_` and the key in upper snake case. Lists are separated by commas, `sources` is
+// JSON. An empty variable counts as not set. An unknown `GAZETTEER_…` is a warning and not a fault, because a variable
+// may belong to another version, or to a program that runs this one.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

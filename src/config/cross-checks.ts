@@ -34,10 +34,8 @@ export const isSet = (setting: Setting | undefined): boolean => {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 };
 
-/**
- * What controllers forward, over all sources: a resource is forwarded to one controller only, it is none that this service
- * has itself, and there is the alias under which it is requested.
- */
+// What controllers forward, over all sources: a resource is forwarded to one controller only, it is none that this service
+// has itself, and there is the alias under which it is requested.
 
 const FORWARDED_ALIAS = "onos";
 

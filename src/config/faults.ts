@@ -11,7 +11,7 @@ export interface FilePosition {
   readonly column?: number;
 }
 
-/** Where a value was set. */
+/** The place where a value was set. */
 export type SettingOrigin =
   | { readonly kind: "default" }
   | { readonly kind: "environment"; readonly name: string }
@@ -19,14 +19,14 @@ export type SettingOrigin =
   | { readonly kind: "file"; readonly file: PositionSource; readonly path: KeyPath };
 
 export interface PositionSource {
-  /** Of the value at `path` or, with `atKey`, of its key; when it is absent, of the nearest enclosing value. */
+  /** The position of the value at `path` or, with `atKey`, of its key; when it is absent, of the nearest enclosing value. */
   position(path: KeyPath, atKey?: boolean): FilePosition;
 }
 
 export interface ConfigFault {
   /** Absent when the fault belongs to no value: a file that cannot be read. */
   readonly origin?: SettingOrigin;
-  /** From the value of the origin on. Empty when the fault is that of the value as a whole. */
+  /** The path from the value of the origin on. Empty when the fault is that of the value as a whole. */
   readonly path: KeyPath;
   readonly message: string;
   /** The key itself is wrong, not its value. */

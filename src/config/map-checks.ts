@@ -85,7 +85,7 @@ function entriesOf(settings: readonly Setting[], name: string): readonly unknown
   return Array.isArray(value) ? value : [];
 }
 
-/** With the origin of each entry: a variable holds the whole list, the position in a file is that of the entry. */
+/** The faults of all entries, with the origin of each entry: a variable holds the whole list, the position in a file is that of the entry. */
 function faultsOf(
   settings: readonly Setting[],
   name: string,

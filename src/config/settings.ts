@@ -131,11 +131,9 @@ export function nestSettings(settings: readonly Setting[]): Record<string, unkno
   return root;
 }
 
-/**
- * The keys of the configuration, from its schema: the name in the file (`limits.headerBytes`), the name in the
- * environment (`GAZETTEER_LIMITS_HEADER_BYTES`), and the conversion of text to a value. A new key of the schema needs
- * nothing here.
- */
+// The keys of the configuration, from its schema: the name in the file (`limits.headerBytes`), the name in the
+// environment (`GAZETTEER_LIMITS_HEADER_BYTES`), and the conversion of text to a value. A new key of the schema needs
+// nothing here.
 
 export interface ConfigKey {
   /** `limits.headerBytes`. */

@@ -1,6 +1,6 @@
 /**
  * The effective configuration as text: a valid configuration file in which a comment after each value names its origin.
- * Secrets are not shown (hide-secrets.ts). Paths are absolute, so that the text means the same in every folder.
+ * Secrets are not shown. Paths are absolute, so that the text means the same in every folder.
  */
 import type Type from "typebox";
 import { stringify } from "yaml";
@@ -52,11 +52,9 @@ export function renderSettings(settings: readonly Setting[]): string {
 const renderValue = (value: unknown): string =>
   stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 
-/**
- * Replaces secrets in values of the configuration: what the schema of a source marks as a secret, whatever is named like
- * one (a misspelt key, an unknown kind of source, a parameter in the query of a URL), and user names and passwords in
- * URLs. The path of a file and the name of a variable that hold a secret are shown: an operator looks for them.
- */
+// Replaces secrets in values of the configuration: what the schema of a source marks as a secret, whatever is named like
+// one (a misspelt key, an unknown kind of source, a parameter in the query of a URL), and user names and passwords in
+// URLs. The path of a file and the name of a variable that hold a secret are shown: an operator looks for them.
 
 const SECRET_NAME = /passw|passphrase|secret|token|community|credential|(api|auth|private|priv).?key/i;
 const FILE_NAME = /File$/;

@@ -6,9 +6,9 @@ import { quote } from "../lib/error-text.ts";
 import { adviseGoneKey } from "../lib/gone-keys.ts";
 import { isRecord } from "../lib/is-record.ts";
 import { nearest } from "../lib/nearest.ts";
+import type { SchemaFault } from "../lib/schema-faults.ts";
 import { type Claims, referencedDevices } from "../model/claim.ts";
 import { deviceKey } from "../model/ids.ts";
-import type { OptionFault } from "../sources/option-fault.ts";
 import { createSource, createSources, type RegisteredSource, SOURCE_KINDS } from "../sources/registry.ts";
 import { checkSecretFiles } from "../sources/secret.ts";
 import type { SourceContext } from "../sources/source.ts";
@@ -65,9 +65,9 @@ export function referencedVariables(settings: readonly Setting[]): string[] {
 
 /** What `gazetteer check` finds in what the sources would read. */
 export interface SourceContents {
-  /** Such as that of the network in a file, each with the origin of its entry. */
+  /** Faults such as those of the network in a file, each with the origin of its entry. */
   readonly faults: readonly ConfigFault[];
-  /** For the operator; nothing is wrong with the configuration. */
+  /** Lines for the operator about what is no fault. */
   readonly warnings: readonly string[];
 }
 
@@ -95,7 +95,7 @@ export async function checkSourceContents(
     const checked = secrets.faults.length === 0 ? await source.check?.() : undefined;
     const found = [
       ...secrets.faults,
-      ...(checked?.faults ?? []).map((message): OptionFault => ({ path: [], message })),
+      ...(checked?.faults ?? []).map((message): SchemaFault => ({ path: [], message })),
     ];
     if (checked?.claims) networks.push(checked.claims);
     else isWhole = false;
@@ -110,7 +110,7 @@ const MAX_EXAMPLES = 5;
 
 /** `isWhole`: every source was read, so that no other one can report the devices. */
 function unknownDeviceNotes(networks: readonly Claims[], isWhole: boolean): string[] {
-  /** By key, as it is written. */
+  /** Ids as they are written, by key. */
   const known = new Map<string, string>();
   for (const { devices = [] } of networks)
     for (const { id, aliases = [] } of devices)

@@ -268,10 +268,8 @@ function parseLocations(value: unknown): { elementId: string; port: string }[] {
   });
 }
 
-/**
- * The device ids of nodes. A node keeps the id of the file where that is a valid id which no other node has in any case,
- * because users know and store it. Any other id is changed as little as possible, and that is noted.
- */
+// The device ids of nodes. A node keeps the id of the file where that is a valid id which no other node has in any case,
+// because users know and store it. Any other id is changed as little as possible, and that is noted.
 
 /** Room for a number at the end. */
 const MAX_CHANGED_LENGTH = CLAIM_LIMITS.id - 16;

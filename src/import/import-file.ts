@@ -36,7 +36,7 @@ export type ImportResult =
     }
   | { readonly ok: false; readonly message: string };
 
-/** To find the line of a note a text is searched from its start; in a larger one the path stands for it. */
+/** The line of a note is found by a search from the start of the text; in a text larger than this the path stands for it. */
 const MAX_SEARCHED_CHARS = 4 * 1024 * 1024;
 /** Further notes are only counted. */
 const MAX_NOTES = 50;
@@ -107,7 +107,7 @@ const refuse = (message: string, at?: ImportPosition) =>
 const fromGraph = (result: GraphResult): ClaimsResult =>
   result.ok ? { ok: true, ...claimsOfGraph(result.graph) } : result;
 
-/** By the one key that each format cannot do without. */
+/** Recognises a format by the one key that it cannot do without. */
 function detectFormat(document: unknown): DocumentFormat | undefined {
   if (!isRecord(document)) return undefined;
   if (document.type === "NetworkGraph") return "netjson";
@@ -131,10 +131,8 @@ function lineText(text: string, language: Language | undefined, at: ImportPositi
   return line === undefined ? "" : `:${line}`;
 }
 
-/**
- * The claims of an import as a document in the format of the file source, in its short form: ports stand in their device,
- * and a link whose reverse says the same is one record with `bidirectional: true`.
- */
+// The claims of an import as a document in the format of the file source, in its short form: ports stand in their device,
+// and a link whose reverse says the same is one record with `bidirectional: true`.
 
 type PortRecord = Omit<ClaimTypes["ports"], "element">;
 type DeviceRecord = ClaimTypes["devices"] & { readonly ports?: readonly PortRecord[] };

@@ -76,11 +76,9 @@ export const textOf = (value: unknown): string | undefined =>
       ? String(value)
       : undefined;
 
-/**
- * Splits what a file knows about a node or an edge into fields of the record and annotations. A property whose name is a
- * field of the record, with a value that the field accepts, is that field. Everything else is an annotation, so that
- * nothing of the file is lost; what an annotation cannot hold is reported.
- */
+// Splits what a file knows about a node or an edge into fields of the record and annotations. A property whose name is a
+// field of the record, with a value that the field accepts, is that field. Everything else is an annotation, so that
+// nothing of the file is lost; what an annotation cannot hold is reported.
 
 export interface SplitProperties {
   readonly fields: Record<string, unknown>;
@@ -117,7 +115,7 @@ const ANNOTATION_NAMES: ReadonlyMap<string, string> = new Map([
   ["lng", "longitude"],
 ]);
 
-/** In an export of this service, what it added itself: it adds it again. */
+/** Properties that this service added to its own export: it adds them again. */
 const EXPORT_ONLY = ["kind", "label", "conflict", "ids", "source_port", "target_port", "srcPort", "dstPort"];
 const addedFields = (kind: RecordKind): ReadonlySet<string> =>
   new Set([...EXPORT_ONLY, ...Object.keys(ENTITY_SCHEMAS[kind].properties)]);

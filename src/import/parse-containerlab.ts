@@ -17,7 +17,7 @@ import {
 
 type DeviceType = (typeof DEVICE_TYPES)[number];
 
-/** By a part of the kind; a kind that is not here gets the default type. */
+/** Types by a part of the kind; a kind that is not here gets the default type. */
 const TYPES: readonly (readonly [pattern: RegExp, type: DeviceType])[] = [
   [/^(linux|host|ext-container|k8s-kind|generic_vm)$/, "SERVER"],
   [/vsrx|paloalto|fortinet|checkpoint|ftdv|asav|sophos/, "FIREWALL"],

@@ -33,9 +33,9 @@ interface Item {
   readonly attributes: ReadonlyMap<string, string>;
   readonly data: Map<string, Value>;
   readonly ports: string[];
-  /** Of an edge: what the graph says where the edge does not. */
+  /** Direction of an edge: that of the graph where the edge has none. */
   readonly directed: boolean;
-  /** Of a node: the node whose graph it is in. */
+  /** The node whose graph this node is in. */
   readonly group: string | undefined;
 }
 
@@ -178,7 +178,7 @@ class GraphmlReader {
     if (text !== "") this.#open.at(-1)?.data.set(name, convert(text, type));
   }
 
-  /** With the defaults of the keys for this domain. */
+  /** The data with the defaults of the keys for this domain. */
   #properties({ data }: Item, domain: string): Record<string, Value> {
     const properties = new Map<string, Value>();
     for (const key of this.#keys.values()) {
@@ -238,7 +238,7 @@ class GraphmlReader {
   }
 }
 
-/** Without a prefix. Namespaces are not resolved: the library searches all open elements for each name. */
+/** The name without its prefix. Namespaces are not resolved: the library searches all open elements for each name. */
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
 
 const ANNOTATION_PREFIX = "annotations.";
@@ -265,11 +265,11 @@ function convert(text: string, type: string): Value {
   return text === "false" || text === "0" ? false : text;
 }
 
-/** The speed of a link as the Internet Topology Zoo writes it: in bit/s, or a number and a unit. */
+// The speed of a link as the Internet Topology Zoo writes it: in bit/s, or a number and a unit.
 
 const BITS_PER_UNIT: Readonly<Record<string, number>> = { K: 1e3, M: 1e6, G: 1e9, T: 1e12 };
 
-/** In Mb/s; undefined when there is none, or none that can be read. */
+/** The speed in Mb/s; undefined when there is none, or none that can be read. */
 function linkSpeedMbps({ LinkSpeedRaw, LinkSpeed, LinkSpeedUnits }: Properties): number | undefined {
   const raw = positive(LinkSpeedRaw);
   if (raw !== undefined) return raw / 1e6;

@@ -51,7 +51,3 @@ export function createPollLoop({ sink, intervalMs, clock, signal, random }: Poll
       }),
   };
 }
-
-/** The loop of a source that nothing nudges. */
-export const runPoll = (options: PollLoopOptions, poll: () => Promise<PollResult>): Promise<void> =>
-  createPollLoop(options).run(poll);

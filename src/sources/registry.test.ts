@@ -63,7 +63,7 @@ describe("an invalid entry is rejected", () => {
     [null, "", /must be keys and values/],
     [["demo"], "", /must be keys and values/],
     [{}, "type", /is required \(one of controller, demo/],
-    [{ type: "dmeo" }, "type", /dmeo is not a kind of source, did you mean demo\?/],
+    [{ type: "dmeo" }, "type", /dmeo is not a kind of source; did you mean demo\?/],
     [{ type: "constructor" }, "type", /is not a kind of source/],
     [{ type: "demo", name: "" }, "name", /must be up to 63/],
     [{ type: "demo", name: "a b" }, "name", /must be up to 63/],

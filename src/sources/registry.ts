@@ -5,7 +5,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { isRecord } from "../lib/is-record.ts";
-import { findSchemaFaults } from "../lib/schema-faults.ts";
+import { findSchemaFaults, type SchemaFault, suggestName } from "../lib/schema-faults.ts";
 import { ControllerOptions, createControllerSource } from "./controller/controller.ts";
 import { createDemoSource } from "./demo/demo.ts";
 import { DemoOptions } from "./demo/options.ts";
@@ -13,7 +13,6 @@ import { createExecSource, ExecOptions } from "./exec/exec.ts";
 import { createFileSource, FileOptions } from "./file/file.ts";
 import { createHttpSource, HttpOptions } from "./http/http.ts";
 import { OpenflowOptions } from "./openflow/options.ts";
-import { type OptionFault, suggestion } from "./option-fault.ts";
 import { RestconfOptions } from "./restconf/options.ts";
 import { findSecretFaults } from "./secret.ts";
 import { findSnmpFaults, SnmpOptions } from "./snmp/options.ts";
@@ -24,8 +23,8 @@ import { createThreadedSource } from "./thread/threaded-source.ts";
 
 interface Rejected {
   readonly ok: false;
-  /** At least one. */
-  readonly faults: readonly OptionFault[];
+  /** The faults of the entry, at least one. */
+  readonly faults: readonly SchemaFault[];
 }
 
 type KindResult = { readonly ok: true; readonly source: Source } | Rejected;
@@ -42,7 +41,7 @@ export interface SourceKind {
 interface KindSettings<Options> {
   readonly thread?: boolean;
   /** Faults that the schema does not express, of options that match it. */
-  readonly findFaults?: (options: Options) => readonly OptionFault[];
+  readonly findFaults?: (options: Options) => readonly SchemaFault[];
 }
 
 function sourceKind<T extends Type.TObject>(
@@ -103,7 +102,7 @@ export interface RegisteredSource extends ConfiguredSource {
 
 type SourceResult = ({ readonly ok: true } & RegisteredSource) | Rejected;
 
-const fail = (path: OptionFault["path"], message: string): Rejected => ({
+const fail = (path: SchemaFault["path"], message: string): Rejected => ({
   ok: false,
   faults: [{ path, message }],
 });
@@ -127,7 +126,7 @@ export function createUnthreadedSource(entry: unknown, context: SourceContext): 
   }
   const known = Object.hasOwn(SOURCE_KINDS, kind) ? SOURCE_KINDS[kind] : undefined;
   if (!known) {
-    return fail(["type"], `${kind} is not a kind of source${suggestion(kind, Object.keys(SOURCE_KINDS))}`);
+    return fail(["type"], `${kind} is not a kind of source; ${suggestName(kind, Object.keys(SOURCE_KINDS))}`);
   }
   if (typeof name !== "string" || !NAME_PATTERN.test(name)) {
     return fail(["name"], "must be up to 63 letters, digits, _ . or -, and start with a letter or digit");
@@ -139,12 +138,12 @@ export function createUnthreadedSource(entry: unknown, context: SourceContext): 
 
 type SourcesResult =
   | { readonly ok: true; readonly sources: readonly RegisteredSource[] }
-  | { readonly ok: false; readonly faults: readonly (OptionFault & { readonly index: number })[] };
+  | { readonly ok: false; readonly faults: readonly (SchemaFault & { readonly index: number })[] };
 
 /** Creates the sources of all entries, or returns a fault for each invalid entry. Names must be unique. */
 export function createSources(entries: readonly unknown[], context: SourceContext): SourcesResult {
   const sources: RegisteredSource[] = [];
-  const faults: (OptionFault & { index: number })[] = [];
+  const faults: (SchemaFault & { index: number })[] = [];
   const names = new Set<string>();
   for (const [index, entry] of entries.entries()) {
     const created = createSource(entry, context);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
-import type { OptionFault } from "./option-fault.ts";
+import type { SchemaFault } from "../lib/schema-faults.ts";
 import { checkSecretFiles, findSecretFaults, parseCredentials, readSecret, secretOptions } from "./secret.ts";
 
 const Options = Type.Object(
@@ -115,7 +115,7 @@ describe("a secret that cannot be read", () => {
 });
 
 describe("faults of the options", () => {
-  const cases: [Options, OptionFault[]][] = [
+  const cases: [Options, SchemaFault[]][] = [
     [{ community: SECRET }, []],
     [{ communityEnv: VARIABLE, v3: { authPassword: SECRET } }, []],
     [

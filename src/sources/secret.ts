@@ -10,9 +10,9 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import Type from "typebox";
 import { isRecord } from "../lib/is-record.ts";
+import type { SchemaFault } from "../lib/schema-faults.ts";
 import { type KeyPath, schemaOption } from "../lib/schema-faults.ts";
 import { pathText } from "../lib/schema-values.ts";
-import type { OptionFault } from "./option-fault.ts";
 
 const MAX_SECRET_BYTES = 64 * 1024;
 
@@ -103,7 +103,7 @@ export async function readSecretFile(path: string): Promise<SecretResult> {
   }
 }
 
-/** At most one byte more than allowed, whatever the size in the file's status is. */
+/** Reads at most one byte more than allowed, whatever the size in the file's status is. */
 async function readBounded(handle: FileHandle): Promise<Uint8Array> {
   const buffer = new Uint8Array(MAX_SECRET_BYTES + 1);
   let length = 0;
@@ -158,14 +158,12 @@ export function parseCredentials(text: string): CredentialsResult {
   };
 }
 
-/**
- * The checks of secrets for every kind of source, by the marks in its schema (secret.ts): faults of the options, and, for
- * `gazetteer check`, what is wrong with the files. A kind needs no check of its own. A secret may stand in a nested object.
- */
+// The checks of secrets for every kind of source, by the marks in its schema (secret.ts): faults of the options, and, for
+// `gazetteer check`, what is wrong with the files. A kind needs no check of its own. A secret may stand in a nested object.
 
 /** One secret among the options that were given. */
 interface GivenSecret {
-  /** Of the object that has the options. */
+  /** The path of the object that has the options. */
   readonly path: KeyPath;
   readonly name: string;
   /** The options that are given, one to three. */
@@ -200,8 +198,8 @@ function givenSecrets(schema: Type.TSchema, value: unknown, path: KeyPath = []):
   });
 }
 
-/** Of options that match the schema. The environment does not change while the process runs, so it is checked at once. */
-export function findSecretFaults(schema: Type.TSchema, options: unknown): OptionFault[] {
+/** The faults of options that match the schema. The environment does not change while the process runs, so it is checked at once. */
+export function findSecretFaults(schema: Type.TSchema, options: unknown): SchemaFault[] {
   return givenSecrets(schema, options).flatMap(({ path, name, given, text, variable }) => {
     if (given.length > 1) {
       const message = `only one of ${given.join(" and ")} can be given`;
@@ -215,7 +213,7 @@ export function findSecretFaults(schema: Type.TSchema, options: unknown): Option
   });
 }
 
-const faultOf = (path: KeyPath, message: string | undefined): OptionFault[] =>
+const faultOf = (path: KeyPath, message: string | undefined): SchemaFault[] =>
   message === undefined ? [] : [{ path, message }];
 
 /** Secrets of this name have a form in every kind of source. */
@@ -226,7 +224,7 @@ function formFault(name: string, value: string): string | undefined {
 
 /** What `gazetteer check` finds in the files. */
 interface SecretFileReport {
-  readonly faults: readonly OptionFault[];
+  readonly faults: readonly SchemaFault[];
   /** Nothing is wrong with the configuration, but others can read the secret. */
   readonly warnings: readonly string[];
 }
@@ -236,7 +234,7 @@ export async function checkSecretFiles(
   schema: Type.TSchema | undefined,
   options: unknown,
 ): Promise<SecretFileReport> {
-  const faults: OptionFault[] = [];
+  const faults: SchemaFault[] = [];
   const warnings: string[] = [];
   for (const { path, name, file } of schema ? givenSecrets(schema, options) : []) {
     if (file === undefined) continue;

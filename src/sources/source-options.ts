@@ -45,7 +45,7 @@ export function commonOptionsOf(entry: object): CommonOptions {
   return Value.Parse(CommonOptions, Value.Default(CommonOptions, given));
 }
 
-/** The options that all polled sources have in common. */
+// The options that all polled sources have in common.
 
 const MAX_INTERVAL_SECONDS = 86_400;
 

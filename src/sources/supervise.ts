@@ -46,7 +46,7 @@ export interface SupervisorOptions extends SourceContext {
 export interface RunPermit {
   /** Aborts when the source may no longer run. */
   readonly lost: AbortSignal;
-  /** To be called when the source no longer runs. */
+  /** Must be called when the source no longer runs. */
   release(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export interface Supervisor {
    * at once, begins with the full set, as every run does.
    */
   restart(sourceName: string): void;
-  /** In the order of the sources. */
+  /** The status of each source, in the order of the sources. */
   status(): SourceReport[];
 }
 
@@ -147,7 +147,7 @@ class SupervisedSource {
   #lastSyncedAt: number | undefined;
   #restarts = 0;
   #upstreamLogs: readonly string[] = [];
-  /** Of the current run. */
+  /** Aborts the current run; undefined between runs. */
   #run: AbortController | undefined;
   #permit: RunPermit | undefined;
   #mustRestart = false;
@@ -182,7 +182,7 @@ class SupervisedSource {
       this.#permit = permit;
       await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
       if (!signal.aborted) this.#setStandby();
-      // Without NATS that takes a while.
+      // The release takes a while when NATS cannot be reached.
       await permit?.release();
     }
     this.#setState("stopped", undefined);

@@ -99,7 +99,7 @@ describe("check", () => {
     expect(status).toBe(2);
     expect(stderr.split("\n").map((line) => line.replace(path, "F"))).toEqual([
       "F:3:5: sources[0].devises: unknown key; did you mean devices?",
-      "F:4:11: sources[1].type: dmeo is not a kind of source, did you mean demo?",
+      "F:4:11: sources[1].type: dmeo is not a kind of source; did you mean demo?",
       "",
     ]);
   });

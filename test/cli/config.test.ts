@@ -204,7 +204,7 @@ describe("check", () => {
       "FILE:1:1: prot: unknown key; did you mean port?",
       "GAZETTEER_READERS: must be a whole number from 1 to 256 or auto",
       "FILE:5:14: sources[0].devices: must be a whole number from 1 to 50000",
-      "FILE:6:13: sources[1].type: dmeo is not a kind of source, did you mean demo?",
+      "FILE:6:13: sources[1].type: dmeo is not a kind of source; did you mean demo?",
       "--openflow: listen: must be [HOST:]PORT, such as 6653 or 0.0.0.0:6653",
       "GAZETTEER_CREDENTIALS: there is no colon in it; it must be <USERNAME>:<PASSWORD>",
       "USERS:1:1: not NAME:HASH; make the line with gazetteer passwd",

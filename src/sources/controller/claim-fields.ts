@@ -37,7 +37,7 @@ export function claimFields(kind: Kind, record: RawRecord): Record<string, unkno
   return Object.fromEntries(fields);
 }
 
-/** Without the empty ones that every device has, and without `dropped`. Undefined when none is left. */
+/** The annotations without the empty ones that every device has, and without `dropped`. Undefined when none is left. */
 export function claimAnnotations(annotations: unknown, dropped?: string): unknown {
   if (!isRecord(annotations)) return annotations;
   const kept = Object.entries(annotations).filter(

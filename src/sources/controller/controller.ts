@@ -66,7 +66,7 @@ export function createControllerSource(
   };
 }
 
-/** The options of the `controller` source. */
+// The options of the `controller` source.
 
 const DEFAULT_INTERVAL_SECONDS = 5;
 

@@ -60,16 +60,16 @@ interface Pause {
 
 type Snapshot = { readonly [K in Kind]: ClaimTypes[K][] };
 
-/** Of one run of the source. */
+/** Follows the other Gazetteer during one run of the source. */
 export class GazetteerFollower {
   readonly #options: FollowerOptions;
-  /** What the sink has. */
+  /** The log and revision that the sink has. */
   #position: { readonly logId: string; readonly revision: number } | undefined;
   #snapshot: Snapshot | undefined;
   #changes: ClaimChange[] = [];
   #publishedLogs = "";
   readonly #backoff = createBackoff(INITIAL_BACKOFF_MS, MAX_BACKOFF_MS);
-  /** Until when a service that starts is waited for. */
+  /** Time until which a service that starts is waited for. */
   #startDeadlineMs: number | undefined;
   /** Connections in a row that brought no revision. */
   #fruitless = 0;
@@ -267,7 +267,7 @@ const fetchFromLog =
     throw new ClientError({ status: 0, code: "protocol", detail: "the service has another log now" });
   };
 
-/** Without text of the upstream, other than a problem's code. */
+/** Describes the error without text of the upstream, other than a problem's code. */
 function describeError({ status, code, detail, cause }: ClientError, host: string): string {
   if (cause instanceof UpstreamError) return cause.failure.message;
   return `${host}: ${status === 0 ? oneLine(detail) : `responds with status ${status} (${oneLine(code)})`}`;
@@ -276,12 +276,10 @@ function describeError({ status, code, detail, cause }: ClientError, host: strin
 const oneLine = (text: string): string =>
   text.slice(0, MAX_REASON_CHARS).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 
-/**
- * From the entities and changes of another Gazetteer to claims. What that service adds itself is not claimed: `sources`,
- * `firstSeen`, `lastChanged`, `revision`, what follows from other fields (the id of a link, `bidirectional`, `location`),
- * and the texts of conflicts: this service finds the conflicts of its own view, and would otherwise repeat those of the
- * other one, each with the next service in a chain. `verified` and `lastUpdate` are claimed.
- */
+// From the entities and changes of another Gazetteer to claims. What that service adds itself is not claimed: `sources`,
+// `firstSeen`, `lastChanged`, `revision`, what follows from other fields (the id of a link, `bidirectional`, `location`),
+// and the texts of conflicts: this service finds the conflicts of its own view, and would otherwise repeat those of the
+// other one, each with the next service in a chain. `verified` and `lastUpdate` are claimed.
 
 /** Set by the view, see model/conflict.ts. */
 const CONFLICT = "conflict";
@@ -324,15 +322,13 @@ const removalOf = ({ resource, value }: WatchChange): ClaimChange => ({
   id: idOf(value),
 });
 
-/**
- * Loops of services that read from each other. In a loop no claim would ever end: each service would show what the next
- * one still shows.
- *
- * Every service shows the logs that its sources come from (`Sink.setUpstreamLogs`, `/readyz`), also those of a source that
- * it refuses, and refuses a source whose upstream has this service's own log in that list. So every source that is part of
- * a loop is refused, in whatever order the services start, and as long as the loop is configured. A source checks again in
- * each interval, so a loop over several services is found after as many intervals at the most, and so is its end.
- */
+// Loops of services that read from each other. In a loop no claim would ever end: each service would show what the next
+// one still shows.
+//
+// Every service shows the logs that its sources come from (`Sink.setUpstreamLogs`, `/readyz`), also those of a source that
+// it refuses, and refuses a source whose upstream has this service's own log in that list. So every source that is part of
+// a loop is refused, in whatever order the services start, and as long as the loop is configured. A source checks again in
+// each interval, so a loop over several services is found after as many intervals at the most, and so is its end.
 
 /** The logs that a source of this peer comes from, each once. */
 export const upstreamLogsOf = ({ logId, sources }: GazetteerPeer): string[] => [

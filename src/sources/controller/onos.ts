@@ -92,14 +92,12 @@ function parseList(kind: Kind, body: Uint8Array): readonly unknown[] | undefined
   }
 }
 
-/**
- * From the lists of ONOS to claims: a pure function. Records have the fields of the interface, with the habits of ONOS:
- * - `[eth1](1)` is port 1 with a name, `LOCAL` and `local` are one port, the VLAN -1 is None (`canonicalClaim` reads these);
- * - keys may be missing, `humanReadableLastUpdate` is derived, later versions may have more fields: only known ones count;
- * - locations are in the order of a hash table, so they are sorted: the order says nothing, and must cause no change;
- * - releases before 1.14 have one `location` of a host and not `locations`;
- * - `lastUpdate` is a number below 1 where ONOS does not know it.
- */
+// From the lists of ONOS to claims: a pure function. Records have the fields of the interface, with the habits of ONOS:
+// - `[eth1](1)` is port 1 with a name, `LOCAL` and `local` are one port, the VLAN -1 is None (`canonicalClaim` reads these);
+// - keys may be missing, `humanReadableLastUpdate` is derived, later versions may have more fields: only known ones count;
+// - locations are in the order of a hash table, so they are sorted: the order says nothing, and must cause no change;
+// - releases before 1.14 have one `location` of a host and not `locations`;
+// - `lastUpdate` is a number below 1 where ONOS does not know it.
 
 /** The records of each list, as parsed from JSON. */
 type OnosLists = Readonly<Record<Kind, readonly unknown[]>>;

@@ -36,7 +36,7 @@ export interface GazetteerPeer {
   readonly logId: string;
   /** The name of each of its sources that reads from Gazetteers, and from which logs. */
   readonly sources: readonly { readonly name: string; readonly upstreamLogs: readonly string[] }[];
-  /** Not all of its sources have reported yet. */
+  /** Set while not all of its sources have reported. */
   readonly isStarting: boolean;
 }
 
@@ -79,7 +79,7 @@ async function identifyByHeader(upstream: Upstream, signal: AbortSignal): Promis
   return { ok: true, kind: "gazetteer", logId, sources: [], isStarting: false };
 }
 
-/** Without a slash at its end. */
+/** The URL of the service, without a slash at its end. */
 export const serviceUrlOf = ({ url }: Upstream): string =>
   parseAddress(url, undefined).serviceUrl.href.replace(/\/+$/, "");
 

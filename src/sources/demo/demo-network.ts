@@ -35,7 +35,7 @@ export function createDemoNetwork({
 
 /** The use of the ports of one device. */
 interface PortUsage {
-  /** From port to cable number. */
+  /** Port → number of its cable. */
   readonly cables: Map<number, number>;
   hosts: { readonly firstPort: number; readonly lastPort: number } | undefined;
 }

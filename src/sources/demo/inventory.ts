@@ -112,7 +112,7 @@ export function createInventory({ devices, sites, edges }: NetworkPlan, seed: nu
   };
 }
 
-/** From a block that is outside the subnets of the hosts. */
+/** An address from a block that is outside the subnets of the hosts. */
 const managementAddress = (device: number): string =>
   `10.254.${Math.floor(device / 254)}.${1 + (device % 254)}`;
 

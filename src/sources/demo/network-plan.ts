@@ -20,7 +20,7 @@ interface Site {
 export interface PlannedDevice {
   readonly layer: EquipmentLayer;
   readonly site: number;
-  /** From 1, within its layer and site. */
+  /** The number of the device within its layer and site, from 1. */
   readonly ordinal: number;
 }
 
@@ -50,7 +50,7 @@ export interface NetworkPlan {
   readonly sites: readonly Site[];
   readonly devices: readonly PlannedDevice[];
   readonly cables: readonly PlannedCable[];
-  /** Those of one site are consecutive. */
+  /** Devices with ports for hosts. Those of one site are consecutive. */
   readonly edges: readonly EdgeDevice[];
 }
 
@@ -260,14 +260,12 @@ function kilometres(a: Omit<City, "code" | "name">, b: Omit<City, "code" | "name
   return 2 * 6371 * Math.asin(Math.sqrt(h));
 }
 
-/**
- * The hosts of the simulated network, computed. A host is a number; its edge device, port, MAC and addresses are
- * functions of that number, so that a million hosts need no memory.
- *
- * Every edge device has its own subnets (a block of 10.0.0.0/8 and a /64 of 2001:db8::/32), and a host keeps the
- * addresses of its home device when it moves. The lower half of an IPv4 subnet holds the first leases, the upper half the
- * second ones. A host whose address changes switches between the two, so no two hosts ever share an address.
- */
+// The hosts of the simulated network, computed. A host is a number; its edge device, port, MAC and addresses are
+// functions of that number, so that a million hosts need no memory.
+//
+// Every edge device has its own subnets (a block of 10.0.0.0/8 and a /64 of 2001:db8::/32), and a host keeps the
+// addresses of its home device when it moves. The lower half of an IPv4 subnet holds the first leases, the upper half the
+// second ones. A host whose address changes switches between the two, so no two hosts ever share an address.
 
 /** A type of host, with the vendor prefixes of its MACs. */
 interface HostType {

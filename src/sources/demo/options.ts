@@ -1,8 +1,8 @@
 /** The options of the `demo` source, and their short form `devices=50,hosts=300`. */
 import Type from "typebox";
 import Value from "typebox/value";
+import type { SchemaFault } from "../../lib/schema-faults.ts";
 import { findSchemaFaults } from "../../lib/schema-faults.ts";
-import type { OptionFault } from "../option-fault.ts";
 
 export const DemoOptions = Type.Object(
   {
@@ -35,12 +35,12 @@ export const DEMO_DEFAULTS: Required<DemoOptions> = { devices: 50, hosts: 300, c
 
 export type DemoSpec =
   | { readonly ok: true; readonly options: DemoOptions }
-  | { readonly ok: false; readonly faults: readonly OptionFault[] };
+  | { readonly ok: false; readonly faults: readonly SchemaFault[] };
 
 /** `devices=N,hosts=N,churn=PER_SECOND,seed=N`, each at most once and in any order. Empty means all defaults. */
 export function parseDemoSpec(text: string): DemoSpec {
   const options = new Map<string, number | string>();
-  const faults: OptionFault[] = [];
+  const faults: SchemaFault[] = [];
   for (const part of text.split(",").map((piece) => piece.trim())) {
     if (part === "") continue;
     const [name = "", value = ""] = part.split(/\s*=\s*/, 2);

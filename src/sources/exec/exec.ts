@@ -7,7 +7,7 @@
 import Type from "typebox";
 import { pathText } from "../../lib/schema-values.ts";
 import { parseNetwork } from "../file/network-file.ts";
-import { runPoll } from "../poll-loop.ts";
+import { createPollLoop } from "../poll-loop.ts";
 import { readSecret, secretOptions, VARIABLE_PATTERN } from "../secret.ts";
 import { checkOf, type Source, type SourceContext } from "../source.ts";
 import { intervalSeconds } from "../source-options.ts";
@@ -33,7 +33,7 @@ export function createExecSource(
       );
     },
     run: (sink, signal) =>
-      runPoll({ sink, intervalMs, clock, signal }, async () => {
+      createPollLoop({ sink, intervalMs, clock, signal }).run(async () => {
         counts.runs_total++;
         const environment = await readEnvironment(options);
         const result = environment.ok
@@ -63,7 +63,7 @@ export function createExecSource(
   };
 }
 
-/** The options of the `exec` source. */
+// The options of the `exec` source.
 
 const DEFAULT_INTERVAL_SECONDS = 30;
 const DEFAULT_TIMEOUT_SECONDS = 30;
@@ -128,10 +128,8 @@ export const ExecOptions = Type.Object(
 );
 export type ExecOptions = Type.Static<typeof ExecOptions>;
 
-/**
- * The variables of the program: those of the configuration, or lines of `NAME=VALUE` in a file or an environment variable
- * of the service. Empty lines and lines that begin with # are skipped. A value is the text after the sign as it is.
- */
+// The variables of the program: those of the configuration, or lines of `NAME=VALUE` in a file or an environment variable
+// of the service. Empty lines and lines that begin with # are skipped. A value is the text after the sign as it is.
 
 type EnvironmentResult =
   | { readonly ok: true; readonly variables: Readonly<Record<string, string>> }

@@ -28,9 +28,9 @@ type CommandResult =
   | { readonly ok: false; readonly message: string };
 
 const INHERITED_VARIABLES = ["PATH", "HOME", "LANG"];
-/** Between SIGTERM and SIGKILL. */
+/** Time between SIGTERM and SIGKILL. */
 const TERMINATION_TIMEOUT_MS = 1000;
-/** For the rest of the output after the program has exited. What it has printed is in the pipe by then. */
+/** How long the rest of the output is waited for after the program has exited. What it has printed is in the pipe by then. */
 const DRAIN_TIMEOUT_MS = 250;
 const GROUP_CHECK_INTERVAL_MS = 20;
 const NO_DIRECTORY = "the folder of the option directory does not exist";
@@ -138,10 +138,8 @@ function signalGroup({ pid }: Child, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/**
- * Reads the output of a program within bounds: all of standard output up to a maximum, and only the end of standard error.
- * An abort ends the reading, also while another process holds the stream open.
- */
+// Reads the output of a program within bounds: all of standard output up to a maximum, and only the end of standard error.
+// An abort ends the reading, also while another process holds the stream open.
 
 interface BoundedOutput {
   /** Resolves at the end of the stream, at the maximum and on abort. */
@@ -191,14 +189,14 @@ function tailOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal) {
   return { ended, lastLine: () => lastLineOf(new TextDecoder().decode(tail)) };
 }
 
-/** On one line for the operator: without control characters, and not long. */
+/** The text on one line for the operator: without control characters, and not long. */
 function lastLineOf(text: string): string {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}+/gu, " ").trim());
   const last = lines.findLast((line) => line !== "") ?? "";
   return last.length > MAX_LINE_CHARS ? `${last.slice(0, MAX_LINE_CHARS)}…` : last;
 }
 
-/** Until `onChunk` returns false. */
+/** Reads until `onChunk` returns false. */
 async function forEachChunk(
   stream: ReadableStream<Uint8Array>,
   signal: AbortSignal,

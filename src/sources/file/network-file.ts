@@ -67,10 +67,8 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/**
- * Parses a JSON or YAML text, and finds the lines of values in it. Fast parsers without positions read the text. Slower
- * ones with positions run only once the text has a fault.
- */
+// Parses a JSON or YAML text, and finds the lines of values in it. Fast parsers without positions read the text. Slower
+// ones with positions run only once the text has a fault.
 
 export type Language = "JSON" | "YAML";
 
@@ -78,7 +76,7 @@ type ParseResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly line?: number; readonly message: string };
 
-/** By the extension of the file name. Without a known extension, a text that begins with a bracket is JSON. */
+/** The language follows from the extension of the file name. Without a known extension, a text that begins with a bracket is JSON. */
 export function languageOf(name: string, text: string): Language {
   if (/\.json$/i.test(name)) return "JSON";
   if (/\.ya?ml$/i.test(name)) return "YAML";
@@ -145,7 +143,7 @@ export function linesOf(
   return language === "JSON" ? findJsonLines(text, paths) : findYamlLines(text, paths);
 }
 
-/** Reads one network file. Each fault is one line of text: `file:line: field: message`. */
+// Reads one network file. Each fault is one line of text: `file:line: field: message`.
 
 export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 

@@ -6,6 +6,7 @@
  * the whole file, because half a network looks like an outage; all faults are listed, so that they are corrected at once.
  */
 import { isRecord } from "../../lib/is-record.ts";
+import { suggestName } from "../../lib/schema-faults.ts";
 import {
   CLAIM_SCHEMAS,
   type Claims,
@@ -16,7 +17,6 @@ import {
 } from "../../model/claim.ts";
 import { ENTITY_SCHEMAS, TRACKING_FIELDS } from "../../model/entity.ts";
 import { deviceKey, idKey, KINDS, type Kind, linkId } from "../../model/ids.ts";
-import { suggestion } from "../option-fault.ts";
 import type { FieldPath } from "./text-location.ts";
 
 export interface RecordFault {
@@ -30,13 +30,13 @@ export type Records =
   | { readonly ok: true; readonly claims: Claims; readonly count: number }
   | {
       readonly ok: false;
-      /** In the order of the kinds and of their lists. */
+      /** The faults, in the order of the kinds and of their lists. */
       readonly faults: readonly RecordFault[];
       /** The number of all faults, also of those that are not listed. */
       readonly faultCount: number;
     };
 
-/** As many faults are listed: the rest is counted. */
+/** Number of faults that are listed; the rest is counted. */
 const MAX_FAULTS = 1000;
 /** A small YAML file with aliases can expand to very many records. */
 const MAX_RECORDS = 5_000_000;
@@ -120,7 +120,7 @@ class RecordReader {
     }
     for (const key of Object.keys(document))
       if (!KINDS.some((kind) => kind === key))
-        this.#fail([key], `is not known here${suggestion(key, KINDS)}`);
+        this.#fail([key], `is not known here; ${suggestName(key, KINDS)}`);
     for (const kind of KINDS) this.#list(kind, document[kind]);
     this.#addReverseLinks();
   }
@@ -222,7 +222,7 @@ class RecordReader {
 
 function withoutServiceFields(kind: Kind, record: RawRecord): RawRecord {
   const { serviceFields } = FIELDS_BY_KIND[kind];
-  // Not by assignment: the field __proto__ would set the prototype, and be lost.
+  // The field is not assigned: the field __proto__ would set the prototype, and be lost.
   return Object.fromEntries(Object.entries(record).filter(([field]) => !serviceFields.has(field)));
 }
 
@@ -242,7 +242,7 @@ function describeFault(kind: Kind, fault: { field: string; message: string }) {
   const name = String(steps.at(-1) ?? "");
   const known = steps.length === 1 ? FIELDS_BY_KIND[kind].known : (INNER_FIELDS[String(steps[0])] ?? []);
   if (known.length > 0 && steps.length > 0 && typeof steps.at(-1) === "string" && !known.includes(name)) {
-    return { steps, message: `is not a field of this record${suggestion(name, known)}` };
+    return { steps, message: `is not a field of this record; ${suggestName(name, known)}` };
   }
   // A record in a list is named by the list: `aliases[1]` must follow the rule of `aliases`.
   const rule = FIELD_RULES[typeof steps.at(-1) === "number" ? String(steps.at(-2)) : name];

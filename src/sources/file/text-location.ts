@@ -171,11 +171,9 @@ export function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/**
- * Lines in a YAML text. The parser with positions reads about 1 MB a second and needs 200 times the memory of its text, so
- * a larger text is narrowed first: its top-level lists are split into items, groups of items are read by the fast parser,
- * and only the group with the fault, or the item with the value, is read by the slow one.
- */
+// Lines in a YAML text. The parser with positions reads about 1 MB a second and needs 200 times the memory of its text, so
+// a larger text is narrowed first: its top-level lists are split into items, groups of items are read by the fast parser,
+// and only the group with the fault, or the item with the value, is read by the slow one.
 
 interface YamlFault {
   readonly line: number;

@@ -7,7 +7,7 @@
  */
 import Type from "typebox";
 import { type Language, parseNetwork } from "../file/network-file.ts";
-import { runPoll } from "../poll-loop.ts";
+import { createPollLoop } from "../poll-loop.ts";
 import { checkOf, type Source, type SourceContext } from "../source.ts";
 import { intervalSeconds } from "../source-options.ts";
 import { upstreamOptions } from "../upstream/options.ts";
@@ -42,7 +42,7 @@ export function createHttpSource(
     check: async () => checkOf(await upstream.checkFiles()),
     run(sink, signal) {
       let validators: Record<string, string> = {};
-      return runPoll({ sink, intervalMs, clock, signal }, async () => {
+      return createPollLoop({ sink, intervalMs, clock, signal }).run(async () => {
         counts.document_polls_total++;
         const response = await upstream.get("", { accept: ACCEPT, headers: validators, signal });
         if (!response.ok) {

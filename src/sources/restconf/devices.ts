@@ -17,7 +17,7 @@ import {
   pointKey,
 } from "./topology-records.ts";
 
-/** As the ids of claims: one malformed alias would reject the whole device. */
+/** The pattern of the ids of claims: one malformed alias would reject the whole device. */
 const VALID_ALIAS = new RegExp(ID_PATTERN);
 const isAlias = (name: string): boolean => name.length <= CLAIM_LIMITS.id && VALID_ALIAS.test(name);
 /** Ports that are not numbered. */
@@ -139,13 +139,11 @@ function numberOf(label: string, records: readonly PointRecord[]): { number?: nu
   return number === undefined ? {} : { number };
 }
 
-/**
- * Joins records of several layers that are one thing: those that a record is supported by, transitively. The same rule
- * holds for nodes (one device) and for termination points (one port).
- *
- * A record that is supported by several of one network is an aggregate of different things: an abstract node over a
- * whole site, a port over the members of a link aggregate. It is a thing of its own and joins none of them.
- */
+// Joins records of several layers that are one thing: those that a record is supported by, transitively. The same rule
+// holds for nodes (one device) and for termination points (one port).
+//
+// A record that is supported by several of one network is an aggregate of different things: an abstract node over a
+// whole site, a port over the members of a link aggregate. It is a thing of its own and joins none of them.
 
 interface Layered {
   readonly key: string;
@@ -216,7 +214,7 @@ export function mergeFacts(layers: readonly Facts[]): Facts {
   if (layers.length === 1) return { ...layers[0] };
   const annotations: Record<string, string> = {};
   const fields: Record<string, unknown> = {};
-  // Not as arguments of one call: a peer may send more layers than a call may have arguments.
+  // The layers are no arguments of one call: a peer may send more layers than a call may have arguments.
   for (const { annotations: own, ...others } of layers.toReversed()) {
     Object.assign(annotations, own);
     Object.assign(fields, others);

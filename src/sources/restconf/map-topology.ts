@@ -36,7 +36,7 @@ export function mapTopology(
   onFault: OnFault,
 ): MappedClaims {
   const index = new TopologyIndex(records);
-  // Before the ports get their numbers, because links may refer to further ports.
+  // Links are resolved before the ports get their numbers, because links may refer to further ports.
   const resolved = resolveLinks(records.links, index, onFault);
   const table = new DeviceTable(records.nodes, inventory);
   const { devices, ports } = table;
@@ -94,7 +94,7 @@ function mapLinks(links: readonly ResolvedLink[], table: DeviceTable): LinkClaim
   }));
 }
 
-/** Between two layers of one device. */
+/** Whether the link is between two layers of one device. */
 const isInside = ({ src, dst }: MappedLink): boolean => src.device === dst.device && src.port === dst.port;
 
 const supportedBy = ({ record }: MappedLink, links: ReadonlyMap<string, MappedLink>): MappedLink[] =>
@@ -150,7 +150,7 @@ function mapHosts(
   return [...claims.values()];
 }
 
-/** Where there are too many, one more than allowed: the sink refuses the host then. */
+/** The ports of the host. Where there are too many, one more than allowed is returned: the sink then refuses the host. */
 function locationsOf(host: HostRecord, index: TopologyIndex, table: DeviceTable): MappedPort[] {
   const named = host.attachedTo.values().map((point) => index.pointOf(host.network, point));
   const linked = index.hostNodeOf(host)?.attachedTo ?? [];
@@ -190,10 +190,8 @@ function addTo(
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/**
- * Finds the node and the termination point at an end of a link. A network may have hundreds of thousands of links, so that
- * ends are looked up by the ids themselves and not by keys made of them.
- */
+// Finds the node and the termination point at an end of a link. A network may have hundreds of thousands of links, so that
+// ends are looked up by the ids themselves and not by keys made of them.
 
 /** The node of one or more hosts, and the ports that links connect it to. */
 interface HostNode {

@@ -60,7 +60,7 @@ export const NETWORK_TOPOLOGY: Dialect = {
 
 /**
  * In the draft a reference lacks a part, and each candidate for that part makes one more: few, so that a document of some
- * megabytes does not make many millions. What is over more than these joins none of them anyway (join-layers.ts).
+ * megabytes does not make many millions. What is over more than these joins none of them anyway (devices.ts).
  */
 const MAX_CANDIDATES = 16;
 
@@ -185,17 +185,15 @@ class NetworkParser {
   }
 }
 
-/** Of an id `MAC/VLAN`. */
+/** The host of an id `MAC/VLAN`. */
 function hostOf(ref: NodeRef, id: string): HostRecord {
   const [mac = "", vlan = "None"] = id.split("/");
   return { ...ref, mac, vlan, ipAddresses: [], attachedTo: [] };
 }
 
-/**
- * The hosts of OpenDaylight's host tracker (releases that still have it): a node `host:MAC` with the addresses that were
- * seen and the termination points where. A host is one per MAC and VLAN, so that a node with addresses in two VLANs is
- * two hosts.
- */
+// The hosts of OpenDaylight's host tracker (releases that still have it): a node `host:MAC` with the addresses that were
+// seen and the termination points where. A host is one per MAC and VLAN, so that a node with addresses in two VLANs is
+// two hosts.
 
 const HOST_NODE = /^host:(.+)$/s;
 const UNTAGGED = "0";
@@ -232,17 +230,15 @@ function parseHostNode(ref: NodeRef, node: YangObject, onFault: OnFault): HostRe
   return [...ipsByVlan].map(([vlan, ips]) => ({ ...ref, mac, vlan, ipAddresses: [...ips], attachedTo }));
 }
 
-/**
- * What the augmentations for Layer 2 (RFC 8944) and Layer 3 (RFC 8346) say about nodes, termination points and links,
- * as fields of claims. Where a device has both, those of the upper layer come first (`map-topology.ts`).
- */
+// What the augmentations for Layer 2 (RFC 8944) and Layer 3 (RFC 8346) say about nodes, termination points and links,
+// as fields of claims. Where a device has both, those of the upper layer come first (`map-topology.ts`).
 
 const L2 = "ietf-l2-topology";
 const L3 = "ietf-l3-unicast-topology";
 
 type Annotations = Record<string, string>;
 
-/** Without the keys that have no value. */
+/** The annotations without the keys that have no value. */
 export function annotationsOf(values: Readonly<Record<string, string | undefined>>): {
   annotations?: Annotations;
 } {

@@ -92,10 +92,8 @@ class RestconfSource implements Source {
   }
 }
 
-/**
- * Reads the whole network once: both models of topologies, and OpenDaylight's inventory where there are OpenFlow
- * switches. A part that fails is a failure of the whole, because half a network looks like an outage.
- */
+// Reads the whole network once: both models of topologies, and OpenDaylight's inventory where there are OpenFlow
+// switches. A part that fails is a failure of the whole, because half a network looks like an outage.
 
 const DIALECTS = [IETF_NETWORK, NETWORK_TOPOLOGY];
 
@@ -133,12 +131,10 @@ class NetworkReader {
   }
 }
 
-/**
- * Holds back what a server lists after it was unreachable. OpenDaylight stores no discovered network: after a restart it
- * lists nothing, then switch by switch and link by link, as they connect and are discovered again. Applying such a list
- * would remove the whole network for some seconds. So for a limited time after the first list that succeeds, a list that
- * lacks something known is not applied, and the source stays stale.
- */
+// Holds back what a server lists after it was unreachable. OpenDaylight stores no discovered network: after a restart it
+// lists nothing, then switch by switch and link by link, as they connect and are discovered again. Applying such a list
+// would remove the whole network for some seconds. So for a limited time after the first list that succeeds, a list that
+// lacks something known is not applied, and the source stays stale.
 
 class RestartGrace {
   readonly #graceMs: number;

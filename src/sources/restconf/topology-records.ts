@@ -1,6 +1,6 @@
 /**
  * Nodes, termination points and links as RFC 8345 has them, layer by layer, whichever module they were read from. The
- * parsers (`parse-networks.ts`, `parse-inventory.ts`) make these records; `join-layers.ts` and `map-topology.ts` make
+ * parsers (`parse-networks.ts`, `parse-inventory.ts`) make these records; `devices.ts` and `map-topology.ts` make
  * devices, ports, links and hosts of them.
  */
 
@@ -37,7 +37,7 @@ export interface NodeRecord extends NodeRef {
   /** The node's own name, where the device id is another. */
   readonly alias: string | undefined;
   readonly supporting: readonly NodeRef[];
-  /** By id. */
+  /** Termination points by id. */
   readonly points: Map<string, PointRecord>;
   readonly facts: DeviceFacts;
 }
@@ -79,11 +79,9 @@ export const nodeKey = ({ network, node }: NodeRef): string => refKey(network, n
 export const pointKey = ({ network, node, point }: PointRef): string =>
   `${network.length}:${node.length}:${network}${node}${point}`;
 
-/**
- * The names of nodes and termination points of one network, as ids of devices and labels of ports. A document that this
- * service has rendered has its ids back. Of the others, an OpenFlow switch (`openflow:1`) is named as every source names
- * it; any other node keeps its own name.
- */
+// The names of nodes and termination points of one network, as ids of devices and labels of ports. A document that this
+// service has rendered has its ids back. Of the others, an OpenFlow switch (`openflow:1`) is named as every source names
+// it; any other node keeps its own name.
 
 type NodeName =
   | { readonly kind: "device"; readonly id: string; readonly alias?: string }

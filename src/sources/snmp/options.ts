@@ -7,8 +7,8 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import Type from "typebox";
 import { parseAddress } from "../../lib/address-ranges.ts";
+import type { SchemaFault } from "../../lib/schema-faults.ts";
 import { schemaOption } from "../../lib/schema-faults.ts";
-import type { OptionFault } from "../option-fault.ts";
 import { secretOptions } from "../secret.ts";
 import { intervalSeconds } from "../source-options.ts";
 
@@ -119,20 +119,20 @@ function hasSecret(options: object, name: string): boolean {
   return SECRET_SUFFIXES.some((suffix) => Object.hasOwn(options, `${name}${suffix}`));
 }
 
-/** Of options that match the schema. */
-export function findSnmpFaults(options: SnmpOptions): OptionFault[] {
+/** The faults of options that match the schema. */
+export function findSnmpFaults(options: SnmpOptions): SchemaFault[] {
   const parsed = parseTargets(options.targets, numberOption(options, "port"));
   const targetFaults = parsed.ok ? [] : parsed.faults;
   return [...targetFaults, ...findCredentialFaults(options)];
 }
 
-function findCredentialFaults({ v3, ...options }: SnmpOptions): OptionFault[] {
+function findCredentialFaults({ v3, ...options }: SnmpOptions): SchemaFault[] {
   const hasCommunity = hasSecret(options, "community");
   if (!v3) {
     const message = "is required, unless v3 is given; must be text that is not empty";
     return hasCommunity ? [] : [{ path: ["community"], message }];
   }
-  const faults: OptionFault[] = [];
+  const faults: SchemaFault[] = [];
   if (hasCommunity) faults.push({ path: ["v3"], message: "cannot be given with community", atKey: true });
   if (!hasSecret(v3, "authPassword")) {
     faults.push({
@@ -159,11 +159,9 @@ function findCredentialFaults({ v3, ...options }: SnmpOptions): OptionFault[] {
 export const PASSWORD_RULE = `must have at least ${MIN_PASSWORD_LENGTH} characters`;
 export const isLongEnough = (password: string): boolean => password.length >= MIN_PASSWORD_LENGTH;
 
-/**
- * The agents to poll, from the list of targets: `192.0.2.1`, `192.0.2.1:1161`, `[2001:db8::1]:161`, `switch.example:161`
- * and blocks such as `192.0.2.0/28` or `192.0.2.0/28:1161`. The number of addresses is bounded, so that a mistyped prefix
- * is a fault and not a scan of half the Internet.
- */
+// The agents to poll, from the list of targets: `192.0.2.1`, `192.0.2.1:1161`, `[2001:db8::1]:161`, `switch.example:161`
+// and blocks such as `192.0.2.0/28` or `192.0.2.0/28:1161`. The number of addresses is bounded, so that a mistyped prefix
+// is a fault and not a scan of half the Internet.
 
 export const MAX_ADDRESSES = 65_536;
 
@@ -179,7 +177,7 @@ export interface Target {
 
 type TargetsResult =
   | { readonly ok: true; readonly targets: readonly Target[] }
-  | { readonly ok: false; readonly faults: readonly OptionFault[] };
+  | { readonly ok: false; readonly faults: readonly SchemaFault[] };
 
 /** One text of the list: its addresses are not counted out before the total is known to be small enough. */
 type Entry =
@@ -193,7 +191,7 @@ const HOST_NAME =
   /^(?=.{1,253}$)[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9])?)*\.?$/;
 
 export function parseTargets(texts: readonly string[], defaultPort: number): TargetsResult {
-  const faults: OptionFault[] = [];
+  const faults: SchemaFault[] = [];
   const entries: Entry[] = [];
   let total = 0;
   for (const [index, text] of texts.entries()) {

@@ -62,10 +62,8 @@ export async function changesIn(batches: readonly BatchReport[]): Promise<ClaimC
   return changes;
 }
 
-/**
- * Collects claims and ids as JSON texts, and sends them as batches of bytes. The receiver parses one batch in one go, so a
- * batch is limited by records and by length.
- */
+// Collects claims and ids as JSON texts, and sends them as batches of bytes. The receiver parses one batch in one go, so a
+// batch is limited by records and by length.
 
 const MAX_RECORDS = 100;
 const MAX_CHARS = 64 * 1024;

@@ -32,9 +32,9 @@ export interface Outlet {
   onSetCommitted(records: number): void;
 }
 
-/** As the service commits them. */
+/** Number of changes in one commit of the service. */
 const CHANGES_PER_COMMIT = 1000;
-/** Between two pauses, in which the thread notices a stop. */
+/** Number of records between two pauses, in which the thread notices a stop. */
 const RECORDS_PER_SLICE = 2000;
 const REJECTED_PER_MESSAGE = 100;
 
@@ -302,10 +302,8 @@ class DigestTable {
   }
 }
 
-/**
- * Which rejected records were reported already. A source that polls meets the same bad record in every poll; it is
- * reported once, and again when it returns after a poll without it. Equal faults are counted: one more of them is new.
- */
+// Which rejected records were reported already. A source that polls meets the same bad record in every poll; it is
+// reported once, and again when it returns after a poll without it. Equal faults are counted: one more of them is new.
 
 /** A peer that sends ever more bad records must not fill the memory. Those above are reported in each poll. */
 const MAX_REMEMBERED = 100_000;

@@ -7,7 +7,7 @@ import type { Level, LogFields } from "../../lib/logger.ts";
 import type { Kind } from "../../model/ids.ts";
 import { type RejectedRecord, SourceError } from "../source.ts";
 
-/** Once, first: the entry of the configuration, what the context has, and whether the service has last claims. */
+/** The first message, sent once: the entry of the configuration, what the context has, and whether the service has last claims. */
 export interface RunRequest {
   readonly op: "run";
   readonly entry: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export interface RunRequest {
   readonly hasLastClaims: boolean;
 }
 
-/** From the service. */
+/** A message from the service to the thread. */
 export type ThreadRequest =
   | RunRequest
   /** A part of the last claims. */
@@ -34,7 +34,7 @@ export interface BatchReport {
   readonly json: Uint8Array<ArrayBuffer>;
 }
 
-/** From the thread. */
+/** A message from the thread to the service. */
 export type ThreadReport =
   | BatchReport
   | { readonly op: "lastClaims" }
@@ -62,7 +62,7 @@ export type Metrics = Readonly<Record<string, number>>;
 /** An error object cannot cross as it is: its class would be lost. */
 export interface ThreadError {
   readonly message: string;
-  /** Of an error that is not a `SourceError`, which is a bug. */
+  /** The stack of an error that is not a `SourceError`, which is a bug. */
   readonly stack?: string;
 }
 

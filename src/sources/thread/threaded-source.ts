@@ -178,10 +178,8 @@ class SourceThread {
 const lineOfError = (text: string): string =>
   /^(?:error|\w*Error): (.+)$/m.exec(text)?.[1] ?? text.trim().split("\n", 1)[0] ?? "";
 
-/**
- * The metrics of a source over all its runs. Each run has a new thread, whose counters begin at zero; a counter, which is
- * a name that ends in `_total`, goes on from where the last run ended.
- */
+// The metrics of a source over all its runs. Each run has a new thread, whose counters begin at zero; a counter, which is
+// a name that ends in `_total`, goes on from where the last run ended.
 
 const isCounter = (name: string): boolean => name.endsWith("_total");
 

@@ -17,10 +17,10 @@ interface ExchangeRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** PEM. */
+  /** Authorities as PEM text. */
   readonly ca: string | undefined;
   readonly timeoutMs: number;
-  /** Of the body, after decompression. */
+  /** Largest body, after decompression. */
   readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -145,10 +145,8 @@ function toHeaders(raw: readonly string[]): Headers {
   return headers;
 }
 
-/**
- * A time-out that can start again: for a whole request, or for silence on a stream. One sleeper for any number of
- * restarts, because a stream restarts it at each chunk.
- */
+// A time-out that can start again: for a whole request, or for silence on a stream. One sleeper for any number of
+// restarts, because a stream restarts it at each chunk.
 
 class ActivityTimer implements Disposable {
   readonly #clock: Clock;
@@ -188,10 +186,8 @@ class ActivityTimer implements Disposable {
   }
 }
 
-/**
- * Why a request to an upstream failed: a code for the source, and one line for the operator. The line has the host and
- * the path, never the query, a header or text of the peer: it is shown to the users of the service.
- */
+// Why a request to an upstream failed: a code for the source, and one line for the operator. The line has the host and
+// the path, never the query, a header or text of the peer: it is shown to the users of the service.
 
 export type UpstreamFailureCode =
   | "unreachable"

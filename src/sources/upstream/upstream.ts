@@ -2,7 +2,7 @@
  * The HTTP client of all sources: one upstream with its credentials, TLS and bounds. It keeps no state: credentials and
  * authorities are read at each request, because their files are replaced while the service runs, and connections are not
  * kept. The peer may be any program that listens there, so size and time of each response are bounded, redirects are not
- * followed and cookies are ignored. See exchange.ts for the connection and failure.ts for what can go wrong.
+ * followed and cookies are ignored. See exchange.ts for the connection and for what can go wrong.
  */
 import { basename } from "node:path";
 import type { Fetch } from "../../client/client.ts";
@@ -30,7 +30,7 @@ export interface UpstreamRequest {
   /** Default: GET. */
   readonly method?: string;
   readonly body?: string;
-  /** Of an earlier response, for `If-None-Match`: 304 is a success then. */
+  /** The entity tag of an earlier response, for `If-None-Match`: 304 is a success then. */
   readonly etag?: string | undefined;
   /** Instead of `maxResponseBytes`; a stream has no maximum unless it is given. */
   readonly maxBytes?: number;

@@ -77,7 +77,7 @@ export class Agent {
     this.#options = options;
   }
 
-  /** Of the list, or an address of a block that has answered once, now or before a restart. */
+  /** Whether the target is in the list, or is an address of a block that has answered once, now or before a restart. */
   get isMember(): boolean {
     return this.target.listed || this.wasKnown || this.report !== undefined;
   }
@@ -149,7 +149,7 @@ export class Agent {
   release(): void {
     this.#session?.release();
     this.#walk = undefined;
-    // Of a large block most addresses never answer: they keep nothing.
+    // Most addresses of a large block never answer: they keep nothing.
     if (!this.#hasSession) this.#session = undefined;
   }
 

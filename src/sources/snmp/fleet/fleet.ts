@@ -20,7 +20,7 @@ export interface FleetOptions extends AgentOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly counters: SnmpCounters;
-  /** Of the source, for the log. */
+  /** The name of the source, for the log. */
   readonly name: string;
   readonly concurrency: number;
   readonly map: (data: AgentData) => AgentReport;
@@ -110,7 +110,7 @@ export class Fleet {
 
   async #pollIn(agent: Agent, lane: Lane, attempts: number, signal: AbortSignal) {
     const contact = lane.contacts.request("");
-    // An agent that was cut may be cut again after a long time: it waits among its like.
+    // An agent that was cut may be cut again after a long time: it uses the read slots of the slow lane.
     const wasCut = agent.failure !== undefined && agent.failure.reason !== "silent";
     const read = (wasCut ? this.#slow : this.#fast).reads;
     const release = () => agent.release();

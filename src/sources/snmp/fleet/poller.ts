@@ -40,7 +40,7 @@ export class Poller {
   readonly #firstScan = Promise.withResolvers<void>();
   #previous = new PreviousClaims({});
   #wake = Promise.withResolvers<void>();
-  /** Of all devices that were reported last: by them a device keeps its id. */
+  /** Ids of all devices that were reported last: by them a device keeps its id. */
   #deviceIds: ReadonlySet<string> = new Set();
   #reportedVersion = 0;
   #hasReported = false;

@@ -19,13 +19,13 @@ import { deviceKey, hostId, type Kind, linkId } from "../../../model/ids.ts";
 
 export type ClaimLists = { readonly [K in Kind]: readonly ClaimTypes[K][] };
 
-/** Of a target that has not answered since the start: since when, once there were enough polls. */
+/** A target that has not answered since the start. */
 export interface PendingTarget {
   readonly unansweredSince: number | undefined;
 }
 
 export class PreviousClaims {
-  /** Of all devices, those too that are only neighbours. */
+  /** Ids of all devices, including those that are only neighbours. */
   readonly deviceIds: ReadonlySet<string>;
   readonly #devices = new Map<string, DeviceClaim>();
   readonly #ports: readonly PortClaim[];

@@ -93,7 +93,7 @@ export function identifyDevices(
   return { devices, deviceOf, faults };
 }
 
-/** By id, and by the chassis ids that neighbours receive: a frame with less evidence than another is of the same device. */
+/** Devices by id, and by the chassis ids that neighbours receive: a frame with less evidence than another is of the same device. */
 function byAllChassisIds(
   devices: readonly PolledDevice[],
   received: ReadonlyMap<AgentReport, ReceivedIds>,
@@ -160,25 +160,23 @@ function receivedIds(agents: readonly PolledAgent[], matcher: DeviceMatcher): Ma
 }
 const CHASSIS_PREFIX = chassisDeviceId("");
 
-/**
- * Gives each polled device one of its candidate ids, so that no two have the same, whatever the order of the devices. A
- * device may have an id that no other has a better or an equal claim to. Of these it has the first that was reported
- * before, else the first.
- */
+// Gives each polled device one of its candidate ids, so that no two have the same, whatever the order of the devices. A
+// device may have an id that no other has a better or an equal claim to. Of these it has the first that was reported
+// before, else the first.
 
 /**
- * How good the claim is: the device's own chassis id, the chassis id that neighbours receive, other texts of the device,
+ * How well an id identifies a device, from strong to weak: the device's own chassis id, the chassis id that neighbours receive, other texts of the device,
  * any of its MAC addresses. The last is only for a device that was reported with it before.
  */
-const CLAIM = { chassis: 3, received: 2, own: 1, mac: 0 } as const;
+const STRENGTH = { chassis: 3, received: 2, own: 1, mac: 0 } as const;
 
 interface CandidateId {
   readonly id: string;
-  readonly claim: number;
+  readonly strength: number;
 }
 
 /**
- * Best first, each id once. `ownIds` are those of the device alone, the chassis id first where there is one; `received`
+ * The candidates, best first, each id once. `ownIds` are those of the device alone, the chassis id first where there is one; `received`
  * are made of the chassis ids that its neighbours receive.
  */
 function candidateIds(
@@ -187,53 +185,53 @@ function candidateIds(
   received: readonly string[],
 ): CandidateId[] {
   const chassis = identity.chassis === undefined ? [] : ownIds.slice(0, 1);
-  // Of several that its neighbours receive, the one that the device knows itself.
+  // Of several ids that its neighbours receive, the one that the device knows itself comes first.
   const knownItself = ownIds.filter((id) => received.includes(id));
   const groups: readonly [readonly string[], number][] = [
-    [chassis, CLAIM.chassis],
-    [[...knownItself, ...received], CLAIM.received],
-    [ownIds, CLAIM.own],
-    [identity.macs.map(chassisDeviceId), CLAIM.mac],
+    [chassis, STRENGTH.chassis],
+    [[...knownItself, ...received], STRENGTH.received],
+    [ownIds, STRENGTH.own],
+    [identity.macs.map(chassisDeviceId), STRENGTH.mac],
   ];
   const candidates = new Map<string, CandidateId>();
-  for (const [ids, claim] of groups)
-    for (const id of ids) if (!candidates.has(deviceKey(id))) candidates.set(deviceKey(id), { id, claim });
+  for (const [ids, strength] of groups)
+    for (const id of ids) if (!candidates.has(deviceKey(id))) candidates.set(deviceKey(id), { id, strength });
   return [...candidates.values()];
 }
 
-/** `devices` in the order in which equal claims to a chassis id count. A device that gets no id is absent. */
+/** `devices` are in the order in which equally strong candidates for a chassis id count. A device that gets no id is absent. */
 function assignIds(
   devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
   previousIds: ReadonlySet<string>,
 ): Map<AgentReport, string> {
-  const holders = bestClaims(devices);
+  const holders = strongestCandidates(devices);
   const assigned = new Map<AgentReport, string>();
   for (const [report, candidates] of devices) {
     const free = candidates.filter(({ id }) => holders.get(deviceKey(id)) === report);
     const kept = free.find(({ id }) => previousIds.has(deviceKey(id)));
-    const chosen = kept ?? free.find(({ claim }) => claim !== CLAIM.mac);
+    const chosen = kept ?? free.find(({ strength }) => strength !== STRENGTH.mac);
     if (chosen) assigned.set(report, chosen.id);
   }
   assignRest(devices, assigned);
   return assigned;
 }
 
-/** The device with the best claim to each id; undefined where two have an equal one, but for chassis ids. */
-function bestClaims(
+/** The device with the strongest candidate for each id; undefined where two are equal, except for chassis ids. */
+function strongestCandidates(
   devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
 ): Map<string, AgentReport | undefined> {
-  const best = new Map<string, { claim: number; holder: AgentReport | undefined }>();
+  const best = new Map<string, { strength: number; holder: AgentReport | undefined }>();
   for (const [report, candidates] of devices) {
-    for (const { id, claim } of candidates) {
+    for (const { id, strength } of candidates) {
       const known = best.get(deviceKey(id));
-      if (!known || known.claim < claim) best.set(deviceKey(id), { claim, holder: report });
-      else if (known.claim === claim && claim !== CLAIM.chassis) known.holder = undefined;
+      if (!known || known.strength < strength) best.set(deviceKey(id), { strength, holder: report });
+      else if (known.strength === strength && strength !== STRENGTH.chassis) known.holder = undefined;
     }
   }
   return new Map([...best].map(([id, { holder }]) => [id, holder]));
 }
 
-/** Devices that share all their ids: the first of them has the best one. */
+/** Of devices that share all their ids, the first gets the best one. */
 function assignRest(
   devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
   assigned: Map<AgentReport, string>,
@@ -241,19 +239,19 @@ function assignRest(
   const taken = new Set([...assigned.values()].map(deviceKey));
   for (const [report, candidates] of devices) {
     if (assigned.has(report)) continue;
-    const first = candidates.find(({ id, claim }) => claim !== CLAIM.mac && !taken.has(deviceKey(id)));
+    const first = candidates.find(
+      ({ id, strength }) => strength !== STRENGTH.mac && !taken.has(deviceKey(id)),
+    );
     if (!first) continue;
     taken.add(deviceKey(first.id));
     assigned.set(report, first.id);
   }
 }
 
-/**
- * Finds the polled device that a neighbour is. A chassis id that the device itself reports, or that is one of its MAC
- * addresses, is proof. Another MAC address, a management address, a serial number or a name is evidence: it counts only
- * where one polled device has it, where no two chassis ids were received with it, and not against the chassis id that
- * the device itself reports.
- */
+// Finds the polled device that a neighbour is. A chassis id that the device itself reports, or that is one of its MAC
+// addresses, is proof. Another MAC address, a management address, a serial number or a name is evidence: it counts only
+// where one polled device has it, where no two chassis ids were received with it, and not against the chassis id that
+// the device itself reports.
 
 /** A key that two reports have belongs to none. */
 class UniqueIndex {

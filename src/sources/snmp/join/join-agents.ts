@@ -164,7 +164,7 @@ function memberAnnotation(members: readonly AgentInterface[]): { members?: strin
   };
 }
 
-/** Only of ports at the end of a link: the other end may have named the interface. */
+/** The names of ports at the end of a link: the other end may have named the interface. */
 function extraPortClaims(
   { id }: PolledDevice,
   names: ReadonlyMap<string, string>,
@@ -177,15 +177,13 @@ function extraPortClaims(
   );
 }
 
-/**
- * Devices that are known only because a polled device has them as a neighbour, with the ports that they name. One device
- * may be received by several agents: the first non-empty text in the order of agents and ports counts.
- */
+// Devices that are known only because a polled device has them as a neighbour, with the ports that they name. One device
+// may be received by several agents: the first non-empty text in the order of agents and ports counts.
 
 type NamedPorts = (id: string, portName: string) => ConnectPoint | undefined;
 
 interface Entry {
-  /** Of several spellings the first, so that the order of the agents does not matter. */
+  /** The first of several spellings, so that the order of the agents does not matter. */
   id: string;
   readonly neighbours: Neighbour[];
   /** Name → what the neighbour writes about the port besides. */

@@ -131,7 +131,7 @@ function readReply(reply: readonly (snmp.Varbind | snmp.Varbind[])[]): BulkResul
   return { ok: true, columns };
 }
 
-/** As `SnmpValue` has it. Undefined for a value that is truncated, or of a type that SNMPv2 does not have. */
+/** The value as `SnmpValue` has it. Undefined for a value that is truncated, or of a type that SNMPv2 does not have. */
 function toValue({ type, value }: snmp.Varbind): SnmpValue | undefined {
   if (type === snmp.ObjectType.Null) return new Uint8Array();
   if (type === snmp.ObjectType.IpAddress) {
@@ -173,7 +173,7 @@ function toFailure(error: Error): BulkResult {
   );
 }
 
-/** What the agents accept: a community of SNMPv2c, or a user of SNMPv3. Read from the options at each poll. */
+// What the agents accept: a community of SNMPv2c, or a user of SNMPv3. Read from the options at each poll.
 
 export type SnmpCredentials =
   | { readonly level: "community"; readonly community: string }

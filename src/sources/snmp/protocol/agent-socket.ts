@@ -141,11 +141,9 @@ export class AgentSocket extends EventEmitter {
 const isSameAddress = (a: string, b: string): boolean =>
   a === b || parseAddress(a)?.toString() === parseAddress(b)?.toString();
 
-/**
- * Checks a datagram before the SNMP library sees it. The library accepts a reply without authentication to an
- * authenticated request, uses a message of another version than the session's without the keys that it needs, and reads
- * a truncated message as a shorter one. Only the head of the message is parsed here.
- */
+// Checks a datagram before the SNMP library sees it. The library accepts a reply without authentication to an
+// authenticated request, uses a message of another version than the session's without the keys that it needs, and reads
+// a truncated message as a shorter one. Only the head of the message is parsed here.
 
 /** Bits of msgFlags (RFC 3412, 6.4). */
 const AUTH_FLAG = 1;
@@ -225,12 +223,10 @@ function pduTag(bytes: Uint8Array, scoped: Element): number | undefined {
   return readElements(bytes, scoped, [OCTET_STRING, OCTET_STRING, undefined])?.[2]?.tag;
 }
 
-/**
- * Bounds the requests per second of all agents together: each caller waits for its turn, in the order of the calls. After
- * a pause a short burst is allowed, so that a small network is polled without delay.
- */
+// Bounds the requests per second of all agents together: each caller waits for its turn, in the order of the calls. After
+// a pause a short burst is allowed, so that a small network is polled without delay.
 
-/** As much of the rate may be used at once after a pause. */
+/** Milliseconds of the rate that may be used at once after a pause. */
 const BURST_MS = 50;
 
 export class Pacer {

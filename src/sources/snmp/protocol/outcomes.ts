@@ -47,7 +47,7 @@ export const FAILURE_COUNTERS: Readonly<Record<FailureReason, SnmpCounter>> = {
   error: "agents_failed_error_total",
 };
 
-/** The counters of this source, under their names in `/metrics`. */
+// The counters of this source, under their names in `/metrics`.
 
 const NAMES = [
   /** Polls of agents that ended with a report. */

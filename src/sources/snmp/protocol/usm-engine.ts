@@ -17,7 +17,7 @@ import { StateFile } from "../../state-file.ts";
 const Int31 = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
 
 const EngineSchema = Type.Object({
-  /** Hexadecimal. */
+  /** The engine id in hexadecimal. */
   id: Type.String({ pattern: "^([0-9a-f]{2}){1,32}$" }),
   boots: Int31,
   time: Int31,
@@ -71,14 +71,12 @@ export function setEngine(
   });
 }
 
-/**
- * The engines of all agents, in the file of the source. Without it, a message recorded before a restart of the service
- * could be replayed after it. The file is written when the id or the boots of an engine change, at most every few minutes
- * for times alone, and at the end of a run.
- */
+// The engines of all agents, in the file of the source. Without it, a message recorded before a restart of the service
+// could be replayed after it. The file is written when the id or the boots of an engine change, at most every few minutes
+// for times alone, and at the end of a run.
 
 const WRITE_INTERVAL_MS = 5 * 60_000;
-/** Of `targets`. */
+/** Largest number of engines: that of `targets`. */
 const MAX_ENGINES = 65_536;
 
 const Engines = Type.Object({
@@ -107,7 +105,7 @@ export class EngineFile {
     this.#writtenAt = this.#clock.monotonic();
   }
 
-  /** Before the first poll. */
+  /** Gives each agent its stored engine. Call it before the first poll. */
   async restore(agents: readonly EngineHolder[]): Promise<void> {
     const { engines = [] } = (await this.#file.read()) ?? {};
     this.#written = new Map(engines.map(({ target, ...engine }) => [target, engine]));

@@ -22,7 +22,7 @@ export type TableResult = { readonly ok: true; readonly columns: TableColumns } 
 
 /** Values in one reply. About as many fit into one Ethernet frame. */
 const VARBINDS_PER_REPLY = 40;
-/** Of all values of one agent, so that few huge values are bounded as many small ones are. */
+/** Largest sum of all values of one agent, so that few huge values are bounded as many small ones are. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
 /** The progress in one column. */
@@ -80,7 +80,7 @@ export class Walk {
       if ("reason" in result) return result;
       switch (result.status) {
         case "noSuchName":
-          // As SNMPv1 says that nothing follows. Which column it is, only a request for one column shows.
+          // SNMPv1 says so that nothing follows. Only a request for one column shows which column it is.
           this.#hasAnswered = true;
           return this.#narrow(columns) ? undefined : this.#finish(columns);
         case "tooBig":
@@ -99,12 +99,12 @@ export class Walk {
     }
   }
 
-  /** Without the time that requests wait because of the rate of all agents together. */
+  /** The time since the start, without the time that requests wait because of the rate of all agents together. */
   #elapsedMs(): number {
     return this.#clock.monotonic() - this.#startedAt - this.#session.pacedMs;
   }
 
-  /** From now on requests have half as many columns. False when it is one already. */
+  /** From now on requests have half as many columns. Returns false when they have one already. */
   #narrow(columns: readonly Column[]): boolean {
     if (columns.length === 1) return false;
     this.#maxColumns = Math.floor(columns.length / 2);

@@ -14,7 +14,7 @@ export interface AgentIdentity {
   readonly name?: string;
   /** The lowest address of a physical interface. */
   readonly lowestMac?: string;
-  /** Of all interfaces, sorted. */
+  /** MAC addresses of all interfaces, sorted. */
   readonly macs: readonly string[];
   /** IP addresses of the device, sorted; the one that was polled among them. */
   readonly addresses: readonly string[];
@@ -70,7 +70,7 @@ export interface Neighbour {
 
 export interface ForwardingEntry {
   readonly mac: string;
-  /** As in the table; absent when the table has no VLANs. */
+  /** The VLAN in the table; absent when the table has no VLANs. */
   readonly vlan?: number;
   readonly port: number;
   /** Frames of this VLAN leave the port without a tag. */
@@ -105,9 +105,9 @@ export interface PolledAgent {
   readonly unansweredSince?: number;
 }
 
-/** System capabilities of LLDP and CDP, and what they say about a device. */
+// System capabilities of LLDP and CDP, and what they say about a device.
 
-/** In the order of the bits of LldpSystemCapabilitiesMap. */
+/** Capabilities in the order of the bits of LldpSystemCapabilitiesMap. */
 const LLDP_CAPABILITIES = [
   "other",
   "repeater",

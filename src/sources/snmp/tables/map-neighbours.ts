@@ -153,7 +153,7 @@ interface ManagementAddress {
   readonly mac?: string;
 }
 
-/** By row of the remote table. The index ends with the family, the length and the address; SLX leaves out the length. */
+/** Management addresses by row of the remote table. The index ends with the family, the length and the address; SLX leaves out the length. */
 function managementAddresses(data: AgentData): Map<string, ManagementAddress[]> {
   const rows = column(data, "lldpRemChassisId");
   const byRow = new Map<string, ManagementAddress[]>();

@@ -114,10 +114,8 @@ export const WALKED: readonly WalkedColumn[] = Object.values(OID).map((oid) => (
   ...(oid.startsWith(`${ENTITY}.`) && { every: RARELY }),
 }));
 
-/**
- * What one SNMP agent returned, as the walk stores it and the mapping reads it. Values are as on the wire: nothing is
- * decoded before the mapping, because whether an OCTET STRING is a text, an address or a set of bits depends on its column.
- */
+// What one SNMP agent returned, as the walk stores it and the mapping reads it. Values are as on the wire: nothing is
+// decoded before the mapping, because whether an OCTET STRING is a text, an address or a set of bits depends on its column.
 
 /** OBJECT IDENTIFIERs are dotted texts; OCTET STRING, IpAddress and Opaque are bytes; Counter64 may be a bigint. */
 export type SnmpValue = number | bigint | string | Uint8Array;

@@ -55,14 +55,14 @@ const MULTICAST_BIT = 1;
 /** The virtual routers of VRRP (IPv4, IPv6) and HSRP: several devices have the same one. */
 const SHARED_MAC = /^00:00:5E:00:0[12]:|^00:00:0C:(?:07:AC|9F:F)/;
 
-/** Of one interface: six bytes, or their text. Multicast and zero addresses are none. */
+/** The MAC address of one interface, from six bytes or their text. Multicast and zero addresses are none. */
 export function toMac(value: SnmpValue | undefined): string | undefined {
   if (!isBytes(value) || value.length > 17) return undefined;
   const mac = value.length === 6 ? macText(value) : canonicalMac(asAscii(value) ?? "");
   return mac !== undefined && isUnicastMac(mac) ? mac : undefined;
 }
 
-/** Of the six parts of an index; undefined when they are not one of one interface. */
+/** The MAC address in the six parts of an index; undefined when it is not the address of one interface. */
 export function macOfParts(parts: readonly number[]): string | undefined {
   if (parts.length !== 6 || parts.some((part) => part > 255)) return undefined;
   return toMac(Uint8Array.from(parts));
