@@ -170,7 +170,7 @@ export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" |
     readonly maxPacketInRate: number;
     readonly maxSessionPacketInRate: number;
     readonly maxSourcePacketInRate: number;
-    /** Records per second that the switches of one peer address may add or change, after a burst of `maxPortsPerAddress`. */
+    /** Records per second that the switches of one address may add or change, after a burst of `maxPortsPerAddress`. */
     readonly maxChangeRate: number;
   };
 

@@ -90,7 +90,7 @@ export class Bridge {
   readonly #lastBarriers = new WeakMap<Session, object>();
   /** Confirmed sessions that were sent closings and have not replied yet, with the time until which they are waited for. */
   readonly #closing = new Map<Session, number>();
-  /** Held openings, by the root of their component. Those of an earlier convergence are dropped: the next one computes them again. */
+  /** Held openings, by the root of their component. A new convergence drops them and computes them again. */
   #held = new Map<string, HeldOpenings>();
   /** The number of convergences that have begun. */
   #generation = 0;

@@ -1,9 +1,9 @@
 /**
  * Probes: frames that prove which port they were sent from. Each carries the device, the port, the time and a sequence
  * number, signed with an HMAC whose key is created at start, or is that of the cluster. A probe is accepted when its
- * signature is valid, this process has sent it within `maxAgeMs`, and it reaches a port for the first time. Any other probe is only
- * counted, by its fault. So a host can neither invent a link nor replay an old one. A host that forwards a fresh probe
- * between two ports without delay cannot be distinguished from a cable.
+ * signature is valid, this process has sent it within `maxAgeMs`, and it reaches a port for the first time. Any other probe
+ * is only counted, by its fault. So a host can neither invent a link nor replay an old one. A host that forwards a fresh
+ * probe between two ports without delay cannot be distinguished from a cable.
  *
  * There are two types. LLDP probes are not forwarded by bridges, so they prove a direct cable. Broadcast probes pass
  * ordinary bridges, so they find the switches behind them: an indirect link.

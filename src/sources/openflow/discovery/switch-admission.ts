@@ -78,7 +78,7 @@ export class SwitchAdmission {
   }
 }
 
-/** Whether `a` makes room before `b`: disconnected switches first, then those of the address with the most, then the oldest. */
+/** Whether `a` makes room before `b`: first disconnected switches, then those of the address with the most, then the oldest. */
 function goesFirst(a: Switch, b: Switch, most: (sw: Switch) => number): boolean {
   if (!a.session !== !b.session) return !a.session;
   if (most(a) !== most(b)) return most(a) > most(b);

@@ -173,7 +173,7 @@ export class SwitchTable {
     this.#events.switchDisconnected(sw);
   }
 
-  /** Ends conflict flags, applies held changes of ports, and removes the switch when it is due. Returns the steps that are left. */
+  /** Ends conflict flags, applies held changes, and removes the switch when that is due. Returns the steps that are left. */
   tickSwitch(sw: Switch, now: number): Steps<void> | undefined {
     if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
       sw.conflict = undefined;

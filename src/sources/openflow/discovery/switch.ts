@@ -104,11 +104,11 @@ export function isSameState(state: PortReport | undefined, { description, remove
 }
 
 /**
- * Damping of one port that changes often. A port that changes more than `MAX_CHANGES_PER_INTERVAL` times within `DAMPING_INTERVAL_MS` is
- * flapping: of each interval from then on, the first state is applied at once and the last one at its end. The port is calm
- * again after an interval with at most `MAX_CHANGES_PER_INTERVAL` changes.
+ * Damping of one port that changes often. A port that changes more than `MAX_CHANGES_PER_INTERVAL` times within
+ * `DAMPING_INTERVAL_MS` is flapping. From then on, the first state of each interval is applied at once and the last one at
+ * its end, until an interval has at most `MAX_CHANGES_PER_INTERVAL` changes.
  *
- * A change can also be held for another reason (no budget for it); then the latest one is applied when there is.
+ * A change is also held while its switch has no tokens left for changes. Then the latest one is applied when it has.
  */
 export class PortDamping {
   isFlapping = false;
