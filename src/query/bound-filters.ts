@@ -11,7 +11,7 @@ import type { History } from "../view/history.ts";
 import type { NetworkState } from "../view/view.ts";
 import { AmbiguousNameFault, type QueryFault } from "./fault.ts";
 import type { Filter } from "./filter.ts";
-import type { Query } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 
 export interface BoundFilters {
   readonly filters: readonly Filter[];
@@ -26,9 +26,9 @@ export interface ChangeFilters extends BoundFilters {
 }
 
 type NamingState = Pick<NetworkState, "isCalled" | "shownId" | "findAmbiguousName">;
-type DeviceQuery = Pick<Query, "filters" | "acceptsNames">;
+type DeviceQuery = Pick<ParsedQuery, "filters" | "acceptsNames">;
 
-export const namesDevices = ({ filters }: Pick<Query, "filters">): boolean =>
+export const namesDevices = ({ filters }: Pick<ParsedQuery, "filters">): boolean =>
   filters.some(({ devices }) => devices !== undefined);
 
 /** Resolves the devices that a query names in one state, and keeps what it found. */
@@ -40,7 +40,7 @@ export class DeviceResolver {
   readonly #state: NamingState;
   readonly #acceptsNames: boolean;
 
-  constructor(state: NamingState, { acceptsNames }: Pick<Query, "acceptsNames">) {
+  constructor(state: NamingState, { acceptsNames }: Pick<ParsedQuery, "acceptsNames">) {
     this.#state = state;
     this.#acceptsNames = acceptsNames;
   }
@@ -79,16 +79,16 @@ export function findAmbiguity(query: DeviceQuery, state: NamingState): QueryFaul
 }
 
 /** The filters for changes after a state. */
-export const bindChanges = (query: Query, state: NamingState): ChangeFilters => ({
+export const bindChanges = (query: ParsedQuery, state: NamingState): ChangeFilters => ({
   ...bindFilters(query, state),
   named: namedKeys(query),
 });
 
-const namedKeys = ({ filters }: Query): ReadonlySet<string> =>
+const namedKeys = ({ filters }: ParsedQuery): ReadonlySet<string> =>
   new Set(filters.flatMap(({ devices }) => devices?.names().map(nameKey) ?? []));
 
 /** The filters for changes after a revision of the history. The state is needed only where a name is, or was, no id. */
-export function* bindChangesAt(history: History, query: Query, revision: number): Steps<ChangeFilters> {
+export function* bindChangesAt(history: History, query: ParsedQuery, revision: number): Steps<ChangeFilters> {
   const named = namedKeys(query);
   const { view } = history;
   const wasCalled = (name: string) => revision < view.namesKeptSince || view.capture().isCalled(name);

@@ -14,7 +14,7 @@ import type { CountBytes } from "./count-bytes.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
 import { type FilteredState, filterStateOrEmpty } from "./filtered-state.ts";
 import { diffEntities, getEntity, selectEntities } from "./missing.ts";
-import type { Query } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 
 /** Entries of the log that are matched, and entities that are compared, between two pauses. */
 const ENTRIES_PER_STEP = 64;
@@ -48,7 +48,7 @@ export interface CommittedChange {
 export const changeScope = (kind: Kind | undefined): readonly Kind[] => (kind ? [kind] : KINDS);
 
 /** What decides which changes a reader sees. */
-export type ChangeQuery = Pick<Query, "filters" | "includesMissing">;
+export type ChangeQuery = Pick<ParsedQuery, "filters" | "includesMissing">;
 
 /**
  * An entry of the log as a reader with this query sees it; undefined when it matches neither before nor after. In a batch
@@ -95,7 +95,7 @@ export interface BatchChange {
 export function* changesInBatch(
   history: History,
   kind: Kind | undefined,
-  query: Query,
+  query: ParsedQuery,
   { revision, entries }: Batch,
   bound: ChangeFilters,
   first = 0,
@@ -126,7 +126,7 @@ export function* changesInBatch(
   return bound;
 }
 
-function* filterStateAt(history: History, query: Query, revision: number): Steps<FilteredState> {
+function* filterStateAt(history: History, query: ParsedQuery, revision: number): Steps<FilteredState> {
   return yield* filterStateOrEmpty(yield* history.stateAt(revision), query);
 }
 
@@ -134,7 +134,7 @@ function* filterStateAt(history: History, query: Query, revision: number): Steps
 export function* changesSince(
   history: History,
   kind: Kind | undefined,
-  query: Query,
+  query: ParsedQuery,
   since: number,
   until: number,
 ): PacedGenerator<CommittedChange> {
@@ -157,7 +157,7 @@ export function* changesSince(
 export function* foldedChangesSince(
   history: History,
   kind: Kind | undefined,
-  query: Query,
+  query: ParsedQuery,
   since: number,
   until: number,
   count: CountBytes,

@@ -9,7 +9,7 @@ import type { Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
 import type { NetworkState } from "../view/view.ts";
 import { QueryFault } from "./fault.ts";
-import type { Query } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 
 export interface Cursor {
   readonly revision: number;
@@ -21,7 +21,7 @@ const SIGNATURE_BYTES = 16;
 export const MAX_CURSOR_CHARS = 2048;
 
 /** What the signature covers besides the cursor, so that a cursor fits only the list it was made for. */
-export const cursorScope = (kind: Kind, { fingerprint }: Query): string => `${kind} ${fingerprint}`;
+export const cursorScope = (kind: Kind, { fingerprint }: ParsedQuery): string => `${kind} ${fingerprint}`;
 
 export function encodeCursor(cursor: Cursor, scope: string, secret: Uint8Array): string {
   const payload = Buffer.from(JSON.stringify([cursor.revision, cursor.after]));

@@ -14,7 +14,7 @@ import { bindFilters } from "./bound-filters.ts";
 import { AmbiguousNameFault, badParameter, QueryFault } from "./fault.ts";
 import { type Filter, neighbourhoodFilter } from "./filter.ts";
 import { findDeviceOrHost, isAmbiguous } from "./path-ends.ts";
-import type { Query } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 
 export interface FilteredState {
   readonly state: NetworkState;
@@ -24,18 +24,18 @@ export interface FilteredState {
   readonly resolved: string;
   readonly ambiguous: AmbiguousName | undefined;
   readonly filters: (kind: Kind) => readonly Filter[];
-  /** See `Query`. */
+  /** See `ParsedQuery`. */
   readonly includesMissing: boolean;
 }
 
 /** Returns a fault when `around` names no device or host of this state, and when several devices have a name in the query. */
-export function* filterState(state: NetworkState, query: Query): Steps<FilteredState | QueryFault> {
+export function* filterState(state: NetworkState, query: ParsedQuery): Steps<FilteredState | QueryFault> {
   const filtered = yield* filterIfPresent(state, query);
   if (filtered?.ambiguous) return new AmbiguousNameFault(filtered.ambiguous);
   return filtered ?? unknownCentre(query);
 }
 
-const unknownCentre = ({ around, acceptsNames }: Query): QueryFault => {
+const unknownCentre = ({ around, acceptsNames }: ParsedQuery): QueryFault => {
   const what = acceptsNames
     ? "is the id of no device and no host, and no device's name"
     : "is the id of no device and no host";
@@ -49,7 +49,7 @@ const unknownCentre = ({ around, acceptsNames }: Query): QueryFault => {
  * The same, but the neighbourhood is empty when `around` names nothing, or several devices, in this state: on a stream it may
  * be removed and added again.
  */
-export function* filterStateOrEmpty(state: NetworkState, query: Query): Steps<FilteredState> {
+export function* filterStateOrEmpty(state: NetworkState, query: ParsedQuery): Steps<FilteredState> {
   return (yield* filterIfPresent(state, query)) ?? createFilteredState(state, query, new Set());
 }
 
@@ -60,7 +60,7 @@ export function* filterStateOrEmpty(state: NetworkState, query: Query): Steps<Fi
 export function* filterBothStates(
   from: NetworkState,
   to: NetworkState,
-  query: Query,
+  query: ParsedQuery,
 ): Steps<[from: FilteredState, to: FilteredState] | QueryFault> {
   const first = yield* filterStateOrEmpty(from, query);
   const isEmpty = first.neighbourhood?.size === 0;
@@ -70,7 +70,7 @@ export function* filterBothStates(
   return ambiguous ? new AmbiguousNameFault(ambiguous) : [first, second];
 }
 
-function* filterIfPresent(state: NetworkState, query: Query): Steps<FilteredState | undefined> {
+function* filterIfPresent(state: NetworkState, query: ParsedQuery): Steps<FilteredState | undefined> {
   const { around } = query;
   if (!around) return createFilteredState(state, query);
   const found = findDeviceOrHost(state, around.id, query.acceptsNames);
@@ -84,7 +84,7 @@ function* filterIfPresent(state: NetworkState, query: Query): Steps<FilteredStat
 /** Without `around` there is no neighbourhood. */
 export function createFilteredState(
   state: NetworkState,
-  query: Query,
+  query: ParsedQuery,
   neighbourhood?: ReadonlySet<string>,
 ): FilteredState {
   const { includesMissing } = query;

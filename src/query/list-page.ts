@@ -6,7 +6,7 @@ import type { CountBytes } from "./count-bytes.ts";
 import type { Cursor } from "./cursor.ts";
 import type { FilteredState } from "./filtered-state.ts";
 import { selectEntities } from "./missing.ts";
-import type { Query } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 import { entitiesOf, sortedIds } from "./sort.ts";
 
 export interface ListPage {
@@ -19,7 +19,7 @@ export interface ListPage {
 export function* selectPage(
   filtered: FilteredState,
   kind: Kind,
-  { limit, sort }: Query,
+  { limit, sort }: ParsedQuery,
   after: Cursor["after"] | undefined,
   count: CountBytes,
 ): Steps<ListPage> {
@@ -39,7 +39,7 @@ export function* selectPage(
 function* sortedPage(
   filtered: FilteredState,
   kind: Kind,
-  sort: Query["sort"],
+  sort: ParsedQuery["sort"],
   limit: number | undefined,
   from: number,
   count: CountBytes,

@@ -3,7 +3,7 @@ import { QueryFault, type QueryFaultCode } from "./fault.ts";
 import { createParameter } from "./parameter.ts";
 import { type ParameterName, parameterSet } from "./parameters.ts";
 import { parseQuery } from "./parse-query.ts";
-import type { Query } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 
 const PAGE: readonly ParameterName[] = [
   "q",
@@ -36,7 +36,7 @@ test("a set has the fields of its kind, then its parameters in the order of the 
   expect([...parameterSet(["at", "limit"]).byName.keys()]).toEqual(["limit", "at"]);
 });
 
-function parse(target: Read, ...pairs: [name: string, value: string][]): Query | QueryFault {
+function parse(target: Read, ...pairs: [name: string, value: string][]): ParsedQuery | QueryFault {
   const parameters = pairs.map(([name, value]) => {
     const parameter = createParameter(name, value);
     if (parameter instanceof QueryFault) throw new Error(parameter.detail);
@@ -45,7 +45,7 @@ function parse(target: Read, ...pairs: [name: string, value: string][]): Query |
   return parseQuery(parameters, SETS[target], { pageLimit: 100, acceptsNames: true });
 }
 
-function parseGood(target: Read, ...pairs: [name: string, value: string][]): Query {
+function parseGood(target: Read, ...pairs: [name: string, value: string][]): ParsedQuery {
   const query = parse(target, ...pairs);
   if (query instanceof QueryFault) throw new Error(query.detail);
   return query;

@@ -12,23 +12,23 @@ import { annotationFilter, type Filter } from "./filter.ts";
 import { joinParameters, type QueryParameter } from "./parameter.ts";
 import { needsOther, parseAround, parseLocationFilter } from "./parameter-values.ts";
 import type { ParameterSet } from "./parameters.ts";
-import { type Query, QueryBuilder } from "./query.ts";
+import { type ParsedQuery, QueryBuilder } from "./query.ts";
 import { MIN_REVISION } from "./revision.ts";
 
 export interface QueryOptions {
   readonly pageLimit: number;
-  /** See `Query`. */
+  /** See `ParsedQuery`. */
   readonly acceptsNames: boolean;
 }
 
-const EMPTY_QUERY: Query = new QueryBuilder([], 0, true);
-const EMPTY_QUERY_WITHOUT_NAMES: Query = new QueryBuilder([], 0, false);
+const EMPTY_QUERY: ParsedQuery = new QueryBuilder([], 0, true);
+const EMPTY_QUERY_WITHOUT_NAMES: ParsedQuery = new QueryBuilder([], 0, false);
 
 export function parseQuery(
   parameters: readonly QueryParameter[],
   set: ParameterSet,
   { pageLimit, acceptsNames }: QueryOptions,
-): Query | QueryFault {
+): ParsedQuery | QueryFault {
   if (parameters.length === 0) return acceptsNames ? EMPTY_QUERY : EMPTY_QUERY_WITHOUT_NAMES;
   const canonical = canonicalParameters(parameters, set);
   if (canonical instanceof QueryFault) return canonical;

@@ -20,7 +20,7 @@ export interface Around {
   readonly hops: number;
 }
 
-export interface Query {
+export interface ParsedQuery {
   readonly filters: readonly Filter[];
   /** Whether a device may be given by its name, besides its id and its aliases. */
   readonly acceptsNames: boolean;
@@ -59,7 +59,7 @@ export interface Query {
 const UNSORTED: readonly SortKey[] = [];
 
 /** A query while it is parsed. All fields are set from the start, so that every query has the same object shape. */
-export class QueryBuilder implements Query {
+export class QueryBuilder implements ParsedQuery {
   readonly parameters: readonly QueryParameter[];
   readonly pageLimit: number;
   readonly acceptsNames: boolean;

@@ -9,7 +9,7 @@ import type { Steps } from "../lib/steps.ts";
 import type { History, Resolved } from "../view/history.ts";
 import type { NetworkState } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
-import type { Query } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 
 /** Also in the OpenAPI document. */
 export const REVISION_PATTERN = "\\d{1,15}";
@@ -42,7 +42,7 @@ const NONE_NAMED: NamedRevisions = { at: undefined, since: undefined, diff: unde
  */
 export function resolveRevisions(
   history: History,
-  query: Pick<Query, "at" | "cursor" | "since" | "diff">,
+  query: Pick<ParsedQuery, "at" | "cursor" | "since" | "diff">,
 ): NamedRevisions | QueryFault {
   const { since, diff } = query;
   const at = query.cursor === undefined ? query.at : undefined;

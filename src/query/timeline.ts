@@ -3,7 +3,7 @@
 import type { History } from "../view/history.ts";
 import { MergeRules } from "../view/merge-rules.ts";
 import { badParameter, QueryFault } from "./fault.ts";
-import type { Query } from "./query.ts";
+import type { ParsedQuery } from "./query.ts";
 import { parseTime } from "./revision.ts";
 
 /** Times are epoch milliseconds. */
@@ -23,7 +23,7 @@ interface RevisionTime {
   readonly time: number;
 }
 
-export function resolveTimeline(history: History, query: Query): Timeline | QueryFault {
+export function resolveTimeline(history: History, query: ParsedQuery): Timeline | QueryFault {
   const { view, log } = history;
   const { oldest, oldestTime } = log.stats();
   // Revision 0, the empty view, has no time: the time line begins with the first change.

@@ -20,7 +20,7 @@ import {
 import type { CountBytes } from "../../query/count-bytes.ts";
 import { type FilteredState, filterBothStates } from "../../query/filtered-state.ts";
 import type { ParameterName } from "../../query/parameters.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import type { Dialect } from "../onos/dialect.ts";
 import { DEVICE, DISCONNECTED, NEWEST, OLDEST } from "../openapi/example-network.ts";
 import { throwIfFault } from "../response/query-problem.ts";
@@ -113,7 +113,7 @@ const CHANGE_EXAMPLE = {
 function* changesRepresentation(
   { history, view, dialect, memory, revisions }: RequestContext,
   kind: Kind | undefined,
-  query: Query,
+  query: ParsedQuery,
 ): Steps<Representation> {
   const since = revisions.since ?? 0;
   const now = view.capture();
@@ -167,7 +167,7 @@ const NO_DIFFERENCE = { from: 0, to: 0 };
 function* differencesRepresentation(
   { history, dialect, memory, revisions }: RequestContext,
   kind: Kind | undefined,
-  query: Query,
+  query: ParsedQuery,
 ): Steps<Representation> {
   const { from, to } = revisions.diff ?? NO_DIFFERENCE;
   const [before, after] = [yield* history.stateAt(from), yield* history.stateAt(to)];

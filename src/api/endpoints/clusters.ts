@@ -4,7 +4,7 @@ import { JSON_FORMAT } from "../../formats/formats.ts";
 import { mapPaced, pausing, type Steps } from "../../lib/steps.ts";
 import { Cluster, Link } from "../../model/entity.ts";
 import { parameterSet } from "../../query/parameters.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import type { ClusterMembers } from "../../view/link-graph.ts";
 import { clusterOf, type NetworkState } from "../../view/view.ts";
@@ -92,7 +92,7 @@ function clusterEndpoint({
 function* clusterRepresentation(
   context: RequestContext,
   n: number,
-  query: Query,
+  query: ParsedQuery,
   part: string,
   render: RenderCluster,
 ): Steps<Representation> {

@@ -6,7 +6,7 @@
 import type { DocumentFormat, Format } from "../../formats/formats.ts";
 import type { ResultOrSteps, Steps } from "../../lib/steps.ts";
 import type { ParameterName, ParameterSet } from "../../query/parameters.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import type { Schema } from "../openapi/components.ts";
 import type { HeaderName } from "../openapi/parts.ts";
 import type { ReadRequest } from "../read-request.ts";
@@ -63,12 +63,12 @@ export interface Variant<P> {
   read(
     context: RequestContext,
     params: P,
-    query: Query,
+    query: ParsedQuery,
     format: Format,
     request: ReadRequest,
   ): ResultOrSteps<Representation>;
   /** Opens the stream of a variant that has a format for it. */
-  stream?(context: RequestContext, params: P, query: Query, start: StreamStart): Steps<ChangeCursor>;
+  stream?(context: RequestContext, params: P, query: ParsedQuery, start: StreamStart): Steps<ChangeCursor>;
 }
 
 /** What the OpenAPI document says of an endpoint besides what follows from the rest of the value. */

@@ -12,7 +12,7 @@ import type { Kind } from "../../model/ids.ts";
 import { AmbiguousNameFault } from "../../query/fault.ts";
 import { findMissing } from "../../query/missing.ts";
 import { parameterSet } from "../../query/parameters.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import type { EncodedValue } from "../../view/collection.ts";
 import { explainEntity } from "../../view/explain.ts";
@@ -63,7 +63,7 @@ function entityRepresentation(
   context: RequestContext,
   kind: Kind,
   id: string,
-  query: Query,
+  query: ParsedQuery,
 ): ResultOrSteps<Representation> {
   if (query.at !== undefined) return pastEntity(context, kind, id, query);
   const { view, dialect } = context;
@@ -74,7 +74,12 @@ function entityRepresentation(
   return createEntity(context, kind, id, query, state, found, versions);
 }
 
-function* pastEntity(context: RequestContext, kind: Kind, id: string, query: Query): Steps<Representation> {
+function* pastEntity(
+  context: RequestContext,
+  kind: Kind,
+  id: string,
+  query: ParsedQuery,
+): Steps<Representation> {
   const { history, dialect, revisions } = context;
   const state = yield* stateAt(history, revisions.at);
   // Found here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
@@ -86,7 +91,7 @@ function createEntity(
   { view, dialect }: RequestContext,
   kind: Kind,
   id: string,
-  query: Query,
+  query: ParsedQuery,
   state: NetworkState,
   found: EncodedValue,
   ownVersions: Versions,
@@ -209,7 +214,7 @@ export interface NetworkPart {
 /** `state` is the one that the part is rendered from. */
 export function partRepresentation(
   context: RequestContext,
-  query: Query,
+  query: ParsedQuery,
   state: NetworkState,
   { key, changedAt, chunks }: NetworkPart,
   whileCurrent: (versions: Versions) => Versions = (versions) => versions,
@@ -246,7 +251,7 @@ export interface DevicePart {
 
 export function* devicePartRepresentation(
   context: RequestContext,
-  query: Query,
+  query: ParsedQuery,
   id: string,
   { key: keyOf, changedAt, render }: DevicePart,
 ): Steps<Representation> {
@@ -282,7 +287,7 @@ function* explanationRepresentation(
   { history, view, dialect, revisions }: RequestContext,
   kind: Kind,
   id: string,
-  query: Query,
+  query: ParsedQuery,
 ): Steps<Representation> {
   history.requireAllCollections();
   const state = yield* stateAt(history, revisions.at);

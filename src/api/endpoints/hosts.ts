@@ -6,7 +6,7 @@ import { canonicalHostId } from "../../model/address.ts";
 import { Host } from "../../model/entity.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
 import { selectEntities } from "../../query/missing.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { parseStored } from "../../view/view.ts";
 import { FIRST, HOST } from "../openapi/example-network.ts";
@@ -77,7 +77,7 @@ export const HOST_ENDPOINTS = [listHosts, getHost, getHostByMac];
 /** How many hosts are located at each device. Without a filter the state has the counts. */
 function* countsRepresentation(
   { history, view, memory, dialect, revisions }: RequestContext,
-  query: Query,
+  query: ParsedQuery,
 ): Steps<Representation> {
   const state = yield* stateAt(history, revisions.at);
   memory.hold(state);

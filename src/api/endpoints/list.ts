@@ -14,7 +14,7 @@ import { createFilteredState, type FilteredState, filterState } from "../../quer
 import { selectPage } from "../../query/list-page.ts";
 import { selectEntities } from "../../query/missing.ts";
 import { type ParameterName, parameterSet } from "../../query/parameters.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { projectFields } from "../../query/select.ts";
 import { type EncodedValue, totalBytes } from "../../view/collection.ts";
@@ -88,7 +88,7 @@ export function listEndpoint(options: ListEndpointOptions): Endpoint<object> {
 export function listRepresentation(
   context: RequestContext,
   kind: Kind,
-  query: Query,
+  query: ParsedQuery,
   format: Format,
   target: string,
 ): ResultOrSteps<Representation> {
@@ -106,7 +106,7 @@ export function listRepresentation(
 function* findList(
   context: RequestContext,
   kind: Kind,
-  query: Query,
+  query: ParsedQuery,
   format: Format,
   target: string,
 ): Steps<Representation> {
@@ -129,7 +129,7 @@ class ListRepresentation implements Representation {
   readonly info: RepresentationInfo;
   readonly #context: RequestContext;
   readonly #kind: Kind;
-  readonly #query: Query;
+  readonly #query: ParsedQuery;
   readonly #format: Format;
   readonly #target: string;
   readonly #cursor: Cursor | undefined;
@@ -139,7 +139,7 @@ class ListRepresentation implements Representation {
   constructor(
     context: RequestContext,
     kind: Kind,
-    query: Query,
+    query: ParsedQuery,
     format: Format,
     target: string,
     cursor: Cursor | undefined,
@@ -223,7 +223,7 @@ class ListRepresentation implements Representation {
 export function listVersions(
   view: View,
   kind: Kind,
-  query: Query,
+  query: ParsedQuery,
   version: number,
   { resolved, state }: Pick<FilteredState, "resolved" | "state">,
 ): Versions {
@@ -238,7 +238,7 @@ export function listVersions(
 export const versionOf = (
   { revision, versions }: Pick<NetworkState, "revision" | "versions">,
   kind: Kind,
-  query: Query,
+  query: ParsedQuery,
 ): number => (query.at === undefined ? changedAt(versions, kind, query) : revision);
 
 /**
@@ -246,7 +246,7 @@ export const versionOf = (
  * other list with its own collection, with what is missing where it lists that, and with the names of devices that it is
  * sorted by. A page puts this revision in its cursor.
  */
-function changedAt(versions: CollectionVersions, kind: Kind, query: Query): number {
+function changedAt(versions: CollectionVersions, kind: Kind, query: ParsedQuery): number {
   const changed = query.around
     ? Math.max(versions.devices, versions.links, versions.hosts, versions[kind])
     : versions[kind];
@@ -258,14 +258,15 @@ function changedAt(versions: CollectionVersions, kind: Kind, query: Query): numb
 }
 
 /** The version of the current list, whenever it is called. */
-const followVersion = (view: View, kind: Kind, query: Query) => (): number => versionOf(view, kind, query);
+const followVersion = (view: View, kind: Kind, query: ParsedQuery) => (): number =>
+  versionOf(view, kind, query);
 
-const shownNames = (query: Query) => (state: NetworkState) => bindFilters(query, state).resolved;
+const shownNames = (query: ParsedQuery) => (state: NetworkState) => bindFilters(query, state).resolved;
 
 function renderJson(
   kind: Kind,
   items: Paced<EncodedValue>,
-  fields: Query["fields"],
+  fields: ParsedQuery["fields"],
   next: string | undefined,
   dialect: Dialect,
 ): string | Paced<Uint8Array> {
@@ -280,7 +281,7 @@ function renderJson(
 function renderFormat(
   kind: Kind,
   items: Paced<EncodedValue>,
-  fields: Query["fields"],
+  fields: ParsedQuery["fields"],
   { name, renderList }: Format,
   dialect: Dialect,
 ): Paced<string> {
@@ -293,13 +294,16 @@ function renderFormat(
   });
 }
 
-const selectFields = (fields: Query["fields"], existing: Query["fields"]): Query["fields"] =>
+const selectFields = (
+  fields: ParsedQuery["fields"],
+  existing: ParsedQuery["fields"],
+): ParsedQuery["fields"] =>
   fields && existing ? fields.filter((field) => existing.includes(field)) : (fields ?? existing);
 
 const jsonOf = (
   kind: Kind,
   items: Paced<EncodedValue>,
-  fields: Query["fields"],
+  fields: ParsedQuery["fields"],
   dialect: Dialect,
 ): Paced<string> =>
   mapPaced(items, ({ text }) => {

@@ -6,7 +6,7 @@ import type { DocumentFormat, Format } from "../../formats/formats.ts";
 import { memoizeText } from "../../lib/bounded-cache.ts";
 import { didYouMean, quote } from "../../lib/error-text.ts";
 import { badParameter, type QueryFault } from "../../query/fault.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
 import { Problem } from "../response/problem.ts";
 import { problemOf } from "../response/query-problem.ts";
@@ -120,7 +120,7 @@ export class NegotiatedEndpoint {
   }
 
   /** The variant that a parameter of the query selects, or the plain one. */
-  variantOf(query: Query): NegotiatedVariant {
+  variantOf(query: ParsedQuery): NegotiatedVariant {
     for (const other of this.#others) {
       const { parameter } = other.variant;
       const value = parameter && query[parameter];

@@ -16,7 +16,7 @@ import { badParameter } from "../../query/fault.ts";
 import { type ParameterName, parameterSet } from "../../query/parameters.ts";
 import { findPathEnds, type PathEnd, type PathEnds } from "../../query/path-ends.ts";
 import type { LostLink } from "../../query/problems/recent-changes.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { findShortestPaths, type Path } from "../../query/shortest-paths.ts";
 import type { NetworkState, View } from "../../view/view.ts";
@@ -190,7 +190,7 @@ function* pathsRepresentation(
   context: RequestContext,
   named: NamedEnds,
   disjoint: boolean,
-  query: Query,
+  query: ParsedQuery,
   target: string,
 ): Steps<Representation> {
   const { history, view, log, dialect, memory, limits, revisions } = context;
@@ -326,7 +326,7 @@ const IDS_PER_STEP = 500;
 function* pathExplanationRepresentation(
   context: RequestContext,
   named: NamedEnds,
-  query: Query,
+  query: ParsedQuery,
 ): Steps<Representation> {
   for (const name of ["limit", "cursor"] as const)
     if (query[name] !== undefined) throw problemOf(badParameter(name, "cannot be used with explain=true."));
@@ -368,7 +368,7 @@ interface Found {
 function* findNow(
   { history, view, problems }: RequestContext,
   named: NamedEnds,
-  { acceptsNames }: Query,
+  { acceptsNames }: ParsedQuery,
 ): Steps<Found> {
   const found = throwIfFault(yield* findPaths(view.capture(), named, acceptsNames));
   if (!isParted(found)) return { found, lost: [] };
@@ -381,7 +381,7 @@ function* findNow(
 function* findThen(
   { history, problems, memory, revisions }: RequestContext,
   named: NamedEnds,
-  query: Query,
+  query: ParsedQuery,
 ): Steps<Found> {
   const state = yield* stateAt(history, revisions.at);
   const found = throwIfFault(yield* findPaths(state, named, query.acceptsNames));

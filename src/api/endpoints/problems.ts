@@ -14,7 +14,7 @@ import { parameterSet } from "../../query/parameters.ts";
 import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
 import type { Problems } from "../../query/problems/problems.ts";
 import { findFilterAmbiguity, selectProblems } from "../../query/problems/select-problems.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { timeOfMoment } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { SECOND } from "../openapi/example-network.ts";
@@ -96,7 +96,7 @@ export const listProblems: Endpoint<object> = {
 /** `target` is the request target: the `Link` to the next page repeats it. */
 function* problemsRepresentation(
   context: RequestContext,
-  query: Query,
+  query: ParsedQuery,
   target: string,
 ): Steps<Representation> {
   if (query.since !== undefined)
@@ -150,7 +150,7 @@ const followVersion = (problems: Problems, revision: number, digest: string) => 
 
 function* placeOf(
   { history, log, problems, memory, revisions }: RequestContext,
-  query: Query,
+  query: ParsedQuery,
   scope: string,
 ): Steps<Place> {
   const hold = (state: NetworkState) => memory.hold(state);

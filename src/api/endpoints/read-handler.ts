@@ -11,7 +11,7 @@ import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import { isSteps, type ResultOrSteps, type Steps, stepsOf } from "../../lib/steps.ts";
 import { badParameter, QueryFault } from "../../query/fault.ts";
 import { parseQuery } from "../../query/parse-query.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import {
   type NamedRevisions,
   notReached,
@@ -58,7 +58,7 @@ export interface ReadOutcome {
 interface ParsedRead {
   readonly route: Route;
   readonly request: ReadRequest;
-  readonly query: Query;
+  readonly query: ParsedQuery;
   readonly variant: Variant<unknown>;
   readonly format: Format;
   readonly memory: MemoryAccount;
@@ -251,7 +251,7 @@ function* completeResponse(
 }
 
 /** The revision that the view must have at least: the higher one of the parameter and the header. */
-function neededRevision({ minRevision = 0 }: Query, { minRevision: header }: ReadRequest): number {
+function neededRevision({ minRevision = 0 }: ParsedQuery, { minRevision: header }: ReadRequest): number {
   if (header === null) return minRevision;
   return Math.max(minRevision, throwIfFault(parseMinRevision(header, "Gazetteer-Min-Revision")));
 }
@@ -260,7 +260,7 @@ function openCursor(
   { stream }: Variant<unknown>,
   context: RequestContext,
   params: unknown,
-  query: Query,
+  query: ParsedQuery,
   start: StreamStart,
 ) {
   if (!stream) throw new Error("a variant with a stream format has no stream");
@@ -271,7 +271,7 @@ const NOTHING_NAMED = { at: undefined, cursor: undefined, since: undefined, diff
 
 const UNSTREAMABLE_PARAMETERS = ["at", "limit", "cursor", "fields"] as const;
 
-function rejectUnstreamableParameters(query: Query): void {
+function rejectUnstreamableParameters(query: ParsedQuery): void {
   for (const name of UNSTREAMABLE_PARAMETERS) if (query[name] !== undefined) throw notOnStream(name);
   if (query.sort.length > 0)
     throw problemOf(badParameter("sort", "cannot be used on a stream: changes come in order of revision."));

@@ -4,7 +4,7 @@ import { HITS_FORMAT } from "../../formats/formats.ts";
 import type { Steps } from "../../lib/steps.ts";
 import { badParameter } from "../../query/fault.ts";
 import { parameterSet } from "../../query/parameters.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { MAX_HITS, parseSearch, searchState } from "../../query/search.ts";
 import { searchChangedAt } from "../../view/search-index.ts";
@@ -70,7 +70,7 @@ export const search: Endpoint<object> = {
 
 function* searchRepresentation(
   { history, view, memory, dialect, revisions }: RequestContext,
-  query: Query,
+  query: ParsedQuery,
 ): Steps<Representation> {
   const text = query.text?.trim() ?? "";
   if (text === "")

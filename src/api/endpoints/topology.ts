@@ -12,7 +12,7 @@ import { badParameter } from "../../query/fault.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
 import { type Direction, findIncident } from "../../query/incidents.ts";
 import { parameterSet } from "../../query/parameters.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
 import { resolveTimeline } from "../../query/timeline.ts";
@@ -115,7 +115,7 @@ export const getTopology: Endpoint<object> = {
 /** `owner` is the user for whom it may be drawn. */
 function* topologyRepresentation(
   { history, view, drawings, dialect, memory, revisions }: RequestContext,
-  query: Query,
+  query: ParsedQuery,
   format: Format,
   owner: string,
 ): Steps<Representation> {
@@ -142,7 +142,7 @@ function* topologyRepresentation(
 }
 
 /** `drift` counts here and does not filter: the other counts and the graph are those without it. */
-const withoutDrift = (query: Query): Query =>
+const withoutDrift = (query: ParsedQuery): ParsedQuery =>
   query.drift ? { ...query, filters: [], includesMissing: false } : query;
 
 const notInGraph = () =>
@@ -157,7 +157,7 @@ interface Versioned {
 function versionOf(
   { revision, versions }: Versioned,
   { renderTopology }: Format,
-  { around, drift }: Query,
+  { around, drift }: ParsedQuery,
 ): number {
   if (renderTopology) return revision;
   const { devices, ports, links, hosts, graph, missing } = versions;
@@ -165,7 +165,7 @@ function versionOf(
   return around ? Math.max(devices, links, hosts, graph) : graph;
 }
 
-const followVersion = (view: View, format: Format, query: Query) => (): number =>
+const followVersion = (view: View, format: Format, query: ParsedQuery) => (): number =>
   versionOf(view, format, query);
 
 function* render(
@@ -257,7 +257,7 @@ function* countNeighbourhood(filtered: FilteredState): Steps<{ topology: Topolog
 }
 
 /** How many changes there were in equal spans of time. */
-function timelineRepresentation({ history, log }: RequestContext, query: Query): Representation {
+function timelineRepresentation({ history, log }: RequestContext, query: ParsedQuery): Representation {
   const { from, to, spans, oldest, loaded, newest } = throwIfFault(resolveTimeline(history, query));
   const info = {
     key: `timeline ${from} ${to} ${oldest.revision} ${query.fingerprint}`,

@@ -10,7 +10,7 @@ import type { Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import { bindChanges, bindChangesAt } from "../../query/bound-filters.ts";
 import { filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
@@ -33,7 +33,7 @@ export type StreamStart = number | ResetReason | undefined;
 export function* createChangeCursor(
   context: StreamContext,
   kind: Kind | undefined,
-  query: Query,
+  query: ParsedQuery,
   start: StreamStart,
   chunks: SharedChunks,
 ): Steps<ChangeCursor> {

@@ -7,7 +7,7 @@ import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
 import type { ListVersion } from "../../query/problems/problems.ts";
 import { findFilterAmbiguity, selectProblems } from "../../query/problems/select-problems.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
 import { throwIfFault } from "../response/query-problem.ts";
@@ -24,7 +24,7 @@ const PROBLEM_BYTES = 1000;
 
 interface Topic {
   readonly key: string;
-  readonly query: Query;
+  readonly query: ParsedQuery;
   readonly context: Pick<RequestContext, "history" | "problems" | "view">;
 }
 
@@ -38,7 +38,7 @@ interface Matching extends ListVersion {
 
 export function* createProblemsCursor(
   context: Pick<RequestContext, "history" | "problems" | "view" | "dialect" | "memory">,
-  query: Query,
+  query: ParsedQuery,
   start: StreamStart,
   chunks: SharedChunks,
 ): Steps<ChangeCursor> {

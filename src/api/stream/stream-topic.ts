@@ -5,7 +5,7 @@
 
 import type { Kind } from "../../model/ids.ts";
 import { changeScope } from "../../query/changes.ts";
-import type { Query } from "../../query/query.ts";
+import type { ParsedQuery } from "../../query/query.ts";
 import type { History } from "../../view/history.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
 import type { Dialect } from "../onos/dialect.ts";
@@ -15,7 +15,7 @@ export interface StreamTopic {
   readonly key: string;
   readonly kind: Kind | undefined;
   readonly scope: readonly Kind[];
-  readonly query: Query;
+  readonly query: ParsedQuery;
   readonly dialect: Dialect;
   readonly history: History;
 }
@@ -23,7 +23,7 @@ export interface StreamTopic {
 export function streamTopicOf(
   { dialect, history }: Pick<RequestContext, "dialect" | "history">,
   kind: Kind | undefined,
-  query: Query,
+  query: ParsedQuery,
 ): StreamTopic {
   const missing = query.includesMissing ? "with missing " : "";
   const key = `${dialect.keyPrefix}${missing}${kind ?? "topology"} ${selectionOf(query)}`;
@@ -31,7 +31,7 @@ export function streamTopicOf(
 }
 
 /** The fingerprint of the query without the parameters that do not select entities. They have no escaped characters. */
-export const selectionOf = ({ fingerprint }: Query): string =>
+export const selectionOf = ({ fingerprint }: ParsedQuery): string =>
   fingerprint
     .split("&")
     .filter((part) => !part.startsWith("since=") && !part.startsWith("format="))

@@ -9,7 +9,7 @@ import {
 import type { NetworkState } from "../../view/view.ts";
 import { DeviceResolver } from "../bound-filters.ts";
 import { AmbiguousNameFault, type QueryFault } from "../fault.ts";
-import type { Query } from "../query.ts";
+import type { ParsedQuery } from "../query.ts";
 import type { ListedProblem, ProblemList } from "./problem-list.ts";
 
 const PROBLEMS_PER_STEP = 500;
@@ -21,7 +21,7 @@ export interface SelectedProblems {
   readonly counts: ReadonlyMap<ProblemKind, number>;
 }
 
-type ProblemQuery = Pick<Query, "problemFilters" | "acceptsNames"> & Partial<Pick<Query, "at">>;
+type ProblemQuery = Pick<ParsedQuery, "problemFilters" | "acceptsNames"> & Partial<Pick<ParsedQuery, "at">>;
 
 /** The fault of a query that names a device by what several are called in this state. No problem matches it. */
 export function findFilterAmbiguity(query: ProblemQuery, state: NetworkState): QueryFault | undefined {
