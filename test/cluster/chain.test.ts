@@ -16,9 +16,8 @@ import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { openRetryingLog } from "../../src/log/retrying-log.ts";
 import { snapshotOf } from "../../src/view/view.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
-import { type LogNode, NAMES, openNode, SECRET } from "./log-nodes.ts";
+import { emptyServer, type LogNode, NAMES, openNode, SECRET } from "./log-nodes.ts";
 import { device, expectSame, writer } from "./writing.ts";
 
 const OTHER = { kind: "devices" as const, id: device(99).id, before: null, changed: [] };
@@ -42,7 +41,7 @@ async function diverge(path: string, position: StreamPosition, node: LogNode): P
 }
 
 test("a node that has applied a message which NATS has replaced loads the log again, and shows what the others do", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   const path = join(temporaryFolder(), "copy.sqlite");
   await using a = await openNode(nats, "node-a");
   const write = await writer(a);
@@ -73,7 +72,7 @@ test("a node that has applied a message which NATS has replaced loads the log ag
 });
 
 test("what a writer has written after a message that NATS has replaced is ignored by all nodes, and counted", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   await using b = await openNode(nats, "node-b");
   const write = await writer(a);
@@ -104,7 +103,7 @@ test("what a writer has written after a message that NATS has replaced is ignore
 });
 
 test("a node that others write past finds out that it is the one that has diverged", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   const write = await writer(a);
   await write(0, 3);
@@ -132,7 +131,7 @@ test("a node that others write past finds out that it is the one that has diverg
 });
 
 test("a new node does not begin with the snapshot of one that had applied what NATS has replaced", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   const write = await writer(a);
   await write(0, 3);

@@ -2,7 +2,7 @@
 
 import { type ClusterNames, clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
-import { type NatsClient, openNats } from "../../src/cluster/nats/nats-client.ts";
+import { connectNats, type NatsClient, openNats } from "../../src/cluster/nats/nats-client.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLogger, silentLogger } from "../../src/lib/logger.ts";
@@ -14,7 +14,7 @@ import { newestState, tracesOf } from "../../src/service/cluster/open-cluster.ts
 import { SnapshotPublisher } from "../../src/service/cluster/snapshot-publisher.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { restoreView } from "../../src/view/restore.ts";
-import { CLUSTER_SECRET, type NatsServers } from "../support/nats-servers.ts";
+import { CLUSTER_SECRET, type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 
 export const NAMES = clusterNames("test");
 export const SECRET = new ClusterSecret(Buffer.from(CLUSTER_SECRET));
@@ -103,4 +103,21 @@ export async function openNode(
       await client.close();
     },
   };
+}
+
+let shared: NatsServers | undefined;
+
+/**
+ * The server that all tests of a file share, with nothing in it: starting one for each test takes longer than deleting its
+ * streams. A test that stops it need not start it again.
+ */
+export async function emptyServer(): Promise<NatsServers> {
+  shared ??= await startNatsServers();
+  const [server] = shared.servers;
+  if (server?.pid === undefined) await server?.start();
+  const client = await connectNats({ servers: shared.urls.split(","), clientName: "test" });
+  const { streams } = client.manager;
+  for await (const name of streams.names()) await streams.delete(name);
+  await client.close();
+  return { ...shared, async [Symbol.asyncDispose]() {} };
 }

@@ -4,10 +4,9 @@ import { silentLogger } from "../../src/lib/logger.ts";
 import type { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { storedBy } from "../support/view-contents.ts";
-import { openNode } from "./log-nodes.ts";
+import { emptyServer, openNode } from "./log-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
 const logger = silentLogger;
@@ -26,7 +25,7 @@ function pauseAfter(count: number, stream: LogStream, ready: Promise<void>): voi
 
 describe("two nodes", () => {
   test("append at the same time: both have all batches in the same order, with the same values", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     await using b = await openNode(nats, "node-b");
     await a.log.takeOver("a", never);
@@ -54,7 +53,7 @@ describe("two nodes", () => {
   });
 
   test("the former holder of a source writes nothing after a takeover", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     await using b = await openNode(nats, "node-b");
     await a.log.takeOver("a", never);
@@ -77,7 +76,7 @@ describe("two nodes", () => {
   });
 
   test("a changed order that its node could not finish to apply is not taken for done, and the next node finishes it", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     const observed = (names: readonly string[]) => ({ ...observedSources(names), identity: [] });
     const hardware = (hw: string) => Array.from({ length: 1_200 }, (_, n) => ({ ...device(n), hw }));
     await using b = await openNode(nats, "node-b");
@@ -110,7 +109,7 @@ describe("two nodes", () => {
   });
 
   test("two nodes change the order at once and one ends: the other merges by both before it says that all is merged", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     const sources = ["a", "b", "c"];
     const observed = (names: readonly string[]) => ({ ...observedSources(names), identity: [] });
     await using a = await openNode(nats, "node-a", { sources });
@@ -140,7 +139,7 @@ describe("two nodes", () => {
   });
 
   test("a takeover that was decided before another node's is refused", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     await using b = await openNode(nats, "node-b");
     let isEntitled = true;
@@ -159,7 +158,7 @@ describe("two nodes", () => {
   });
 
   test("a changed order that the log has is not applied again on top of another node's", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     await using b = await openNode(nats, "node-b");
     const ordered = (names: readonly string[]) => ({ ...observedSources(names), identity: [] });
@@ -188,7 +187,7 @@ describe("two nodes", () => {
   });
 
   test("a node whose appends are always refused gets a turn; the other one waits for it, and goes on", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     await using b = await openNode(nats, "node-b");
     const [write, writeFast] = [await writer(a, "a"), await writer(b, "b")];

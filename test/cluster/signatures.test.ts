@@ -11,15 +11,14 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { hasOtherSecret } from "../../src/log/jetstream/load-copy.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { runCommand } from "../support/command.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
-import { type LogNode, NAMES, openNode, SECRET } from "./log-nodes.ts";
+import { emptyServer, type LogNode, NAMES, openNode, SECRET } from "./log-nodes.ts";
 import { deviceId, ServiceNode, shortenLeases, testNats } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
 const PLACES = ["snapshot-a", "snapshot-b"];
 
 test("a request that is sent again or not signed changes nothing; another secret is named as the cause", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   const cluster = { nats, name: "signed", replicas: 1 };
   const ownSecret = "the secret of this cluster";
   await shortenLeases(cluster, 2_000, ownSecret);
@@ -84,7 +83,7 @@ test("a request that is sent again or not signed changes nothing; another secret
 }, 120_000);
 
 test("another secret is recognised also when the first message is purged", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   const write = await writer(a);
   const isOther = (secret: ClusterSecret) => {
@@ -116,7 +115,7 @@ async function stored(node: LogNode, name: string) {
 
 describe("a snapshot that no node has written", () => {
   test("in one place: the other one is used, and what is wrong is counted and not purged for", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     const write = await writer(a);
     await write(0, 20);
@@ -163,7 +162,7 @@ describe("a snapshot that no node has written", () => {
   });
 
   test("in both places: the stream is read if it has everything, and otherwise the node says what is wrong", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a", { snapshotMessages: 1000 });
     const write = await writer(a);
     await write(0, 20);

@@ -6,17 +6,16 @@ import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import { removeUnusedChunks } from "../../src/log/jetstream/snapshots.ts";
 import { temporaryFolder } from "../support/folder.ts";
-import { startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { storedBy } from "../support/view-contents.ts";
-import { NAMES, openNode } from "./log-nodes.ts";
+import { emptyServer, NAMES, openNode } from "./log-nodes.ts";
 import { testNats } from "./service-nodes.ts";
 import { expectSame, writer } from "./writing.ts";
 
 describe("a new node", () => {
   test("has the same values, versions and holders from a snapshot and the tail as from the whole stream", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     const write = await writer(a);
     await write(0, 300);
@@ -37,7 +36,7 @@ describe("a new node", () => {
   });
 
   test("whose copy the stream still continues uses it, and otherwise moves it away and loads a snapshot", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     const write = await writer(a);
     await write(0, 10);
@@ -67,7 +66,7 @@ describe("a new node", () => {
   });
 
   test("that dies while it loads begins again", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using a = await openNode(nats, "node-a");
     await (await writer(a))(0, 10);
     await a.snapshots.publish();
@@ -82,7 +81,7 @@ describe("a new node", () => {
   });
 
   test("with another secret is refused in words", async () => {
-    await using nats = await startNatsServers();
+    await using nats = await emptyServer();
     await using _a = await openNode(nats, "node-a");
     const secret = new ClusterSecret(Buffer.from("another secret"));
     await expect(openNode(nats, "node-b", { secret })).rejects.toThrow(/cluster\.secretFile/);
@@ -90,7 +89,7 @@ describe("a new node", () => {
 });
 
 test("a secret is changed by deleting the stream: nodes with a copy go on from it, with a signing key that the old secret does not open", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   const folder = temporaryFolder();
   const [pathA, pathB] = [join(folder, "a.sqlite"), join(folder, "b.sqlite")];
   // What nodes on loopback had before every cluster needed a secret: anybody could derive it.
@@ -130,7 +129,7 @@ test("a secret is changed by deleting the stream: nodes with a copy go on from i
 });
 
 test("two nodes that write snapshots at once keep one each time, and both can be read", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   await using b = await openNode(nats, "node-b");
   const write = await writer(a);
@@ -145,7 +144,7 @@ test("two nodes that write snapshots at once keep one each time, and both can be
 });
 
 test("a node that the stream has gone on without says so, and goes on from a snapshot once it is opened again", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using proxy = await startTcpProxy(nats.servers[0]?.port ?? 0);
   await using a = await openNode(nats, "node-a");
   const write = await writer(a);
@@ -172,7 +171,7 @@ test("a node that the stream has gone on without says so, and goes on from a sna
 });
 
 test("nodes that lack what was purged wait for a snapshot, and get it: one with a copy serves that meanwhile", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a", { snapshotMessages: 1_000 });
   const write = await writer(a);
   await write(0, 5);
@@ -206,7 +205,7 @@ test("nodes that lack what was purged wait for a snapshot, and get it: one with 
 });
 
 test("what a killed node leaves of a snapshot is removed with the next one; what is written since then stays", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   const { jetstream, manager } = a.client;
   const [stream, prefix] = [`OBJ_${NAMES.snapshots}`, `$O.${NAMES.snapshots}.C.`];

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/folder.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
-import { type LogNode, NAMES, openNode } from "./log-nodes.ts";
+import { emptyServer, type LogNode, NAMES, openNode } from "./log-nodes.ts";
 import { device, expectSame, logger, setDevice, writer } from "./writing.ts";
 
 /** Servers whose messages are small, so that a batch of some devices is larger than one. */
@@ -111,7 +111,7 @@ describe("a batch larger than a message", () => {
 });
 
 test("a publish whose acknowledgement is lost is stored exactly once", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using proxy = await startTcpProxy(nats.servers[0]?.port ?? 0);
   await using a = await openNode({ urls: `nats://127.0.0.1:${proxy.port}` }, "node-a");
   await using b = await openNode(nats, "node-b");
@@ -130,7 +130,7 @@ test("a publish whose acknowledgement is lost is stored exactly once", async () 
 });
 
 test("foreign and malformed messages change nothing and are counted", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   await using b = await openNode(nats, "node-b");
   const write = await writer(a);
@@ -204,7 +204,7 @@ async function publishRaw(port: number, headerLine: string): Promise<void> {
 }
 
 test("a message whose headers cannot be read is foreign, as others are", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   await using b = await openNode(nats, "node-b");
   const write = await writer(a);
@@ -222,7 +222,7 @@ test("a message whose headers cannot be read is foreign, as others are", async (
 });
 
 test("a batch that is made while NATS is away is whole, also where it is the first one of its node", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   const write = await writer(a);
   await nats.servers[0]?.kill();
@@ -238,7 +238,7 @@ test("a batch that is made while NATS is away is whole, also where it is the fir
 });
 
 test("a takeover takes a place in the stream and no revision", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   await using a = await openNode(nats, "node-a");
   await using b = await openNode(nats, "node-b");
   await (await writer(a))(0, 2);
@@ -255,7 +255,7 @@ test("a takeover takes a place in the stream and no revision", async () => {
 });
 
 test("a crash between the acknowledgement of the stream and the local store loses nothing", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   const folder = temporaryFolder();
   const path = join(folder, "copy.sqlite");
   await using a = await openNode(nats, "node-a");
@@ -282,7 +282,7 @@ test("a crash between the acknowledgement of the stream and the local store lose
 });
 
 test("a node that lacks a deleted message applies nothing after it, and waits for the snapshot that is due then; its copy is kept", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   const path = join(temporaryFolder(), "copy.sqlite");
   await using a = await openNode(nats, "node-a", { snapshotMessages: 1_000 });
   const write = await writer(a);
@@ -326,7 +326,7 @@ test("a node that lacks a deleted message applies nothing after it, and waits fo
 });
 
 test("a node stops before a message of a newer version, says so, and goes on from there once it is replaced", async () => {
-  await using nats = await startNatsServers();
+  await using nats = await emptyServer();
   const path = join(temporaryFolder(), "copy.sqlite");
   await using a = await openNode(nats, "node-a");
   await (await writer(a))(0, 5);
