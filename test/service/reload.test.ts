@@ -91,10 +91,11 @@ describe("sources", () => {
       return { type: "file", name, path };
     });
     const { service, reloaded } = await startConfigured({ sources: [a, b] });
-    const mfr = async () => (await (await service.fetch(`${DEVICES}/of:1`)).json()).mfr;
-    await until(async () => (await mfr()) === "a", { what: "the first source" });
+    const device = async () => (await service.fetch(`${DEVICES}/of:1`)).json();
+    await until(async () => (await device()).sources?.length === 2, { what: "both sources" });
+    expect((await device()).mfr).toBe("a");
     await reloaded({ sources: [b, a] });
-    expect(await mfr()).toBe("b");
+    expect((await device()).mfr).toBe("b");
     expect(await service.stop()).toBe(0);
   });
 });
