@@ -122,6 +122,6 @@ describe.skipIf(!canRunMininet())("real switches that know two nodes", () => {
         true,
       );
     },
-    TEST_TIMEOUT_MS,
+    2 * TEST_TIMEOUT_MS,
   );
 });
