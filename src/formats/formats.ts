@@ -46,7 +46,7 @@ export interface Format {
   /** The response does not end, so neither a wildcard in `Accept` nor `gazetteer get` selects it. */
   readonly stream: boolean;
   readonly resources: readonly Resource[];
-  /** For the OpenAPI document, the help and the docs: one phrase without a full stop. */
+  /** A text for the OpenAPI document, the help and the docs: one phrase without a full stop. */
   readonly description: string;
   readonly renderList?: (list: RenderableList) => Paced<string>;
   readonly renderTopology?: (graph: TopologyGraph) => Paced<string>;

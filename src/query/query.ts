@@ -31,7 +31,7 @@ export interface ParsedQuery {
   /** The states that `drift` names. They are a filter too. */
   readonly drift: readonly DriftState[] | undefined;
   readonly around: Around | undefined;
-  /** In the order of the JSON. */
+  /** The fields that are shown, in the order of the JSON. */
   readonly fields: readonly string[] | undefined;
   readonly sort: readonly SortKey[];
   readonly limit: number | undefined;

@@ -55,7 +55,7 @@ export type VariantParameter = "since" | "diff" | "timeline" | "incident" | "cou
 export interface Variant<P> {
   /** Undefined for the plain one. A query has at most one of them. */
   readonly parameter?: VariantParameter;
-  /** In order of preference, JSON first. */
+  /** Its formats in order of preference, JSON first. */
   readonly formats: readonly [json: Format | DocumentFormat, ...others: Format[]];
   /** The schema of the JSON, with an example of it. */
   readonly schema: Schema;

@@ -115,7 +115,7 @@ function createEntity(
   );
 }
 
-/** With the id as it is shown, so that each entity has responses of its own. */
+/** The key has the id as it is shown, so that each entity has responses of its own. */
 const entityKey = (kind: Kind, found: EncodedValue | undefined): string => `${kind} ${found?.id ?? ""}`;
 
 const shownEntity = (kind: Kind, id: string, dialect: Dialect) => (state: NetworkState) =>
@@ -142,7 +142,7 @@ function getEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect
   throw noEntity(state, kind, id, dialect);
 }
 
-/** By its id or an alias; else one that is missing, by its own id; else by the names of devices. */
+/** Finds an entity by its id or an alias; else one that is missing, by its own id; else by the names of devices. */
 function findEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect): EncodedValue | undefined {
   const shown = findById(state, kind, id);
   if (shown) return shown;
@@ -186,7 +186,7 @@ function entityRevision(json: string): number {
 }
 
 const REVISION_MEMBER = '"revision":';
-/** With room for what follows the number, which is not read. */
+/** The characters that are parsed: room for every revision, and for what follows it, which is not read. */
 const MAX_REVISION_DIGITS = 17;
 
 /** The entity's revision now, looked up again only when a collection that may hold it changed; 0 when it was removed. */

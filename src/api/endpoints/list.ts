@@ -311,7 +311,7 @@ const jsonOf = (
     return fields ? projectFields(json, fields) : json;
   });
 
-/** With all fields: a format that needs those that the dialect does not have (Prometheus) is the same in every dialect. */
+/** The entities have all fields: a format that needs those that the dialect does not have (Prometheus) is the same in every dialect. */
 const parseItems = <K extends Kind>(kind: K, items: Paced<EncodedValue>, dialect: Dialect) =>
   mapPaced(items, ({ text }) => {
     const entity = parseStored(kind, text);

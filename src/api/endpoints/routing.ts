@@ -20,7 +20,7 @@ const VERSIONS = ["v1"];
 const literalSegments = (path: string): number =>
   path.split("/").filter((segment) => segment !== "" && !segment.includes("{")).length;
 
-/** By the first segment after the version. A path with more literal segments is compared first. */
+/** The endpoints by the first segment after the version. A path with more literal segments is compared first. */
 const BY_RESOURCE: ReadonlyMap<string, readonly NegotiatedEndpoint[]> = Map.groupBy(
   ENDPOINTS.toSorted((a, b) => literalSegments(b.path) - literalSegments(a.path)).map(
     (endpoint) => new NegotiatedEndpoint(endpoint),

@@ -18,7 +18,7 @@ import type { MapSource } from "./map-source.ts";
 import type { ReadContext } from "./read-context.ts";
 
 export interface ServiceEndpoint {
-  /** For the OpenAPI document; `matches` decides. */
+  /** The path in the OpenAPI document; `matches` decides which requests it gets. */
   readonly path: string;
   /** Who may read it: everybody, users with the role `metrics` as well, or only those with the role `reader`. */
   readonly access: "public" | "metrics" | "reader";

@@ -11,7 +11,7 @@ import { getClusterOverview, getMetrics, getOpenapi } from "./service.ts";
 import type { ServiceEndpoint } from "./service-endpoint.ts";
 import { getDocs, getDocsPage, getMap } from "./site.ts";
 
-/** In the order of the OpenAPI document. */
+/** All of them, in the order of the OpenAPI document. */
 export const SERVICE_ENDPOINTS: readonly ServiceEndpoint[] = [
   getHealth,
   getReadiness,

@@ -58,7 +58,7 @@ export class ServiceHandler {
     throw unknownPath(path, this.#prefixes, method);
   }
 
-  /** For OPTIONS, without credentials: throws a `Problem` for a path that does not exist. */
+  /** Serves OPTIONS, which needs no credentials: throws a `Problem` for a path that does not exist. */
   async requirePath(path: string, method: string): Promise<void> {
     const endpoint = this.#find(path);
     const isThere = endpoint

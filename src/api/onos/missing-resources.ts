@@ -38,7 +38,7 @@ const MISSING: ReadonlyMap<string, string> = new Map([
 
 const DOCS = "/docs/from-onos#what-only-onos-has";
 
-/** For a request that writes: no configuration makes this service pass it on. */
+/** What to do instead of a request that writes: no configuration makes this service pass it on. */
 export const WRITE_ADVICE = `The key forward of a controller source passes on reads only: send this to ONOS itself; see ${DOCS}.`;
 
 /** The problem of a path that ONOS has and that is neither here nor forwarded; undefined for any other path. */

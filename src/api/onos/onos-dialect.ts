@@ -15,7 +15,7 @@ import { JSON_TYPE } from "../response/media-types.ts";
 import { type Dialect, problemBody } from "./dialect.ts";
 import { missingOnosResource, WRITE_ADVICE } from "./missing-resources.ts";
 
-/** In the order of the JSON. */
+/** The fields that ONOS has, in the order of the JSON. */
 // biome-ignore format: lists of words
 const FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   devices: [

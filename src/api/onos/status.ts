@@ -105,7 +105,7 @@ export function ownNode({ name, host, port, isReady }: OwnNode): OnosNode {
   return onosNode(name ?? ip, ip, port, isReady ? "READY" : "ACTIVE", Math.round(performance.timeOrigin));
 }
 
-/** Of a node that listens on every address, others know only the name. */
+/** A node that listens on every address is known to others by its name only. */
 export function clusterNode({ name, url, since, lostSince, trouble }: ClusterNode): OnosNode {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -138,7 +138,7 @@ export interface SystemInput {
   readonly topology: Topology;
 }
 
-/** In the order of ONOS. There are no flows and no intents here. */
+/** The fields are in the order of ONOS. There are no flows and no intents here. */
 export async function systemInfo({ version, logId, nodes, self, topology }: SystemInput): Promise<object> {
   const { devices, links, hosts, clusters } = topology;
   const rss = process.memoryUsage.rss();

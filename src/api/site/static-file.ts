@@ -12,7 +12,7 @@ export interface RequestHeaders {
   header(name: string): string | null;
 }
 
-/** On whose turn the files are compressed: they are the same for all users. */
+/** The owner of the compression on the scheduler: the files are the same for all users. */
 const OWNER = "files";
 
 export class StaticFile {

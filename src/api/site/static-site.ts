@@ -35,7 +35,7 @@ const CONTENT_SECURITY_POLICY = [
   FRAME_ANCESTORS,
 ].join("; ");
 
-/** Of every HTML page of the service and what it loads. */
+/** The headers of every HTML page of the service, and of what it loads. */
 export const PAGE_HEADERS = {
   "Content-Security-Policy": CONTENT_SECURITY_POLICY,
   "Cross-Origin-Opener-Policy": "same-origin",
