@@ -1,7 +1,7 @@
 /**
  * Starts the real service as a child process on a free port, for tests over HTTP. The error of a failed start contains
  * the output of the service. Every process is killed when the test file ends: `npm test` isolates files, so that each
- * file has its own hook; where `bun test` runs several files, use --isolate or `await using`.
+ * file has its own hook; where files share a process (scripts/test/suites.ts), use `await using`.
  */
 import { afterAll } from "bun:test";
 import { readFileSync } from "node:fs";
