@@ -79,7 +79,7 @@ export class Fleet {
   }
 
   /** The addresses of blocks that have not answered. */
-  strangers(): Agent[] {
+  unansweredAddresses(): Agent[] {
     return this.agents.filter(({ isMember }) => !isMember);
   }
 

@@ -83,7 +83,7 @@ export class Poller {
   async #scanLoop(): Promise<void> {
     const { scanMs, clock, signal, fleet } = this.#options;
     await createPoll({ intervalMs: scanMs, clock, signal }).run(async () => {
-      const queue = fleet.strangers().values();
+      const queue = fleet.unansweredAddresses().values();
       const tryNext = async () => {
         for (const agent of queue) {
           if (signal.aborted) return;
