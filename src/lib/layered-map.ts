@@ -2,9 +2,8 @@
  * An immutable map whose changed copies are cheap: a copy shares the large base and has its own small layer of changes. A
  * layer that becomes too large is merged into a new base, in steps. Readers keep a map as long as they need.
  */
-import type { Steps } from "./steps.ts";
+import { COST, Pause, type Steps } from "./steps.ts";
 
-const ENTRIES_PER_STEP = 1000;
 /** Changes that a layer may hold: this many, and two for each root of the base's size. Both copies then cost the same. */
 const MIN_LAYER_SIZE = 64;
 
@@ -48,14 +47,12 @@ export class LayeredMap<K, V extends {}> {
   *with(changes: Iterable<readonly [K, V | undefined]>): Steps<LayeredMap<K, V>> {
     const layer = new Map(this.#layer);
     let { size } = this;
-    let left = ENTRIES_PER_STEP;
+    const pause = new Pause();
     for (const [key, value] of changes) {
       const exists = layer.has(key) ? layer.get(key) !== undefined : this.#base.has(key);
       size += (value === undefined ? 0 : 1) - (exists ? 1 : 0);
       layer.set(key, value);
-      if (--left > 0) continue;
-      left = ENTRIES_PER_STEP;
-      yield;
+      if (pause.due(COST.item)) yield;
     }
     if (layer.size <= MIN_LAYER_SIZE + 2 * Math.sqrt(this.#base.size))
       return new LayeredMap(this.#base, layer, size);
@@ -68,18 +65,14 @@ function* merge<K, V extends {}>(
   layer: ReadonlyMap<K, V | undefined>,
 ): Steps<ReadonlyMap<K, V>> {
   const merged = new Map<K, V>();
-  let left = ENTRIES_PER_STEP;
+  const pause = new Pause();
   for (const [key, value] of base) {
     if (!layer.has(key)) merged.set(key, value);
-    if (--left > 0) continue;
-    left = ENTRIES_PER_STEP;
-    yield;
+    if (pause.due(COST.item)) yield;
   }
   for (const [key, value] of layer) {
     if (value !== undefined) merged.set(key, value);
-    if (--left > 0) continue;
-    left = ENTRIES_PER_STEP;
-    yield;
+    if (pause.due(COST.item)) yield;
   }
   return merged;
 }

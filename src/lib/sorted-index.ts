@@ -10,12 +10,11 @@
  * find too much, never too little.
  */
 import { ShardedMap, ShardedSet } from "./sharded-set.ts";
-import { SharedSteps, type Steps, sortInSteps } from "./steps.ts";
+import { COST, Pause, SharedSteps, type Steps, sortInSteps } from "./steps.ts";
 
 /** Unsorted keys that a range look-up may scan: this many, and one per 1024 sorted keys. */
 const MAX_NEW_KEYS = 1024;
 const SORTED_PER_NEW_KEY = 1024;
-const KEYS_PER_STEP = 2000;
 
 /**
  * The ids of a key are in an array, which needs a fraction of the memory and time of a set. It becomes a set when an id is
@@ -188,7 +187,7 @@ export class SortedIndex {
 
   *#mergeKeys(sorted: readonly string[], added: readonly string[]): Steps<string[]> {
     const merged: string[] = [];
-    let left = KEYS_PER_STEP;
+    const pause = new Pause();
     let at = 0;
     let addedAt = 0;
     while (at < sorted.length || addedAt < added.length) {
@@ -198,9 +197,7 @@ export class SortedIndex {
       if (takesSorted) at++;
       else addedAt++;
       if (key !== merged.at(-1) && this.#ids.has(key)) merged.push(key);
-      if (--left > 0) continue;
-      left = KEYS_PER_STEP;
-      yield;
+      if (pause.due(COST.item)) yield;
     }
     return merged;
   }

@@ -5,12 +5,11 @@
  * the rest of a look-up.
  */
 
-import type { Steps } from "./steps.ts";
+import { COST, Pause, type Steps } from "./steps.ts";
 
 /** 7 characters of 7 bits are 49 bits, which a double holds exactly. */
 const CHARACTERS_PER_NUMBER = 7;
 const BASE = 128;
-const TEXTS_PER_STEP = 1000;
 
 export class SortedTexts {
   readonly #texts: readonly string[];
@@ -63,9 +62,10 @@ export const replaceRange = <T>(list: readonly T[], start: number, end: number, 
 
 function* numbersOf(texts: readonly string[], prefix: string): Steps<number[]> {
   const numbers: number[] = [];
+  const pause = new Pause();
   for (const text of texts) {
     numbers.push(numberOf(text, prefix.length));
-    if (numbers.length % TEXTS_PER_STEP === 0) yield;
+    if (pause.due(COST.item)) yield;
   }
   return numbers;
 }

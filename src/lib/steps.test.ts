@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   BYTES_PER_STEP,
+  COST,
   collectPaced,
+  mapInSteps,
   mapPaced,
-  Pace,
-  pausing,
+  Pause,
   runToEnd,
   SharedSteps,
   type Steps,
@@ -33,26 +34,29 @@ test("sorts like the built-in sort, stable, with a pause for every few hundred i
 });
 
 test("pauses are passed on and are no items", () => {
-  const items = mapPaced(pausing([1, 2, 3, 4, 5], 2), (n) => n * 10);
-  expect(countSteps(collectPaced(items))).toEqual({ result: [10, 20, 30, 40, 50], pauses: 2 });
+  const numbers = Array.from({ length: 1250 }, (_, n) => n);
+  const items = mapPaced(
+    mapInSteps(numbers, COST.key, (n) => (n % 2 === 0 ? n : undefined)),
+    (n) => n * 10,
+  );
+  const even = numbers.filter((n) => n % 2 === 0);
+  expect(countSteps(collectPaced(items))).toEqual({ result: even.map((n) => n * 10), pauses: 2 });
 });
 
-test("a pause is due after so many items, or as soon as their texts are long", () => {
-  const pace = new Pace(3);
+test("a pause is due after so many rounds of a loop, or as soon as their texts are long", () => {
+  const pause = new Pause(3 * COST.key);
+  const due = (...bytes: number[]) => pause.due(COST.key, ...bytes);
+  expect([due(1), due(1), due(1), due(1)]).toEqual([false, false, true, false]);
+  const long = new Pause();
   const third = BYTES_PER_STEP / 3;
-  expect([1, 1, 1, 1].map((bytes) => pace.isDue(bytes))).toEqual([false, false, true, false]);
-  expect([third, third, third, 1].map((bytes) => pace.isDue(bytes))).toEqual([false, true, false, false]);
-  pace.count(BYTES_PER_STEP);
-  expect([pace.isDue(), pace.isDue(0, BYTES_PER_STEP), pace.isDue()]).toEqual([true, true, false]);
-  const texts = ["a", "b", "c"];
-  expect([...pausing(texts, 2, () => BYTES_PER_STEP)]).toEqual([
-    "a",
-    undefined,
-    "b",
-    undefined,
-    "c",
-    undefined,
+  expect([third, third, third, 1].map((bytes) => long.due(COST.item, bytes))).toEqual([
+    false,
+    false,
+    true,
+    false,
   ]);
+  long.count(BYTES_PER_STEP);
+  expect([long.due(0), long.due(0, 0, BYTES_PER_STEP), long.due(0)]).toEqual([true, true, false]);
 });
 
 test("long texts are sorted in more steps, which compare fewer of them", () => {

@@ -96,48 +96,61 @@ export function* withoutPauses<Item>(items: Paced<Item>): Generator<Item, void, 
   for (const item of items) if (item !== undefined) yield item;
 }
 
+/**
+ * The share of a step that one round of a loop takes, in the unit of `STEP_COST`. Rough is enough: a step should take well
+ * under a millisecond.
+ */
+export const COST = {
+  /** An item of an array or a graph that is looked at: 2,000 in a step. */
+  item: 2,
+  /** A text that is looked up in a map or an index: 500 in a step. */
+  key: 8,
+  /** A small object that is made or compared: 125 in a step. */
+  record: 32,
+  /** An entity that is parsed, validated or merged: 40 in a step. */
+  entity: 100,
+} as const;
+const STEP_COST = 4000;
 /** The text that is parsed, compared or copied between two pauses, in bytes or characters. */
 export const BYTES_PER_STEP = 128 * 1024;
+/** Bytes of text that cost 1, as a number of bits: 128 KiB are a step. */
+const BYTES_SHIFT = 5;
 
-/** Says where a loop pauses: after so many items, and after so many bytes of the texts that it has handled. */
-export class Pace {
-  readonly #itemsPerStep: number;
-  readonly #bytesPerStep: number;
-  #items: number;
-  #bytes: number;
+/** Says when a computation pauses: `if (pause.due(COST.key)) yield;` in each of its loops. */
+export class Pause {
+  readonly #stepCost: number;
+  #left: number;
 
-  constructor(itemsPerStep: number, bytesPerStep = BYTES_PER_STEP) {
-    this.#itemsPerStep = itemsPerStep;
-    this.#bytesPerStep = bytesPerStep;
-    this.#items = itemsPerStep;
-    this.#bytes = bytesPerStep;
+  constructor(stepCost = STEP_COST) {
+    this.#stepCost = stepCost;
+    this.#left = stepCost;
   }
 
-  /** Counts text that was handled beside an item. */
-  count(bytes: number): void {
-    this.#bytes -= bytes;
-  }
-
-  /** Counts one item, with the length of its text, or those before and after a change. Whether to pause now. */
-  isDue(bytes = 0, bytesAfter = 0): boolean {
-    this.#bytes -= bytes + bytesAfter;
-    if (--this.#items > 0 && this.#bytes > 0) return false;
-    this.#items = this.#itemsPerStep;
-    this.#bytes = this.#bytesPerStep;
+  /** Counts one round of a loop, and the lengths of the texts that it handles. Whether to pause now. */
+  due(cost: number, bytes = 0, moreBytes = 0): boolean {
+    this.#left -= cost + ((bytes + moreBytes) >>> BYTES_SHIFT);
+    if (this.#left > 0) return false;
+    this.#left = this.#stepCost;
     return true;
+  }
+
+  /** Counts text that was handled where the computation cannot pause. */
+  count(bytes: number): void {
+    this.#left -= bytes >>> BYTES_SHIFT;
   }
 }
 
-/** The items with a pause after every `count` of them, and after `BYTES_PER_STEP` where the lengths of items are given. */
-export function* pausing<Item>(
+/** The items as something else, with pauses between them. An item without a counterpart is left out. */
+export function* mapInSteps<Item, Mapped>(
   items: Iterable<Item>,
-  count: number,
-  lengthOf?: (item: Item) => number,
-): Generator<Item | undefined, void, void> {
-  const pace = new Pace(count);
+  cost: number,
+  map: (item: Item) => Mapped | undefined,
+): Generator<Mapped | undefined, void, void> {
+  const pause = new Pause();
   for (const item of items) {
-    yield item;
-    if (pace.isDue(lengthOf?.(item))) yield undefined;
+    const mapped = map(item);
+    if (mapped !== undefined) yield mapped;
+    if (pause.due(cost)) yield undefined;
   }
 }
 

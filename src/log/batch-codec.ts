@@ -7,7 +7,7 @@
  * zstd's checksum, so that a damaged block of the disk is an error and not a wrong value.
  */
 import { constants, zstdCompressSync } from "node:zlib";
-import { Pace, type Paced } from "../lib/steps.ts";
+import { COST, type Paced, Pause } from "../lib/steps.ts";
 import { type LogEntry, STORE_KINDS } from "./log.ts";
 
 /** Limits of a part, which is encoded in one step. Its entries are decoded in several steps where they are large. */
@@ -22,12 +22,14 @@ const encoder = new TextEncoder();
 
 /** The entries in parts, which are encoded one by one. */
 export function* partsOf(entries: readonly LogEntry[]): Generator<readonly LogEntry[], void, void> {
-  const pace = new Pace(ENTRIES_PER_PART, BYTES_PER_PART);
   let from = 0;
+  let bytes = 0;
   for (const [i, { before, after }] of entries.entries()) {
-    if (!pace.isDue(before?.length, after?.length)) continue;
+    bytes += (before?.length ?? 0) + (after?.length ?? 0);
+    if (i + 1 - from < ENTRIES_PER_PART && bytes < BYTES_PER_PART) continue;
     yield entries.slice(from, i + 1);
     from = i + 1;
+    bytes = 0;
   }
   if (from < entries.length) yield entries.slice(from);
 }
@@ -44,11 +46,11 @@ export function encodeEntries(entries: Iterable<LogEntry>): Uint8Array<ArrayBuff
 /** Adds the entries of compressed `data` to `entries`. Pauses between steps. */
 export function* decodeEntries(data: Uint8Array, entries: LogEntry[]): Paced<never> {
   const text = decompress(data).toString();
-  const pace = new Pace(ENTRIES_PER_PART);
+  const pause = new Pause();
   for (let at = 0; at < text.length; ) {
     const newLine = text.indexOf("\n", at);
     const end = newLine < 0 ? text.length : newLine;
-    if (pace.isDue(end - at)) yield undefined;
+    if (pause.due(COST.item, end - at)) yield undefined;
     entries.push(decodeEntry(text.slice(at, end)));
     at = end + 1;
   }

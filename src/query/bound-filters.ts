@@ -3,7 +3,7 @@
  * the filters of a query are bound to each state that they are applied to, and a reader of changes binds them again where a
  * batch changes what they mean. A text that several devices are called by matches nothing.
  */
-import { Pace, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { deviceKey, type Kind } from "../model/ids.ts";
 import { type AmbiguousName, lookupKeysOf, nameKey } from "../view/device-lookup.ts";
@@ -97,7 +97,6 @@ export function* bindChangesAt(history: History, query: ParsedQuery, revision: n
     : { filters: query.filters, resolved: "", ambiguous: undefined, named };
 }
 
-const ENTRIES_PER_STEP = 200;
 /** The fields of a device that have what it is called. A replica may not know which fields changed. */
 const NAMING_FIELDS = ["aliases", "annotations"];
 
@@ -107,9 +106,9 @@ export function* changesNames(
   entries: readonly LogEntry[],
 ): Generator<undefined, boolean, void> {
   if (named.size === 0) return false;
-  const pace = new Pace(ENTRIES_PER_STEP);
+  const pause = new Pause();
   for (const { kind, id, before, after, changed } of entries) {
-    if (pace.isDue(before?.length, after?.length)) yield undefined;
+    if (pause.due(COST.key, before?.length, after?.length)) yield undefined;
     if (kind !== "devices") continue;
     if ((before === null) !== (after === null)) {
       if (named.has(deviceKey(id))) return true;

@@ -4,7 +4,7 @@
  * removed, one that never matched does not occur.
  */
 
-import { onlyPausing, Pace, pausing, type Steps, sortInSteps } from "../lib/steps.ts";
+import { COST, onlyPausing, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Batch, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { History } from "../view/history.ts";
@@ -17,7 +17,6 @@ import { diffEntities, getEntity, selectEntities } from "./missing.ts";
 import type { ParsedQuery } from "./query.ts";
 
 /** Entries of the log that are matched, and entities that are compared, between two pauses. */
-const ENTRIES_PER_STEP = 64;
 
 export type ChangeEvent = "added" | "updated" | "removed";
 
@@ -116,10 +115,10 @@ export function* changesInBatch(
   }
   const scope = changeScope(kind);
   const { includesMissing } = query;
-  const pace = new Pace(ENTRIES_PER_STEP);
+  const pause = new Pause();
   for (let position = first; position < entries.length; position++) {
     const entry = entries[position];
-    if (pace.isDue(entry?.before?.length, entry?.after?.length)) yield undefined;
+    if (pause.due(COST.entity, entry?.before?.length, entry?.after?.length)) yield undefined;
     const change = entry && filterEntry(entry, scope, { filters: bound.filters, includesMissing });
     if (change) yield { change, position };
   }
@@ -172,15 +171,13 @@ export function* foldedChangesSince(
   }
   const scope = changeScope(kind);
   const folded = new Map<string, { entry: LogEntry; revision: number; time: number }>();
+  const pause = new Pause();
   for (const batch of history.allBatches(since, until)) {
     yield undefined;
     if (batch === undefined) continue;
     const { entries, revision, time } = batch;
-    for (const stored of pausing(entries, ENTRIES_PER_STEP, lengthOf)) {
-      if (stored === undefined) {
-        yield undefined;
-        continue;
-      }
+    for (const stored of entries) {
+      if (pause.due(COST.entity, lengthOf(stored))) yield;
       const entry = query.includesMissing ? asEntity(stored) : stored;
       if (!scope.some((one) => one === entry.kind)) continue;
       const key = `${entry.kind} ${entry.id}`;
@@ -191,12 +188,8 @@ export function* foldedChangesSince(
       folded.set(key, { entry: { ...entry, before: first.before }, revision, time });
     }
   }
-  for (const last of pausing(folded.values(), ENTRIES_PER_STEP, ({ entry }) => lengthOf(entry))) {
-    if (last === undefined) {
-      yield undefined;
-      continue;
-    }
-    const { entry, revision, time } = last;
+  for (const { entry, revision, time } of folded.values()) {
+    if (pause.due(COST.entity, lengthOf(entry))) yield;
     const { before, after } = entry;
     if (before === after) continue;
     const changed = before !== null && after !== null ? differingFields(before, after) : [];
@@ -215,7 +208,6 @@ interface Texts {
   readonly after?: string | null | undefined;
 }
 
-const NO_TEXTS: Texts = {};
 const lengthOf = ({ before, after }: Texts): number => (before?.length ?? 0) + (after?.length ?? 0);
 
 const entryBytes = (key: string, entry: LogEntry): number => ENTRY_BYTES + key.length + lengthOf(entry);
@@ -274,11 +266,10 @@ function* differingValues(
     ? diffEntities(from, to, kind)
     : valuesInEither(from, to, kind, count);
   // With additional pauses: what is done with a pair may take longer than to find it.
-  for (const pair of pausing(pairs, ENTRIES_PER_STEP, (each) => lengthOf(each ?? NO_TEXTS))) {
-    if (pair === undefined) {
-      yield undefined;
-      continue;
-    }
+  const pause = new Pause();
+  for (const pair of pairs) {
+    if (pair === undefined || pause.due(COST.entity, lengthOf(pair))) yield;
+    if (pair === undefined) continue;
     const before = filterBefore(pair.before);
     const after = filterAfter(pair.after);
     if (before !== after) yield { id: pair.id, before, after };

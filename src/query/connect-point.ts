@@ -4,7 +4,7 @@
  * spanning tree of its cluster. The tree holds the shortest way from the root of the cluster to each device; of several,
  * the one with the lowest link id.
  */
-import type { Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { ConnectPoint } from "../model/ids.ts";
 import { portId } from "../model/ids.ts";
 import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
@@ -50,17 +50,17 @@ export function* isBroadcastPoint(state: NetworkState, point: ConnectPoint): Ste
 }
 
 /** Links of a device that are parsed between two pauses. */
-const LINKS_PER_STEP = 128;
 
 /** The active links between available devices that begin or end at the point. */
 function* linksAt(state: NetworkState, graph: LinkGraph, { device, port }: ConnectPoint): Steps<GraphLink[]> {
   const found: GraphLink[] = [];
+  const pause = new Pause();
   for (const [end, links] of [
     ["src", graph.outgoing(device)],
     ["dst", graph.incoming(device)],
   ] as const) {
-    for (const [i, link] of links.entries()) {
-      if (i % LINKS_PER_STEP === LINKS_PER_STEP - 1) yield;
+    for (const link of links) {
+      if (pause.due(COST.entity)) yield;
       const json = state.get("links", link.id);
       if (json !== undefined && parseStored("links", json)[end].port === port) found.push(link);
     }

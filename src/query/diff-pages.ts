@@ -3,10 +3,8 @@
  * compared as bytes, so that the cost depends on what changed and not on the size of the collection. States that were read
  * from different snapshots share no pages; so it pauses after every so many values and bytes.
  */
-import { Pace } from "../lib/steps.ts";
+import { COST, Pause } from "../lib/steps.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
-
-const VALUES_PER_STEP = 256;
 
 export interface ValueDiff {
   readonly id: string;
@@ -21,8 +19,8 @@ export function* diffPages(
 ): Generator<ValueDiff | undefined, void, void> {
   const oldCursor = new PageCursor(before, new Set(after));
   const newCursor = new PageCursor(after, new Set(before));
-  for (const pace = new Pace(VALUES_PER_STEP); ; ) {
-    if (pace.isDue(oldCursor.length, newCursor.length)) yield undefined;
+  for (const pause = new Pause(); ; ) {
+    if (pause.due(COST.key, oldCursor.length, newCursor.length)) yield undefined;
     const [oldId, newId] = [oldCursor.id, newCursor.id];
     if (oldId === undefined && newId === undefined) return;
     if (newId === undefined || (oldId !== undefined && oldId < newId)) {

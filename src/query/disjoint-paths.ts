@@ -5,14 +5,12 @@
  *
  * Pairs cannot be counted without making them. The search ends after `max` pairs or `MAX_LINK_VISITS`, so that it is short in any graph.
  */
-import { collectPaced, type Steps } from "../lib/steps.ts";
+import { COST, collectPaced, Pause, type Steps } from "../lib/steps.ts";
 import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 import { costOf, distancesFrom, findShortestPaths, type Path } from "./shortest-paths.ts";
 
 /** Some 50 ms of work. The first pair is searched for even where the graph alone has more links. */
 const MAX_LINK_VISITS = 50_000;
-/** Links that are tried between two pauses. */
-const TRIED_PER_STEP = 128;
 
 export interface DisjointPaths {
   /** The cheaper path of a pair comes first; of two that cost the same, the one with the lower link ids. */
@@ -128,9 +126,9 @@ function* residualPaths(
   const visited = new Set([src]);
   const levels = [stepsFrom(src)];
   let visitsLeft = Math.max(budget.visits, MAX_LINK_VISITS);
-  let tried = 0;
+  const pause = new Pause();
   for (let level = levels.at(-1); level && visitsLeft > 0; level = levels.at(-1)) {
-    if (++tried % TRIED_PER_STEP === 0) yield undefined;
+    if (pause.due(COST.record)) yield undefined;
     const step = level.shift();
     if (!step) {
       levels.pop();

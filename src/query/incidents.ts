@@ -3,7 +3,7 @@
  * device that was down for a second is found too; two states would not show it. A search reads a limited number of
  * batches. The caller continues where it stopped.
  */
-import { collectPaced, type PausingSteps, type Steps } from "../lib/steps.ts";
+import { COST, collectPaced, Pause, type PausingSteps, type Steps } from "../lib/steps.ts";
 import type { Batch, LogEntry } from "../log/log.ts";
 import { cableId } from "../model/cable.ts";
 import {
@@ -26,7 +26,6 @@ export interface SearchLimits {
   readonly chunkBatches: number;
 }
 const LIMITS: SearchLimits = { maxBatches: 20_000, chunkBatches: 500 };
-const ENTRIES_PER_STEP = 256;
 
 /** The alarms of one batch. */
 interface Moment {
@@ -137,7 +136,7 @@ function* alarmsBetween(
   from: number,
   to: number,
 ): Generator<Moment | undefined, void, void> {
-  let left = ENTRIES_PER_STEP;
+  const pause = new Pause();
   for (const batch of history.batches(from, to)) {
     if (!batch) {
       yield;
@@ -147,9 +146,7 @@ function* alarmsBetween(
     for (const entry of batch.entries) {
       const alarm = alarmOf(entry);
       if (alarm) alarms.push(alarm);
-      if (--left > 0) continue;
-      left = ENTRIES_PER_STEP;
-      yield;
+      if (pause.due(COST.key)) yield;
     }
     if (alarms.length > 0) yield momentOf(batch, alarms);
   }

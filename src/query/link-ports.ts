@@ -4,7 +4,7 @@
  * (`10.0.0.1:9116`). A port is named by its name or its number. A name that two have names neither. Only ports at the ends
  * of links are known. Built in steps, for one revision.
  */
-import { pausing, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { canonicalIp } from "../model/address.ts";
 import { deviceKey, portId } from "../model/ids.ts";
 import { NAME_ANNOTATIONS } from "../view/port-matching.ts";
@@ -27,7 +27,6 @@ interface DevicePorts {
   readonly byName: Names<PortLinks>;
 }
 
-const ENTITIES_PER_STEP = 64;
 const WITH_PORT = /^(?:\[([^\]]+)\]|([^:]+)):\d{1,5}$/;
 
 export class LinkPorts {
@@ -69,11 +68,9 @@ export class LinkPorts {
 
   *#addDevices(state: NetworkState): Steps<void> {
     const [ids, aliases, addresses, names] = this.#deviceNames;
-    for (const text of pausing(yield* valuesOf(state, "devices"), ENTITIES_PER_STEP, lengthOf)) {
-      if (text === undefined) {
-        yield;
-        continue;
-      }
+    const pause = new Pause();
+    for (const text of yield* valuesOf(state, "devices")) {
+      if (pause.due(COST.entity, lengthOf(text))) yield;
       const device = parseStored("devices", text);
       const key = deviceKey(device.id);
       addName(ids, device.id, key);
@@ -84,11 +81,9 @@ export class LinkPorts {
   }
 
   *#addLinks(state: NetworkState): Steps<void> {
-    for (const text of pausing(yield* valuesOf(state, "links"), ENTITIES_PER_STEP, lengthOf)) {
-      if (text === undefined) {
-        yield;
-        continue;
-      }
+    const pause = new Pause();
+    for (const text of yield* valuesOf(state, "links")) {
+      if (pause.due(COST.entity, lengthOf(text))) yield;
       const { id, src, dst } = parseStored("links", text);
       this.#linksAt(state, src.device, src.port).out.push(id);
       this.#linksAt(state, dst.device, dst.port).in.push(id);

@@ -3,7 +3,7 @@
  * that is down in a network only what is on a way with the fewest obstacles is listed: the repair of `needed` of them gives
  * a path again, and the rest of the network that is down is of no help.
  */
-import type { PausingSteps, Steps } from "../lib/steps.ts";
+import { COST, Pause, type PausingSteps, type Steps } from "../lib/steps.ts";
 import type { Link } from "../model/entity.ts";
 import type { PathObstacle, ReachableSet } from "../model/path-explanation.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
@@ -15,7 +15,6 @@ import { distancesFrom } from "./shortest-paths.ts";
 
 /** Of each list of ids in the result. */
 const MAX_LISTED = 100;
-const DEVICES_PER_STEP = 128;
 
 export interface Parting {
   readonly from: ReachableSet;
@@ -82,7 +81,7 @@ function* findObstacles(
 ): PausingSteps<{ devices: Set<string>; links: Map<string, RelaxedLink> }> {
   const devices = new Set<string>(relaxed.deviceCost(src) === 1 ? [src] : []);
   const links = new Map<string, RelaxedLink>();
-  let left = DEVICES_PER_STEP;
+  const pause = new Pause();
   for (const [id, before] of fromSrc) {
     for (const link of before > distance ? [] : relaxed.from(id)) {
       const after = toDst.get(link.dst);
@@ -90,9 +89,7 @@ function* findObstacles(
       if (relaxed.linkCost(link) === 1) links.set(link.id, link);
       if (relaxed.deviceCost(link.dst) === 1) devices.add(link.dst);
     }
-    if (--left > 0) continue;
-    left = DEVICES_PER_STEP;
-    yield;
+    if (pause.due(COST.record)) yield;
   }
   return { devices, links };
 }

@@ -5,7 +5,7 @@
  * any order. Then devices before hosts, and the shorter field before the longer: of `leaf-1`, `leaf-10` and `leaf-2` the
  * longest is last.
  */
-import type { Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { canonicalMac, ipKeyRange } from "../model/address.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
 import {
@@ -45,8 +45,8 @@ export interface SearchTerms {
 export const MAX_HITS = 100;
 /** Longer texts are found by their beginning. */
 const MAX_TEXT_BYTES = 256;
-/** Pages that are searched between two pauses. A page that must be indexed is followed by one. */
-const PAGES_PER_STEP = 8;
+/** What the look-up in a page costs. A page that must be indexed is followed by a pause. */
+const PAGE_COST = 5 * COST.entity;
 
 const RANKS = { field: 0, fieldStart: 1, wordStart: 2, description: 3, allWords: 4 } as const;
 const RANK_WEIGHT = 0x1000;
@@ -79,18 +79,16 @@ interface Candidate {
 export function* searchState(state: NetworkState, terms: SearchTerms, limit: number): Steps<SearchResult> {
   const best: Candidate[] = [];
   const matches = new PageMatches();
+  const pause = new Pause();
   let found = 0;
   for (const kind of SEARCHED_KINDS) {
-    let left = PAGES_PER_STEP;
     for (const page of yield* state.pages(kind)) {
       const isNew = !hasWords(page);
       matches.find(wordsOf(kind, page), terms);
       found += matches.owners.length;
       const weight = kind === "hosts" ? HOST_WEIGHT : 0;
       for (const index of matches.owners) addCandidate(best, limit, matches, weight, kind, page, index);
-      if (--left > 0 && !isNew) continue;
-      left = PAGES_PER_STEP;
-      yield;
+      if (isNew || pause.due(PAGE_COST)) yield;
     }
   }
   const hits = best.map(({ kind, page, index }) => ({ kind, text: page.value(index) }));

@@ -8,7 +8,7 @@
  */
 
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import { BYTES_PER_STEP, onlyPausing, Pace, type Paced, pausing, sortInSteps } from "../lib/steps.ts";
+import { BYTES_PER_STEP, COST, onlyPausing, type Paced, Pause, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import { type EncodedValue, pageIndexFor, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
@@ -23,7 +23,7 @@ const MAX_RANGES = 512;
  * Entities that are read and matched between two pauses. What a caller does with each of them is a part of the step, and
  * takes up to 20 µs where they are rendered. A result that needs no pause is an array.
  */
-const ENTITIES_PER_STEP = 64;
+const MAX_IDS_AT_ONCE = 64;
 
 /** Matches with an id greater than `after`, in order of id. */
 export function select(
@@ -41,7 +41,7 @@ export function select(
   if (!candidates) return scan(state, kind, filters, after);
   const { filter, ids } = candidates;
   const rest = filter.exact && state.indexesAreExact ? without(filters, filter) : filters;
-  if (ids.length <= ENTITIES_PER_STEP) return getByIds(state, kind, uniqueInOrder(ids), rest, after);
+  if (ids.length <= MAX_IDS_AT_ONCE) return getByIds(state, kind, uniqueInOrder(ids), rest, after);
   return getByIdsInSteps(state, kind, ids, rest, after);
 }
 
@@ -93,7 +93,7 @@ function* scan(
     if (substrings) return positionsContaining(page, substrings);
     return anyCase === undefined ? page.ids.keys() : positionsContainingAnyCase(page, anyCase);
   };
-  const pace = new Pace(ENTITIES_PER_STEP);
+  const pause = new Pause();
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
@@ -102,7 +102,7 @@ function* scan(
       if (id <= after) continue;
       const text = page.value(i);
       if (matchesAll(kind, text, filters)) yield { id, text };
-      if (pace.isDue(text.length)) yield undefined;
+      if (pause.due(COST.entity, text.length)) yield undefined;
     }
     yield undefined;
   }
@@ -114,7 +114,7 @@ function* allEntities(
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
   const pages = yield* onlyPausing(state.pages(kind));
-  const pace = new Pace(ENTITIES_PER_STEP);
+  const pause = new Pause();
   for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
     const page = pages[at];
     if (!page) return;
@@ -123,7 +123,7 @@ function* allEntities(
     for (; i < page.length; i++) {
       const text = page.value(i);
       yield { id: page.ids[i] ?? "", text };
-      if (pace.isDue(text.length)) yield undefined;
+      if (pause.due(COST.entity, text.length)) yield undefined;
     }
     yield undefined;
   }
@@ -229,14 +229,14 @@ function* getByIdsInSteps(
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
   const sorted = yield* sortInSteps(ids, compareTexts);
-  const pace = new Pace(ENTITIES_PER_STEP);
+  const pause = new Pause();
   let last: string | undefined;
   for (const id of sorted) {
     if (id === last) continue;
     last = id;
     const text = id > after ? state.get(kind, id) : undefined;
     if (text !== undefined && isMatch(kind, text, filters)) yield { id, text };
-    if (pace.isDue(text?.length)) yield undefined;
+    if (pause.due(COST.entity, text?.length)) yield undefined;
   }
 }
 
@@ -255,7 +255,7 @@ function selectByIdHint(
 ): Paced<EncodedValue> {
   const rest = filter.exact ? without(filters, filter) : filters;
   if (by === "owners") return itemsOfOwners(state, kind, values, rest, after);
-  if (values.length > ENTITIES_PER_STEP) return itemsWithKeys(state, kind, values, rest, after);
+  if (values.length > MAX_IDS_AT_ONCE) return itemsWithKeys(state, kind, values, rest, after);
   const ids = values.map((value) => state.spelledId(kind, value));
   return getByIds(state, kind, uniqueInOrder(ids), rest, after);
 }
@@ -268,9 +268,10 @@ function* itemsWithKeys(
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
   const ids: string[] = [];
-  for (const key of pausing(keys, ENTITIES_PER_STEP)) {
-    if (key === undefined) yield undefined;
-    else ids.push(state.spelledId(kind, key));
+  const pause = new Pause();
+  for (const key of keys) {
+    if (pause.due(COST.entity)) yield;
+    ids.push(state.spelledId(kind, key));
   }
   yield* getByIdsInSteps(state, kind, ids, filters, after);
 }
@@ -287,21 +288,23 @@ function* itemsOfOwners(
 ): Generator<EncodedValue | undefined, void, void> {
   const pages = yield* onlyPausing(state.pages(kind));
   const found: EncodedValue[] = [];
+  const pause = new Pause();
   for (const owner of owners) {
     const shown = kind === "hosts" ? owner : state.spelledId("devices", owner);
     const items = valuesInRange(pages, `${shown}/`, `${shown}/\uffff`);
-    for (const item of pausing(items, ENTITIES_PER_STEP, lengthOf)) {
-      if (item === undefined) yield undefined;
-      else if (item.id > after && isMatch(kind, item.text, filters)) found.push(item);
+    for (const item of items) {
+      if (pause.due(COST.entity, lengthOf(item))) yield;
+      if (item.id > after && isMatch(kind, item.text, filters)) found.push(item);
     }
     if (owners.length > 1) yield undefined;
   }
   // Owners may repeat in other spellings, and come in any order.
   const sorted = yield* sortInSteps(found, (a, b) => compareTexts(a.id, b.id));
   let last: string | undefined;
-  for (const item of pausing(sorted, ENTITIES_PER_STEP, lengthOf)) {
-    if (item !== undefined && item.id === last) continue;
-    if (item !== undefined) last = item.id;
+  for (const item of sorted) {
+    if (pause.due(COST.entity, lengthOf(item))) yield;
+    if (item.id === last) continue;
+    last = item.id;
     yield item;
   }
 }

@@ -5,11 +5,9 @@
  *
  * A link costs 1 hop. An INDIRECT link costs as much as in ONOS: it is used only where nothing else leads there.
  */
-import type { PausingSteps } from "../lib/steps.ts";
+import { COST, Pause, type PausingSteps } from "../lib/steps.ts";
 import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 
-/** Devices that are visited between two pauses. */
-const DEVICES_PER_STEP = 128;
 const HOP_COST = 1;
 const INDIRECT_COST = 32_767;
 
@@ -71,16 +69,14 @@ export function* findShortestPaths(graph: LinkGraph, src: string, dst: string): 
 function* unionOf(src: string, stepsFrom: (id: string) => readonly GraphLink[]): PausingSteps<PathUnion> {
   const devices = new Set([src]);
   const links: GraphLink[] = [];
-  let left = DEVICES_PER_STEP;
+  const pause = new Pause();
   // The set grows while it is iterated.
   for (const id of devices) {
     for (const link of stepsFrom(id)) {
       links.push(link);
       devices.add(link.dst);
     }
-    if (--left > 0) continue;
-    left = DEVICES_PER_STEP;
-    yield;
+    if (pause.due(COST.record)) yield;
   }
   return { devices: [...devices], links };
 }
@@ -105,9 +101,9 @@ function* countPaths(
 ): PausingSteps<ReadonlyMap<string, bigint>> {
   const counts = new Map<string, bigint>([[dst, 1n]]);
   const stack = [src];
-  let visits = 0;
+  const pause = new Pause();
   for (let id = stack.at(-1); id !== undefined; id = stack.at(-1)) {
-    if (++visits % DEVICES_PER_STEP === 0) yield;
+    if (pause.due(COST.record)) yield;
     const links = counts.has(id) ? [] : stepsFrom(id);
     const unknown = links.filter((link) => !counts.has(link.dst));
     if (unknown.length > 0) {
@@ -133,6 +129,7 @@ function* pathAt(
 ): PausingSteps<Path> {
   const path: GraphLink[] = [];
   let rest = position;
+  const pause = new Pause();
   for (let at = src; at !== dst; ) {
     const next = stepsFrom(at).find((link) => {
       const behind = counts.get(link.dst) ?? 0n;
@@ -143,7 +140,7 @@ function* pathAt(
     if (!next) throw new Error(`no path ${position} from ${src} to ${dst}`);
     path.push(next);
     at = next.dst;
-    if (path.length % DEVICES_PER_STEP === 0) yield;
+    if (pause.due(COST.record)) yield;
   }
   return path;
 }
@@ -161,12 +158,13 @@ export function* distancesFrom(
 ): PausingSteps<Map<string, number>> {
   const distances = new Map<string, number>();
   const queues = new Map<number, { items: [id: string, distance: number][]; head: number }>();
+  const pause = new Pause();
   for (let next: [string, number] | undefined = [start, 0]; next; next = nearest(queues.values())) {
     const [id, distance] = next;
     if (distances.has(id)) continue;
     distances.set(id, distance);
     if (id === until) break;
-    if (distances.size % DEVICES_PER_STEP === 0) yield;
+    if (pause.due(COST.record)) yield;
     for (const [neighbour, cost] of neighboursOf(id)) {
       if (distances.has(neighbour)) continue;
       const item: [string, number] = [neighbour, distance + cost];

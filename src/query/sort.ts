@@ -4,7 +4,7 @@
  * hosts for one page of them needs the memory of two pages.
  */
 
-import { Pace, type Paced, type PausingSteps, pausing, type Steps, sortInSteps } from "../lib/steps.ts";
+import { COST, type Paced, Pause, type PausingSteps, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
@@ -16,9 +16,6 @@ import type { FilteredState } from "./filtered-state.ts";
 import { getEntity } from "./missing.ts";
 import type { SortKey } from "./query.ts";
 
-/** Entities that are parsed, or looked up, between two pauses. */
-const ENTITIES_PER_STEP = 64;
-const IDS_PER_STEP = 5000;
 /** Rows that are kept beyond twice `max`, so that a small page does not sort after every few rows. */
 const SPARE_ROWS = 512;
 
@@ -73,9 +70,10 @@ class Rows {
   /** The numbers of the rows, in order. */
   *order(): PausingSteps<number[]> {
     const rows: number[] = [];
-    for (const row of pausing(this.#ids.keys(), IDS_PER_STEP)) {
-      if (row === undefined) yield;
-      else rows.push(row);
+    const pause = new Pause();
+    for (const row of this.#ids.keys()) {
+      if (pause.due(COST.item)) yield;
+      rows.push(row);
     }
     return yield* sortInSteps(rows, (a, b) => this.compare(a, b), this.longest);
   }
@@ -111,7 +109,7 @@ export function* sortedIds(
   let counted = 0;
   /** Whether the first `max` rows are in order, and no row after the last one of them is in the result. */
   let isFull = false;
-  const pace = new Pace(ENTITIES_PER_STEP);
+  const pause = new Pause();
   for (const item of items) {
     if (item === undefined) {
       yield;
@@ -131,13 +129,13 @@ export function* sortedIds(
       count(-dropped);
       isFull = true;
     }
-    if (pace.isDue(item.text.length)) yield;
+    if (pause.due(COST.entity, item.text.length)) yield;
   }
   names.release();
   const ids: string[] = [];
-  for (const row of pausing(yield* rows.order(), IDS_PER_STEP)) {
-    if (row === undefined) yield;
-    else if (ids.length < max) ids.push(rows.id(row));
+  for (const row of yield* rows.order()) {
+    if (pause.due(COST.item)) yield;
+    if (ids.length < max) ids.push(rows.id(row));
   }
   // The rows are free again, the list of ids stays until the response is sent.
   count(ids.length * POINTER_BYTES - counted);
@@ -173,11 +171,11 @@ export function* entitiesOf(
   ids: readonly string[],
   from: number,
 ): Generator<EncodedValue | undefined, void, void> {
-  const pace = new Pace(ENTITIES_PER_STEP);
+  const pause = new Pause();
   for (let at = from; at < ids.length; at++) {
     const id = ids[at] ?? "";
     const text = getEntity(filtered, kind, id);
     if (text !== undefined) yield { id, text };
-    if (pace.isDue(text?.length)) yield undefined;
+    if (pause.due(COST.entity, text?.length)) yield undefined;
   }
 }

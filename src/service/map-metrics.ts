@@ -11,7 +11,7 @@ import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { sameJson } from "../lib/same-json.ts";
 import type { Scheduler } from "../lib/scheduler.ts";
-import { pausing, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { MapMetric, MetricValues } from "../model/map-settings.ts";
 import { LinkPorts } from "../query/link-ports.ts";
 import { Upstream } from "../sources/upstream/upstream.ts";
@@ -154,8 +154,6 @@ export class CachedMetric {
   }
 }
 
-const SAMPLES_PER_STEP = 256;
-const VALUES_PER_STEP = 1000;
 /** Names of unknown devices, to show what the labels are like. */
 const MAX_EXAMPLES = 5;
 const MAX_EXAMPLE_LENGTH = 80;
@@ -172,11 +170,9 @@ function* linkValues(
   const values = new Map<string, number>();
   const unknown = new Set<string>();
   let unknownSeries = 0;
-  for (const sample of pausing(samples, SAMPLES_PER_STEP)) {
-    if (!sample) {
-      yield;
-      continue;
-    }
+  const pause = new Pause();
+  for (const sample of samples) {
+    if (pause.due(COST.key)) yield;
     const { device, port, value } = sample;
     const links = ports.find(device, port);
     if (links === "no-device") {
@@ -206,12 +202,11 @@ function* encode(
   const pieces: Uint8Array[] = [];
   let piece = `${JSON.stringify(facts).slice(0, -1)},"values":{`;
   let separator = "";
-  for (const entry of pausing(values, VALUES_PER_STEP)) {
-    if (entry) {
-      piece += `${separator}${JSON.stringify(entry[0])}:${Number(entry[1].toPrecision(DIGITS))}`;
-      separator = ",";
-      continue;
-    }
+  const pause = new Pause();
+  for (const [id, value] of values) {
+    piece += `${separator}${JSON.stringify(id)}:${Number(value.toPrecision(DIGITS))}`;
+    separator = ",";
+    if (!pause.due(COST.key)) continue;
     pieces.push(Buffer.from(piece));
     piece = "";
     yield;

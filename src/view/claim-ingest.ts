@@ -5,7 +5,7 @@
  * revision, and other sources commit between them. Calls of one source are committed in order and never interleave.
  */
 import type { Logger } from "../lib/logger.ts";
-import { Pace, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import {
   type ClaimChange,
   type ClaimFault,
@@ -22,7 +22,6 @@ import type { Committer } from "./committer.ts";
 const CHANGES_PER_BATCH = 1000;
 /** A batch of large claims is complete earlier: it is whole in memory several times until it is stored. */
 const BYTES_PER_BATCH = 4 * 1024 * 1024;
-const RECORDS_PER_STEP = 64;
 /** After this many invalid records only the count rises: a broken source must not flood the log. */
 const MAX_LOGGED_RECORDS = 10;
 
@@ -127,14 +126,14 @@ interface NextBatch {
 
 function* nextBatch(changes: Iterator<CanonicalChange | undefined>): Steps<NextBatch> {
   const batch: CanonicalChange[] = [];
-  const pace = new Pace(RECORDS_PER_STEP);
+  const pause = new Pause();
   for (let bytes = 0; batch.length < CHANGES_PER_BATCH && bytes < BYTES_PER_BATCH; ) {
     const { value, done } = changes.next();
     if (done) return { batch, isLast: true };
     const length = value?.claim ? maxLengthOf(value.claim) : 0;
     if (value) batch.push(value);
     bytes += length;
-    if (pace.isDue(length)) yield;
+    if (pause.due(COST.entity, length)) yield;
   }
   return { batch, isLast: false };
 }

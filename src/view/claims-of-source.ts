@@ -1,13 +1,11 @@
 /** What one source claims, read back from the view: the ids it uses, and its claims. */
 import { ShardedSet } from "../lib/sharded-set.ts";
-import { Pace, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
 import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import { claimedKey, recoverClaim } from "./recover.ts";
 import { parseStored, type View } from "./view.ts";
-
-const KEYS_PER_STEP = 500;
 
 /** The keys (see `idKey`) of the ids that a source uses. */
 export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
@@ -28,27 +26,23 @@ export function* claimedKeysOf(view: View, source: string): Steps<ClaimedKeys> {
 }
 
 function* addEntityKeys(view: View, keys: ShardedSet, source: string, kind: Kind): Steps<void> {
-  let left = KEYS_PER_STEP;
+  const pause = new Pause();
   for (const id of view.indexes(kind).named("source").current(source)) {
     keys.add(idKey(kind, id));
-    if (--left > 0) continue;
-    left = KEYS_PER_STEP;
-    yield;
+    if (pause.due(COST.key)) yield;
   }
   for (const stored of view.indexes("claims").named("source").current(source)) {
     const parsed = parseClaimsKey(stored);
     // Those that are shown are in the set already.
     if (parsed?.kind === kind) keys.add(parsed.key);
-    if (--left > 0) continue;
-    left = KEYS_PER_STEP;
-    yield;
+    if (pause.due(COST.key)) yield;
   }
 }
 
 /** Replaces the entities with claims under other ids by these ids. */
 function* toClaimedKeys(view: View, keys: ShardedSet, source: string, kind: Kind): Steps<void> {
   const claimedKeys: string[] = [];
-  const pace = new Pace(KEYS_PER_STEP);
+  const pause = new Pause();
   for (const stored of view.indexes("claims").named("movedFrom").current(source)) {
     const parsed = parseClaimsKey(stored);
     if (parsed?.kind !== kind) continue;
@@ -56,7 +50,7 @@ function* toClaimedKeys(view: View, keys: ShardedSet, source: string, kind: Kind
     const text = view.get("claims", stored) ?? "[]";
     for (const [name, claim] of parseStored("claims", text))
       if (name === source) claimedKeys.push(claimedKey(kind, claim));
-    if (pace.isDue(text.length)) yield;
+    if (pause.due(COST.key, text.length)) yield;
   }
   for (const key of claimedKeys) keys.add(key);
 }
@@ -64,7 +58,7 @@ function* toClaimedKeys(view: View, keys: ShardedSet, source: string, kind: Kind
 /** The claims of `source` of one kind, in canonical form. */
 export function* claimsOf<K extends Kind>(view: View, source: string, kind: K): Steps<ClaimTypes[K][]> {
   const found: ClaimTypes[K][] = [];
-  const pace = new Pace(KEYS_PER_STEP);
+  const pause = new Pause();
   const keys = new ShardedSet();
   yield* addEntityKeys(view, keys, source, kind);
   for (const key of keys) {
@@ -74,7 +68,7 @@ export function* claimsOf<K extends Kind>(view: View, source: string, kind: K): 
       const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
       for (const [name, claim] of claims) if (name === source) found.push(claim);
     } else if (text !== undefined) found.push(recoverClaim(kind, parseStored(kind, text)));
-    if (pace.isDue((storedClaims ?? text)?.length)) yield;
+    if (pause.due(COST.key, (storedClaims ?? text)?.length)) yield;
   }
   return found;
 }

@@ -2,7 +2,7 @@
  * The clusters of a graph: its strongly connected components, found by Tarjan's algorithm on typed arrays, in steps. The
  * stack is explicit: a chain of ten thousand switches would overflow the call stack.
  */
-import { type Steps, sortInSteps } from "../lib/steps.ts";
+import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 
 interface Members {
   /** In order of id. */
@@ -34,7 +34,6 @@ export interface Components {
   readonly componentOf: Int32Array;
 }
 
-const LINKS_PER_STEP = 2000;
 const NONE = -1;
 
 export const joins = ({ active, indirect }: Pick<ClusterLink, "active" | "indirect">): boolean =>
@@ -53,7 +52,7 @@ export function* findComponents(devices: Devices): Steps<Components> {
   let reached = 0;
   let openCount = 0;
   let components = 0;
-  let left = LINKS_PER_STEP;
+  const pause = new Pause();
   for (let root = 0; root < count; root++) {
     if (order[root] !== NONE || !devices[root]?.available) continue;
     let depth = 0;
@@ -61,10 +60,7 @@ export function* findComponents(devices: Devices): Steps<Components> {
     order[root] = low[root] = reached++;
     open[openCount++] = root;
     while (depth >= 0) {
-      if (--left <= 0) {
-        left = LINKS_PER_STEP;
-        yield;
-      }
+      if (pause.due(COST.item)) yield;
       const at = path[depth] ?? 0;
       const index = nextLink[at] ?? 0;
       nextLink[at] = index + 1;
@@ -95,7 +91,7 @@ export function* findComponents(devices: Devices): Steps<Components> {
 /** Ordered by their lowest device id. */
 export function* membersOf(devices: Devices, { count, componentOf }: Components): Steps<readonly Members[]> {
   const members = Array.from({ length: count }, () => ({ devices: [] as string[], links: [] as string[] }));
-  let left = LINKS_PER_STEP;
+  const pause = new Pause();
   for (const [number, device] of devices.entries()) {
     const component = members[componentOf[number] ?? NONE];
     if (!device || !component) continue;
@@ -103,10 +99,7 @@ export function* membersOf(devices: Devices, { count, componentOf }: Components)
     for (const link of device.out) {
       if (joins(link) && componentOf[link.to] === componentOf[number]) component.links.push(link.id);
     }
-    left -= 1 + device.out.length;
-    if (left > 0) continue;
-    left = LINKS_PER_STEP;
-    yield;
+    if (pause.due((1 + device.out.length) * COST.item)) yield;
   }
   const clusters: Members[] = [];
   for (const component of members) {

@@ -9,7 +9,7 @@
  * some pages, one after the other, so that memory stays bounded and no single write pays for all.
  */
 import { SortedTexts } from "../lib/sorted-texts.ts";
-import { Pace, runToEnd, SharedSteps, type Steps } from "../lib/steps.ts";
+import { COST, Pause, runToEnd, SharedSteps, type Steps } from "../lib/steps.ts";
 import { EncodedPage, MAX_PAGE_BYTES } from "./encoded-page.ts";
 import {
   lengthOf,
@@ -26,7 +26,6 @@ const VALUES_PER_PENDING_WRITE = 16;
 /** Pending writes allowed on one page, and their length: the memory for them is bounded. */
 const MAX_WRITES_PER_PAGE = 512;
 const MAX_WRITTEN_PER_PAGE = 2 * MAX_PAGE_BYTES;
-const WRITES_PER_STEP = 256;
 
 /** The JSON text of a value, with its id. */
 export interface EncodedValue {
@@ -115,7 +114,7 @@ export class Collection {
     changedWrites.length = pages.length;
     const ownMaps = new Map<number, Map<string, string | null>>();
     let count = pendingCount;
-    const pace = new Pace(WRITES_PER_STEP);
+    const pause = new Pause();
     for (const { id, after } of changes) {
       const at = firstIds.lastNotAfter(id);
       let own = ownMaps.get(at);
@@ -127,7 +126,7 @@ export class Collection {
       count -= own.size;
       own.set(id, after);
       count += own.size;
-      if (pace.isDue()) yield;
+      if (pause.due(COST.key)) yield;
     }
     const size = this.size + sizeChange;
     const rewritten = new Map<number, EncodedPage[]>();

@@ -7,7 +7,7 @@
  * All of it runs in steps. Readers see nothing of it until the batch is published.
  */
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import { Pace, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { reverseLinkId } from "../model/cable.ts";
 import type { ClaimTypes } from "../model/claim.ts";
@@ -28,9 +28,6 @@ import { claimedDevices } from "./recover.ts";
 import { leaderOf, type TouchedEntity } from "./touched-entity.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
-
-/** Entities that are handled between two pauses. */
-const ENTITIES_PER_STEP = 32;
 
 /** A canonical claim, or undefined to withdraw it. */
 export type CanonicalChange = {
@@ -55,15 +52,9 @@ export class Commit {
   readonly #plannedPorts: SortedIndex;
   /** The devices of which the plan lists ports that did not, or no longer: this decides about all of their ports. */
   readonly #relisted = new Set<string>();
-  readonly #pace: Pace;
+  readonly #pause: Pause;
 
-  constructor(
-    view: View,
-    rules: MergeRules,
-    revision: number,
-    time: number,
-    entitiesPerStep = ENTITIES_PER_STEP,
-  ) {
+  constructor(view: View, rules: MergeRules, revision: number, time: number, stepCost?: number) {
     this.#shownDevice = (id) => {
       const key = this.#groups.entityOf(deviceKey(id));
       const touched = this.#devices.touched(key);
@@ -92,11 +83,11 @@ export class Commit {
         port: shownNumber(id, number),
       }),
       plansPortsOf: (id: string) => this.#plansPortsOf(id),
-      pace: new Pace(entitiesPerStep),
+      pause: new Pause(stepCost),
     };
     this.#rules = rules;
     this.#plannedPorts = view.indexes("claims").named("plannedPorts");
-    this.#pace = context.pace;
+    this.#pause = context.pause;
     const occupiedPorts = view.indexes("links").named("occupiedPort");
     const ips = view.indexes("hosts").named("ip");
     this.#lookups = {
@@ -130,7 +121,7 @@ export class Commit {
   *applyChanges(source: string, changes: Iterable<CanonicalChange>): Steps<void> {
     for (const change of changes) {
       this.applyChange(source, change);
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
     }
   }
 
@@ -200,13 +191,13 @@ export class Commit {
       if (shownBefore !== device.after?.value.id || this.#isPlannedOtherwise(device))
         for (const name of new Set([device.key, ...claimedDevices(device.claims)]))
           yield* this.#recheckDependents(name, name === device.key ? shownBefore : undefined);
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
     }
     if (this.#rules.judgedKinds.has("ports")) yield* this.#recheckRelisted();
     for (const port of this.#ports.pending) {
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(port.claims);
       this.#ports.remerge(port);
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
     }
     yield* this.#mergeLinks();
     yield* this.#mergeHosts();
@@ -239,7 +230,7 @@ export class Commit {
     for (const entity of set.pending) {
       yield* this.#joinedPorts.prepare(entity.claims);
       set.place(entity, (claim) => placeOf(this.#joinedPorts, claim));
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
     }
   }
 
@@ -275,14 +266,14 @@ export class Commit {
       if (index.isUnsorted) yield* index.sortKeys();
       for (const id of index.currentRange(from, to)) {
         this.recheck(kind, id);
-        if (this.#pace.isDue()) yield;
+        if (this.#pause.due(COST.entity)) yield;
       }
     }
     if (shownBefore !== undefined) yield* this.#recheckPorts(shownBefore);
     for (const stored of view.indexes("claims").named("device").current(device)) {
       const parsed = parseClaimsKey(stored);
       if (parsed) this.recheck(parsed.kind, parsed.key);
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
     }
   }
 
@@ -291,13 +282,13 @@ export class Commit {
     for (const { text } of this.#view.range("ports", portId(device, ""), portId(device, "\uffff"))) {
       const { element, port } = parseStored("ports", text);
       if (element === device) this.#ports.recheck(portId(element, port));
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
     }
   }
 
   *#recheckRelisted(): Steps<void> {
     for (const device of this.#devices.touchedEntities()) {
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
       if (device.after && isNamedOtherwise(device)) this.#relisted.add(device.after.value.id);
     }
     for (const id of this.#relisted) {
@@ -314,7 +305,7 @@ export class Commit {
   *#mergeLinks(): Steps<void> {
     const affected = new Set<string>();
     for (const entity of this.#links.pending) {
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
       const before = entity.after?.value;
       const missingBefore = entity.missing?.value;
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
@@ -335,14 +326,14 @@ export class Commit {
       const entity = this.#links.entity(id);
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
       this.#links.remerge(entity);
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
     }
   }
 
   *#mergeHosts(): Steps<void> {
     const affected = new Set<string>();
     for (const host of this.#hosts.pending) {
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
       const before = host.after?.value.ipAddresses ?? [];
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(host.claims);
       this.#hosts.remerge(host);
@@ -360,7 +351,7 @@ export class Commit {
       const entity = this.#hosts.entity(id);
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
       this.#hosts.remerge(entity);
-      if (this.#pace.isDue()) yield;
+      if (this.#pause.due(COST.entity)) yield;
     }
   }
 }

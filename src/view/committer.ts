@@ -78,7 +78,7 @@ export class Committer {
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
   /** The default is that of `Commit`. */
-  readonly #entitiesPerStep: number | undefined;
+  readonly #stepCost: number | undefined;
 
   constructor(
     view: View,
@@ -86,9 +86,9 @@ export class Committer {
     clock: Clock,
     settings: MergeSettings,
     scheduler: Scheduler = new Scheduler(),
-    entitiesPerStep?: number,
+    stepCost?: number,
   ) {
-    this.#entitiesPerStep = entitiesPerStep;
+    this.#stepCost = stepCost;
     this.view = view;
     this.log = log;
     this.scheduler = scheduler;
@@ -304,7 +304,7 @@ export class Committer {
     const revision = view.revision + 1;
     const rules = this.#rules;
     const included = this.#pendingChanges;
-    const commit = new Commit(view, rules, revision, time, this.#entitiesPerStep);
+    const commit = new Commit(view, rules, revision, time, this.#stepCost);
     try {
       const entries = await scheduler.run(owner, mergeChanges(commit, apply));
       onMerged?.();

@@ -6,7 +6,7 @@
  * and a batch costs as much as it changes, also where thousands of devices have the same name.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
-import { Pace, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import {
   type ConnectPoint,
   deviceKey,
@@ -38,7 +38,6 @@ export interface AmbiguousName {
 }
 
 const MAX_CANDIDATES = 10;
-const CHANGES_PER_STEP = 200;
 const NO_KEYS: readonly string[] = [];
 
 /** Aliases and names are found in any case, and without the spaces around them. */
@@ -86,10 +85,10 @@ export class DeviceLookup {
   /** The maps after these devices changed. */
   *with(devices: Iterable<DeviceChange>): Steps<DeviceLookup> {
     const changes = new LookupChanges();
-    const pace = new Pace(CHANGES_PER_STEP);
+    const pause = new Pause();
     for (const device of devices) {
       changes.add(device);
-      if (pace.isDue(device.before?.length, device.after?.length)) yield;
+      if (pause.due(COST.key, device.before?.length, device.after?.length)) yield;
     }
     return yield* this.withChanges(changes);
   }
@@ -136,12 +135,12 @@ class BearerChanges {
 
   *applyTo(bearers: BearersByKey): Steps<BearersByKey> {
     const changed = new Map<string, Bearers | undefined>();
-    const pace = new Pace(CHANGES_PER_STEP);
+    const pause = new Pause();
     for (const [key, changes] of this.#changes) {
       const next = yield* withBearers(bearers.get(key), changes);
       if (next === undefined) this.losses++;
       changed.set(key, next);
-      if (pace.isDue()) yield;
+      if (pause.due(COST.key)) yield;
     }
     return changed.size === 0 ? bearers : yield* bearers.with(changed);
   }

@@ -2,7 +2,7 @@
  * The number of entities that are claimed but held back, because a device they refer to is missing. It is kept up to date
  * with each batch: counting all claims would take as long as there are claims.
  */
-import { Pace, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import { idKey, isKind, type Kind } from "../model/ids.ts";
 import { INTENDED, parseClaimsKey, type StoredClaims } from "./indexes.ts";
@@ -10,8 +10,6 @@ import type { RevisionState } from "./network-state.ts";
 
 export type HeldBack = Readonly<Record<Kind, number>>;
 export const NONE_HELD_BACK: HeldBack = { devices: 0, ports: 0, links: 0, hosts: 0 };
-
-const ENTRIES_PER_STEP = 200;
 
 /** What is held back depends on a state's claims and on what it shows. */
 type ClaimState = Pick<RevisionState, "get" | "has" | "spelledId" | "size">;
@@ -38,9 +36,9 @@ export function* updateHeldBack(
   if (before.size("claims") === 0 && after.size("claims") === 0) return counts;
   const updated = { ...counts };
   const seen = new Set<string>();
-  const pace = new Pace(ENTRIES_PER_STEP);
+  const pause = new Pause();
   for (const { kind, id, before: oldText, after: newText } of entries) {
-    if (pace.isDue(oldText?.length, newText?.length)) yield;
+    if (pause.due(COST.key, oldText?.length, newText?.length)) yield;
     if ((oldText === null) === (newText === null) && !(kind === "claims" && mayBePlan(oldText, newText)))
       continue;
     const parsed = isKind(kind) ? { kind, key: idKey(kind, id) } : kind === "claims" && parseClaimsKey(id);

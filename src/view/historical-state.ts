@@ -3,7 +3,7 @@
  * batches) or a snapshot (applying the batches after it). Only changed pages are new: all others are shared with the
  * current state, so that a historical state costs as much as what changed.
  */
-import type { Paced, Steps } from "../lib/steps.ts";
+import { COST, type Paced, Pause, type Steps } from "../lib/steps.ts";
 import {
   type Batch,
   forStoreKinds,
@@ -29,8 +29,6 @@ import {
 } from "./network-state.ts";
 import { readAll } from "./read-all.ts";
 import { graphOf } from "./view.ts";
-
-const ENTRIES_PER_STEP = 500;
 
 /** By id; null when the entity did not exist. */
 type ChangedValues = Map<string, string | null>;
@@ -88,6 +86,7 @@ function* build(base: Base, changes: Changes, log: Log, revision: number, time: 
   const existence: [kind: StoreKind, id: string, exists: boolean][] = [];
   for (const kind of STORE_KINDS) {
     const writes: Write[] = [];
+    const pause = new Pause();
     let sizeChange = 0;
     for (const [id, after] of changes[kind]) {
       const existed = base.collections[kind].has(id);
@@ -95,7 +94,7 @@ function* build(base: Base, changes: Changes, log: Log, revision: number, time: 
       sizeChange += Number(after !== null) - Number(existed);
       bytes += id.length + (after?.length ?? 0);
       writes.push({ id, after });
-      if (writes.length % ENTRIES_PER_STEP === 0) yield;
+      if (pause.due(COST.key)) yield;
     }
     if (writes.length > 0) collections[kind] = yield* base.collections[kind].withWrites(writes, sizeChange);
   }
@@ -195,12 +194,10 @@ function* readEntries(batches: Paced<Batch>, onEntry: (entry: LogEntry) => void)
       yield;
       continue;
     }
-    let left = ENTRIES_PER_STEP;
+    const pause = new Pause();
     for (const entry of batch.entries) {
       onEntry(entry);
-      if (--left > 0) continue;
-      left = ENTRIES_PER_STEP;
-      yield;
+      if (pause.due(COST.key)) yield;
     }
   }
 }

@@ -3,7 +3,7 @@
  * belong exactly to its revision.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
-import { Pace, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { HostLocation } from "../model/entity.ts";
 import type { Collection } from "./collection.ts";
 
@@ -26,13 +26,11 @@ export interface HostChange {
   readonly after: string | null;
 }
 
-const CHANGES_PER_STEP = 64;
-
 /** The counts after these changes. Each host may change once. */
 export function* withHostCounts(counts: HostCounts, changes: Iterable<HostChange>): Steps<HostCounts> {
   const located = new Deltas();
   const multihomed = new Deltas();
-  const pace = new Pace(CHANGES_PER_STEP);
+  const pause = new Pause();
   for (const { before, after } of changes) {
     const [old, now] = [locationsText(before), locationsText(after)];
     if (old !== now) {
@@ -42,7 +40,7 @@ export function* withHostCounts(counts: HostCounts, changes: Iterable<HostChange
       if (from.length > 1) multihomed.add(JSON.stringify(from), -1);
       if (to.length > 1) multihomed.add(JSON.stringify(to), 1);
     }
-    if (pace.isDue(before?.length, after?.length)) yield;
+    if (pause.due(COST.entity, before?.length, after?.length)) yield;
   }
   return {
     located: yield* located.addTo(counts.located),

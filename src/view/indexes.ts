@@ -5,7 +5,7 @@
  * Devices stand in keys as `deviceKey`, so that every spelling of an id finds them.
  */
 import { SortedIndex } from "../lib/sorted-index.ts";
-import { Pace, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { ipKey } from "../model/address.ts";
 import { type ClaimTypes, referencedDevices } from "../model/claim.ts";
 import { hasConflict } from "../model/conflict.ts";
@@ -210,9 +210,6 @@ const KEYS = {
 
 const TABLE: { readonly [K in keyof StoredTypes]: Readonly<Record<string, KeysOf<StoredTypes[K]>>> } = KEYS;
 
-/** Values that are put into an index between two pauses. */
-const VALUES_PER_STEP = 64;
-
 export type IndexName<K extends keyof StoredTypes> = keyof (typeof KEYS)[K] & string;
 
 interface NamedIndex<T> {
@@ -239,10 +236,10 @@ export class Indexes<K extends keyof StoredTypes> {
     const keysOf = TABLE[this.#kind][name];
     if (!keysOf || this.find(name)) return;
     const built = { name, keysOf, index: new SortedIndex() };
-    const pace = new Pace(VALUES_PER_STEP);
+    const pause = new Pause();
     for (const [id, value, length] of values) {
       replaceKeys(built, id, undefined, value, undefined);
-      if (pace.isDue(length)) yield;
+      if (pause.due(COST.entity, length)) yield;
     }
     this.#indexes.push(built);
   }

@@ -4,7 +4,7 @@
  * that neighbourhoods and clusters are computed on arrays, without parsing any page. Clusters are computed once a version.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
-import { Pace, SharedSteps, type Steps } from "../lib/steps.ts";
+import { COST, Pause, SharedSteps, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
 import { type Components, findComponents, joins, membersOf } from "./clusters.ts";
@@ -63,9 +63,6 @@ function* parsed<T>(
   for (const { id, after } of texts)
     yield after === null ? [id, undefined, 0] : [id, JSON.parse(after), after.length];
 }
-
-const LINKS_PER_STEP = 1000;
-const CHANGES_PER_STEP = 200;
 
 interface GraphParts {
   /** By number. A hole is a number that is free. */
@@ -146,7 +143,7 @@ export class LinkGraph {
   *devicesWithin(start: Iterable<string>, hops: number): Steps<Set<string>> {
     const reached = new Set<string>(start);
     let frontier = [...reached];
-    let left = LINKS_PER_STEP;
+    const pause = new Pause();
     for (let hop = 0; hop < hops && frontier.length > 0; hop++) {
       const next: string[] = [];
       const reach = (id: string) => {
@@ -159,10 +156,7 @@ export class LinkGraph {
         if (!device) continue;
         for (const { dst } of device.out) reach(dst);
         for (const { src } of device.in) reach(src);
-        left -= 1 + device.out.length + device.in.length;
-        if (left > 0) continue;
-        left = LINKS_PER_STEP;
-        yield;
+        if (pause.due((1 + device.out.length + device.in.length) * COST.item)) yield;
       }
       frontier = next;
     }
@@ -204,14 +198,14 @@ export class LinkGraph {
   /** The graph with these changes; the same graph when none of them matters to it. */
   *with({ devices, links }: GraphChanges): Steps<LinkGraph> {
     const draft = new GraphDraft(this.#parts);
-    const pace = new Pace(CHANGES_PER_STEP);
+    const pause = new Pause();
     for (const [id, device, length] of devices) {
       draft.setDevice(id, device?.available);
-      if (pace.isDue(length)) yield;
+      if (pause.due(COST.key, length)) yield;
     }
     for (const [id, link, length] of links) {
       draft.setLink(id, link);
-      if (pace.isDue(length)) yield;
+      if (pause.due(COST.key, length)) yield;
     }
     return draft.hasChanged ? new LinkGraph(yield* draft.finish()) : this;
   }
@@ -273,14 +267,11 @@ class GraphDraft {
   }
 
   *finish(): Steps<GraphParts> {
-    let left = CHANGES_PER_STEP;
+    const pause = new Pause();
     for (const [number, draft] of this.#drafts) {
       const { id, available, out, in: incoming } = draft;
       draft.joined = out.filter(joins).map(({ to }) => to);
-      if (--left === 0) {
-        left = CHANGES_PER_STEP;
-        yield;
-      }
+      if (pause.due(COST.key)) yield;
       if (available !== undefined || out.length > 0 || incoming.length > 0) continue;
       this.#devices[number] = undefined;
       this.#numbers.set(id, undefined);

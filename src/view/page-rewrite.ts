@@ -3,7 +3,7 @@
  * removals would leave many tiny pages.
  */
 import { replaceRange, type SortedTexts } from "../lib/sorted-texts.ts";
-import { type Steps, sortInSteps } from "../lib/steps.ts";
+import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import { EncodedPage, MAX_PAGE_BYTES, TARGET_PAGE_BYTES, TARGET_PAGE_SIZE } from "./encoded-page.ts";
 
 /** By id; null is a removal. */
@@ -11,7 +11,6 @@ export type PendingWrites = ReadonlyMap<string, string | null>;
 
 /** Writes that are applied to a page in one step; fewer where they are longer than a page. */
 const WRITES_PER_REWRITE = 512;
-const PAGES_PER_STEP = 500;
 
 /** The page with its pending writes: none, one or several pages. Pauses only when there are many writes, or large ones. */
 export function* rewritePage(page: EncodedPage, writes: PendingWrites): Steps<EncodedPage[]> {
@@ -115,6 +114,7 @@ function* rebuild(
     last = Math.max(last, at);
   }
   let end = start;
+  const pause = new Pause();
   for (; end < pages.length && (end <= last || lastIsNew); end++) {
     const page = pages[end];
     if (!page) break;
@@ -122,7 +122,7 @@ function* rebuild(
     const replacement = rewritten.get(end);
     if (replacement) for (const newPage of replacement) append(newPage, undefined, true);
     else append(page, writes[end], false);
-    if (end % PAGES_PER_STEP === PAGES_PER_STEP - 1) yield;
+    if (pause.due(COST.key)) yield;
   }
   if (newPages.length === 0 && end - start === pages.length) append(EncodedPage.empty, undefined, false);
   return {

@@ -4,7 +4,7 @@
  * that two ports of a list have matches nothing. A merged port has its number in the first list; one whose number another
  * port has already gets a number derived from its own id. The result depends on the lists only.
  */
-import { pausing, type Steps, sortInSteps } from "../lib/steps.ts";
+import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import { freePortNumber } from "../model/derived-ids.ts";
 import { portId } from "../model/ids.ts";
 
@@ -32,8 +32,6 @@ interface MergedPort {
   readonly number: string;
   readonly device: string;
 }
-
-const PORTS_PER_STEP = 128;
 
 export class PortNumbers {
   /** By `portId` in the list. */
@@ -70,9 +68,10 @@ export class PortNumbers {
 
   *equals(other: PortNumbers): Steps<boolean> {
     if (!sameItems(this.#alike, other.#alike) || this.#numbers.size !== other.#numbers.size) return false;
-    for (const entry of pausing(this.#numbers, PORTS_PER_STEP)) {
-      if (!entry) yield;
-      else if (other.#numbers.get(entry[0]) !== entry[1]) return false;
+    const pause = new Pause();
+    for (const entry of this.#numbers) {
+      if (pause.due(COST.record)) yield;
+      if (other.#numbers.get(entry[0]) !== entry[1]) return false;
     }
     return true;
   }
@@ -85,13 +84,14 @@ export function* matchPorts(lists: readonly PortList[]): Steps<PortNumbers> {
   const earlier: PortList[] = [];
   /** The merged port that a port of a list is part of, by `portId` in the list. */
   const owners = new Map<string, MergedPort>();
+  const pause = new Pause();
   for (const given of lists) {
     const list = { ...given, ports: yield* sortInSteps([...given.ports], compareNumbers) };
     const { device } = list;
     const left = new Set<MatchablePort>();
-    for (const port of pausing(list.ports, PORTS_PER_STEP)) {
-      if (port) left.add(port);
-      else yield;
+    for (const port of list.ports) {
+      if (pause.due(COST.record)) yield;
+      left.add(port);
     }
     const match = (port: MatchablePort, found: MergedPort) => {
       found.parts.set(device, port);
@@ -103,17 +103,14 @@ export function* matchPorts(lists: readonly PortList[]): Steps<PortNumbers> {
     for (const other of earlier) {
       if (!(yield* numbersAlike(list, other, owners))) continue;
       alike.add(pairKey(device, other.device)).add(pairKey(other.device, device));
-      for (const port of pausing(left, PORTS_PER_STEP)) {
-        const found = port && owners.get(portId(other.device, port.number));
-        if (!port) yield;
-        else if (found && !found.parts.has(device)) match(port, found);
+      for (const port of left) {
+        if (pause.due(COST.record)) yield;
+        const found = owners.get(portId(other.device, port.number));
+        if (found && !found.parts.has(device)) match(port, found);
       }
     }
-    for (const port of pausing(left, PORTS_PER_STEP)) {
-      if (!port) {
-        yield;
-        continue;
-      }
+    for (const port of left) {
+      if (pause.due(COST.record)) yield;
       const added = { number: port.number, device, parts: new Map([[device, port]]) };
       merged.push(added);
       owners.set(portId(device, port.number), added);
@@ -136,26 +133,27 @@ function* matchByFacts(
   match: (port: MatchablePort, found: MergedPort) => void,
 ): Steps<void> {
   const candidates = new Map<string, MergedPort | undefined>();
-  for (const port of pausing(merged, PORTS_PER_STEP)) {
-    if (!port) yield;
-    else if (!port.parts.has(device)) {
+  const pause = new Pause();
+  for (const port of merged) {
+    if (pause.due(COST.record)) yield;
+    if (!port.parts.has(device)) {
       const own = new Set([...port.parts.values()].flatMap((part) => part[facts]));
       for (const fact of own) candidates.set(fact, candidates.has(fact) ? undefined : port);
     }
   }
   const holders = new Map<string, number>();
-  for (const port of pausing(left, PORTS_PER_STEP)) {
-    if (!port) yield;
-    else for (const fact of new Set(port[facts])) holders.set(fact, (holders.get(fact) ?? 0) + 1);
+  for (const port of left) {
+    if (pause.due(COST.record)) yield;
+    for (const fact of new Set(port[facts])) holders.set(fact, (holders.get(fact) ?? 0) + 1);
   }
-  for (const port of pausing(left, PORTS_PER_STEP)) {
-    if (!port) yield;
-    const fact = port?.[facts].find((text) => {
+  for (const port of left) {
+    if (pause.due(COST.record)) yield;
+    const fact = port[facts].find((text) => {
       const found = holders.get(text) === 1 ? candidates.get(text) : undefined;
       return found && !found.parts.has(device);
     });
     const found = fact === undefined ? undefined : candidates.get(fact);
-    if (port && found) match(port, found);
+    if (found) match(port, found);
   }
 }
 
@@ -166,15 +164,13 @@ function* numbersAlike(
   owners: ReadonlyMap<string, MergedPort>,
 ): Steps<boolean> {
   const numbers = new Map<string, MatchablePort>();
-  for (const port of pausing(list.ports, PORTS_PER_STEP)) {
-    if (port) numbers.set(port.number, port);
-    else yield;
+  const pause = new Pause();
+  for (const port of list.ports) {
+    if (pause.due(COST.record)) yield;
+    numbers.set(port.number, port);
   }
-  for (const theirs of pausing(other.ports, PORTS_PER_STEP)) {
-    if (!theirs) {
-      yield;
-      continue;
-    }
+  for (const theirs of other.ports) {
+    if (pause.due(COST.record)) yield;
     const match = owners.get(portId(other.device, theirs.number))?.parts.get(list.device);
     if (match && match.number !== theirs.number) return false;
     const ours = match ? undefined : numbers.get(theirs.number);
@@ -200,18 +196,18 @@ function* numberPorts(merged: readonly MergedPort[]): Steps<AssignedNumbers> {
     taken.add(assigned);
     for (const [device, { number }] of parts) numbers.set(portId(device, number), assigned);
   };
-  for (const port of pausing(merged, PORTS_PER_STEP)) {
-    if (!port) yield;
-    else if (taken.has(port.number)) others.push(port);
+  const pause = new Pause();
+  for (const port of merged) {
+    if (pause.due(COST.record)) yield;
+    if (taken.has(port.number)) others.push(port);
     else assign(port, port.number);
   }
-  for (const port of pausing(others, PORTS_PER_STEP)) {
-    if (!port) yield;
-    else
-      assign(
-        port,
-        freePortNumber(portId(port.device, port.number), (number) => taken.has(number)),
-      );
+  for (const port of others) {
+    if (pause.due(COST.record)) yield;
+    assign(
+      port,
+      freePortNumber(portId(port.device, port.number), (number) => taken.has(number)),
+    );
   }
   return { numbers, taken };
 }

@@ -2,14 +2,12 @@
  * Builds the state after a batch, in steps, beside the state that readers see. Publishing it is then a matter of a few
  * assignments, whatever the size of the batch.
  */
-import type { Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { type Batch, type LogEntry, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { type HeldBack, updateHeldBack } from "./held-back.ts";
 import { withHostCounts } from "./host-counts.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import { RevisionState, type StateParts, withSpellings } from "./network-state.ts";
-
-const ENTRIES_PER_STEP = 500;
 
 export interface PreparedRevision {
   readonly parts: Omit<StateParts, "graph" | "graphTime" | "live">;
@@ -37,7 +35,7 @@ export function* prepareRevision(
   const byKind = new Map<StoreKind, KindChanges>();
   let bytes = 0;
   let isGraphChanged = false;
-  let left = ENTRIES_PER_STEP;
+  const pause = new Pause();
   for (const entry of entries) {
     let changes = byKind.get(entry.kind);
     if (!changes) {
@@ -48,9 +46,7 @@ export function* prepareRevision(
     changes.sizeChange += (entry.after === null ? 0 : 1) - (entry.before === null ? 0 : 1);
     bytes += (entry.before?.length ?? 0) + (entry.after?.length ?? 0);
     isGraphChanged ||= changesGraph(entry);
-    if (--left > 0) continue;
-    left = ENTRIES_PER_STEP;
-    yield;
+    if (pause.due(COST.key)) yield;
   }
   const collections = { ...base.collections };
   const versions = { ...base.versions };

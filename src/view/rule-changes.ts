@@ -2,15 +2,12 @@
  * Which entities have to be merged again when the rules of merging change: those whose value may depend on the difference.
  * What is merged again and stays the same is no change.
  */
-import type { Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { Commit } from "./commit.ts";
 import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import type { MergeRules } from "./merge-rules.ts";
 import type { View } from "./view.ts";
-
-const KEYS_PER_STEP = 500;
-const RECHECKS_PER_STEP = 32;
 
 export interface Outdated {
   /** All entities of these kinds. */
@@ -71,14 +68,12 @@ const canJoin = ({ joiningSources }: MergeRules): boolean => joiningSources.leng
 /** The keys of these entities (see `claimsKey`). An entity may occur twice. */
 export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdated): Steps<string[]> {
   const keys: string[] = [];
-  let left = KEYS_PER_STEP;
+  const pause = new Pause();
   const add = function* (ids: Iterable<string>, keyOf: (id: string) => string | undefined): Steps<void> {
     for (const id of ids) {
       const key = keyOf(id);
       if (key !== undefined) keys.push(key);
-      if (--left > 0) continue;
-      left = KEYS_PER_STEP;
-      yield;
+      if (pause.due(COST.key)) yield;
     }
   };
   const state = view.capture();
@@ -109,10 +104,10 @@ export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdat
 
 /** Merges these entities again by the rules of the commit. */
 export function* recheckAll(commit: Commit, keys: readonly string[]): Steps<void> {
-  let rechecked = 0;
+  const pause = new Pause();
   for (const stored of keys) {
     const parsed = parseClaimsKey(stored);
     if (parsed) commit.applyRules(parsed.kind, parsed.key);
-    if (++rechecked % RECHECKS_PER_STEP === 0) yield;
+    if (pause.due(COST.entity)) yield;
   }
 }

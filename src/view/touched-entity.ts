@@ -1,5 +1,5 @@
 /** What the parts of a commit share: an entity that it touches, what follows from its claims, and what all parts know. */
-import type { Pace } from "../lib/steps.ts";
+import type { Pause } from "../lib/steps.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import { type Drift, entityId } from "../model/entity.ts";
 import type { ConnectPoint, Kind } from "../model/ids.ts";
@@ -55,7 +55,7 @@ export interface CommitContext {
   /** Whether the plan lists ports of the device. `id` as it is shown. */
   readonly plansPortsOf: (id: string) => boolean;
   /** Where the commit pauses. The texts that working sets parse and encode are counted. */
-  readonly pace: Pace;
+  readonly pause: Pause;
 }
 
 /** When the entity, or one whose claims it has now, was first shown. */

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
-import { Pace, pausing, type Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { referencedDevices } from "../model/claim.ts";
 import { deviceKey, type Kind } from "../model/ids.ts";
 import type { Committer } from "./committer.ts";
@@ -28,8 +28,6 @@ export interface UnknownDevice {
 
 /** Whose share of the scheduler the log line takes. */
 const LOG_OWNER = "view";
-const KEYS_PER_STEP = 500;
-const CLAIMS_PER_STEP = 100;
 
 /** Empty until every source has reported once: before, the device may be one of those that are not known yet. */
 export function* findUnknownDevices(state: NetworkState): Steps<UnknownDevice[]> {
@@ -37,10 +35,11 @@ export function* findUnknownDevices(state: NetworkState): Steps<UnknownDevice[]>
   const { sources } = settings;
   if (sources.length === 0 || !sources.every(({ name }) => facts.get(name)?.hasSynced)) return [];
   const found: UnknownDevice[] = [];
+  const pause = new Pause();
   for (const [key, { first, count }] of yield* unknownKeys(state)) {
     const device = describe(state, key, first, count);
     if (device) found.push(device);
-    if (found.length % KEYS_PER_STEP === 0) yield;
+    if (pause.due(COST.entity)) yield;
   }
   return found;
 }
@@ -57,13 +56,14 @@ function* unknownKeys(state: NetworkState): Steps<ReadonlyMap<string, References
   const index = state.findIndex("claims", "device");
   if (index) {
     // A batch that is being prepared may be in the index already. What it changes is found again with its revision.
-    for (const key of pausing(index.unsortedKeys(), KEYS_PER_STEP)) {
-      if (key === undefined) yield;
-      else if (!isKnown(state, key)) yield* addReferences(unknown, key, index.get(key));
+    const pause = new Pause();
+    for (const key of index.unsortedKeys()) {
+      if (pause.due(COST.key)) yield;
+      if (!isKnown(state, key)) yield* addReferences(unknown, key, index.get(key));
     }
     return unknown;
   }
-  const pace = new Pace(CLAIMS_PER_STEP);
+  const pause = new Pause();
   for (const page of yield* state.pages("claims"))
     for (const [i, stored] of page.ids.entries()) {
       const text = page.value(i);
@@ -73,16 +73,17 @@ function* unknownKeys(state: NetworkState): Steps<ReadonlyMap<string, References
         if (known) known.count++;
         else if (!isKnown(state, key)) unknown.set(key, { first: stored, count: 1 });
       }
-      if (pace.isDue(text.length)) yield;
+      if (pause.due(COST.record, text.length)) yield;
     }
   return unknown;
 }
 
 function* addReferences(unknown: Map<string, References>, key: string, all: Iterable<string>): Steps<void> {
   let references: References | undefined;
-  for (const stored of pausing(all, KEYS_PER_STEP)) {
-    if (stored === undefined) yield;
-    else if (!references) references = { first: stored, count: 1 };
+  const pause = new Pause();
+  for (const stored of all) {
+    if (pause.due(COST.key)) yield;
+    if (!references) references = { first: stored, count: 1 };
     else {
       references.count++;
       if (stored < references.first) references.first = stored;

@@ -8,7 +8,7 @@
 import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { GcPacer } from "../lib/gc-pacer.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import { Pace, runToEnd, type Steps } from "../lib/steps.ts";
+import { COST, Pause, runToEnd, type Steps } from "../lib/steps.ts";
 import {
   type Batch,
   type CollectionVersions,
@@ -40,7 +40,6 @@ import {
 import type { PortNumbers } from "./port-matching.ts";
 import { type PreparedRevision, prepareRevision } from "./prepare-revision.ts";
 
-const ENTRIES_PER_STEP = 64;
 /** Of all devices in `View.portNumbers` together. */
 const MAX_MATCHED_PORTS = 100_000;
 
@@ -246,10 +245,10 @@ export class View {
   /** Puts the changes of a batch into the indexes, and prepares it. */
   *indexAndPrepare(batch: Batch): Steps<PreparedRevision> {
     this.indexesAreExact = false;
-    const pace = new Pace(ENTRIES_PER_STEP);
+    const pause = new Pause();
     for (const { kind, id, before, after } of batch.entries) {
       this.#updateIndexes(kind, id, before, after);
-      if (pace.isDue(before?.length, after?.length)) yield;
+      if (pause.due(COST.entity, before?.length, after?.length)) yield;
     }
     return yield* this.prepare(batch);
   }

@@ -5,7 +5,7 @@
  * once.
  */
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import type { Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Entities } from "../model/entity.ts";
@@ -42,7 +42,6 @@ type ComputeFlags<K extends Kind> = (
   entity: FlagInput[K],
   claims: readonly SourcedClaim<K>[],
 ) => DerivedFlags;
-const ENTRIES_PER_STEP = 500;
 const NO_FLAGS: DerivedFlags = { hasReverse: false, conflict: undefined };
 
 export class WorkingSet<K extends Kind> {
@@ -166,7 +165,7 @@ export class WorkingSet<K extends Kind> {
           : storedValueOf("claims", view.get("claims", claimsKey(this.#kind, key)));
       const claims = this.#claimsFrom(before, storedClaims);
       const missingBefore = findMissing(this.#kind, view, key);
-      this.#context.pace.count((before?.text.length ?? 0) + (storedClaims?.text.length ?? 0));
+      this.#context.pause.count((before?.text.length ?? 0) + (storedClaims?.text.length ?? 0));
       entity = {
         key,
         before,
@@ -281,14 +280,14 @@ export class WorkingSet<K extends Kind> {
     entity.changedFields = before ? diffFields(before.value, value) : [];
     if (before && entity.changedFields.length === 0) return before;
     const text = JSON.stringify(value);
-    this.#context.pace.count(text.length);
+    this.#context.pause.count(text.length);
     return { text, value };
   }
 
   /** Stores the claims of every touched entity where they cannot be recovered from its value. */
   *storeClaims(): Steps<void> {
     for (const entity of this.#entities.values()) {
-      if (this.#context.pace.isDue(entity.after?.text.length)) yield;
+      if (this.#context.pause.due(COST.entity, entity.after?.text.length)) yield;
       const { after, claims, formerIds } = entity;
       const [first] = claims;
       const recoverable =
@@ -311,7 +310,7 @@ export class WorkingSet<K extends Kind> {
     );
     const value = withFormerIds(stored, formerIds);
     const text = JSON.stringify(value);
-    this.#context.pace.count(text.length);
+    this.#context.pause.count(text.length);
     return { text, value };
   }
 
@@ -338,12 +337,9 @@ export class WorkingSet<K extends Kind> {
 
   /** Adds the changes of the entities and of their stored claims to `entries`. */
   *collectEntries(entries: LogEntry[]): Steps<void> {
-    let left = ENTRIES_PER_STEP;
+    const pause = new Pause();
     for (const { key, before, after, changedFields } of this.#entities.values()) {
-      if (--left === 0) {
-        left = ENTRIES_PER_STEP;
-        yield;
-      }
+      if (pause.due(COST.key)) yield;
       if (before === after) continue;
       const oldId = before && shownIdOf(key, before);
       const newId = after && shownIdOf(key, after);
@@ -354,10 +350,7 @@ export class WorkingSet<K extends Kind> {
       }
     }
     for (const { key, storedClaimsBefore, storedClaims } of this.#entities.values()) {
-      if (--left === 0) {
-        left = ENTRIES_PER_STEP;
-        yield;
-      }
+      if (pause.due(COST.key)) yield;
       if (storedClaimsBefore?.text !== storedClaims?.text) {
         entries.push(entryOf("claims", claimsKey(this.#kind, key), storedClaimsBefore, storedClaims, []));
       }
@@ -367,12 +360,9 @@ export class WorkingSet<K extends Kind> {
   /** Adds the changes of the `missing` collection: those that remove a value, or all others. */
   *collectMissing(entries: LogEntry[], removals: boolean): Steps<void> {
     if (!this.#changesMissing) return;
-    let left = ENTRIES_PER_STEP;
+    const pause = new Pause();
     for (const { missingBefore, missing } of this.#entities.values()) {
-      if (--left === 0) {
-        left = ENTRIES_PER_STEP;
-        yield;
-      }
+      if (pause.due(COST.key)) yield;
       const entry = removals
         ? missingRemoval(this.#kind, missingBefore, missing)
         : missingAddition(this.#kind, missingBefore, missing);
@@ -391,7 +381,7 @@ export class WorkingSet<K extends Kind> {
       entity.after = before;
       entity.storedClaims = storedClaimsBefore;
       entity.missing = entity.missingBefore;
-      if (this.#context.pace.isDue()) yield;
+      if (this.#context.pause.due(COST.entity)) yield;
     }
   }
 }

@@ -34,13 +34,13 @@ export class ClaimedNetwork {
     sources: readonly string[] | MergeSettings = ["first", "second", "third"],
     log = openMemoryLog(),
     scheduler = new Scheduler(),
-    entitiesPerStep?: number,
+    stepCost?: number,
     view = new View(),
   ) {
     const settings = "identity" in sources ? sources : observedSources(sources);
     this.view = view;
     this.log = log;
-    this.committer = new Committer(this.view, log, this.clock, settings, scheduler, entitiesPerStep);
+    this.committer = new Committer(this.view, log, this.clock, settings, scheduler, stepCost);
     this.committer.onBatch((batch) => this.batches.push(batch));
     const logger = createLogger((line) => this.logLines.push(line));
     this.#ingests = new Map(

@@ -1,7 +1,7 @@
 /** The clusters of the topology: the strongly connected components of available devices and active links. */
 import Type from "typebox";
 import { JSON_FORMAT } from "../../formats/formats.ts";
-import { mapPaced, pausing, type Steps } from "../../lib/steps.ts";
+import { COST, mapInSteps, Pause, type Steps } from "../../lib/steps.ts";
 import { Cluster, Link } from "../../model/entity.ts";
 import { parameterSet } from "../../query/parameters.ts";
 import type { ParsedQuery } from "../../query/query.ts";
@@ -117,18 +117,16 @@ function* clusterMembers(state: NetworkState): Steps<Clusters> {
   return yield* (yield* state.linkGraph()).clusters();
 }
 
-/** Clusters, ids and links that are rendered between two pauses. */
-const ITEMS_PER_STEP = 128;
-
 function clusterJson(members: ClusterMembers, n: number, dialect: Dialect): string {
   const cluster = clusterOf(members, n);
   return JSON.stringify({ ...cluster, root: dialect.deviceId(cluster.root) });
 }
 
 function* clustersOf(clusters: Clusters, dialect: Dialect): Generator<string | undefined, void, void> {
+  const pause = new Pause();
   for (const [n, members] of clusters.entries()) {
     yield clusterJson(members, n, dialect);
-    if ((n + 1) % ITEMS_PER_STEP === 0) yield undefined;
+    if (pause.due(COST.record)) yield undefined;
   }
 }
 
@@ -153,7 +151,7 @@ const listClusterDevices = clusterEndpoint({
   ),
   example: { devices: [FIRST, SECOND] },
   render({ devices }, _n, _state, dialect) {
-    const ids = mapPaced(pausing(devices, ITEMS_PER_STEP), (id) => JSON.stringify(dialect.deviceId(id)));
+    const ids = mapInSteps(devices, COST.record, (id) => JSON.stringify(dialect.deviceId(id)));
     return jsonList('{"devices":[', ids, "]}");
   },
 });
@@ -166,7 +164,7 @@ const listClusterLinks = clusterEndpoint({
   schema: Type.Object({ links: Type.Array(Link) }, { $id: "ClusterLinks" }),
   example: { links: [LINK] },
   render({ links: ids }, _n, state, dialect) {
-    const links = mapPaced(pausing(ids, ITEMS_PER_STEP), (id) => {
+    const links = mapInSteps(ids, COST.entity, (id) => {
       const json = state.get("links", id);
       return json === undefined ? undefined : dialect.entity("links", json);
     });

@@ -1,7 +1,7 @@
 /** Hosts, and with `count` how many of them are located at each device. */
 import Type from "typebox";
 import { COUNTS_FORMAT } from "../../formats/formats.ts";
-import { type Steps, sortInSteps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import { canonicalHostId } from "../../model/address.ts";
 import { Host } from "../../model/entity.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";
@@ -124,16 +124,12 @@ function* countHosts(filtered: FilteredState): Steps<Counted> {
   return { counts, total };
 }
 
-const MEMBERS_PER_STEP = 256;
-
 function* members(
   counts: readonly (readonly [device: string, count: number])[],
 ): Generator<string | undefined, void, void> {
-  let left = MEMBERS_PER_STEP;
+  const pause = new Pause();
   for (const [device, count] of counts) {
     yield `${JSON.stringify(device)}:${count}`;
-    if (--left > 0) continue;
-    left = MEMBERS_PER_STEP;
-    yield undefined;
+    if (pause.due(COST.key)) yield;
   }
 }

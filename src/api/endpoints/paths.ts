@@ -4,7 +4,7 @@
  */
 import Type from "typebox";
 import { JSON_FORMAT, PATH_EXPLANATION_FORMAT } from "../../formats/formats.ts";
-import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { COST, mapInSteps, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
 import { canonicalMac, canonicalVlan } from "../../model/address.ts";
 import { type HostLocation, Link } from "../../model/entity.ts";
@@ -272,7 +272,7 @@ function* disjointPaths(
   if (src.device === dst.device) return pathWithinDevice(src, dst, dialect, (json) => `{"primary":${json}}`);
   const graph = yield* state.linkGraph();
   const { pairs, complete } = yield* findDisjointPaths(graph, src.device, dst.device, limit);
-  const items = mapPaced(pausing(pairs, PATHS_PER_STEP), ([primary, backup]) => {
+  const items = mapInSteps(pairs, PAIR_COST, ([primary, backup]) => {
     const first = renderPath(state, primary, src, dst, dialect);
     const second = renderPath(state, backup, src, dst, dialect);
     return `{"primary":${first},"backup":${second}}`;
@@ -280,8 +280,8 @@ function* disjointPaths(
   return { items, count: complete ? pairs.length : undefined, more: false };
 }
 
-/** Pairs of paths that are rendered between two pauses. */
-const PATHS_PER_STEP = 1;
+/** A pair of paths may have thousands of links: each is followed by a pause. */
+const PAIR_COST = Number.POSITIVE_INFINITY;
 
 /** Two hosts, or a host and its device, at one device: the EDGE links alone. A device has no path to itself. */
 function pathWithinDevice(
@@ -317,8 +317,6 @@ function pathJson(links: readonly string[], surcharge: number, dialect: Dialect)
   const shown = links.map((json) => dialect.entity("links", json));
   return `{"cost":${dialect.cost(links.length + surcharge)},"links":[${shown.join(",")}]}`;
 }
-
-const IDS_PER_STEP = 500;
 
 /**
  * Ids of the union are rendered one by one: in a large network there may be as many as there are links.
@@ -403,4 +401,4 @@ function* unionChunks(
 }
 
 const jsonTexts = (ids: readonly string[]): Paced<string> =>
-  mapPaced(pausing(ids, IDS_PER_STEP), (id) => JSON.stringify(id));
+  mapInSteps(ids, COST.key, (id) => JSON.stringify(id));

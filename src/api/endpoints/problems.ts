@@ -5,7 +5,7 @@
  */
 import Type from "typebox";
 import { PROBLEMS_FORMAT, PROBLEMS_FORMATS } from "../../formats/formats.ts";
-import { mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { COST, mapInSteps, type Paced, type Steps } from "../../lib/steps.ts";
 import { NetworkProblem, ProblemCounts } from "../../model/network-problem.ts";
 import { PROBLEM_KINDS } from "../../model/problem-kinds.ts";
 import { decodeCursor, encodeCursor } from "../../query/cursor.ts";
@@ -26,7 +26,6 @@ import { jsonList } from "./json-list.ts";
 import { nextTarget } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
 
-const PROBLEMS_PER_STEP = 200;
 /** No list has it. */
 const NO_VERSION = -1;
 
@@ -142,7 +141,7 @@ function* problemsRepresentation(
 }
 
 const textsOf = (problems: readonly ListedProblem[]): Paced<string> =>
-  mapPaced(pausing(problems, PROBLEMS_PER_STEP), ({ text }) => text);
+  mapInSteps(problems, COST.key, ({ text }) => text);
 
 /** Made apart from the representation, which it must not refer to. */
 const followVersion = (problems: Problems, revision: number, digest: string) => (): number =>

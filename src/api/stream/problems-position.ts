@@ -2,7 +2,7 @@
  * Positions on the stream of problems. A list is compared with the one before as a whole, because one change may change
  * what many problems cut off. It also changes when time passes: then the revision stays the same.
  */
-import { onlyPausing, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { COST, onlyPausing, type Paced, Pause, type Steps } from "../../lib/steps.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
 import type { ListVersion } from "../../query/problems/problems.ts";
@@ -18,7 +18,6 @@ import { selectionOf } from "./stream-topic.ts";
 
 type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
 
-const PROBLEMS_PER_STEP = 200;
 /** Counted for each problem that a position keeps in memory, besides its text. */
 const PROBLEM_BYTES = 1000;
 
@@ -65,11 +64,9 @@ function* matching({ query, context }: Topic, list: ProblemList): Steps<Matching
   const { revision, time, digest, validFrom } = list;
   const problems = new Map<string, ListedProblem>();
   let bytes = 0;
-  for (const listed of pausing(selected.problems, PROBLEMS_PER_STEP)) {
-    if (!listed) {
-      yield;
-      continue;
-    }
+  const pause = new Pause();
+  for (const listed of selected.problems) {
+    if (pause.due(COST.key)) yield;
     problems.set(listed.problem.id, listed);
     bytes += PROBLEM_BYTES + listed.text.length;
   }
@@ -110,10 +107,11 @@ function* snapshotChunks(topic: Topic, current: Matching, alreadySent: number): 
   const { revision, time, problems } = current;
   let text = "";
   let sent = 0;
+  const pause = new Pause();
   for (const listed of problems.values()) {
     if (sent++ < alreadySent) continue;
     text += `event: snapshot\ndata: {"resource":"problems","revision":${revision},"value":${listed.text}}\n\n`;
-    if (sent % PROBLEMS_PER_STEP === 0) yield undefined;
+    if (pause.due(COST.key, listed.text.length)) yield undefined;
     if (text.length < CHUNK_CHARS) continue;
     yield { bytes: encodeText(text), next: snapshotPosition(topic, current, sent) };
     text = "";
@@ -160,21 +158,17 @@ function* diffChunks(topic: Topic, previous: Matching, current: Matching, alread
 }
 
 function* diffRecords(previous: Matching, current: Matching): Paced<string> {
-  let left = PROBLEMS_PER_STEP;
+  const pause = new Pause();
   for (const [id, listed] of previous.problems) {
     if (!current.problems.has(id)) yield changeRecord("removed", listed, current);
-    if (--left > 0) continue;
-    left = PROBLEMS_PER_STEP;
-    yield undefined;
+    if (pause.due(COST.key)) yield;
   }
   for (const [id, listed] of current.problems) {
     const before = previous.problems.get(id);
     if (!before) yield changeRecord("added", listed, current);
     else if (before.text !== listed.text)
       yield changeRecord("updated", listed, current, changedFields(before.problem, listed.problem));
-    if (--left > 0) continue;
-    left = PROBLEMS_PER_STEP;
-    yield undefined;
+    if (pause.due(COST.key)) yield;
   }
 }
 

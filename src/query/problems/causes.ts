@@ -10,11 +10,11 @@
  * No chain leads back: a problem that separates devices is of a device nearer to the largest part, or of a link
  * between two available devices, which follows from nothing.
  */
-import { pausing, type Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import { cableId } from "../../model/cable.ts";
 import type { ProblemKind } from "../../model/problem-kinds.ts";
 import type { FaultEffect } from "./cut-off.ts";
-import { FINDINGS_PER_STEP, type Finding } from "./finding.ts";
+import type { Finding } from "./finding.ts";
 
 const LINK_KINDS = ["link-inactive", "link-one-sided", "link-lost"] as const satisfies ProblemKind[];
 const isLinkKind = (kind: ProblemKind): boolean => LINK_KINDS.some((name) => name === kind);
@@ -31,9 +31,10 @@ export function* findCauses(
   effects: ReadonlyMap<string, Pick<FaultEffect, "separatedBy">>,
 ): Steps<Causes> {
   const possible = new Map<string, Finding>();
-  for (const finding of pausing(findings, FINDINGS_PER_STEP)) {
-    if (!finding) yield;
-    else if (mayCause(finding)) possible.set(finding.id, finding);
+  const pause = new Pause();
+  for (const finding of findings) {
+    if (pause.due(COST.key)) yield;
+    if (mayCause(finding)) possible.set(finding.id, finding);
   }
   const nextCause = (finding: Finding): string | undefined =>
     finding.kind === "device-unavailable"
@@ -41,11 +42,8 @@ export function* findCauses(
       : directCause(finding, possible)?.id;
   const causedBy = new Map<string, string>();
   const consequences = new Map<string, number>();
-  for (const finding of pausing(findings, FINDINGS_PER_STEP)) {
-    if (!finding) {
-      yield;
-      continue;
-    }
+  for (const finding of findings) {
+    if (pause.due(COST.key)) yield;
     let first: string | undefined;
     for (let next: Finding | undefined = finding; next; ) {
       const cause: string | undefined = nextCause(next);

@@ -2,9 +2,7 @@
  * What cuts off each place of the search: since when, and the outermost problem that does it alone. Each place is visited
  * once, whatever the number of problems that cover it.
  */
-import { type Steps, sortInSteps } from "../../lib/steps.ts";
-
-const PLACES_PER_STEP = 2000;
+import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 
 /** Places in the order of the search: from the first up to, and without, the second. */
 export type Range = readonly [from: number, to: number];
@@ -49,7 +47,7 @@ class Places<Values extends Float64Array | Int32Array> {
   readonly values: Values;
   /** Of a place that is set, a later one before which all are set; of others the place itself. */
   readonly #next: Int32Array;
-  #left = PLACES_PER_STEP;
+  readonly #pause = new Pause();
 
   constructor(values: Values) {
     this.values = values;
@@ -61,9 +59,7 @@ class Places<Values extends Float64Array | Int32Array> {
     for (let place = this.#firstUnset(from); place < to; place = this.#firstUnset(place)) {
       this.values[place] = value;
       this.#next[place] = place + 1;
-      if (--this.#left > 0) continue;
-      this.#left = PLACES_PER_STEP;
-      yield;
+      if (this.#pause.due(COST.item)) yield;
     }
   }
 

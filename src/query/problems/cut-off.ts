@@ -7,7 +7,7 @@
  * A device is cut off by each problem that alone separates it from the largest part. Where no problem does (a ring that is
  * open at two places), it is cut off by all problems of the blocks between the two: together they do.
  */
-import type { Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import type { CutOff } from "../../model/network-problem.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
 import { type Cause, findOutermost, findSince, type Range } from "./cut-off-places.ts";
@@ -18,8 +18,6 @@ import { findParts, type Parts } from "./parts.ts";
 import { buildRepairedGraph, type DevicePair, type RepairedGraph, ROOT } from "./repaired-graph.ts";
 
 const MAX_NAMED_DEVICES = 100;
-const FAULTS_PER_STEP = 100;
-const DEVICES_PER_STEP = 2000;
 
 export interface Fault {
   /** The id of the problem. */
@@ -57,6 +55,7 @@ export function* findCutOffs(
   const tree = yield* searchFromRoot(repaired);
   const causes: Cause[] = [];
   const aloneSince = new Map<string, number>();
+  const pause = new Pause();
   for (const { id, at, since } of faults) {
     const separated =
       typeof at === "string"
@@ -64,7 +63,7 @@ export function* findCutOffs(
         : separatedByLink(graph, parts, repaired, tree, at);
     causes.push({ ...separated, id, since });
     if (typeof at === "string" && isAlone(repaired, tree, at)) aloneSince.set(at, since);
-    if (causes.length % FAULTS_PER_STEP === 0) yield;
+    if (pause.due(COST.record)) yield;
   }
   const since = yield* findSince(tree.order.length, causes);
   const placeOfDevice = (device: string): number => placeOf(tree, repaired.nodeOf(device) ?? -1);
@@ -78,7 +77,7 @@ export function* findCutOffs(
   yield* sums.add(hostsAt, causes);
   const outermost = yield* findOutermost(tree.order.length, causes);
   for (const [i, { id, at }] of faults.entries()) {
-    if (i % FAULTS_PER_STEP === FAULTS_PER_STEP - 1) yield;
+    if (pause.due(COST.record)) yield;
     if (typeof at === "string") {
       const by = causes[outermost[placeOfDevice(at)] ?? i]?.id;
       const cutOff = aloneSince.has(at)
@@ -171,9 +170,10 @@ class Sums {
         covers[to] = (covers[to] ?? 0) - 1;
       }
     }
+    const pause = new Pause();
     let covering = 0;
     for (let place = 0; place < count; place++) {
-      if (place % DEVICES_PER_STEP === DEVICES_PER_STEP - 1) yield;
+      if (pause.due(COST.item)) yield;
       const device = this.#deviceAt(place);
       const hosts = device === undefined ? 0 : hostsAt(device);
       this.#hosts[place + 1] = (this.#hosts[place] ?? 0) + hosts;

@@ -3,10 +3,9 @@
  * order of the search, so that counts are differences of sums. `low` finds what a single device or cable separates
  * (Tarjan), and the blocks: within one, no single device or cable separates anything. The stack is explicit.
  */
-import type { Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import { type RepairedGraph, ROOT } from "./repaired-graph.ts";
 
-const NODES_PER_STEP = 500;
 const NONE = -1;
 
 export interface SearchTree {
@@ -37,12 +36,9 @@ export function* searchFromRoot(graph: RepairedGraph): Steps<SearchTree> {
     stack.push({ node, neighbours: graph.neighbours(node), next: 0 });
   };
   enter(ROOT);
-  let left = NODES_PER_STEP;
+  const pause = new Pause();
   for (let top = stack.at(-1); top; top = stack.at(-1)) {
-    if (--left <= 0) {
-      left = NODES_PER_STEP;
-      yield;
-    }
+    if (pause.due(COST.key)) yield;
     const { node } = top;
     const neighbour = top.neighbours[top.next++];
     if (neighbour === undefined) {

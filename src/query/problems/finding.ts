@@ -7,7 +7,4 @@ export interface Finding extends Omit<NetworkProblem, "severity" | "cutOff" | "c
   readonly isMissing?: boolean;
 }
 
-/** Entities that are looked at, or findings that are made, between two pauses. */
-export const FINDINGS_PER_STEP = 200;
-
 export const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -2,7 +2,7 @@
  * Finds what is wrong in one state of the network, without what it cuts off. Where an index exists, only what it holds is
  * read; a state of the past is scanned.
  */
-import { collectPaced, mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { COST, collectPaced, mapPaced, type Paced, Pause, type Steps } from "../../lib/steps.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import { DRIFT_STATES, type Entities, entityId, type Link } from "../../model/entity.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
@@ -13,7 +13,7 @@ import { type NetworkState, parseStored } from "../../view/view.ts";
 import { conflictFilter, driftFilter, type Filter, ONE_SIDED, ScalarFilter } from "../filter.ts";
 import { select } from "../select.ts";
 import { EntityNames } from "./entity-names.ts";
-import { FINDINGS_PER_STEP, type Finding, isoTime } from "./finding.ts";
+import { type Finding, isoTime } from "./finding.ts";
 import {
   activeOnly,
   CableFindings,
@@ -98,7 +98,7 @@ function* movedFindings(
   names: EntityNames,
 ): Steps<Finding[]> {
   const found: Finding[] = [];
-  let left = FINDINGS_PER_STEP;
+  const pause = new Pause();
   for (const [id, { from, to, time: since }] of moved) {
     const stored = since + movedHostMs > time ? state.get("hosts", id) : undefined;
     if (stored !== undefined) {
@@ -116,9 +116,7 @@ function* movedFindings(
         text: `${names.entity("hosts", host)} moved from ${names.port(from.elementId, from.port)} to ${names.port(to.elementId, to.port)}.`,
       });
     }
-    if (--left > 0) continue;
-    left = FINDINGS_PER_STEP;
-    yield;
+    if (pause.due(COST.key)) yield;
   }
   return found;
 }
@@ -135,15 +133,13 @@ function* conflictFindings(selected: Selected, finder: SinceFinder, names: Entit
     prefix: "conflict:links:",
     text: ([link]) => text("links", link),
   });
+  const pause = new Pause();
   for (const [kind, entities] of selected) {
     const found = yield* collectPaced(entities);
     const condition = hasConflictOf(kind);
     const since = yield* finder.find(condition, found);
-    for (const entity of pausing(found, FINDINGS_PER_STEP)) {
-      if (!entity) {
-        yield;
-        continue;
-      }
+    for (const entity of found) {
+      if (pause.due(COST.key)) yield;
       const id = entityId(entity);
       const at = since.get(id) ?? entity.lastChanged;
       if ("src" in entity) cables.add(entity, at);

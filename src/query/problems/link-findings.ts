@@ -2,13 +2,13 @@
  * Finds the links that are INACTIVE, one-sided or lost. Of a cable there is one finding of a kind, also where both of its links
  * have it.
  */
-import { collectPaced, mapPaced, type Paced, pausing, type Steps } from "../../lib/steps.ts";
+import { COST, collectPaced, mapPaced, type Paced, Pause, type Steps } from "../../lib/steps.ts";
 import { cableId, reverseLinkId } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
 import type { ProblemKind } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
 import type { EntityNames } from "./entity-names.ts";
-import { FINDINGS_PER_STEP, type Finding, isoTime } from "./finding.ts";
+import { type Finding, isoTime } from "./finding.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { DevicePair } from "./repaired-graph.ts";
 import type { Condition, SinceFinder } from "./since.ts";
@@ -44,9 +44,10 @@ export function* linkFindings(
   const found = yield* collectPaced(links);
   const since = yield* finder.find(condition, found);
   const cables = new CableFindings(aboutLinks(kind, names));
-  for (const link of pausing(found, FINDINGS_PER_STEP)) {
-    if (link) cables.add(link, since.get(link.id) ?? link.lastChanged);
-    else yield;
+  const pause = new Pause();
+  for (const link of found) {
+    if (pause.due(COST.key)) yield;
+    cables.add(link, since.get(link.id) ?? link.lastChanged);
   }
   return yield* cables.findings();
 }
@@ -102,8 +103,13 @@ export class CableFindings {
   }
 
   *findings(windowMs?: number): Steps<Finding[]> {
-    const cables = pausing(this.#cables, FINDINGS_PER_STEP);
-    return yield* collectPaced(mapPaced(cables, ([id, sides]) => this.#finding(id, sides, windowMs)));
+    const findings: Finding[] = [];
+    const pause = new Pause();
+    for (const [id, sides] of this.#cables) {
+      findings.push(this.#finding(id, sides, windowMs));
+      if (pause.due(COST.key)) yield;
+    }
+    return findings;
   }
 
   #finding(cable: string, sides: readonly CableSide[], windowMs: number | undefined): Finding {
@@ -145,9 +151,10 @@ export function* lostFindings(
   pairs: DevicePair[],
 ): Steps<Finding[]> {
   const cables = new CableFindings({ ...aboutLinks("link-lost", names), join: lastOf });
-  for (const removed of pausing(lost.values(), FINDINGS_PER_STEP)) {
-    if (!removed) yield;
-    else if (removed.time + lostLinkMs > time && isLost(state, removed)) {
+  const pause = new Pause();
+  for (const removed of lost.values()) {
+    if (pause.due(COST.key)) yield;
+    if (removed.time + lostLinkMs > time && isLost(state, removed)) {
       const { src, dst } = removed.link;
       pairs.push({ src: src.device, dst: dst.device });
       cables.add(removed.link, isoTime(removed.time));

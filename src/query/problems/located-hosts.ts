@@ -2,10 +2,8 @@
  * The hosts of the network by the devices that they are at, so that a host at several devices, as behind a pair of switches,
  * is cut off only where all of these are.
  */
-import { pausing, type Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import type { HostCounts } from "../../view/host-counts.ts";
-
-const GROUPS_PER_STEP = 200;
 
 /** Hosts that are at the same devices, of which there are several. */
 export interface HostGroup {
@@ -35,11 +33,9 @@ export function* locateHosts(
 ): Steps<LocatedHosts> {
   const groups: HostGroup[] = [];
   const inGroups = new Map<string, number>();
-  for (const entry of pausing(multihomed.entries(), GROUPS_PER_STEP)) {
-    if (!entry) {
-      yield;
-      continue;
-    }
+  const pause = new Pause();
+  for (const entry of multihomed.entries()) {
+    if (pause.due(COST.key)) yield;
     const [key, count] = entry;
     const devices: readonly string[] = JSON.parse(key);
     groups.push({ devices, count });

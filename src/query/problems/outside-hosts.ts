@@ -2,11 +2,10 @@
  * The hosts at devices outside the largest part: those of now, and those that were removed since the device was cut off, or
  * shortly before, because a source removes hosts that it no longer sees.
  */
-import type { Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import type { LocatedHosts } from "./located-hosts.ts";
 import { type RepairedGraph, ROOT } from "./repaired-graph.ts";
 
-const HOSTS_PER_STEP = 500;
 /** One source may notice that hosts are gone before another one, or a later batch, says that the link is. */
 const NOTICED_BEFORE_MS = 120_000;
 
@@ -31,20 +30,16 @@ export function* countOutsideHosts(
   const deviceOf = (devices: readonly string[]): string | undefined =>
     devices.every((id) => repaired.nodeOf(id) !== ROOT) ? (devices.find(isJoined) ?? devices[0]) : undefined;
   const add = (device: string, count: number) => more.set(device, (more.get(device) ?? 0) + count);
-  let left = HOSTS_PER_STEP;
+  const pause = new Pause();
   for (const { devices, count } of groups) {
     const device = deviceOf(devices);
     if (device !== undefined) add(device, count);
-    if (--left > 0) continue;
-    left = HOSTS_PER_STEP;
-    yield;
+    if (pause.due(COST.key)) yield;
   }
   for (const { devices, time } of removed) {
     const device = deviceOf(devices);
     if (device !== undefined && cutOffSince(device) <= time + NOTICED_BEFORE_MS) add(device, 1);
-    if (--left > 0) continue;
-    left = HOSTS_PER_STEP;
-    yield;
+    if (pause.due(COST.key)) yield;
   }
   return (device) => at(device) + (more.get(device) ?? 0);
 }

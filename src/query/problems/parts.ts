@@ -2,12 +2,10 @@
  * The parts of a network: devices that active links join, in either direction. Other than clusters, which are strongly
  * connected and leave out INDIRECT links, a part is what a person calls connected.
  */
-import type { Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import { UnionFind } from "../../lib/union-find.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
 import type { LocatedHosts } from "./located-hosts.ts";
-
-const LINKS_PER_STEP = 2000;
 
 export interface Parts {
   /** Of a device, by its number in the graph: the number that stands for its part. Itself, where it is unavailable. */
@@ -25,14 +23,11 @@ interface PartSize {
 export function* findParts(graph: LinkGraph, hosts: LocatedHosts): Steps<Parts> {
   const { devices } = graph;
   const sets = new UnionFind<number>();
-  let left = LINKS_PER_STEP;
+  const pause = new Pause();
   for (const [number, device] of devices.entries()) {
     if (!device?.available) continue;
     for (const { active, to } of device.out) if (active && devices[to]?.available) sets.union(number, to);
-    left -= 1 + device.out.length;
-    if (left > 0) continue;
-    left = LINKS_PER_STEP;
-    yield;
+    if (pause.due((1 + device.out.length) * COST.item)) yield;
   }
   const sizes = new Map<number, PartSize>();
   for (const [number, device] of devices.entries()) {
@@ -45,9 +40,7 @@ export function* findParts(graph: LinkGraph, hosts: LocatedHosts): Steps<Parts> 
       size.devices++;
       if (device.id < size.lowestId) size.lowestId = device.id;
     }
-    if (--left > 0) continue;
-    left = LINKS_PER_STEP;
-    yield;
+    if (pause.due(COST.item)) yield;
   }
   for (const { devices: ids, count } of hosts.groups) {
     const numbers = ids.map((id) => graph.numberOf(id)).filter((number) => number !== undefined);
@@ -56,9 +49,7 @@ export function* findParts(graph: LinkGraph, hosts: LocatedHosts): Steps<Parts> 
       const size = sizes.get(root);
       if (size) size.hosts += count;
     }
-    if (--left > 0) continue;
-    left = LINKS_PER_STEP;
-    yield;
+    if (pause.due(COST.item)) yield;
   }
   return { partOf: (device) => sets.find(device), largest: largestOf(sizes) };
 }

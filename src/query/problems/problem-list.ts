@@ -1,6 +1,6 @@
 /** All problems of one state, worst first, each with its severity, what it cuts off, and what it follows from. */
 import { createHash } from "node:crypto";
-import { collectPaced, mapPaced, pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
+import { COST, collectPaced, mapInSteps, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems, KIND_TRAITS, mayCutOff } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
@@ -12,7 +12,6 @@ import { locateHosts, type RemovedHost } from "./located-hosts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { SinceFinder } from "./since.ts";
 
-const PROBLEMS_PER_STEP = 200;
 /** 128 bits: whoever describes the network must not find two lists with the same one. */
 const DIGEST_CHARS = 22;
 
@@ -53,7 +52,7 @@ export function* listProblems(
   windows: ProblemWindows,
 ): Steps<ProblemList> {
   const { findings, lost } = yield* findProblems(state, recent, finder, time, windows);
-  const faults = yield* collectPaced(mapPaced(pausing(findings, PROBLEMS_PER_STEP), faultOf));
+  const faults = yield* collectPaced(mapInSteps(findings, COST.key, faultOf));
   const graph = yield* state.linkGraph();
   const hosts = yield* locateHosts(
     yield* state.hostCounts(),
@@ -63,10 +62,11 @@ export function* listProblems(
   const causes = yield* findCauses(findings, effects);
   const problems: NetworkProblem[] = [];
   let validUntil = Number.POSITIVE_INFINITY;
+  const pause = new Pause();
   for (const finding of findings) {
     problems.push(problemOf(finding, effects, causes));
     if (finding.until !== undefined) validUntil = Math.min(validUntil, Date.parse(finding.until));
-    if (problems.length % PROBLEMS_PER_STEP === 0) yield;
+    if (pause.due(COST.key)) yield;
   }
   const listed: ListedProblem[] = [];
   const hash = createHash("sha256");
@@ -74,7 +74,7 @@ export function* listProblems(
     const text = JSON.stringify(problem);
     listed.push({ problem, text });
     hash.update(text);
-    if (listed.length % PROBLEMS_PER_STEP === 0) yield;
+    if (pause.due(COST.key, text.length)) yield;
   }
   const removed = yield* removedLinks(state, recent, windows);
   const validFrom = yield* lastExpiry(state, recent, time, windows);
@@ -95,15 +95,13 @@ function* lastExpiry(
     [lost, lostLinkMs],
     [moved, movedHostMs],
   ] as const) {
-    let left = PROBLEMS_PER_STEP;
+    const pause = new Pause();
     // In order of time.
     for (const change of changes.values()) {
       const until = change.time + windowMs;
       if (until > time) break;
       last = Math.max(last, until);
-      if (--left > 0) continue;
-      left = PROBLEMS_PER_STEP;
-      yield;
+      if (pause.due(COST.key)) yield;
     }
   }
   return last;
@@ -116,12 +114,10 @@ export function* removedLinks(
   { lostLinkMs }: ProblemWindows,
 ): Steps<LostLink[]> {
   const removed: LostLink[] = [];
-  let left = PROBLEMS_PER_STEP;
+  const pause = new Pause();
   for (const link of lost.values()) {
     if (link.time + lostLinkMs > state.time) removed.push(link);
-    if (--left > 0) continue;
-    left = PROBLEMS_PER_STEP;
-    yield;
+    if (pause.due(COST.key)) yield;
   }
   return removed;
 }

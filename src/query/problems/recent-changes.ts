@@ -3,7 +3,7 @@
  * the log, so that it is the same after a restart, and on every node that has as much history. It can be moved forwards, so
  * that the log is read once.
  */
-import type { Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import type { Batch, LogEntry } from "../../log/log.ts";
 import type { Host, HostLocation, Link } from "../../model/entity.ts";
 import type { History } from "../../view/history.ts";
@@ -11,7 +11,6 @@ import { HistoryPruned } from "../../view/read-all.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
 import type { RemovedHost } from "./located-hosts.ts";
 
-const ENTRIES_PER_STEP = 200;
 /** The last ones that were removed: in some networks hosts come and go all the time. */
 const MAX_REMOVED_HOSTS = 100_000;
 
@@ -80,7 +79,7 @@ export class RecentChanges {
   }
 
   *#advance(history: History, to: number): Steps<void> {
-    let left = ENTRIES_PER_STEP;
+    const pause = new Pause();
     for (const batch of history.allBatches(this.revision, to)) {
       if (!batch) {
         yield;
@@ -88,14 +87,9 @@ export class RecentChanges {
       }
       for (const entry of batch.entries) {
         this.#add(entry, batch);
-        if (--left > 0) continue;
-        left = ENTRIES_PER_STEP;
-        yield;
+        if (pause.due(COST.key)) yield;
       }
-      if (--left <= 0) {
-        left = ENTRIES_PER_STEP;
-        yield;
-      }
+      if (pause.due(COST.key)) yield;
     }
     this.revision = to;
   }

@@ -3,11 +3,9 @@
  * and each device outside of it another. All links count, whatever their state, and those that were lost. Devices are in
  * order of id, so that the result is the same on every node of a cluster.
  */
-import { pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { GraphDevice, LinkGraph } from "../../view/link-graph.ts";
 import type { Parts } from "./parts.ts";
-
-const LINKS_PER_STEP = 1000;
 
 /** The node of the largest part. */
 export const ROOT = 0;
@@ -76,18 +74,16 @@ export function* buildRepairedGraph(
   lost: readonly DevicePair[],
 ): Steps<RepairedGraph> {
   const outside: GraphDevice[] = [];
-  let left = LINKS_PER_STEP;
+  const pause = new Pause();
   for (const [number, device] of graph.devices.entries()) {
     if (device?.available !== undefined && partOf(number) !== largest) outside.push(device);
-    if (--left > 0) continue;
-    left = LINKS_PER_STEP;
-    yield;
+    if (pause.due(COST.item)) yield;
   }
   const devices = [undefined, ...(yield* sortInSteps(outside, (a, b) => (a.id < b.id ? -1 : 1)))];
   const nodes = new Map<string, number>();
   for (const [node, device] of devices.entries()) {
     if (device) nodes.set(device.id, node);
-    if (node % LINKS_PER_STEP === LINKS_PER_STEP - 1) yield;
+    if (pause.due(COST.item)) yield;
   }
   const repaired = new RepairedGraph(graph, devices, nodes);
   for (const [node, device] of devices.entries()) {
@@ -95,16 +91,10 @@ export function* buildRepairedGraph(
     for (const { dst } of device.out) repaired.join(node, repaired.nodeOf(dst) ?? node);
     // A link between two devices outside is in the list of its source already.
     for (const { src } of device.in) if (!nodes.has(src)) repaired.join(repaired.nodeOf(src) ?? node, node);
-    left -= 1 + device.out.length + device.in.length;
-    if (left > 0) continue;
-    left = LINKS_PER_STEP;
-    yield;
+    if (pause.due((1 + device.out.length + device.in.length) * COST.item)) yield;
   }
-  for (const pair of pausing(lost, LINKS_PER_STEP)) {
-    if (!pair) {
-      yield;
-      continue;
-    }
+  for (const pair of lost) {
+    if (pause.due(COST.item)) yield;
     const [from, to] = [repaired.nodeOf(pair.src), repaired.nodeOf(pair.dst)];
     if (from !== undefined && to !== undefined) repaired.join(from, to);
   }

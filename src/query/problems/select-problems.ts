@@ -1,5 +1,5 @@
 /** Selects the problems that match a query, and counts problems by kind and severity. */
-import { pausing, type Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import {
   PROBLEM_KINDS,
   type ProblemKind,
@@ -11,8 +11,6 @@ import { DeviceResolver } from "../bound-filters.ts";
 import { AmbiguousNameFault, type QueryFault } from "../fault.ts";
 import type { ParsedQuery } from "../query.ts";
 import type { ListedProblem, ProblemList } from "./problem-list.ts";
-
-const PROBLEMS_PER_STEP = 500;
 
 export interface SelectedProblems {
   /** Worst first. */
@@ -42,16 +40,14 @@ export function* selectProblems(
   if (query.at !== undefined) filters.push(({ problem }) => problem.kind !== "device-unknown");
   const counts = new Map<ProblemKind, number>(PROBLEM_KINDS.map((kind) => [kind, 0]));
   const problems: ListedProblem[] = [];
-  let left = PROBLEMS_PER_STEP;
+  const pause = new Pause();
   for (const listed of list.problems) {
     if (filters.every((matches) => matches(listed))) {
       const { kind } = listed.problem;
       problems.push(listed);
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
-    if (--left > 0) continue;
-    left = PROBLEMS_PER_STEP;
-    yield;
+    if (pause.due(COST.key)) yield;
   }
   return { problems, counts };
 }
@@ -61,11 +57,9 @@ export function* countBySeverity(
   list: ProblemList,
 ): Steps<{ readonly kind: ProblemKind; readonly severity: ProblemSeverity; readonly count: number }[]> {
   const counts = new Map<string, number>();
-  for (const listed of pausing(list.problems, PROBLEMS_PER_STEP)) {
-    if (!listed) {
-      yield;
-      continue;
-    }
+  const pause = new Pause();
+  for (const listed of list.problems) {
+    if (pause.due(COST.key)) yield;
     const key = `${listed.problem.kind} ${listed.problem.severity}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }

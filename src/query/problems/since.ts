@@ -7,7 +7,7 @@
  * Where history ends before the condition began, it is since the oldest change of the entity that is known.
  */
 import { type BoundedCache, createBoundedCache } from "../../lib/bounded-cache.ts";
-import { pausing, type Steps, sortInSteps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { Batch } from "../../log/log.ts";
 import { type Device, type Entities, entityId } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
@@ -15,7 +15,6 @@ import type { History } from "../../view/history.ts";
 import { parseStored } from "../../view/view.ts";
 
 const MAX_REMEMBERED = 100_000;
-const ENTRIES_PER_STEP = 500;
 
 /** A condition of entities of one kind. The name is part of the key of what is remembered. */
 export interface Condition<K extends Kind> {
@@ -60,9 +59,10 @@ export class SinceFinder {
    */
   *unknownSince(keys: readonly string[], time: number): Steps<ReadonlyMap<string, number>> {
     const since = new Map<string, number>();
-    for (const key of pausing(keys, ENTRIES_PER_STEP)) {
-      if (key === undefined) yield;
-      else since.set(key, Math.min(this.#unknown.get(key) ?? time, time));
+    const pause = new Pause();
+    for (const key of keys) {
+      if (pause.due(COST.key)) yield;
+      since.set(key, Math.min(this.#unknown.get(key) ?? time, time));
     }
     if (time < this.#unknownTime) return since;
     this.#unknown = since;
@@ -76,9 +76,10 @@ export class SinceFinder {
     entities: readonly Entities[K][],
   ): Steps<ReadonlyMap<string, string>> {
     const search = new Search(this.#history, this.#remembered, condition);
-    for (const [i, entity] of entities.entries()) {
+    const pause = new Pause();
+    for (const entity of entities) {
       search.add(entity);
-      if (i % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
+      if (pause.due(COST.key)) yield;
     }
     return yield* search.run();
   }
@@ -152,16 +153,14 @@ class Search<K extends Kind> {
 
   *#stepBack(followed: readonly Followed[], { entries }: Batch): Steps<void> {
     const wanted = new Map(followed.map((each) => [each.id, each]));
-    let left = ENTRIES_PER_STEP;
+    const pause = new Pause();
     for (const { kind, id, before } of entries) {
       const found = kind === this.#condition.kind ? wanted.get(id) : undefined;
       if (found) {
         this.#continue(found, before);
         wanted.delete(id);
       }
-      if (--left > 0) continue;
-      left = ENTRIES_PER_STEP;
-      yield;
+      if (pause.due(COST.key)) yield;
     }
     for (const rest of wanted.values()) this.#found(rest, rest.lastChanged);
   }

@@ -10,7 +10,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { Quota } from "../../lib/quota.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
-import { pausing, type Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import { Bridge } from "./bridge/bridge.ts";
 import { ClaimBuffer } from "./claim-buffer.ts";
 import type { Announcement } from "./codec/announcement.ts";
@@ -49,7 +49,6 @@ const MESSAGE_BURST = 4000;
 const HELD_BYTES = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 /** The owner of the ticks on the scheduler. */
 const OWNER = "tick";
-const PORTS_PER_STEP = 32;
 const SWEEP_INTERVAL_MS = 1000;
 
 /** What the nodes of a cluster have in common. */
@@ -378,9 +377,10 @@ export class OpenflowController
 
   *#removeHostsAtPorts(sw: Switch): Steps<void> {
     sw.hostsRemoved = true;
-    for (const port of pausing(sw.ports.values(), PORTS_PER_STEP)) {
-      if (!port) yield;
-      else if (sw.session) return;
+    const pause = new Pause();
+    for (const port of sw.ports.values()) {
+      if (pause.due(COST.entity)) yield;
+      if (sw.session) return;
       else this.hosts.removeHostsAt({ device: sw.id, port: port.number }, true);
     }
   }

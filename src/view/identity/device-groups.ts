@@ -7,7 +7,7 @@
  * These are the devices with a value that changed, those that were joined with them, and those that now are. With one
  * source none of this runs.
  */
-import type { Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import { deviceKey } from "../../model/ids.ts";
 import { boundedIds } from "../former-ids.ts";
 import { claimsKey, parseClaimsKey } from "../indexes.ts";
@@ -18,8 +18,6 @@ import type { View } from "../view.ts";
 import type { WorkingSet } from "../working-set.ts";
 import { findGroup, type GroupLookups, groupConflicts, joiningValues, MAX_SHARED } from "./find-group.ts";
 import { type IdentityValue, identityKey, identityValues } from "./identity-values.ts";
-
-const DEVICES_PER_STEP = 16;
 
 type DeviceEntity = TouchedEntity<"devices">;
 
@@ -101,13 +99,11 @@ export class DeviceGroups {
     if (this.#canJoin) yield* this.#view.buildIndex("devices", "identity");
     const changes = yield* this.#findChanges();
     const affected = yield* this.#findAffected(changes);
-    let left = DEVICES_PER_STEP;
+    const pause = new Pause();
     const targets = new Map<string, string>();
     for (const key of affected) {
       if (!targets.has(key)) this.#findTarget(key, targets);
-      if (--left > 0) continue;
-      left = DEVICES_PER_STEP;
-      yield;
+      if (pause.due(COST.entity)) yield;
     }
     for (const key of affected) {
       const from = this.#devices.entity(this.entityOf(key));
@@ -118,9 +114,7 @@ export class DeviceGroups {
         this.#movedTo.set(key, to.key);
         changed.add(from).add(to);
       } else if (!changed.has(to) && this.#isReordered(to, key)) changed.add(to);
-      if (--left > 0) continue;
-      left = DEVICES_PER_STEP;
-      yield;
+      if (pause.due(COST.entity)) yield;
     }
     for (const entity of changed) this.#passOnIds(entity);
     for (const key of changes.devices) yield* this.#recheckAliases(key);
@@ -156,15 +150,13 @@ export class DeviceGroups {
     for (const key of this.#requested)
       for (const { claim } of this.#lookups.claimsOf(key))
         for (const value of identityValues(claim)) changes.values.set(`${value.rule} ${value.value}`, value);
-    let left = DEVICES_PER_STEP;
+    const pause = new Pause();
     for (const entity of this.#devices.pending) {
       if (entity.claims !== entity.claimsBefore) {
         this.#changedEntities.add(entity.key);
         this.#compareClaims(entity, changes);
       }
-      if (--left > 0) continue;
-      left = DEVICES_PER_STEP;
-      yield;
+      if (pause.due(COST.entity)) yield;
     }
     return changes;
   }
@@ -209,15 +201,13 @@ export class DeviceGroups {
   /** The devices whose group or conflict may have changed. */
   *#findAffected({ devices, values }: IdentityChanges): Steps<ReadonlySet<string>> {
     const affected = new Set(devices);
-    let left = DEVICES_PER_STEP;
+    const pause = new Pause();
     for (const value of values.values()) {
       for (const source of this.#rules.joiningSources) {
         const key = identityKey(source, value);
         for (const found of [this.#devicesBefore(key), this.#devicesWith(key)])
           if (found.length <= MAX_SHARED) for (const device of found) affected.add(device);
-        if (--left > 0) continue;
-        left = DEVICES_PER_STEP;
-        yield;
+        if (pause.due(COST.entity)) yield;
       }
     }
     for (const key of affected) {
@@ -225,9 +215,7 @@ export class DeviceGroups {
       for (const joined of [claims, claimsBefore])
         for (const { claim } of joined) affected.add(deviceKey(claim.id));
       for (const member of findGroup(this.#lookups, key) ?? []) affected.add(member);
-      if (--left > 0) continue;
-      left = DEVICES_PER_STEP;
-      yield;
+      if (pause.due(COST.entity)) yield;
     }
     return affected;
   }
@@ -283,12 +271,10 @@ export class DeviceGroups {
     const claimed = this.#view.indexes("claims").named("alias").get(key);
     const entities = new Set(shown);
     for (const stored of claimed) entities.add(parseClaimsKey(stored)?.key ?? key);
-    let left = DEVICES_PER_STEP;
+    const pause = new Pause();
     for (const entity of entities) {
       this.#devices.recheck(entity);
-      if (--left > 0) continue;
-      left = DEVICES_PER_STEP;
-      yield;
+      if (pause.due(COST.entity)) yield;
     }
   }
 }

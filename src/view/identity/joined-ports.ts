@@ -7,7 +7,7 @@
  * that are joined nor what their ports are matched by: then it holds whether the commit succeeds or not.
  */
 import { sameJson } from "../../lib/same-json.ts";
-import type { Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import { canonicalMac } from "../../model/address.ts";
 import { type ClaimTypes, type PortClaim, referencedDevices } from "../../model/claim.ts";
 import { type ConnectPoint, deviceKey, type Kind, portId } from "../../model/ids.ts";
@@ -24,7 +24,6 @@ import { parseStored, type View } from "../view.ts";
 import type { WorkingSet } from "../working-set.ts";
 import type { DeviceGroups } from "./device-groups.ts";
 
-const PORTS_PER_STEP = 32;
 type PortEntity = TouchedEntity<"ports">;
 
 export class JoinedPorts {
@@ -112,16 +111,14 @@ export class JoinedPorts {
 
   *#match(members: readonly string[], which: "claims" | "claimsBefore"): Steps<PortNumbers> {
     const ports = new Map(members.map((member) => [member, new Map<string, MatchablePort>()]));
-    let left = PORTS_PER_STEP;
+    const pause = new Pause();
     for (const entity of yield* this.#entitiesOf(members)) {
       for (const { claim } of entity[which]) {
         const listed = ports.get(deviceKey(claim.element));
         const number = String(claim.port);
         listed?.set(number, withFacts(listed.get(number), claim));
       }
-      if (--left > 0) continue;
-      left = PORTS_PER_STEP;
-      yield;
+      if (pause.due(COST.entity)) yield;
     }
     return yield* matchPorts(
       [...ports].map(([device, byNumber]) => ({ device, ports: [...byNumber.values()] })),
@@ -132,23 +129,19 @@ export class JoinedPorts {
   *#entitiesOf(members: readonly string[]): Steps<ReadonlySet<PortEntity>> {
     const found = new Set<PortEntity>();
     const view = this.#view;
-    let left = PORTS_PER_STEP;
+    const pause = new Pause();
     for (const member of members) {
       for (const entity of this.#changed.get(member) ?? []) found.add(entity);
       for (const stored of view.indexes("claims").named("portsOf").get(member)) {
         const key = parseClaimsKey(stored)?.key;
         if (key !== undefined) found.add(this.#ports.entity(key));
-        if (--left > 0) continue;
-        left = PORTS_PER_STEP;
-        yield;
+        if (pause.due(COST.entity)) yield;
       }
       const shown = view.spelledId("devices", member);
       for (const { text } of view.range("ports", portId(shown, ""), portId(shown, "\uffff"))) {
         const { element, port } = parseStored("ports", text);
         if (element === shown) found.add(this.#ports.entity(portId(element, port)));
-        if (--left > 0) continue;
-        left = PORTS_PER_STEP;
-        yield;
+        if (pause.due(COST.entity)) yield;
       }
     }
     return found;

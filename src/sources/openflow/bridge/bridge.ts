@@ -17,7 +17,7 @@
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
-import { pausing, type Steps } from "../../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import type { FlowMod } from "../codec/openflow-messages.ts";
 import { isWiredPort, PORT_CONFIG, type PortRef, portKey } from "../codec/port.ts";
 import {
@@ -68,7 +68,6 @@ interface HeldOpenings {
 }
 
 const BARRIER_TIMEOUT_MS = 2000;
-const PORTS_PER_STEP = 128;
 /** The owner of the bridge's computations on the scheduler. */
 const OWNER = "bridge";
 /** While switches and links are being added, the forest is computed after one tick without additions, or after this. */
@@ -265,7 +264,7 @@ export class Bridge {
   *#ruleChanges(): Steps<RuleChanges> {
     const { rules, rootOf } = yield* this.#linkRules();
     const changes: RuleChange[] = [];
-    let left = PORTS_PER_STEP;
+    const pause = new Pause();
     for (const sw of this.#switches.all()) {
       if (!sw.session) continue;
       for (const port of sw.ports.values()) {
@@ -273,9 +272,7 @@ export class Bridge {
         const current = this.#applied.get(key);
         const rule = this.#ruleOf(port, rules.get(key), current);
         if (rule && !(current && sameRule(current, rule))) changes.push({ sw, port, rule });
-        if (--left > 0) continue;
-        yield;
-        left = PORTS_PER_STEP;
+        if (pause.due(COST.record)) yield;
       }
     }
     return { changes, rootOf };
@@ -293,11 +290,9 @@ export class Bridge {
     const edges = yield* this.#linkEdges();
     const { chosen, rootOf } = yield* spanningForest(edges);
     const rules = new Map<string, Rule>();
-    for (const edge of pausing(edges, PORTS_PER_STEP)) {
-      if (!edge) {
-        yield;
-        continue;
-      }
+    const pause = new Pause();
+    for (const edge of edges) {
+      if (pause.due(COST.record)) yield;
       const open = chosen.has(edge.id);
       for (const ref of edge.ports) rules.set(portKey(ref), { open, link: true, mute: edge.mute && !open });
     }
@@ -307,11 +302,9 @@ export class Bridge {
   *#linkEdges(): Steps<LinkEdge[]> {
     const links = [...this.#links.all(), ...this.#unreachableLinks.links()];
     const edges = new Map<string, LinkEdge>();
-    for (const link of pausing(links, PORTS_PER_STEP)) {
-      if (!link) {
-        yield;
-        continue;
-      }
+    const pause = new Pause();
+    for (const link of links) {
+      if (pause.due(COST.record)) yield;
       if (!link.direct) continue;
       const ports = [link.src, link.dst].sort((a, b) => (portKey(a) < portKey(b) ? -1 : 1));
       const id = ports.map(portKey).join(" ");
@@ -337,11 +330,9 @@ export class Bridge {
 
   *#sendClosings(changes: readonly RuleChange[]): Steps<void> {
     const mustConfirm = new Set<Session>();
-    for (const change of pausing(changes, PORTS_PER_STEP)) {
-      if (!change) {
-        yield;
-        continue;
-      }
+    const pause = new Pause();
+    for (const change of changes) {
+      if (pause.due(COST.record)) yield;
       const { session } = change.sw;
       const mayForward = this.#mayForward(change);
       if (session && this.#send(change) && mayForward) mustConfirm.add(session);
@@ -369,12 +360,14 @@ export class Bridge {
     const rootOfSwitch = (device: string) => rootOf.get(device) ?? device;
     const touchedRoots = () => new Set(Array.from(this.#touched, rootOfSwitch));
     let touched = touchedRoots();
-    for (const change of pausing(changes, PORTS_PER_STEP)) {
-      if (!change) {
+    const pause = new Pause();
+    for (const change of changes) {
+      if (pause.due(COST.record)) {
         yield;
         touched = touchedRoots();
-      } else if (generation !== this.#generation) return;
-      else if (!touched.has(rootOfSwitch(change.sw.id)) && this.#isConfirmed(change.sw)) this.#send(change);
+      }
+      if (generation !== this.#generation) return;
+      if (!touched.has(rootOfSwitch(change.sw.id)) && this.#isConfirmed(change.sw)) this.#send(change);
     }
   }
 

@@ -5,12 +5,10 @@
  * near the lowest-numbered switch are preferred, so that a new network gets a shallow tree. A link with an unreachable
  * end cannot be changed: an open one is chosen before all others, a closed one is never chosen.
  */
-import { pausing, type Steps, sortInSteps } from "../../../lib/steps.ts";
+import { COST, Pause, type Steps, sortInSteps } from "../../../lib/steps.ts";
 import { UnionFind } from "../../../lib/union-find.ts";
 import { type PortRef, portKey } from "../codec/port.ts";
 import type { DiscoveredLink } from "../discovery/link-table.ts";
-
-const EDGES_PER_STEP = 128;
 
 export interface TreeEdge {
   readonly id: string;
@@ -33,9 +31,10 @@ export function* spanningForest(edges: readonly TreeEdge[]): Steps<Forest> {
   const rank = (edge: TreeEdge) => (edge.open ? (edge.unreachable ? 0 : 1) : 2);
   const hops = (edge: TreeEdge) => Math.min(depth.get(edge.a) ?? 0, depth.get(edge.b) ?? 0);
   const candidates: { readonly edge: TreeEdge; readonly rank: number; readonly hops: number }[] = [];
-  for (const edge of pausing(edges, EDGES_PER_STEP)) {
-    if (!edge) yield;
-    else if (edge.open || !edge.unreachable) candidates.push({ edge, rank: rank(edge), hops: hops(edge) });
+  const pause = new Pause();
+  for (const edge of edges) {
+    if (pause.due(COST.record)) yield;
+    if (edge.open || !edge.unreachable) candidates.push({ edge, rank: rank(edge), hops: hops(edge) });
   }
   const sorted = yield* sortInSteps(
     candidates,
@@ -43,9 +42,9 @@ export function* spanningForest(edges: readonly TreeEdge[]): Steps<Forest> {
   );
   const components = new UnionFind<string>();
   const chosen = new Set<string>();
-  for (const candidate of pausing(sorted, EDGES_PER_STEP)) {
-    if (!candidate) yield;
-    else if (components.union(candidate.edge.a, candidate.edge.b)) chosen.add(candidate.edge.id);
+  for (const candidate of sorted) {
+    if (pause.due(COST.record)) yield;
+    if (components.union(candidate.edge.a, candidate.edge.b)) chosen.add(candidate.edge.id);
   }
   return { chosen, rootOf };
 }
@@ -60,17 +59,14 @@ function* hopsFromRoots(
     if (known) known.push(b);
     else neighbours.set(a, [b]);
   };
-  for (const edge of pausing(edges, EDGES_PER_STEP)) {
-    if (!edge) {
-      yield;
-      continue;
-    }
+  const pause = new Pause();
+  for (const edge of edges) {
+    if (pause.due(COST.record)) yield;
     connect(edge.a, edge.b);
     connect(edge.b, edge.a);
   }
   const hops = new Map<string, number>();
   const rootOf = new Map<string, string>();
-  let left = EDGES_PER_STEP;
   for (const root of yield* sortInSteps([...neighbours.keys()], (a, b) => (a < b ? -1 : 1))) {
     if (hops.has(root)) continue;
     hops.set(root, 0);
@@ -78,10 +74,7 @@ function* hopsFromRoots(
     for (const node of queue) {
       rootOf.set(node, root);
       for (const next of neighbours.get(node) ?? []) {
-        if (--left <= 0) {
-          yield;
-          left = EDGES_PER_STEP;
-        }
+        if (pause.due(COST.record)) yield;
         if (hops.has(next)) continue;
         hops.set(next, (hops.get(node) ?? 0) + 1);
         queue.push(next);
@@ -90,8 +83,6 @@ function* hopsFromRoots(
   }
   return { hops, rootOf };
 }
-
-const LINKS_PER_STEP = 128;
 
 interface SegmentPort {
   readonly ref: PortRef;
@@ -109,11 +100,9 @@ export function* findSegments(links: readonly DiscoveredLink[]): Steps<Map<strin
     known.others.push(other);
     neighbours.set(portKey(ref), known);
   };
-  for (const link of pausing(links, LINKS_PER_STEP)) {
-    if (!link) {
-      yield;
-      continue;
-    }
+  const pause = new Pause();
+  for (const link of links) {
+    if (pause.due(COST.record)) yield;
     connect(link.src, link.dst);
     connect(link.dst, link.src);
   }

@@ -6,7 +6,7 @@
  * LLDP probes prove a direct cable. A link found only by broadcast probes is INDIRECT; broadcast probes add nothing on
  * a port that has a direct link. Two links on one port are both stored: the view flags them as a conflict.
  */
-import type { Steps } from "../../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import { linkId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import { type PortRef, portKey, portText } from "../codec/port.ts";
@@ -37,7 +37,6 @@ interface TrackedLink extends DiscoveredLink {
 const MAX_MISSED_PROBES = 3;
 /** Many links at one port are normal: switches behind one bridge without OpenFlow have links with each other. */
 const MAX_LINKS_PER_PORT = 256;
-const LINKS_PER_STEP = 128;
 
 /** The time after which a link is removed. It has half an interval more, so that the third probe has time to arrive. */
 export const linkTimeoutMs = (probeIntervalMs: number): number => probeIntervalMs * (MAX_MISSED_PROBES + 0.5);
@@ -132,12 +131,10 @@ export class LinkTable {
   }
 
   *tick(now: number): Steps<void> {
-    let left = LINKS_PER_STEP;
+    const pause = new Pause();
     for (const link of this.#links.values()) {
       if (now - link.lastProbeAt > this.#timeoutMs) this.#remove(link, "timeout");
-      if (--left > 0) continue;
-      yield;
-      left = LINKS_PER_STEP;
+      if (pause.due(COST.record)) yield;
     }
   }
 

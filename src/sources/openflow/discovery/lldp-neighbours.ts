@@ -5,7 +5,7 @@
  */
 
 import { Quota } from "../../../lib/quota.ts";
-import type { Steps } from "../../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import { chassisDeviceId, portNumberOfName } from "../../../model/derived-ids.ts";
 import { portId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
@@ -16,7 +16,6 @@ const MAX_NEIGHBOURS_PER_PORT = 4;
 const MAX_NEIGHBOURS = 10_000;
 /** Maximum number of neighbours that one switch may receive, so that no switch uses up the total. */
 const MAX_NEIGHBOURS_PER_SWITCH = 512;
-const SWEPT_PER_STEP = 64;
 const MAX_TEXT_LENGTH = 200;
 const MAX_TTL_SECONDS = 3600;
 
@@ -74,12 +73,10 @@ export class LldpNeighbours {
   }
 
   *sweep(now: number): Steps<void> {
-    let left = SWEPT_PER_STEP;
+    const pause = new Pause();
     for (const neighbour of this.#neighbours.values()) {
       if (now >= neighbour.expiresAt) this.#remove(neighbour);
-      if (--left > 0) continue;
-      yield;
-      left = SWEPT_PER_STEP;
+      if (pause.due(COST.entity)) yield;
     }
   }
 

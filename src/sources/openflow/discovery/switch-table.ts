@@ -7,7 +7,7 @@
  * done, and its datapath id cannot connect meanwhile.
  */
 import type { Clock } from "../../../lib/clock.ts";
-import type { Steps } from "../../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import type { DeviceClaim, PortClaim } from "../../../model/claim.ts";
 import { isRealIdentity } from "../../../model/derived-ids.ts";
 import { portId } from "../../../model/ids.ts";
@@ -29,7 +29,6 @@ import { type ChangeBudget, SwitchAdmission } from "./switch-admission.ts";
 
 /** How long the conflict annotation stays after the last rejected session. */
 const CONFLICT_FLAG_MS = 60_000;
-const PORTS_PER_STEP = 32;
 /** Maximum number of ports of one switch. */
 export const MAX_PORTS = 8192;
 /** When so many ports of a switch have changed within the last seconds, its session is paused. */
@@ -114,15 +113,12 @@ export class SwitchTable {
       startClassification(port, now);
       port.isEdge = false;
     }
-    let left = PORTS_PER_STEP;
+    const pause = new Pause();
     const removed = [...sw.ports.values()].filter((port) => !session.ports.has(port.number));
     for (const port of removed) {
       this.#removePort(sw, port);
-      if (--left <= 0) {
-        yield;
-        left = PORTS_PER_STEP;
-        if (sw.session !== session) return;
-      }
+      if (pause.due(COST.entity)) yield;
+      if (sw.session !== session) return;
     }
     this.#claims.removePorts(
       sw.id,
@@ -131,9 +127,7 @@ export class SwitchTable {
     for (const description of session.ports.values()) {
       const port = this.#updatePort(sw, description, this.#clock.monotonic());
       if (port) this.#events.portConnected(sw, port);
-      if (--left > 0) continue;
-      yield;
-      left = PORTS_PER_STEP;
+      if (pause.due(COST.entity)) yield;
       if (sw.session !== session) return;
     }
     this.#events.switchConnected(sw);
@@ -261,12 +255,10 @@ export class SwitchTable {
   }
 
   *#tickDampings(sw: Switch, now: number): Steps<void> {
-    let left = PORTS_PER_STEP;
+    const pause = new Pause();
     for (const [number, damping] of sw.dampings) {
       this.#tickDamping(sw, number, damping, now);
-      if (--left > 0) continue;
-      yield;
-      left = PORTS_PER_STEP;
+      if (pause.due(COST.entity)) yield;
     }
     if (sw.isRemovalDue(now, this.#settings.removeAfterMs)) yield* this.#remove(sw);
   }
@@ -344,12 +336,10 @@ export class SwitchTable {
 
   *#remove(sw: Switch): Steps<void> {
     sw.isRemoving = true;
-    let left = PORTS_PER_STEP;
+    const pause = new Pause();
     for (const port of sw.ports.values()) {
       this.#removePort(sw, port);
-      if (--left > 0) continue;
-      yield;
-      left = PORTS_PER_STEP;
+      if (pause.due(COST.entity)) yield;
     }
     this.#switches.delete(sw.id);
     this.#admission.devices.remove(sw.address);

@@ -12,7 +12,7 @@
  */
 import ipaddr from "ipaddr.js";
 import { Quota } from "../../../lib/quota.ts";
-import type { Steps } from "../../../lib/steps.ts";
+import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import { type Announcement, writeArpProbe, writeNeighbourSolicitation } from "../codec/announcement.ts";
 import { isStationIp, isStationMac, type VlanTags } from "../codec/ethernet.ts";
@@ -35,7 +35,6 @@ const MAX_LOCATIONS = 8;
 const MAX_OWNERS = 8;
 /** Number of hosts that are probed at once when their port comes back. The others are probed when they are due. */
 const MAX_PROBED_AT_ONCE = 256;
-const SWEPT_PER_STEP = 64;
 const MAX_PROBES = 3;
 /** During a conflict each owner is probed at this interval, and removed when it does not reply within the timeout. */
 const CONFLICT_PROBE_INTERVAL_MS = 5000;
@@ -128,13 +127,11 @@ export class HostTracker {
 
   /** Probes and expires hosts. Iterates over all hosts, so it is not run at every tick. */
   *sweep(now: number): Steps<void> {
-    let left = SWEPT_PER_STEP;
+    const pause = new Pause();
     for (const host of this.#hosts.values()) {
       this.#sweepAddresses(host, now);
       this.#sweepLocations(host, now);
-      if (--left > 0) continue;
-      yield;
-      left = SWEPT_PER_STEP;
+      if (pause.due(COST.entity)) yield;
     }
   }
 
@@ -388,7 +385,6 @@ interface DuplicateCheck {
 }
 
 const REPLY_TIMEOUT_MS = 1000;
-const CHECKS_PER_STEP = 64;
 const MAX_CHECKS = 10_000;
 /** Maximum number of checks that one device may cause, so that no device uses up the total. */
 const MAX_CHECKS_PER_DEVICE = 500;
@@ -410,12 +406,9 @@ class DuplicateDetection {
   }
 
   *tick(now: number): Steps<void> {
-    let left = CHECKS_PER_STEP;
+    const pause = new Pause();
     for (const [key, check] of this.#checks) {
-      if (--left <= 0) {
-        yield;
-        left = CHECKS_PER_STEP;
-      }
+      if (pause.due(COST.entity)) yield;
       const replied = check.ownerReplied();
       if (!replied && now - check.startedAt < REPLY_TIMEOUT_MS) continue;
       this.#checks.delete(key);
