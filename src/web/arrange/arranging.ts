@@ -5,8 +5,8 @@
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { MapSettings } from "../../model/map-settings.ts";
 import type { Arrangement, MapView } from "../../model/map-view.ts";
+import { loadText, saveText } from "../data/browser-storage.ts";
 import { throttle } from "../data/pacing.ts";
-import { loadText, saveText } from "../data/storage.ts";
 import type { Navigation } from "../data/view-state.ts";
 import type { PinnedPositions } from "../layout/layout-client.ts";
 import { type Checked, checkArrangement, checkView } from "./arrangement.ts";

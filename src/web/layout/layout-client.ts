@@ -3,9 +3,9 @@
  * new one after a pause; the positions stay, and the browser keeps them for the next visit too.
  */
 import type { Drawing } from "../../formats/svg.ts";
+import { loadText, saveText } from "../data/browser-storage.ts";
 import { runInSlices } from "../data/pacing.ts";
 import type { PageNetwork } from "../data/page-network.ts";
-import { loadText, saveText } from "../data/storage.ts";
 import { pairName } from "../map/bundles.ts";
 import type { MapPosition } from "../map/map-clusters.ts";
 import type {

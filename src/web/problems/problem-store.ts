@@ -5,7 +5,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
-import { loadText, saveText } from "../data/storage.ts";
+import { loadText, saveText } from "../data/browser-storage.ts";
 import type { ViewState } from "../data/view-state.ts";
 import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
 
