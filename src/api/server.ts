@@ -4,10 +4,9 @@ import { ConnectionCounters, type ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { DescriptorState } from "../lib/descriptor-monitor.ts";
-import { RequestHandler } from "./handler.ts";
-import type { RequestHandlerOptions } from "./handler-options.ts";
 import { MAX_TARGET_BYTES } from "./limits/server-limits.ts";
 import type { ProcessCounters } from "./metrics/process-counters.ts";
+import { RequestHandler, type RequestHandlerOptions } from "./stages.ts";
 
 export interface ServerOptions extends RequestHandlerOptions {
   readonly host: string;
@@ -74,7 +73,7 @@ export function openServer(options: ServerOptions): Server {
   const listener = new HttpListener(handler, connectionLimits, clock, { counters, onDescriptors });
   const tls = options.tls && { identity: options.tls, counts: handler.tlsHandshakes };
   const bound = listener.listen({ hostname: host, port, reusePort: sharedPort }, tls);
-  if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath });
+  if (unixSocketPath !== undefined) listener.listen({ unix: unixSocketPath }, undefined, handler.ownRequests);
   const abort = new AbortController();
   const background = Promise.all([handler.run(abort.signal), listener.runTimeouts(abort.signal)]);
   return {

@@ -13,6 +13,7 @@ import type {
   ClientCertificate,
   ConnectionInfo,
   ConnectionOrigin,
+  Handler,
   ServerContext,
   Socket,
 } from "./handler.ts";
@@ -43,6 +44,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   readonly gone = new ClientGone();
   readonly #socket: Socket;
   readonly #context: ServerContext;
+  readonly #handler: Handler;
   readonly #writer: ResponseWriter;
   readonly #turn: TurnShare;
   readonly #reading: ReadControl;
@@ -60,7 +62,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
   #clientEnded = false;
   #deadline: number;
 
-  constructor(socket: Socket, context: ServerContext, origin: ConnectionOrigin) {
+  constructor(socket: Socket, context: ServerContext, origin: ConnectionOrigin, handler = context.handler) {
+    this.#handler = handler;
     this.remoteAddress = origin.remoteAddress;
     this.isOwnProcess = origin.isOwnProcess;
     this.clientCertificate = origin.clientCertificate;
@@ -284,7 +287,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     } else if (response instanceof Promise) {
       this.#markInFlight();
       response
-        .catch((error: unknown) => this.#context.handler.onError(error))
+        .catch((error: unknown) => this.#handler.onError(error))
         .then((resolved) => {
           this.#respond(request, resolved);
           this.#handleBuffered();
@@ -295,16 +298,16 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   #callHandler(request: Request): SerializedResponse | Response | Promise<Response> {
     try {
-      return this.#context.handler.handle(request, this);
+      return this.#handler.handle(request, this);
     } catch (error) {
-      return this.#context.handler.onError(error);
+      return this.#handler.onError(error);
     }
   }
 
   #respondToParseError(error: ParseError): void {
     this.#headStarted = false;
     this.#closeAfterCurrent = true;
-    this.#respond(UNPARSED_REQUEST, this.#context.handler.onParseError(error));
+    this.#respond(UNPARSED_REQUEST, this.#handler.onParseError(error));
   }
 
   #respond(request: Request, response: Response): void {
@@ -320,7 +323,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
       head = `${this.#serializeHead(request, response)}${headerLine}\r\n`;
     } catch (error) {
       source?.close();
-      this.#respond(request, this.#context.handler.onError(error));
+      this.#respond(request, this.#handler.onError(error));
       return;
     }
     if (request.method === "HEAD") {
@@ -332,7 +335,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   #countUnsent(request: Request, shared: SharedMemory | undefined): void {
-    this.#unsent.count(this.#context.handler, request, this, this.#writer.queuedBytes, shared);
+    this.#unsent.count(this.#handler, request, this, this.#writer.queuedBytes, shared);
   }
 
   /** Decides how much of a request body is skipped, or closes the connection after this response. */
@@ -402,7 +405,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   #onInternalError(error: unknown): void {
-    this.#context.handler.onError(error);
+    this.#handler.onError(error);
     this.destroy();
   }
 }

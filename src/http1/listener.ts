@@ -81,16 +81,20 @@ export class HttpListener implements ServerContext {
     this.#monotonic = clock.monotonic();
   }
 
-  /** May be called several times. A Unix socket has no TLS. Throws the runtime's error when the address is not available. */
-  listen(address: BindAddress, tls?: ListenerTls): { readonly hostname: string; readonly port: number } {
+  /** May be called several times, with a handler each. A Unix socket has no TLS. Throws the runtime's error when the address is not available. */
+  listen(
+    address: BindAddress,
+    tls?: ListenerTls,
+    handler = this.handler,
+  ): { readonly hostname: string; readonly port: number } {
     if ("unix" in address)
       return this.#bind(
         address,
-        this.#plainHandler(() => OWN_PROCESS),
+        this.#plainHandler(() => OWN_PROCESS, handler),
       );
     return tls
       ? this.#bind(address, this.#tlsHandler(tls))
-      : this.#bind(address, this.#plainHandler(originOf));
+      : this.#bind(address, this.#plainHandler(originOf, handler));
   }
 
   #bind<Data>(
@@ -116,6 +120,7 @@ export class HttpListener implements ServerContext {
   /** A connection without an origin is closed. */
   #plainHandler(
     findOrigin: (tcp: { readonly remoteAddress: string }) => ConnectionOrigin | undefined,
+    handler: Handler,
   ): Bun.SocketHandler<Connection | undefined> {
     return {
       open: (tcp) => {
@@ -125,7 +130,7 @@ export class HttpListener implements ServerContext {
           return;
         }
         tcp.setNoDelay(true);
-        tcp.data = this.#accept(tcp, origin);
+        tcp.data = this.#accept(tcp, origin, handler);
       },
       data: (tcp, bytes) => tcp.data?.onData(bytes),
       drain: (tcp) => tcp.data?.onDrain(),
@@ -160,12 +165,12 @@ export class HttpListener implements ServerContext {
   }
 
   /** Undefined, and the socket is closed, when the server stops or there are too many connections. */
-  #accept(socket: Socket, origin: ConnectionOrigin): Connection | undefined {
+  #accept(socket: Socket, origin: ConnectionOrigin, handler = this.handler): Connection | undefined {
     if (this.stopping || !this.#makeRoom(socket)) {
       socket.terminate();
       return undefined;
     }
-    const connection = new Connection(socket, this, origin);
+    const connection = new Connection(socket, this, origin, handler);
     this.#connections.add(connection);
     return connection;
   }

@@ -45,8 +45,6 @@ export class Request {
   readonly #targetHost: string | undefined;
   /** For the handler: what it derived from the whole request. Valid while the connection repeats the same bytes. */
   handlerCache: unknown = undefined;
-  /** For the handler: what it knows of this one request while it handles it. */
-  handlerState: unknown = undefined;
 
   /** `previous` is a request with the same headers in the same version of HTTP. */
   constructor(

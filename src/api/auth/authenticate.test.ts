@@ -249,13 +249,13 @@ describe("throttling", () => {
     expect(relayed).toEqual(["ann:secret", "ann:guess", "ann:secret"]);
   });
 
-  test("the service's own processes are never throttled", async () => {
-    const auth = create({ internalAuthorization: internalAuthorization("own") });
-    for (let i = 0; i < 30; i++) void auth.authenticate(internalAuthorization(`guess${i}`), HERE);
-    expect(await auth.authenticate(internalAuthorization("own"), HERE)).toMatchObject({
-      outcome: "ok",
-      user: "",
-    });
+  test("the credential of the service's own processes is no login", async () => {
+    const own = internalAuthorization("own");
+    const auth = create({ internalAuthorization: own });
+    expect(auth.isOwnProcess(own)).toBe(true);
+    expect(auth.isOwnProcess(internalAuthorization("guess"))).toBe(false);
+    expect(auth.isOwnProcess(null)).toBe(false);
+    expect((await auth.authenticate(own, HERE)).outcome).toBe("wrong");
   });
 
   test("a right password that waits with guesses for its pair is accepted before connections that have failed", async () => {

@@ -43,6 +43,8 @@ export interface Authenticator {
   cachedCredential(header: string | null): Credential | undefined;
   readonly failedPairs: Pick<FailedPairs, "any" | "has">;
   authenticate(header: string | null, client: LoginClient): Promise<AuthResult>;
+  /** Whether the header is that of the service's own processes. It counts on the Unix socket only. */
+  isOwnProcess(header: string | null): boolean;
   /** Increases whenever any user changes. Results from before must not be used after. */
   readonly generation: number;
 }
@@ -94,7 +96,7 @@ const MAX_CACHED_CREDENTIALS = 10_000;
 /** Pairs, and addresses, with failures. With the default rates there are never as many: hashing is slower. */
 const MAX_FAILING_KEYS = 20_000;
 
-const INTERNAL_CREDENTIAL: Credential = {
+export const INTERNAL_CREDENTIAL: Credential = {
   outcome: "ok",
   user: INTERNAL_USER,
   credentialId: "",
@@ -134,8 +136,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   function cachedCredential(header: string | null): Credential | undefined {
     if (header === null || header.length > MAX_AUTHORIZATION_LENGTH) return undefined;
-    const digest = digestOf(header);
-    return digest === internalDigest ? INTERNAL_CREDENTIAL : cache.get(digest);
+    return cache.get(digestOf(header));
   }
 
   /** The hash that an unknown name is checked against: always the same one for a name, so that its cost is constant. */
@@ -237,6 +238,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   return {
     cachedCredential,
+    isOwnProcess: (header) => header !== null && digestOf(header) === internalDigest,
     failedPairs,
     get generation() {
       return generation;

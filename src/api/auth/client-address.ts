@@ -13,7 +13,7 @@ interface RequestHeaders {
   header(name: string): string | null;
 }
 
-export interface Client {
+export interface RequestClient {
   /** In canonical form. Empty for the service's own processes. */
   readonly address: string;
   /** Whether the peer of the connection is the client, so that the connection has no other clients. */
@@ -27,7 +27,7 @@ export class ClientAddresses {
     this.#trusted = new AddressRanges(trustedProxies);
   }
 
-  clientOf(request: RequestHeaders, { remoteAddress, isOwnProcess }: ConnectionOrigin): Client {
+  clientOf(request: RequestHeaders, { remoteAddress, isOwnProcess }: ConnectionOrigin): RequestClient {
     const peer = canonical(remoteAddress);
     if (!isOwnProcess && !this.#trusted.includes(peer)) return { address: peer, isPeer: true };
     return { address: this.#rightmostUntrusted(hopsOf(request), peer), isPeer: false };

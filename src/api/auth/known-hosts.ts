@@ -2,11 +2,10 @@
  * The host names that the service is reached by (`hosts`). A request for another one is refused: a page of an attacker
  * whose name resolves to this service (DNS rebinding) must not read it with the credentials that a browser has stored.
  */
-import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import { quote } from "../../lib/error-text.ts";
 import { isHealthPath } from "../endpoints/health.ts";
-import { pathOf } from "../read-request.ts";
+import { pathOf } from "../exchange.ts";
 import { Problem } from "../response/problem.ts";
 
 export class KnownHosts {
@@ -22,9 +21,9 @@ export class KnownHosts {
   }
 
   /** The problem of a request for another host. Probes use addresses, so the host of the health endpoints may be any. */
-  check({ authority, target }: Request, { isOwnProcess }: ConnectionInfo): Problem | undefined {
+  check({ authority, target }: Request): Problem | undefined {
     const isKnown = authority !== null && this.#names.has(canonical(authority.replace(/:\d*$/, "")));
-    if (isKnown || isHealthPath(pathOf(target)) || isOwnProcess) return undefined;
+    if (isKnown || isHealthPath(pathOf(target))) return undefined;
     const named = authority === null ? "A request without a Host" : `The host ${quote(authority)}`;
     return new Problem(
       "misdirected-request",

@@ -5,13 +5,13 @@
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import type { Response } from "../../http1/response.ts";
-import { requestId } from "../request-state.ts";
+import type { Exchange } from "../exchange.ts";
 import type { AuditLog } from "./audit.ts";
 import { roleProblem } from "./auth-problem.ts";
-import type { Authenticator, Credential } from "./authenticate.ts";
+import type { Authenticator } from "./authenticate.ts";
 import { parseBasicAuthorization } from "./basic.ts";
 import { authenticateWithCertificate, type CertificateAuthResult } from "./certificate.ts";
-import { type Client, ClientAddresses } from "./client-address.ts";
+import { ClientAddresses, type RequestClient } from "./client-address.ts";
 import { loginCheckResponse } from "./login-relay.ts";
 import type { Users } from "./users.ts";
 
@@ -48,7 +48,7 @@ export class Logins {
     this.#addresses = new ClientAddresses(trustedProxies);
   }
 
-  clientOf(request: Request, connection: ConnectionInfo): Client {
+  clientOf(request: Request, connection: ConnectionInfo): RequestClient {
     return this.#addresses.clientOf(request, connection);
   }
 
@@ -57,7 +57,8 @@ export class Logins {
     return connection.isOwnProcess ? undefined : this.clientOf(request, connection).address;
   }
 
-  async authenticate(request: Request, connection: ConnectionInfo): Promise<CertificateAuthResult> {
+  async authenticate(exchange: Exchange): Promise<CertificateAuthResult> {
+    const { request, connection } = exchange;
     const { address, isPeer } = this.clientOf(request, connection);
     const connectionFailures = (isPeer ? this.#failuresByConnection.get(connection) : undefined) ?? 0;
     const client = { address, connectionFailures, isGone: () => isGone(connection) };
@@ -66,7 +67,7 @@ export class Logins {
     );
     if (result.outcome === "ok") connection.markAuthenticated();
     if (isPeer && result.outcome !== "ok") this.#failuresByConnection.set(connection, connectionFailures + 1);
-    this.#record(request, address, result);
+    this.#record(exchange, address, result);
     return result;
   }
 
@@ -76,22 +77,27 @@ export class Logins {
   }
 
   /** Throws a `Problem` when the user may not read this path. */
-  requireRole(request: Request, connection: ConnectionInfo, credential: Credential, path: string): void {
-    const problem = roleProblem(credential, path);
+  requireRole(exchange: Exchange): void {
+    const { request, connection, credential, path } = exchange;
+    const problem = credential && roleProblem(credential, path);
     if (!problem) return;
     const { address } = this.clientOf(request, connection);
-    const { user } = credential;
-    this.#audit.refused("forbidden", { user, address, id: requestId(request), target: request.target });
+    this.#audit.refused("forbidden", {
+      user: credential.user,
+      address,
+      id: exchange.id,
+      target: request.target,
+    });
     throw problem;
   }
 
   /** A request without credentials is not recorded: it is how a browser begins. */
-  #record(request: Request, address: string, result: CertificateAuthResult): void {
+  #record(exchange: Exchange, address: string, result: CertificateAuthResult): void {
     if (result.outcome === "missing") return;
     this.#outcomes.set(result.outcome, (this.#outcomes.get(result.outcome) ?? 0) + 1);
-    const id = requestId(request);
-    if (result.outcome === "ok") this.#audit.login(result.user, { address, id });
-    else this.#audit.refused(result.outcome, { user: claimedUser(request), address, id });
+    if (result.outcome === "ok") this.#audit.login(result.user, { address, id: exchange.id });
+    else
+      this.#audit.refused(result.outcome, { user: claimedUser(exchange.request), address, id: exchange.id });
   }
 
   /** For a reader process: checks the login of one of its clients. */

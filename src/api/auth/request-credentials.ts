@@ -1,12 +1,12 @@
 /**
  * The credential of a request: from the header lines that the connection repeats, from the client certificate, or from the
- * cache of the authenticator; otherwise its password is checked. Also finds the user of a request that a reader process has
- * forwarded.
+ * cache of the authenticator; otherwise its password is checked. A request that a reader process has relayed names its user.
  */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
+import type { Exchange } from "../exchange.ts";
 import { RELAYED_USER_HEADER } from "../forwarding/relay.ts";
-import { type Authenticator, type Credential, INTERNAL_USER } from "./authenticate.ts";
+import { type Authenticator, type Credential, INTERNAL_CREDENTIAL } from "./authenticate.ts";
 import { type CertificateAuthResult, cachedWithCertificate, credentialOf } from "./certificate.ts";
 import type { Logins } from "./logins.ts";
 import type { Users } from "./users.ts";
@@ -21,9 +21,6 @@ class CachedAuth {
     this.credential = credential;
   }
 }
-
-/** A reader process has forwarded a request of a user who was removed since. */
-const REMOVED_USER: CertificateAuthResult = { outcome: "unknown-certificate" };
 
 export interface RequestCredentialsOptions {
   readonly authenticator: Authenticator;
@@ -51,21 +48,17 @@ export class RequestCredentials {
     const header = request.header("authorization");
     const found = cachedWithCertificate(this.#users, connection.clientCertificate, header, cachedCredential);
     if (!found || (header && this.#hasFailed(request, connection, found.user))) return undefined;
-    const credential = this.#ofUser(request, found);
-    if (credential) headers.handlerCache = new CachedAuth(generation, credential);
-    return credential;
+    headers.handlerCache = new CachedAuth(generation, found);
+    return found;
   }
 
   /** Checks the credential. Where it is right, it counts from now on for the same header lines on this connection. */
-  async check(request: Request, connection: ConnectionInfo): Promise<CertificateAuthResult> {
+  async check(exchange: Exchange): Promise<CertificateAuthResult> {
     // Read before the check: a user may change while it runs.
     const { generation } = this.#authenticator;
-    const result = await this.#logins.authenticate(request, connection);
-    if (result.outcome !== "ok") return result;
-    const credential = this.#ofUser(request, result);
-    if (!credential) return REMOVED_USER;
-    request.headers.handlerCache = new CachedAuth(generation, credential);
-    return credential;
+    const result = await this.#logins.authenticate(exchange);
+    if (result.outcome === "ok") exchange.request.headers.handlerCache = new CachedAuth(generation, result);
+    return result;
   }
 
   /** The user of a request that `cached` or `check` has found. Looks up nothing: that would be a guess that nobody counts. */
@@ -80,12 +73,16 @@ export class RequestCredentials {
   }
 
   /**
-   * A reader process forwards a request with the credentials of the service and the name of the user that it has
-   * authenticated: then the credential is that user's. Undefined when there is no such user any more.
+   * The credential of a request on the Unix socket: the service's own, or that of the user whom a reader process has
+   * authenticated and names. Undefined without the service's own credentials, and when there is no such user any more.
    */
-  #ofUser(request: Request, credential: Credential): Credential | undefined {
-    if (credential.user !== INTERNAL_USER) return credential;
+  ofOwnProcess(request: Request): Credential | undefined {
+    const { generation } = this.#authenticator;
+    if (!this.#authenticator.isOwnProcess(request.header("authorization"))) return undefined;
     const user = request.header(RELAYED_USER_HEADER);
-    return user === null ? credential : credentialOf(this.#users, decodeURIComponent(user));
+    const credential =
+      user === null ? INTERNAL_CREDENTIAL : credentialOf(this.#users, decodeURIComponent(user));
+    if (credential) request.headers.handlerCache = new CachedAuth(generation, credential);
+    return credential;
   }
 }

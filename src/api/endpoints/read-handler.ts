@@ -22,7 +22,7 @@ import {
 } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
-import type { ReadRequest } from "../read-request.ts";
+import type { ReadRequest } from "../exchange.ts";
 import type { ProducerScope } from "../response/body-producer.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "../response/body-renderer.ts";
 import { LOG_HEADER } from "../response/common-headers.ts";

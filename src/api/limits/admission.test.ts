@@ -37,17 +37,11 @@ test("a changed limit applies at once", () => {
   expect(() => limiter.take("ann")).toThrow("1 requests a second");
 });
 
-test("requests in flight are limited, except those that a reader has relayed", () => {
+test("requests in flight are limited", () => {
   const limits = { connections: 2, requestsPerSecond: 0 };
   const admission = new Admission(limits, new ManualClock());
-  const admit = (inFlight: number, isOwnProcess = false) =>
-    admission.admit(
-      { target: "/" },
-      { inFlight, isOwnProcess },
-      "ann",
-      () => new Problem("overloaded", "full"),
-    );
+  const admit = (inFlight: number) =>
+    admission.admit({ target: "/" }, { inFlight }, "ann", () => new Problem("overloaded", "full"));
   expect(admit(1)).toEqual({});
   expect(() => admit(2)).toThrow("full");
-  expect(admit(2, true)).toEqual({});
 });

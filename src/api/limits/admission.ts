@@ -3,7 +3,7 @@ import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { TokenBuckets } from "../../lib/token-bucket.ts";
-import { targetTooLong } from "../read-request.ts";
+import { targetTooLong } from "../exchange.ts";
 import { Problem } from "../response/problem.ts";
 import { MAX_TARGET_BYTES, type ServerLimits } from "./server-limits.ts";
 
@@ -22,19 +22,17 @@ export class Admission {
   }
 
   /**
-   * Returns the headers that say how many requests are left. Throws a `Problem` when a limit is reached. A request that a
-   * reader process has relayed was admitted there.
+   * Returns the headers that say how many requests are left. Throws a `Problem` when a limit is reached.
    */
   admit(
     request: Pick<Request, "target">,
-    connection: Pick<ConnectionInfo, "inFlight" | "isOwnProcess">,
+    connection: Pick<ConnectionInfo, "inFlight">,
     user: string,
     overloaded: () => Problem,
   ): Readonly<Record<string, string>> {
-    const isRelayed = connection.isOwnProcess;
-    if (!isRelayed && connection.inFlight >= this.#limits.connections) throw overloaded();
+    if (connection.inFlight >= this.#limits.connections) throw overloaded();
     if (request.target.length > MAX_TARGET_BYTES) throw targetTooLong(request.target, MAX_TARGET_BYTES);
-    return isRelayed ? NO_HEADERS : this.#rateLimiter.take(user);
+    return this.#rateLimiter.take(user);
   }
 }
 

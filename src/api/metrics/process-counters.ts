@@ -71,18 +71,18 @@ const addHandshakes = (a: HandshakeCounts, b: HandshakeCounts): HandshakeCounts 
 });
 
 /** Callers keep the object and increment it, which saves the look-up on every request. */
-export interface Counter {
+export interface ResponseCounter {
   count: number;
 }
 
 export class RequestCounters {
-  readonly #responses = new PerResponse<Counter>(() => ({ count: 0 }));
+  readonly #responses = new PerResponse<ResponseCounter>(() => ({ count: 0 }));
   /** Counted by the listener. */
   readonly tlsHandshakes = createHandshakeCounts();
   #shed = 0;
 
   /** The counter of responses to reads of `read` (`devices`, `topology`, `health`) with this status. */
-  responses(read: string, status: number): Counter {
+  responses(read: string, status: number): ResponseCounter {
     return this.#responses.get(read, status);
   }
 

@@ -6,9 +6,9 @@ import { type BodySource, isBodySource } from "../../http1/body-source.ts";
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import type { Response } from "../../http1/response.ts";
-import { byteLength, SerializedResponse } from "../../http1/serialized-response.ts";
+import { byteLength, type SerializedResponse } from "../../http1/serialized-response.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { requestId, stateOf } from "../request-state.ts";
+import type { Exchange } from "../exchange.ts";
 import type { ProblemCode } from "../response/problem.ts";
 import type { AccessEntry, AccessLog } from "./access-log.ts";
 import type { UsageRecorder } from "./usage-counters.ts";
@@ -20,14 +20,10 @@ export interface RecordedResponse extends Response {
   readonly problem?: ProblemCode;
 }
 
-type AnyResponse = SerializedResponse | RecordedResponse;
-
-/** Where a request comes from. It is looked up only when something is recorded of it. */
-export interface RequestOrigins {
-  /** The user, when the credentials are valid. Empty for the service's own processes. */
-  userOf(request: Request, connection: ConnectionInfo): string | undefined;
+/** Finds the address that a request comes from. It is looked up only when a line is written. */
+export interface AddressFinder {
   /** Undefined for the service's own processes. */
-  addressOf(request: Request, connection: ConnectionInfo): string | undefined;
+  externalAddress(request: Request, connection: ConnectionInfo): string | undefined;
 }
 
 /** Refused because of what the user does, not because of what the request says. */
@@ -43,12 +39,17 @@ const REFUSALS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 export class RequestRecorder {
   readonly #usage: UsageRecorder;
   readonly #accessLog: AccessLog | undefined;
-  readonly #origins: RequestOrigins;
+  readonly #addresses: AddressFinder;
   readonly #clock: Clock;
 
-  constructor(usage: UsageRecorder, accessLog: AccessLog | undefined, origins: RequestOrigins, clock: Clock) {
+  constructor(
+    usage: UsageRecorder,
+    accessLog: AccessLog | undefined,
+    addresses: AddressFinder,
+    clock: Clock,
+  ) {
     this.#usage = usage;
-    this.#origins = origins;
+    this.#addresses = addresses;
     this.#accessLog = accessLog;
     this.#clock = clock;
   }
@@ -58,41 +59,39 @@ export class RequestRecorder {
     return this.#accessLog !== undefined;
   }
 
-  record<R extends AnyResponse>(request: Request, connection: ConnectionInfo, response: R): R | Response {
-    const startedAt = stateOf(request)?.startedAt;
-    const ms = startedAt === undefined ? 0 : this.#clock.monotonic() - startedAt;
-    if (!(response instanceof SerializedResponse)) {
-      const { read, status, problem } = response;
-      if (read !== undefined) this.#usage.observe(read, status, ms / 1000);
-      if (problem !== undefined) this.#countRefusal(request, connection, problem);
-    }
-    const address = this.#accessLog && this.#origins.addressOf(request, connection);
+  record(exchange: Exchange, response: RecordedResponse): Response {
+    const { request, connection, startedAt } = exchange;
+    const ms = this.#clock.monotonic() - startedAt;
+    const { read, status, problem } = response;
+    if (read !== undefined) this.#usage.observe(read, status, ms / 1000);
+    if (problem !== undefined && exchange.user !== "" && REFUSALS.has(problem))
+      this.#usage.countRefusal(exchange.user, problem);
+    const address = this.#accessLog && this.#addresses.externalAddress(request, connection);
     if (!this.#accessLog || address === undefined) return response;
-    const user = this.#origins.userOf(request, connection);
-    return this.#log(this.#accessLog, request, response, { user, address, ms });
+    const user = exchange.credential?.user;
+    return this.#log(this.#accessLog, request, response, { user, address, ms, id: exchange.id });
   }
 
-  #countRefusal(request: Request, connection: ConnectionInfo, problem: ProblemCode): void {
-    if (!REFUSALS.has(problem)) return;
-    const user = this.#origins.userOf(request, connection);
-    if (user) this.#usage.countRefusal(user, problem);
+  /** A line for a response from the cache. It has no exchange, and no time of its own. */
+  recordCached(
+    { method, target }: Request,
+    address: string | undefined,
+    user: string | undefined,
+    { status, bodyBytes: bytes }: SerializedResponse,
+  ): void {
+    if (address === undefined) return;
+    const id = crypto.randomUUID();
+    this.#accessLog?.add({ user, method, target, status, id, address, bytes, ms: 0 });
   }
 
-  #log<R extends AnyResponse>(
+  #log(
     log: AccessLog,
-    request: Request,
-    response: R,
-    { user, address, ms }: Pick<AccessEntry, "user" | "address" | "ms">,
-  ): R | Response {
-    const { method, target } = request;
-    const { status } = response;
-    const id = requestId(request);
+    { method, target }: Request,
+    response: Response,
+    { user, address, ms, id }: Pick<AccessEntry, "user" | "address" | "ms" | "id">,
+  ): Response {
+    const { status, body } = response;
     const entry = { user, method, target, status, id, address };
-    if (response instanceof SerializedResponse) {
-      log.add({ ...entry, bytes: response.bodyBytes, ms });
-      return response;
-    }
-    const { body } = response;
     if (body === null || typeof body === "string" || body instanceof Uint8Array) {
       log.add({ ...entry, bytes: body === null || method === "HEAD" ? 0 : byteLength(body), ms });
       return response;

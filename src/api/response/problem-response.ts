@@ -3,13 +3,12 @@
  * meant for the client. Any other exception is a fault of the service: the client gets a 500 without details, and the
  * log has them under the same `instance`.
  */
-import type { Request } from "../../http1/request.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
+import type { Exchange } from "../exchange.ts";
 import type { RequestCounters } from "../metrics/process-counters.ts";
 import type { RecordedResponse } from "../metrics/request-recorder.ts";
 import { PLAIN } from "../onos/dialect.ts";
-import { requestId } from "../request-state.ts";
 import { isBrowser, renderUnknownPathPage, unknownPathHeaders } from "../site/unknown-path-page.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { Cors } from "./cors.ts";
@@ -26,21 +25,18 @@ export class ProblemResponder {
     this.#logger = logger;
   }
 
-  /** `readName` is the label under which the response is counted. */
-  respondTo(
-    request: Request,
-    error: unknown,
-    readName: string,
-    headers: Readonly<Record<string, string>> = {},
-    dialect = PLAIN,
-  ): RecordedResponse {
-    const allHeaders = { ...this.#cors.headers(request.header("origin")), ...headers };
-    const problem = this.respond(error, readName, allHeaders, dialect, requestId(request));
+  respondTo(exchange: Exchange, error: unknown): RecordedResponse {
+    const { request, readName, rateLimitHeaders, credential, id } = exchange;
+    // A client that must authenticate gets the same problem below all prefixes.
+    const dialect = credential || request.method === "OPTIONS" ? exchange.dialect : PLAIN;
+    const headers = { ...this.#cors.headers(request.header("origin")), ...rateLimitHeaders };
+    const problem = this.respond(error, readName, headers, dialect, id);
     const isForPeople = error instanceof UnknownPathProblem && dialect === PLAIN;
     if (!isForPeople || !isBrowser(request.header("accept"))) return problem;
     return { ...addHeaders(problem, unknownPathHeaders), body: renderUnknownPathPage(error) };
   }
 
+  /** `readName` is the label under which the response is counted. */
   respond(
     error: unknown,
     readName: string,

@@ -13,8 +13,8 @@ import type { Response } from "../../http1/response.ts";
 import { SerializedResponse } from "../../http1/serialized-response.ts";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import { Doorkeeper } from "../../lib/doorkeeper.ts";
-import type { Counter } from "../metrics/process-counters.ts";
-import { isReached, MIN_REVISION_HEADER } from "../read-request.ts";
+import { isReached, MIN_REVISION_HEADER } from "../exchange.ts";
+import type { ResponseCounter } from "../metrics/process-counters.ts";
 import type { PreparedResponse } from "./body-renderer.ts";
 import { matchesEtag } from "./etag.ts";
 
@@ -28,8 +28,8 @@ const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 const MAX_ENTRY_BYTES = MAX_CACHE_BYTES / 4;
 
 interface ResponseCounters {
-  readonly ok: Counter;
-  readonly notModified: Counter;
+  readonly ok: ResponseCounter;
+  readonly notModified: ResponseCounter;
 }
 
 interface CachedResponseParts {

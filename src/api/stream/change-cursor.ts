@@ -17,7 +17,7 @@ import type { RequestContext } from "../endpoints/read-context.ts";
 import { throwIfFault } from "../response/query-problem.ts";
 import { logPosition } from "./log-position.ts";
 import { neighbourhoodPosition } from "./neighbourhood-position.ts";
-import type { Chunk, Position, SharedChunks } from "./shared-chunks.ts";
+import type { Chunk, ChunkPosition, SharedChunks } from "./shared-chunks.ts";
 import { snapshotPosition } from "./snapshot-position.ts";
 import { HEARTBEAT_COMMENT, heartbeatRecord, syncedRecord } from "./sse.ts";
 import { streamTopicOf } from "./stream-topic.ts";
@@ -64,11 +64,11 @@ export function* createChangeCursor(
 export class ChangeCursor {
   readonly #history: History;
   readonly #chunks: SharedChunks;
-  #position: Position;
+  #position: ChunkPosition;
   /** It resumed from a revision that the ring no longer has, and has not reached the ring yet. */
   #isBeforeRing: boolean;
 
-  constructor(history: History, chunks: SharedChunks, position: Position) {
+  constructor(history: History, chunks: SharedChunks, position: ChunkPosition) {
     this.#history = history;
     this.#chunks = chunks;
     this.#position = position;

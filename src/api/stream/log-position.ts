@@ -10,7 +10,7 @@ import type { History } from "../../view/history.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import { HistoryNotInReplica } from "../../view/replica.ts";
 import { changeIn } from "../endpoints/change-json.ts";
-import { type ChunkOrOverflow, type Position, STATE_BYTES } from "./shared-chunks.ts";
+import { type ChunkOrOverflow, type ChunkPosition, STATE_BYTES } from "./shared-chunks.ts";
 import { CHUNK_CHARS, changeRecord, encodeText, lastChangeRecord, revisionRecord } from "./sse.ts";
 import type { StreamTopic } from "./stream-topic.ts";
 
@@ -26,7 +26,7 @@ export const logPosition = (
   revision: number,
   bound: ChangeFilters,
   entry = 0,
-): Position => ({
+): ChunkPosition => ({
   key: `${topic.key} ${revision}.${entry}`,
   revision,
   isPartial: entry > 0,
@@ -58,7 +58,7 @@ function* logChunks(topic: StreamTopic, from: number, initial: ChangeFilters, fi
   let text = "";
   let batchesRead = 0;
   let first = firstEntry;
-  const takeChunk = (next: Position): ChunkOrOverflow => {
+  const takeChunk = (next: ChunkPosition): ChunkOrOverflow => {
     const chunk = { bytes: encodeText(text), next };
     text = "";
     batchesRead = 0;

@@ -9,14 +9,14 @@ import { onlyPausing } from "../../lib/steps.ts";
 import { type Change, diffStates } from "../../query/changes.ts";
 import { type FilteredState, filterStateOrEmpty } from "../../query/filtered-state.ts";
 import { changeIn } from "../endpoints/change-json.ts";
-import { type ChunkOrOverflow, type Position, STATE_BYTES } from "./shared-chunks.ts";
+import { type ChunkOrOverflow, type ChunkPosition, STATE_BYTES } from "./shared-chunks.ts";
 import { CHUNK_CHARS, changeRecord, encodeText, lastChangeRecord } from "./sse.ts";
 import type { StreamTopic } from "./stream-topic.ts";
 
 type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
 
 /** The client has `previous`. */
-export const neighbourhoodPosition = (topic: StreamTopic, previous: FilteredState): Position => ({
+export const neighbourhoodPosition = (topic: StreamTopic, previous: FilteredState): ChunkPosition => ({
   key: `${topic.key} ${previous.state.revision}`,
   revision: previous.state.revision,
   isPartial: false,
@@ -30,7 +30,7 @@ const partialPosition = (
   previous: FilteredState,
   current: FilteredState,
   sent: number,
-): Position => ({
+): ChunkPosition => ({
   key: `${topic.key} ${previous.state.revision} to ${current.state.revision} ${sent}`,
   revision: previous.state.revision,
   isPartial: true,

@@ -12,7 +12,7 @@ import { HistoryPruned } from "../../view/read-all.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
 import { throwIfFault } from "../response/query-problem.ts";
 import { ChangeCursor, type StreamStart } from "./change-cursor.ts";
-import type { ChunkOrOverflow, Position, SharedChunks } from "./shared-chunks.ts";
+import type { ChunkOrOverflow, ChunkPosition, SharedChunks } from "./shared-chunks.ts";
 import { CHUNK_CHARS, encodeText, idLine } from "./sse.ts";
 import { selectionOf } from "./stream-topic.ts";
 
@@ -77,7 +77,7 @@ const positionOf = (
   { key }: Topic,
   { revision, digest, bytes }: Matching,
   part: string,
-): Omit<Position, "open"> => ({
+): Omit<ChunkPosition, "open"> => ({
   key: `${key} ${revision}.${digest} ${part}`,
   revision,
   isPartial: part !== "",
@@ -85,20 +85,25 @@ const positionOf = (
 });
 
 /** The first `sent` problems are sent. */
-const snapshotPosition = (topic: Topic, current: Matching, sent: number): Position => ({
+const snapshotPosition = (topic: Topic, current: Matching, sent: number): ChunkPosition => ({
   ...positionOf(topic, current, `snapshot ${sent}`),
   open: () => snapshotChunks(topic, current, sent),
 });
 
 /** The client has `previous`. */
-const changesPosition = (topic: Topic, previous: Matching): Position => ({
+const changesPosition = (topic: Topic, previous: Matching): ChunkPosition => ({
   ...positionOf(topic, previous, ""),
   isBehind: () => topic.context.problems.isBehind(previous),
   open: () => changeChunks(topic, previous),
 });
 
 /** The first `sent` changes from `previous` to `current` are sent. */
-const partialPosition = (topic: Topic, previous: Matching, current: Matching, sent: number): Position => ({
+const partialPosition = (
+  topic: Topic,
+  previous: Matching,
+  current: Matching,
+  sent: number,
+): ChunkPosition => ({
   ...positionOf(topic, previous, `to ${current.revision}.${current.digest} ${sent}`),
   open: () => diffChunks(topic, previous, current, sent),
 });

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { runToEnd } from "../../lib/steps.ts";
-import { type ChunkOrOverflow, type Position, SharedChunks, STATE_BYTES } from "./shared-chunks.ts";
+import { type ChunkOrOverflow, type ChunkPosition, SharedChunks, STATE_BYTES } from "./shared-chunks.ts";
 
 /** A topic of two chunks, of which the first is at a position that holds a state. */
-function topic(name: string, opened: string[]): Position {
+function topic(name: string, opened: string[]): ChunkPosition {
   function* chunks(from: number): Generator<ChunkOrOverflow | undefined, void, void> {
     if (from === 0) yield { bytes: new Uint8Array(10), next: position(1) };
     yield { bytes: new Uint8Array(10), next: position(2) };
   }
-  const position = (from: number): Position => ({
+  const position = (from: number): ChunkPosition => ({
     key: `${name} ${from}`,
     revision: from,
     isPartial: false,
@@ -21,7 +21,7 @@ function topic(name: string, opened: string[]): Position {
   return position(0);
 }
 
-const nextOf = (chunks: SharedChunks, position: Position) => {
+const nextOf = (chunks: SharedChunks, position: ChunkPosition) => {
   const chunk = runToEnd(chunks.next(position));
   if (typeof chunk !== "object") throw new Error(`no chunk at ${position.key}`);
   return chunk;

@@ -10,7 +10,7 @@ import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import { SharedSteps, type Steps } from "../../lib/steps.ts";
 
 /** How far a stream has come. */
-export interface Position {
+export interface ChunkPosition {
   /** Streams with the same key receive the same bytes next. */
   readonly key: string;
   /** The client has all changes up to this revision. */
@@ -29,7 +29,7 @@ export interface Chunk {
   /** Empty when nothing matched. */
   readonly bytes: Uint8Array;
   /** Where the stream is once it has sent them. */
-  readonly next: Position;
+  readonly next: ChunkPosition;
 }
 
 /** "overflow": changes after the position are no longer kept. */
@@ -81,13 +81,13 @@ export class SharedChunks {
   }
 
   /** The chunk at a position, where it is rendered already. */
-  ready({ key }: Position): Chunk | undefined {
+  ready({ key }: ChunkPosition): Chunk | undefined {
     const entry = this.#entries.get(key);
     return entry instanceof Rendering ? undefined : entry;
   }
 
   /** The chunk at a position. Undefined when there is nothing for now. */
-  *next(position: Position): Steps<ChunkOrOverflow | undefined> {
+  *next(position: ChunkPosition): Steps<ChunkOrOverflow | undefined> {
     const { key } = position;
     let entry = this.#entries.get(key);
     if (!entry) {

@@ -4,7 +4,7 @@
  */
 import type { FilteredState } from "../../query/filtered-state.ts";
 import { selectEntities } from "../../query/missing.ts";
-import { type ChunkOrOverflow, type Position, STATE_BYTES } from "./shared-chunks.ts";
+import { type ChunkOrOverflow, type ChunkPosition, STATE_BYTES } from "./shared-chunks.ts";
 import { CHUNK_CHARS, encodeText, snapshotRecord } from "./sse.ts";
 import type { StreamTopic } from "./stream-topic.ts";
 
@@ -14,11 +14,11 @@ export interface StreamSnapshot {
   /** The record after the last entity. */
   readonly synced: string;
   /** Where the stream is after it. */
-  readonly end: Position;
+  readonly end: ChunkPosition;
 }
 
 /** Entities up to `after`, of the kind with index `kindIndex`, are sent. */
-export function snapshotPosition(snapshot: StreamSnapshot, kindIndex = 0, after = ""): Position {
+export function snapshotPosition(snapshot: StreamSnapshot, kindIndex = 0, after = ""): ChunkPosition {
   const { revision } = snapshot.filtered.state;
   return {
     key: `${snapshot.topic.key} ${revision} snapshot ${kindIndex} ${after}`,

@@ -2,16 +2,16 @@
  * Runs reads on the scheduler, within the budget of memory: refuses a read over the budget, counts what its response
  * holds, and releases it whatever becomes of the response.
  */
-import { isBodySource } from "../http1/body-source.ts";
-import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../lib/memory-budget.ts";
-import type { CancelSignal, Scheduler } from "../lib/scheduler.ts";
-import { isSteps, type Runnable } from "../lib/steps.ts";
-import { INTERNAL_USER } from "./auth/authenticate.ts";
-import type { ReadHandler, ReadOutcome } from "./endpoints/read-handler.ts";
-import type { Route } from "./endpoints/routing.ts";
-import type { ReadRequest } from "./read-request.ts";
-import { CHUNK_BYTES } from "./response/body-producer.ts";
-import { Problem } from "./response/problem.ts";
+import { isBodySource } from "../../http1/body-source.ts";
+import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../../lib/memory-budget.ts";
+import type { CancelSignal, Scheduler } from "../../lib/scheduler.ts";
+import { isSteps, type Runnable } from "../../lib/steps.ts";
+import { INTERNAL_USER } from "../auth/authenticate.ts";
+import type { ReadHandler, ReadOutcome } from "../endpoints/read-handler.ts";
+import type { Route } from "../endpoints/routing.ts";
+import type { ReadRequest } from "../exchange.ts";
+import { CHUNK_BYTES } from "../response/body-producer.ts";
+import { Problem } from "../response/problem.ts";
 
 export class ReadRunner {
   readonly #handler: ReadHandler;

@@ -1,0 +1,144 @@
+/** A request and what the stages learn of it, until it has a response. */
+import type { ConnectionInfo } from "../http1/handler.ts";
+import type { Request } from "../http1/request.ts";
+import type { Response } from "../http1/response.ts";
+import type { Credential } from "./auth/authenticate.ts";
+import type { Dialect } from "./onos/dialect.ts";
+import { dialectOf, type Prefixes } from "./onos/prefixes.ts";
+import { Problem } from "./response/problem.ts";
+
+/** Means the same as the parameter `min-revision`. */
+export const MIN_REVISION_HEADER = "gazetteer-min-revision";
+
+/** The parts of a request that a read depends on. */
+export interface ReadRequest {
+  readonly method: "GET" | "HEAD";
+  /** Path and query as the client sent them. */
+  readonly target: string;
+  readonly queryText: string;
+  readonly user: string;
+  /** The user on the scheduler. */
+  readonly owner: string;
+  readonly accept: string | null;
+  readonly acceptEncoding: string | null;
+  readonly ifNoneMatch: string | null;
+  readonly lastEventId: string | null;
+  readonly minRevision: string | null;
+  readonly dialect: Dialect;
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** The credential is known when the stage of credentials is passed; until then only one that was cached. */
+export class Exchange implements ReadRequest {
+  readonly request: Request;
+  readonly connection: ConnectionInfo;
+  readonly path: string;
+  readonly dialect: Dialect;
+  /** Monotonic milliseconds. */
+  readonly startedAt: number;
+  credential: Credential | undefined;
+  owner = "";
+  /** The label under which the response is counted. */
+  readName = "other";
+  /** The headers of the rate limit. They are added to the response. */
+  rateLimitHeaders = NO_HEADERS;
+  /** Set in a reader process, when only the main process can respond. */
+  isForMainProcess = false;
+  /** Whether the main process may wait for another node or a controller, so that it must learn that the client is gone. */
+  waitsForOthers = false;
+  #id: string | undefined;
+
+  constructor(
+    request: Request,
+    connection: ConnectionInfo,
+    credential: Credential | undefined,
+    prefixes: Prefixes,
+    startedAt: number,
+  ) {
+    this.request = request;
+    this.connection = connection;
+    this.credential = credential;
+    this.path = pathOf(request.target);
+    this.dialect = dialectOf(this.path, prefixes);
+    this.startedAt = startedAt;
+  }
+
+  /** Identifies the request in its problem, the audit lines and the access log. */
+  get id(): string {
+    this.#id ??= crypto.randomUUID();
+    return this.#id;
+  }
+
+  get method(): "GET" | "HEAD" {
+    return this.request.method === "HEAD" ? "HEAD" : "GET";
+  }
+
+  get target(): string {
+    return this.request.target;
+  }
+
+  get queryText(): string {
+    return this.target.slice(this.path.length + 1);
+  }
+
+  get user(): string {
+    return this.credential?.user ?? "";
+  }
+
+  get accept(): string | null {
+    return this.request.header("accept");
+  }
+
+  get acceptEncoding(): string | null {
+    return this.request.header("accept-encoding");
+  }
+
+  get ifNoneMatch(): string | null {
+    return this.request.header("if-none-match");
+  }
+
+  get lastEventId(): string | null {
+    return this.request.header("last-event-id");
+  }
+
+  get minRevision(): string | null {
+    return this.request.header(MIN_REVISION_HEADER);
+  }
+}
+
+/** The name of a user on the scheduler. The last one is kept, because comparing a text that was just put together takes time. */
+export class UserOwner {
+  #user = "";
+  #owner = "user:";
+
+  of(user: string): string {
+    if (user !== this.#user) {
+      this.#user = user;
+      this.#owner = `user:${user}`;
+    }
+    return this.#owner;
+  }
+}
+
+/** Only such a request may get a serialized response, whose bytes are the same for every client. */
+export const isPlainGet = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
+  method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
+
+/** Whether the view has the revision in that header. Not where the header is not valid. */
+export const isReached = (minRevision: string, revision: number): boolean =>
+  /^\d+$/.test(minRevision) && Number(minRevision) <= revision;
+
+export function pathOf(target: string): string {
+  const queryStart = target.indexOf("?");
+  return queryStart < 0 ? target : target.slice(0, queryStart);
+}
+
+export const targetTooLong = (target: string, maxBytes: number): Problem =>
+  new Problem(
+    "uri-too-long",
+    `The path and query are ${target.length} bytes long; at most ${maxBytes} are allowed.`,
+  );
+
+/** The client is gone: the connection drops the response. */
+export const NOT_SENT: Response = { status: 503, headers: {}, body: null };
