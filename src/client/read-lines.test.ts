@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readLines } from "./read-lines.ts";
+import { readLines } from "./client.ts";
 
 async function* inChunks(text: string, bytes: number): AsyncGenerator<Uint8Array> {
   const all = new TextEncoder().encode(text);

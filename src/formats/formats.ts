@@ -7,18 +7,26 @@
  * the change stream. The renderers are pure: they yield text in chunks, pause where
  * their input does, and change nothing they are given.
  */
-import type { Paced } from "../lib/steps.ts";
+import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Entities } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
+import { joinIntoChunks } from "./chunks.ts";
 import { renderCsv } from "./csv.ts";
 import { renderDot } from "./dot.ts";
 import type { TopologyGraph } from "./graph.ts";
 import { renderGraphml } from "./graphml.ts";
-import { renderNdjson } from "./ndjson.ts";
 import { renderNetJson } from "./netjson.ts";
 import { renderPrometheusDevices, renderPrometheusHosts } from "./prometheus.ts";
 import { renderRfc8345 } from "./rfc8345.ts";
 import { renderSvg } from "./svg.ts";
+
+/*
+ * NDJSON: one JSON text a line, each line ended by a line feed. The view keeps the encoded text of every entity, so
+ * nothing is encoded here. JSON escapes line feeds inside strings, so no text contains one.
+ */
+
+export const renderNdjson = (jsonTexts: Paced<string>): Paced<string> =>
+  joinIntoChunks(mapPaced(jsonTexts, (text) => `${text}\n`));
 
 export const RESOURCES = ["devices", "ports", "links", "hosts", "topology"] as const;
 export type Resource = (typeof RESOURCES)[number];

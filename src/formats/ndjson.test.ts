@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { hostileGraph } from "../../test/support/sample-network.ts";
-import { renderNdjson } from "./ndjson.ts";
+import { renderNdjson } from "./formats.ts";
 
 const render = (values: Iterable<object>) =>
   [...renderNdjson([...values].map((value) => JSON.stringify(value)))].join("");

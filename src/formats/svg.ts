@@ -7,22 +7,159 @@
  *
  * The layout cannot pause, and takes seconds for a large network. A service draws in a thread (`svg-thread.ts`).
  */
-
 import type { Point, Size } from "../layout/adjacency.ts";
-import type { ClusterGraph } from "../layout/cluster-assignment.ts";
-import { deviceNode } from "../layout/cluster-assignment.ts";
+import { type ClusterGraph, deviceNode } from "../layout/cluster-assignment.ts";
 import { layoutClusters } from "../layout/clustered-layout.ts";
 import { collectPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device, Topology } from "../model/entity.ts";
 import { joinIntoChunks, type PacedText } from "./chunks.ts";
-import { formatCount, formatPoint, type LostCable, MUTED_TEXT_COLOUR, TEXT_COLOUR } from "./drawing-style.ts";
+import {
+  CABLE_STYLES,
+  type CableState,
+  DEVICE_STYLES,
+  type DeviceState,
+  formatCount,
+  formatNumber,
+  formatPoint,
+  type LostCable,
+  MUTED_TEXT_COLOUR,
+  TEXT_COLOUR,
+} from "./drawing-style.ts";
 import { cablesOf, countHosts, deviceIdsOf, deviceName, type TopologyGraph } from "./graph.ts";
-import { type Area, type Arranged, renderArranged, scaleArranged } from "./svg-arranged.ts";
-import { type RoutedCable, renderCables, routeCables } from "./svg-cable.ts";
-import { createDeviceBox, type DeviceBox, deviceBoxSize, renderDeviceBox } from "./svg-device.ts";
-import { LEGEND_SIZE, renderLegend } from "./svg-legend.ts";
+import { cableAttributes, type RoutedCable, renderCables, routeCables } from "./svg-cable.ts";
+import { renderArrow, renderCross } from "./svg-cable-sign.ts";
+import {
+  createDeviceBox,
+  type DeviceBox,
+  deviceBoxSize,
+  renderDeviceBox,
+  renderDeviceFrame,
+} from "./svg-device.ts";
 import { xmlText } from "./xml.ts";
+
+/*
+ * What a user has arranged on the map, in a drawing: the positions of devices, and boxes with titles. The page draws
+ * it; the service knows no arrangements. All of it is enlarged by one factor, so that devices stay where they are in their
+ * boxes.
+ */
+
+/** y downwards. */
+interface Area {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+interface TitledArea extends Area {
+  readonly title: string;
+}
+
+interface Arranged {
+  /** The centres of devices by id. */
+  readonly positions: ReadonlyMap<string, Point>;
+  /** The space that a device has on the map. */
+  readonly spacing: Size;
+  readonly groups: readonly TitledArea[];
+}
+
+const TITLE_PX = 12;
+/** The share of the space of a device that its sign on the map takes, to each side. */
+const SIGN_SHARE = 0.2;
+
+/** In the units of the drawing. Devices that do not overlap on the map have boxes that do not. */
+function scaleArranged(arranged: Arranged, spacing: Size, boxSize: Size): Arranged {
+  const factor = Math.max(spacing.width / arranged.spacing.width, spacing.height / arranged.spacing.height);
+  // A box that is wider than the sign of a device on the map would reach out of its group.
+  const wider = Math.max(0, boxSize.width / 2 - arranged.spacing.width * factor * SIGN_SHARE);
+  return {
+    positions: new Map(
+      [...arranged.positions].map(([id, { x, y }]) => [id, { x: x * factor, y: y * factor }]),
+    ),
+    spacing,
+    groups: arranged.groups.map(({ title, left, top, right, bottom }) => ({
+      title,
+      left: left * factor - wider,
+      top: top * factor,
+      right: right * factor + wider,
+      bottom: bottom * factor,
+    })),
+  };
+}
+
+/** What is drawn below cables and devices. */
+function* renderArranged({ groups }: Arranged): Generator<string> {
+  for (const group of groups) {
+    yield `<rect ${areaAttributes(group)} rx="8" fill="#eef3f7" fill-opacity="0.6" stroke="${MUTED_TEXT_COLOUR}"/>\n`;
+    yield `<text x="${formatNumber(group.left + 8)}" y="${formatNumber(group.top + TITLE_PX + 6)}" \
+font-size="${TITLE_PX}" font-weight="600" fill="${TEXT_COLOUR}">${xmlText(group.title)}</text>\n`;
+  }
+}
+
+function areaAttributes({ left, top, right, bottom }: Area): string {
+  const [x, y, width, height] = [left, top, right - left, bottom - top].map(formatNumber);
+  return `x="${x}" y="${y}" width="${width}" height="${height}"`;
+}
+
+/* The legend at the bottom of the drawing: one row for the states of devices, one for those of cables. */
+
+const LEGEND_SIZE: Size = { width: 860, height: 64 };
+
+const SAMPLE_SIZE: Size = { width: 30, height: 18 };
+const FIRST_COLUMN_X = 72;
+const ROW_HEIGHT = 32;
+const DEVICE_COLUMN_WIDTH = 160;
+const DEVICE_COLUMNS: readonly DeviceState[] = ["available", "unavailable", "conflict"];
+const CABLE_COLUMNS: readonly (readonly [state: CableState, width: number])[] = [
+  ["active", 100],
+  ["unverified", 178],
+  ["inactive", 112],
+  ["conflict", 176],
+];
+
+/** Of the column "one direction only". */
+const ONE_WAY_WIDTH = 150;
+
+/** The network of the service has no lost links; only a drawing that has some explains them. */
+function renderLegend(topLeft: Point, hasLost: boolean): string {
+  const deviceRow = topLeft.y + 22;
+  const cableRow = deviceRow + ROW_HEIGHT;
+  let svg = `<g font-size="11" fill="${TEXT_COLOUR}">\n`;
+  svg += `<path d="M${formatPoint(topLeft)}h${LEGEND_SIZE.width}" stroke="#d5dce2"/>\n`;
+  svg += renderText(topLeft.x, deviceRow, "Devices", true) + renderText(topLeft.x, cableRow, "Links", true);
+  let x = topLeft.x + FIRST_COLUMN_X;
+  for (const state of DEVICE_COLUMNS) {
+    const centre = { x: x + SAMPLE_SIZE.width / 2, y: deviceRow };
+    svg += renderDeviceFrame(state, state === "conflict", centre, SAMPLE_SIZE);
+    svg += renderText(x + SAMPLE_SIZE.width + 12, deviceRow, DEVICE_STYLES[state].label);
+    x += DEVICE_COLUMN_WIDTH;
+  }
+  svg += renderText(x, deviceRow, "A host counts at the device where it was seen last.");
+  x = topLeft.x + FIRST_COLUMN_X;
+  for (const [state, width] of CABLE_COLUMNS) {
+    svg += `<path d="M${formatPoint({ x, y: cableRow })}h${SAMPLE_SIZE.width}" ${cableAttributes(state)}/>`;
+    svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, CABLE_STYLES[state].label);
+    x += width;
+  }
+  const start = { x, y: cableRow };
+  const arrow = renderArrow([start, { x: x + SAMPLE_SIZE.width, y: cableRow }], "active");
+  svg += `<path d="M${formatPoint(start)}h${SAMPLE_SIZE.width}" ${cableAttributes("active")}/>${arrow}`;
+  svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, "one direction only");
+  if (hasLost) {
+    x += ONE_WAY_WIDTH;
+    const from = { x, y: cableRow };
+    const cross = renderCross([from, { x: x + SAMPLE_SIZE.width, y: cableRow }]);
+    svg += `<path d="M${formatPoint(from)}h${SAMPLE_SIZE.width}" ${cableAttributes("lost")}/>${cross}`;
+    svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, CABLE_STYLES.lost.label);
+  }
+  return `${svg}</g>\n`;
+}
+
+function renderText(x: number, y: number, text: string, isHeading = false): string {
+  const style = isHeading ? ' font-weight="700"' : ` fill="${MUTED_TEXT_COLOUR}"`;
+  return `<text x="${x}" y="${y + 4}"${style}>${text}</text>\n`;
+}
 
 const MARGIN = 28;
 const HEADER_HEIGHT = 84;

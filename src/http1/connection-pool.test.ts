@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ConnectionHarness, get } from "../../test/support/connection-harness.ts";
 import { BufferAccount } from "./buffer-account.ts";
-import { ConnectionPool } from "./connection-pool.ts";
+import { ConnectionPool } from "./listener.ts";
 
 test("anonymous connections that hold received bytes are closed, the oldest first, until the bytes are within the bound", () => {
   const pool = new ConnectionPool();

@@ -7,7 +7,8 @@
  * connection and affects no other.
  */
 import type { SharedMemory } from "../lib/memory-budget.ts";
-import type { BodySource } from "./body-source.ts";
+import { type BodySource, isBodySource } from "./body-source.ts";
+import type { BufferAccount } from "./buffer-account.ts";
 import { ClientGone } from "./client-gone.ts";
 import type {
   ClientCertificate,
@@ -17,17 +18,158 @@ import type {
   ServerContext,
   Socket,
 } from "./handler.ts";
-import { ReadControl } from "./read-control.ts";
-import { ReadRate } from "./read-rate.ts";
 import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
 import { MAX_BODY_BYTES, MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
 import type { Response } from "./response.ts";
-import { frameResponse } from "./response-framing.ts";
 import { ResponseWriter } from "./response-writer.ts";
-import { isCopied, joinHeadAndBody, SerializedResponse, serializeTimedHead } from "./serialized-response.ts";
+import {
+  byteLength,
+  isCopied,
+  joinHeadAndBody,
+  SerializedResponse,
+  serializeTimedHead,
+  statusAllowsBody,
+} from "./serialized-response.ts";
 import type { TurnTaker } from "./turn-queue.ts";
-import { TurnShare } from "./turn-share.ts";
+import { TurnShare } from "./turn-queue.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
+
+/* How the end of a response body is found (RFC 9112, 6.3): a length, chunks, or the end of the connection. */
+
+interface ResponseFraming {
+  /** The body is one of these, or neither. */
+  readonly bytes: string | Uint8Array | undefined;
+  /** Of `bytes`. */
+  readonly length: number;
+  readonly source: BodySource | undefined;
+  readonly chunked: boolean;
+  /** Without a length and without chunks, the end of the connection is the end of the body. */
+  readonly untilClose: boolean;
+  /** The header line, or nothing. */
+  readonly headerLine: string;
+}
+
+function frameResponse(request: Request, response: Response): ResponseFraming {
+  const { body, status, headers } = response;
+  const source = body !== null && typeof body === "object" && isBodySource(body) ? body : undefined;
+  const bytes = typeof body === "string" || body instanceof Uint8Array ? body : undefined;
+  const length = bytes === undefined ? 0 : byteLength(bytes);
+  // A relayed response to HEAD has neither a body nor a length, though the response to GET has both.
+  const lengthUnknown =
+    source !== undefined || (body === null && request.method === "HEAD" && statusAllowsBody(status));
+  const hasLength = !lengthUnknown || "Content-Length" in headers;
+  const chunked = !hasLength && !request.isHttp10;
+  const headerLine = chunked
+    ? "Transfer-Encoding: chunked\r\n"
+    : lengthUnknown || !statusAllowsBody(status) || "Content-Length" in headers
+      ? ""
+      : `Content-Length: ${length}\r\n`;
+  return { bytes, length, source, chunked, untilClose: !hasLength && !chunked, headerLine };
+}
+
+/*
+ * Finds clients that read a response too slowly. Bytes count when the socket accepts them, over windows of 30 s in which
+ * the socket was full at every check. Shorter windows would be wrong: a client's kernel announces free space in steps of
+ * several kB.
+ */
+
+const WINDOW_MS = 30_000;
+
+class ReadRate {
+  readonly #writer: ResponseWriter;
+  #windowStart: number | undefined;
+  #bytesBefore = 0;
+
+  constructor(writer: ResponseWriter) {
+    this.#writer = writer;
+  }
+
+  /**
+   * To be called periodically while the socket is full. Returns what the window that ends now has shown, if one does, and
+   * nothing when there is no minimum.
+   */
+  check(now: number, minBytesPerSecond: number): "slow" | "progress" | undefined {
+    if (minBytesPerSecond === 0) return undefined;
+    if (this.#windowStart === undefined) this.#startWindow(now);
+    const elapsedMs = now - (this.#windowStart ?? now);
+    if (elapsedMs < WINDOW_MS) return undefined;
+    // The runtime reports a socket as writable only when much of its buffer is free, so a slow client may have read
+    // something without a report.
+    this.#writer.flush();
+    const bytes = this.#writer.acceptedBytes - this.#bytesBefore;
+    this.#startWindow(now);
+    if (!this.#writer.blocked) return "progress";
+    return (bytes * 1000) / elapsedMs < minBytesPerSecond ? "slow" : "progress";
+  }
+
+  /** The socket was not full. */
+  reset(): void {
+    this.#windowStart = undefined;
+  }
+
+  #startWindow(now: number): void {
+    this.#windowStart = now;
+    this.#bytesBefore = this.#writer.acceptedBytes;
+  }
+}
+
+/*
+ * Whether a connection reads from its socket, and what it has read and not handled: bytes that are discarded are counted,
+ * and bytes that an anonymous connection holds are in the account of all such connections.
+ */
+
+/** After the last response so many bytes are read and dropped. */
+const MAX_DISCARDED_BYTES = 1024 * 1024;
+
+class ReadControl {
+  readonly #socket: Pick<Socket, "pause" | "resume">;
+  readonly #account: BufferAccount;
+  #paused = false;
+  #closed = false;
+  #discardedBytes = 0;
+  #heldBytes = 0;
+
+  constructor(socket: Pick<Socket, "pause" | "resume">, account: BufferAccount) {
+    this.#socket = socket;
+    this.#account = account;
+  }
+
+  pause(): void {
+    if (this.#paused || this.#closed) return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused || this.#closed) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  /** Returns whether more is discarded than is allowed. */
+  discard(length: number): boolean {
+    this.#discardedBytes += length;
+    return this.#discardedBytes > MAX_DISCARDED_BYTES;
+  }
+
+  /** The last response is sent: from now on everything is discarded, up to the bound. */
+  restartDiscarding(): void {
+    this.#discardedBytes = 0;
+  }
+
+  /** `bytes` are held by an anonymous connection. May close connections, also this one. */
+  setHeld(bytes: number): void {
+    if (bytes === this.#heldBytes) return;
+    const before = this.#heldBytes;
+    this.#heldBytes = bytes;
+    this.#account.change(before, bytes);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.setHeld(0);
+  }
+}
 
 /** A client that has pipelined more than this is not read from until some of its requests are handled. */
 const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;

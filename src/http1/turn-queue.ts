@@ -6,6 +6,58 @@
  * The quota is refilled only when somebody waits, not in each turn: a timer in each turn would cost more than a small
  * response. So a quota may span several turns, and then one unit waits for a turn without need.
  */
+
+/* The part of one connection in the work of a turn of the event loop (`turn-queue.ts`). */
+
+/** Pipelined requests, and slices of bodies, after which other connections get their turn. */
+const AUTHENTICATED_UNITS = 16;
+const ANONYMOUS_UNITS = 1;
+
+export class TurnShare {
+  #queue: TurnQueue;
+  #units = ANONYMOUS_UNITS;
+  #left = 0;
+  #waiting = false;
+
+  constructor(anonymousTurns: TurnQueue) {
+    this.#queue = anonymousTurns;
+  }
+
+  onAuthenticated(authenticatedTurns: TurnQueue): void {
+    this.#queue = authenticatedTurns;
+    this.#units = AUTHENTICATED_UNITS;
+    this.#left = AUTHENTICATED_UNITS;
+  }
+
+  get waiting(): boolean {
+    return this.#waiting;
+  }
+
+  /** The runtime has called, so the loop has turned since the last work of this connection. */
+  start(): void {
+    this.#left = this.#units;
+  }
+
+  /** Returns whether one more unit may be done now. Otherwise call `wait`. */
+  take(): boolean {
+    if (this.#left === 0 || !this.#queue.take()) return false;
+    this.#left--;
+    return true;
+  }
+
+  /** Its `onTurn` must call `onTurn` of this object. */
+  wait(taker: TurnTaker): void {
+    if (this.#waiting) return;
+    this.#waiting = true;
+    this.#queue.enqueue(taker);
+  }
+
+  onTurn(): void {
+    this.#waiting = false;
+    this.start();
+  }
+}
+
 export interface TurnTaker {
   /** Called once for each `enqueue`, in a later turn. */
   onTurn(): void;

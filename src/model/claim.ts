@@ -9,7 +9,29 @@ import { Settings } from "typebox/system";
 import { canonicalIp, canonicalMac, canonicalPort, canonicalVlan, ipKey, portNameOf } from "./address.ts";
 import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from "./entity.ts";
 import { canonicalDeviceId, deviceKey, hostId, type Kind, linkId, portId } from "./ids.ts";
-import { recordName } from "./record-name.ts";
+
+/* Names a record of a source that may be malformed, so that an operator finds it: for the log, never a key. */
+
+const MAX_LENGTH = 120;
+
+/** The fields that identify a record, in the order in which ids have them. */
+const IDENTIFYING: Readonly<Record<Kind, readonly string[]>> = {
+  devices: ["id"],
+  ports: ["element", "port"],
+  links: ["src", "dst"],
+  hosts: ["mac", "vlan"],
+};
+
+/** Undefined when the record has none of the fields that identify one of its kind. */
+export function recordName(kind: Kind, record: unknown): string | undefined {
+  if (typeof record !== "object" || record === null) return undefined;
+  const values = Object.entries(record).filter(([field]) => IDENTIFYING[kind].includes(field));
+  const names = IDENTIFYING[kind].flatMap((field) => values.find(([name]) => name === field)?.[1] ?? []);
+  return names.length === 0 ? undefined : names.map(textOf).join(" ").slice(0, MAX_LENGTH);
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
 /**
  * A record over a limit is rejected as a whole: a truncated text would be wrong data. `bytes` is that of the whole claim as

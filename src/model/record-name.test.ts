@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { recordName } from "./claim.ts";
 import type { Kind } from "./ids.ts";
-import { recordName } from "./record-name.ts";
 
 const cases: [Kind, unknown, string | undefined][] = [
   ["devices", { id: "of:1", type: 5 }, "of:1"],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { MutableCollection } from "../../test/support/mutable-collection.ts";
 import { withoutPauses } from "../lib/steps.ts";
-import { diffPages, type ValueDiff } from "./diff-pages.ts";
+import { diffPages, type ValueDiff } from "./missing.ts";
 
 type Changes = readonly (readonly [id: string, value: string | null])[];
 const anyId = fc.integer({ min: 0, max: 999 }).map((n) => `id${String(n).padStart(4, "0")}`);

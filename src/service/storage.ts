@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { isClustered } from "../config/cluster-checks.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
-import { reportClockSkew } from "../lib/clock-skew.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import type { Log } from "../log/log.ts";
@@ -23,6 +22,34 @@ import type { View } from "../view/view.ts";
 import type { ClusterMember } from "./cluster/open-cluster.ts";
 import { SnapshotPublisher } from "./cluster/snapshot-publisher.ts";
 import { dataDirOf, LOG_FILE } from "./data-folder.ts";
+
+/*
+ * A clock that reports when it was set back behind the last stored time. Stored times never decrease: until the clock has
+ * passed that time again, everything is stored with it, and an operator should know why. One line for each set-back.
+ */
+
+/** Smaller differences are corrections of a time server. */
+const MIN_REPORTED_MS = 1000;
+
+export function reportClockSkew(clock: Clock, lastTime: () => number, logger: Logger): Clock {
+  let isBehind = false;
+  return {
+    now() {
+      const now = clock.now();
+      const behindMs = lastTime() - now;
+      if (behindMs <= 0) isBehind = false;
+      else if (!isBehind && behindMs >= MIN_REPORTED_MS) {
+        isBehind = true;
+        logger.warn("the clock is behind the time of the last revision, which new revisions keep", {
+          seconds: Math.round(behindMs / 1000),
+        });
+      }
+      return now;
+    },
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  };
+}
 
 const DAY_MS = 86_400_000;
 

@@ -21,8 +21,8 @@ import type { MergeSettings } from "../model/merge-settings.ts";
 import { type ClaimedKeys, claimedKeysOf, claimsOf } from "./claims-of-source.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import type { BatchListener } from "./history.ts";
+import { plannedKindKey } from "./indexes.ts";
 import { MergeRules, type SourceFacts } from "./merge-rules.ts";
-import { plannedKindsOf } from "./planned-kinds.ts";
 import type { PreparedRevision } from "./prepare-revision.ts";
 import {
   EVERYTHING,
@@ -34,8 +34,43 @@ import {
   recheckAll,
   unionOf,
 } from "./rule-changes.ts";
-import { type StoredSettings, settingsEntries, UNMERGED } from "./settings-entries.ts";
 import type { View } from "./view.ts";
+
+/* The collection `settings`: what the log has of the rules of merging, and what has to be written when they change. */
+
+/** The setting that the log has while values may have been merged by earlier rules. */
+const UNMERGED = "unmerged";
+
+interface StoredSettings {
+  readonly rules: MergeRules;
+  /** Whether `UNMERGED` is set. */
+  readonly isUnmerged: boolean;
+}
+
+/** What differs from the settings that the log has. */
+function settingsEntries(view: View, { rules, isUnmerged }: StoredSettings): LogEntry[] {
+  const next = new Map([...rules.stored()].map(([id, value]) => [id, JSON.stringify(value)]));
+  if (isUnmerged) next.set(UNMERGED, "{}");
+  const before = new Map(Array.from(view.range("settings", "", "\uffff"), ({ id, text }) => [id, text]));
+  const entries: LogEntry[] = [];
+  for (const id of new Set([...before.keys(), ...next.keys()])) {
+    const [from = null, to = null] = [before.get(id), next.get(id)];
+    if (from !== to) entries.push({ kind: "settings", id, before: from, after: to, changed: [] });
+  }
+  return entries;
+}
+
+/*
+ * Which kinds the plan contains: those of which an intended source claims an entity. A source counts from its first sync:
+ * before that its plan is not complete, and what it does not contain yet must not become `unplanned`.
+ */
+
+/** Between commits. */
+function plannedKindsOf(view: View, { intendedSources, facts }: MergeRules): ReadonlySet<Kind> {
+  const index = view.indexes("claims").named("plannedKind");
+  const complete = intendedSources.filter((source) => facts.get(source)?.hasSynced);
+  return new Set(KINDS.filter((kind) => complete.some((source) => index.has(plannedKindKey(source, kind)))));
+}
 
 const RECHECKS_PER_BATCH = 500;
 /** The owner of work that no source caused. */

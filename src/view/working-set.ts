@@ -6,12 +6,11 @@
  */
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
-import type { LogEntry } from "../log/log.ts";
+import type { LogEntry, StoreKind } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Entities } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { diffFields } from "./diff-fields.ts";
-import { entryOf } from "./entry-of.ts";
 import { formerIdsOf, keptIds, NO_IDS, withFormerIds } from "./former-ids.ts";
 import { claimsKey, INTENDED, parseClaimsKey, type StoredClaim } from "./indexes.ts";
 import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
@@ -36,6 +35,18 @@ import {
   type TouchedEntity,
 } from "./touched-entity.ts";
 import { type StoredValue, storedValueOf } from "./view.ts";
+
+/* The entry of a batch for the change of one value. */
+
+function entryOf<K extends StoreKind>(
+  kind: K,
+  id: string,
+  before: StoredValue<K> | undefined,
+  after: StoredValue<K> | undefined,
+  changed: readonly string[],
+): LogEntry {
+  return { kind, id, before: before?.text ?? null, after: after?.text ?? null, changed };
+}
 
 /** `claims` are those of observed sources; none where the entity is only intended. */
 type ComputeFlags<K extends Kind> = (

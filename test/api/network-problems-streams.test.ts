@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { listProblems } from "../../src/api/endpoints/problems.ts";
-import { parseQueryString } from "../../src/api/endpoints/query-string.ts";
+import { parseQueryString } from "../../src/api/endpoints/read-handler.ts";
 import { PLAIN } from "../../src/api/onos/dialect.ts";
 import { throwIfFault } from "../../src/api/response/query-problem.ts";
 import type { ChangeCursor } from "../../src/api/stream/change-cursor.ts";

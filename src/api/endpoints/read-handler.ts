@@ -7,9 +7,11 @@ import type { Format } from "../../formats/formats.ts";
 import { IterableBodySource } from "../../http1/body-source.ts";
 import type { Response } from "../../http1/response.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { quote } from "../../lib/error-text.ts";
 import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import { isSteps, type ResultOrSteps, type Steps, stepsOf } from "../../lib/steps.ts";
 import { badParameter, QueryFault } from "../../query/fault.ts";
+import { createParameter, type QueryParameter } from "../../query/parameter.ts";
 import { parseQuery } from "../../query/parse-query.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import {
@@ -26,17 +28,62 @@ import type { ReadRequest } from "../exchange.ts";
 import type { ProducerScope } from "../response/body-producer.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "../response/body-renderer.ts";
 import { LOG_HEADER } from "../response/common-headers.ts";
-import type { Problem } from "../response/problem.ts";
+import { Problem } from "../response/problem.ts";
 import { problemOf, throwIfFault } from "../response/query-problem.ts";
 import type { Representation } from "../response/representation.ts";
 import type { StreamStart } from "../stream/change-cursor.ts";
 import { resetRecord } from "../stream/sse.ts";
 import type { SseHub } from "../stream/sse-hub.ts";
 import type { Variant } from "./endpoint.ts";
-import { parseQueryString } from "./query-string.ts";
 import type { ReadContext, ReadLimits, RequestContext } from "./read-context.ts";
 import { awaitRevision, REVISION_WAIT_MS } from "./revision-wait.ts";
 import type { Route } from "./routing.ts";
+
+/*
+ * Splits and percent-decodes the query string of a request target. What the parameters mean is decided in src/query.
+ * Text that cannot be decoded is a problem: guessing could turn a filter into another one.
+ */
+
+const MAX_PARAMETERS = 100;
+
+export function parseQueryString(text: string): QueryParameter[] {
+  const parameters: QueryParameter[] = [];
+  for (let start = 0; start < text.length; ) {
+    const ampersand = text.indexOf("&", start);
+    const end = ampersand < 0 ? text.length : ampersand;
+    if (end > start) {
+      if (parameters.length === MAX_PARAMETERS) throw tooManyParameters(text);
+      parameters.push(parseParameter(text.slice(start, end)));
+    }
+    start = end + 1;
+  }
+  return parameters;
+}
+
+function tooManyParameters(text: string): Problem {
+  const count = text.split("&").filter((part) => part !== "").length;
+  return new Problem(
+    "bad-parameter",
+    `There are ${count} query parameters; at most ${MAX_PARAMETERS} may be given.`,
+  );
+}
+
+function parseParameter(text: string): QueryParameter {
+  const equals = text.indexOf("=");
+  const name = decode(equals < 0 ? text : text.slice(0, equals), text);
+  const value = equals < 0 ? "" : decode(text.slice(equals + 1), name);
+  return throwIfFault(createParameter(name, value));
+}
+
+function decode(text: string, parameter: string): string {
+  const spaced = text.includes("+") ? text.replaceAll("+", " ") : text;
+  if (!spaced.includes("%")) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    throw new Problem("bad-parameter", `The parameter ${quote(parameter)} is not percent-encoded UTF-8.`);
+  }
+}
 
 export interface ReadHandlerOptions {
   readonly context: ReadContext;

@@ -4,11 +4,14 @@
  * The client gets no address, credential or error text of the controller. Those are for the log, once for each failure
  * that begins.
  */
+
+import { AsyncBodySource } from "../../http1/body-source.ts";
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import type { Response } from "../../http1/response.ts";
 import { statusAllowsBody } from "../../http1/serialized-response.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { MemoryAccount, MemoryBudget } from "../../lib/memory-budget.ts";
 import { Cancelled } from "../../lib/scheduler.ts";
@@ -21,10 +24,134 @@ import { WRITE_ADVICE } from "../onos/missing-resources.ts";
 import { AccountedBody } from "../response/accounted-body.ts";
 import { Problem } from "../response/problem.ts";
 import { ForwardCounters } from "./forward-counters.ts";
-import { forwardedLength, forwardedRequestHeaders, forwardedResponseHeaders } from "./forward-headers.ts";
 import { FORWARDED_PREFIX, parseForwardPath } from "./forward-path.ts";
-import { createForwardedBody } from "./forwarded-body.ts";
 import type { Forwarder, ForwardResult, ForwardTarget } from "./forwarder.ts";
+
+/*
+ * The body of a forwarded response: chunks of the controller, read no faster than the client reads. It ends with an error,
+ * which closes the client's connection, when the controller fails, sends more than allowed, or another number of bytes
+ * than its head says: the client must not take a part for the whole, nor the rest for another response.
+ */
+
+interface ForwardedBodyOptions {
+  readonly chunks: AsyncGenerator<Uint8Array, void, void>;
+  readonly maxBytes: number;
+  /** As the head says; undefined when it does not. */
+  readonly length: number | undefined;
+  readonly onBytes: (bytes: number) => void;
+  readonly onComplete: () => void;
+  /** For the operator. */
+  readonly onFailure: (reason: string) => void;
+  /** Called once, whatever ends the body. */
+  readonly onClose: () => void;
+}
+
+function createForwardedBody(options: ForwardedBodyOptions): AsyncBodySource {
+  const { chunks, maxBytes, length, onBytes, onComplete, onFailure, onClose } = options;
+  const limit = Math.min(maxBytes, length ?? maxBytes);
+  let received = 0;
+  const fail = (reason: string): never => {
+    onFailure(reason);
+    throw new Problem("upstream-failed", "The controller's response did not come to its end.");
+  };
+  const readChunk = async () => {
+    const { value, done } = await chunks.next().catch((error: unknown) => fail(errorMessage(error)));
+    if (done) {
+      if (length !== undefined && received < length) fail("the body is shorter than Content-Length");
+      onComplete();
+      return { done };
+    }
+    received += value.length;
+    if (received > limit) fail(received > maxBytes ? `more than ${maxBytes} bytes` : "the body is too long");
+    onBytes(value.length);
+    return { value };
+  };
+  return new AsyncBodySource(readChunk, onClose);
+}
+
+/*
+ * The headers that pass between a client and a controller: lists of those that do, in both directions, because a header
+ * that nobody thought of must not pass. The client's credentials and cookies stay here, and so do the controller's.
+ *
+ * `Via` (RFC 9110, 7.6.3) has one entry for each Gazetteer that has forwarded the request, so that a loop of them ends.
+ */
+
+const REQUEST_HEADERS: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-language",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "range",
+]);
+
+/** As they are spelled in the response. */
+const RESPONSE_HEADERS = [
+  "Accept-Ranges",
+  "Allow",
+  "Content-Disposition",
+  "Content-Language",
+  "Content-Range",
+  "Content-Type",
+  "ETag",
+  "Last-Modified",
+  "Retry-After",
+  "Vary",
+];
+const MAX_VALUE_LENGTH = 4096;
+const SENDABLE = /^[\t\x20-\x7e]*$/;
+
+/** The response is for this user: whatever the controller says, no shared cache may store it. */
+const OWN_HEADERS = { "Cache-Control": "private, no-cache" };
+
+const VIA_ENTRY = /^1\.1 (gazetteer-[\w-]{1,64})$/;
+const MAX_HOPS = 8;
+
+/** `logId` identifies this service. Throws a `Problem` when the request was forwarded from here before. */
+function forwardedRequestHeaders(request: Request, logId: string): Record<string, string> {
+  const { list } = request.headers;
+  const connectionOptions = listItems(request.header("connection")).map((name) => name.toLowerCase());
+  const headers: Record<string, string> = {};
+  for (let i = 0; i < list.length; i += 2) {
+    const [name = "", value = ""] = [list[i], list[i + 1]];
+    if (!REQUEST_HEADERS.has(name) || connectionOptions.includes(name)) continue;
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+  }
+  // Bytes are counted and bounded as they arrive, so they must not grow afterwards.
+  return { accept: "*/*", ...headers, "accept-encoding": "identity", via: viaOf(request, logId) };
+}
+
+function viaOf(request: Request, logId: string): string {
+  const own = `gazetteer-${logId}`;
+  const hops = listItems(request.header("via")).flatMap((entry) => VIA_ENTRY.exec(entry)?.[1] ?? []);
+  if (hops.includes(own) || hops.length >= MAX_HOPS) {
+    throw new Problem(
+      "upstream-failed",
+      "The request was forwarded in a loop: a controller forwards it here.",
+    );
+  }
+  return [...hops, own].map((name) => `1.1 ${name}`).join(", ");
+}
+
+const listItems = (value: string | null): string[] =>
+  value === null ? [] : value.split(",").map((item) => item.trim());
+
+/** Without the length, which is that of the body as the controller sent it. */
+function forwardedResponseHeaders(headers: globalThis.Headers): Record<string, string> {
+  const returned: Record<string, string> = {};
+  for (const name of RESPONSE_HEADERS) {
+    const value = headers.get(name);
+    if (value !== null && value.length <= MAX_VALUE_LENGTH && SENDABLE.test(value)) returned[name] = value;
+  }
+  return { ...returned, ...OWN_HEADERS };
+}
+
+/** The length of the body as it is sent on; undefined when it is not known. */
+function forwardedLength(headers: globalThis.Headers): number | undefined {
+  const length = headers.get("content-length");
+  const isDecoded = headers.has("content-encoding") || headers.has("transfer-encoding");
+  return length !== null && !isDecoded && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
+}
 
 /** A controller that goes on sending a little is cut off after so long. */
 const MAX_DURATION_MS = 600_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Clock } from "../../lib/clock.ts";
-import { LoadShedder } from "./load-shedder.ts";
+import { LoadShedder } from "./admission.ts";
 
 /** A clock whose sleeps end `lateMs` after their time. */
 class LateClock implements Clock {

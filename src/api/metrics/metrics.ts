@@ -1,20 +1,176 @@
 /** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read when it is requested. */
-
 import type { Response } from "../../http1/response.ts";
+import { type HistogramCounts, LATENCY_BOUNDS } from "../../lib/histogram.ts";
 import type { Steps } from "../../lib/steps.ts";
 import { DRIFT_STATES } from "../../model/entity.ts";
 import { KINDS } from "../../model/ids.ts";
 import type { SourceReport } from "../../model/source-status.ts";
 import { indexedDrift } from "../../query/drift-counts.ts";
 import { countBySeverity } from "../../query/problems/select-problems.ts";
-import type { ClusterStatus } from "../cluster-status.ts";
+import { type ClusterStatus, staleSeconds } from "../cluster-status.ts";
 import type { MapSource } from "../endpoints/map-source.ts";
 import type { ReadContext } from "../endpoints/read-context.ts";
 import type { ForwardMetrics } from "../forwarding/forward-counters.ts";
-import { clusterFamilies } from "./cluster-metrics.ts";
-import { counter, gauge, renderFamily, type Sample } from "./metric-text.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
-import { usageFamilies } from "./usage-metrics.ts";
+
+/* Prometheus' text format (0.0.4): one family of samples as text. */
+
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number];
+
+/** A single number is one sample without labels. */
+type Samples = number | readonly Sample[];
+
+const gauge = (name: string, help: string, samples: Samples): string =>
+  renderFamily(name, "gauge", help, samples);
+
+const counter = (name: string, help: string, samples: Samples): string =>
+  renderFamily(name, "counter", help, samples);
+
+function renderFamily(name: string, type: "gauge" | "counter", help: string, samples: Samples): string {
+  const list: readonly Sample[] = typeof samples === "number" ? [[{}, samples]] : samples;
+  return `${header(name, type, help)}${list.map((sample) => renderSample(name, sample)).join("")}`;
+}
+
+/** Each count of a bucket includes those of the buckets before. */
+function histogram(
+  name: string,
+  help: string,
+  bounds: readonly number[],
+  samples: readonly (readonly [labels: Labels, counts: HistogramCounts])[],
+): string {
+  const lines = samples.flatMap(([labels, { counts, sum }]) => {
+    let total = 0;
+    const buckets = [...bounds.map(String), "+Inf"].map((le, i) => {
+      total += counts[i] ?? 0;
+      return renderSample(`${name}_bucket`, [{ ...labels, le }, total]);
+    });
+    return [
+      ...buckets,
+      renderSample(`${name}_sum`, [labels, sum]),
+      renderSample(`${name}_count`, [labels, total]),
+    ];
+  });
+  return `${header(name, "histogram", help)}${lines.join("")}`;
+}
+
+const header = (name: string, type: string, help: string): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
+
+function renderSample(name: string, [labels, value]: Sample): string {
+  const pairs = Object.entries(labels).map(([label, content]) => `${label}="${escapeLabel(content)}"`);
+  return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}\n`;
+}
+
+const escapeLabel = (text: string): string =>
+  text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+
+/* The families of `/metrics` that a node of a cluster has. */
+
+function* clusterFamilies(cluster: ClusterStatus, revision: number, now: number): Generator<string> {
+  const { name, node, trouble, conditions, lag, clockOffsetMs, replicas, foreignMessages, overtaken } =
+    cluster;
+  yield gauge("gazetteer_cluster_info", "The cluster, and this run of the node.", [[{ name, node }, 1]]);
+  yield gauge(
+    "gazetteer_cluster_condition",
+    "1 while this is wrong with the log of the cluster, as this node sees it.",
+    conditions.map((condition): Sample => [{ condition }, trouble?.condition === condition ? 1 : 0]),
+  );
+  yield gauge("gazetteer_cluster_revision", "The revision that this node has reached.", revision);
+  yield gauge(
+    "gazetteer_cluster_lag_messages",
+    "Messages of the log that this node knows of and has not applied yet.",
+    lag,
+  );
+  yield gauge(
+    "gazetteer_cluster_stale_seconds",
+    "How long the log cannot be followed already, so that the view may be that old; 0 while it can.",
+    staleSeconds(cluster, now) ?? 0,
+  );
+  if (clockOffsetMs !== undefined)
+    yield gauge(
+      "gazetteer_cluster_clock_offset_seconds",
+      "By how much the clock of this node is ahead of that of NATS; 0 within the accuracy.",
+      clockOffsetMs / 1000,
+    );
+  yield gauge("gazetteer_cluster_replicas", "NATS servers that are to store the log.", replicas.configured);
+  yield gauge(
+    "gazetteer_cluster_replicas_current",
+    "NATS servers that have all of the log, with the leader; 0 while it does not answer.",
+    replicas.current,
+  );
+  yield counter(
+    "gazetteer_cluster_foreign_messages_total",
+    "What was found in NATS, or arrived, that no node of the cluster has written; it is ignored.",
+    Object.entries(foreignMessages).map(([place, count]): Sample => [{ place }, count]),
+  );
+  yield counter(
+    "gazetteer_cluster_overtaken_total",
+    "Commits that were computed again because another node had appended first.",
+    overtaken,
+  );
+}
+
+/* The families of `/metrics` about latencies, the event loop, logins and users. */
+
+function* usageFamilies({ requests, usage }: ProcessCounters): Generator<string> {
+  yield histogram(
+    "gazetteer_http_request_duration_seconds",
+    "Time from the request to its response being ready to send. Responses from the cache count in the first bucket.",
+    LATENCY_BOUNDS,
+    Object.entries(requests).map(([key, total]) => {
+      const [read = "", status = ""] = key.split(" ");
+      return [{ read, status }, withUnmeasured(usage.latency[key], total)];
+    }),
+  );
+  yield histogram(
+    "gazetteer_loop_delay_seconds",
+    "How late the event loop runs its timers, sampled.",
+    LATENCY_BOUNDS,
+    [[{}, usage.loopDelay]],
+  );
+  yield counter(
+    "gazetteer_long_steps_total",
+    "Steps of computations that held the event loop for more than 10 ms.",
+    usage.longSteps,
+  );
+  yield counter(
+    "gazetteer_logins_total",
+    "First logins: accepted, with wrong or malformed credentials, or throttled.",
+    Object.entries(usage.logins).map(([outcome, n]) => [{ outcome }, n]),
+  );
+  const users = Object.entries(usage.users);
+  yield counter(
+    "gazetteer_user_loop_seconds_total",
+    "Time on the event loop for the user's requests.",
+    users.map(([user, { loopSeconds }]) => [{ user }, loopSeconds]),
+  );
+  yield gauge(
+    "gazetteer_user_bytes_held",
+    "Memory that exists because of the user's responses.",
+    users.map(([user, { bytesHeld }]) => [{ user }, bytesHeld]),
+  );
+  yield counter(
+    "gazetteer_user_refusals_total",
+    "Requests of the user that were refused, by the code of the problem.",
+    users.flatMap(([user, { refusals }]) =>
+      Object.entries(refusals).map(([reason, n]): Sample => [{ user, reason }, n]),
+    ),
+  );
+  yield counter(
+    "gazetteer_access_log_dropped_total",
+    "Lines of the access log that were not written, because the disk was too slow.",
+    usage.accessLogDropped,
+  );
+}
+
+/** Responses from the cache take microseconds and are not measured: to read a clock would be a part of their cost. */
+function withUnmeasured(measured: HistogramCounts | undefined, total: number): HistogramCounts {
+  const counts = measured?.counts ?? [];
+  const unmeasured = total - counts.reduce((sum, n) => sum + n, 0);
+  const [first = 0, ...others] = counts;
+  return { counts: [first + Math.max(0, unmeasured), ...others], sum: measured?.sum ?? 0 };
+}
 
 export interface MetricsInput {
   readonly context: ReadContext;

@@ -17,8 +17,7 @@ import { BodyProducer, CHUNK_BYTES, type ProducerScope, SHARED_RUN_BYTES } from 
 import { bufferChunks, closeChunks, concatChunks, joinBytes, sizeOf } from "./chunks.ts";
 import { LOG_HEADER } from "./common-headers.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";
-import { EntityTags, type TaggedContent, type TagScope } from "./entity-tags.ts";
-import { matchesEtag } from "./etag.ts";
+import { EntityTags, matchesEtag, type TaggedContent, type TagScope } from "./entity-tags.ts";
 import { gzipBody } from "./gzip-fragments.ts";
 import type { Content, Representation, RepresentationInfo } from "./representation.ts";
 

@@ -5,7 +5,7 @@
 import type { Response } from "../../http1/response.ts";
 import { type ContentEncoding, negotiateEncoding } from "../endpoints/negotiate.ts";
 import { compress } from "../response/content-encoding.ts";
-import { matchesEtag } from "../response/etag.ts";
+import { matchesEtag } from "../response/entity-tags.ts";
 
 /** The headers of the request that a response depends on. */
 export interface RequestHeaders {

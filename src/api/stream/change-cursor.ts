@@ -6,21 +6,160 @@
  * the ring overflows. While it reads older batches from the log (it resumed from an old revision) it cannot overflow
  * that way, because the log holds all of them.
  */
-import type { Steps } from "../../lib/steps.ts";
+import { onlyPausing, type Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import { bindChanges, bindChangesAt } from "../../query/bound-filters.ts";
-import { filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
+import { type Change, diffStates } from "../../query/changes.ts";
+import { type FilteredState, filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
+import { selectEntities } from "../../query/missing.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
+import { changeIn } from "../endpoints/change-json.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
 import { throwIfFault } from "../response/query-problem.ts";
 import { logPosition } from "./log-position.ts";
-import { neighbourhoodPosition } from "./neighbourhood-position.ts";
-import type { Chunk, ChunkPosition, SharedChunks } from "./shared-chunks.ts";
-import { snapshotPosition } from "./snapshot-position.ts";
-import { HEARTBEAT_COMMENT, heartbeatRecord, syncedRecord } from "./sse.ts";
-import { streamTopicOf } from "./stream-topic.ts";
+import {
+  type Chunk,
+  type ChunkOrOverflow,
+  type ChunkPosition,
+  type SharedChunks,
+  STATE_BYTES,
+} from "./shared-chunks.ts";
+import {
+  CHUNK_CHARS,
+  changeRecord,
+  encodeText,
+  HEARTBEAT_COMMENT,
+  heartbeatRecord,
+  lastChangeRecord,
+  snapshotRecord,
+  syncedRecord,
+} from "./sse.ts";
+import { type StreamTopic, streamTopicOf } from "./stream-topic.ts";
+
+/*
+ * Positions on a stream with `around`. A neighbourhood changes with the graph, so its states are compared as a whole: the
+ * one that the client has with the current one. Revisions that are committed meanwhile are compared together afterwards.
+ *
+ * Streams with the same topic at the same revision share the neighbourhood, the comparison and its records. A state is
+ * immutable pages, most of which it shares with the view.
+ */
+
+type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
+
+/** The client has `previous`. */
+const neighbourhoodPosition = (topic: StreamTopic, previous: FilteredState): ChunkPosition => ({
+  key: `${topic.key} ${previous.state.revision}`,
+  revision: previous.state.revision,
+  isPartial: false,
+  bytes: STATE_BYTES,
+  open: () => neighbourhoodChunks(topic, previous),
+});
+
+/** The first `sent` changes from `previous` to `current` are sent. */
+const partialPosition = (
+  topic: StreamTopic,
+  previous: FilteredState,
+  current: FilteredState,
+  sent: number,
+): ChunkPosition => ({
+  key: `${topic.key} ${previous.state.revision} to ${current.state.revision} ${sent}`,
+  revision: previous.state.revision,
+  isPartial: true,
+  bytes: 2 * STATE_BYTES,
+  open: () => diffChunks(topic, previous, current, sent),
+});
+
+/** One comparison after the other, while there are new revisions. */
+function* neighbourhoodChunks(topic: StreamTopic, first: FilteredState): Chunks {
+  const { view } = topic.history;
+  for (let previous = first; previous.state.revision < view.revision; ) {
+    const current = yield* onlyPausing(filterStateOrEmpty(view.capture(), topic.query));
+    yield* diffChunks(topic, previous, current, 0);
+    previous = current;
+  }
+}
+
+function* diffChunks(
+  topic: StreamTopic,
+  previous: FilteredState,
+  current: FilteredState,
+  alreadySent: number,
+): Chunks {
+  const { kind, dialect, history } = topic;
+  const { revision, time } = current.state;
+  let text = "";
+  let waiting: Change | undefined;
+  let found = 0;
+  for (const difference of diffStates(previous, current, kind)) {
+    const change = difference && changeIn(dialect, difference);
+    if (!change) {
+      yield undefined;
+      continue;
+    }
+    if (found++ < alreadySent) continue;
+    if (waiting) text += changeRecord(waiting, revision, time);
+    waiting = change;
+    if (text.length < CHUNK_CHARS) continue;
+    yield { bytes: encodeText(text), next: partialPosition(topic, previous, current, found - 1) };
+    text = "";
+  }
+  if (waiting) text += lastChangeRecord(history.log, waiting, revision, time);
+  yield { bytes: encodeText(text), next: neighbourhoodPosition(topic, current) };
+}
+
+/*
+ * Positions in the snapshot that a stream begins with: the kind, and the last entity of it that was sent. The snapshot is
+ * of the state that was captured when the stream was opened.
+ */
+
+interface StreamSnapshot {
+  readonly topic: StreamTopic;
+  readonly filtered: FilteredState;
+  /** The record after the last entity. */
+  readonly synced: string;
+  /** Where the stream is after it. */
+  readonly end: ChunkPosition;
+}
+
+/** Entities up to `after`, of the kind with index `kindIndex`, are sent. */
+function snapshotPosition(snapshot: StreamSnapshot, kindIndex = 0, after = ""): ChunkPosition {
+  const { revision } = snapshot.filtered.state;
+  return {
+    key: `${snapshot.topic.key} ${revision} snapshot ${kindIndex} ${after}`,
+    revision,
+    isPartial: true,
+    bytes: STATE_BYTES,
+    open: () => snapshotChunks(snapshot, kindIndex, after),
+  };
+}
+
+function* snapshotChunks(
+  snapshot: StreamSnapshot,
+  firstKind: number,
+  firstAfter: string,
+): Generator<ChunkOrOverflow | undefined, void, void> {
+  const { topic, filtered, synced, end } = snapshot;
+  const { scope, dialect } = topic;
+  const { state } = filtered;
+  let text = "";
+  let after = firstAfter;
+  for (const [offset, kind] of scope.slice(firstKind).entries()) {
+    for (const item of selectEntities(filtered, kind, after)) {
+      if (item === undefined) {
+        yield undefined;
+        continue;
+      }
+      text += snapshotRecord(kind, state.revision, dialect.entity(kind, item.text));
+      if (text.length < CHUNK_CHARS) continue;
+      yield { bytes: encodeText(text), next: snapshotPosition(snapshot, firstKind + offset, item.id) };
+      text = "";
+    }
+    after = "";
+  }
+  yield { bytes: encodeText(text + synced), next: end };
+}
 
 export type StreamContext = Pick<RequestContext, "view" | "history" | "dialect" | "memory">;
 

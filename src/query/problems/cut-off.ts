@@ -7,15 +7,192 @@
  * A device is cut off by each problem that alone separates it from the largest part. Where no problem does (a ring that is
  * open at two places), it is cut off by all problems of the blocks between the two: together they do.
  */
-import { COST, Pause, type Steps } from "../../lib/steps.ts";
+import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff } from "../../model/network-problem.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
-import { type Cause, findOutermost, findSince, type Range } from "./cut-off-places.ts";
-import { type SearchTree, searchFromRoot } from "./depth-first.ts";
 import type { LocatedHosts } from "./located-hosts.ts";
-import { countOutsideHosts } from "./outside-hosts.ts";
 import { findParts, type Parts } from "./parts.ts";
 import { buildRepairedGraph, type DevicePair, type RepairedGraph, ROOT } from "./repaired-graph.ts";
+
+/*
+ * What cuts off each place of the search: since when, and the outermost problem that does it alone. Each place is visited
+ * once, whatever the number of problems that cover it.
+ */
+
+/** Places in the order of the search: from the first up to, and without, the second. */
+type Range = readonly [from: number, to: number];
+
+interface Cause {
+  /** The id of the problem. */
+  readonly id: string;
+  /** What it separates alone. */
+  readonly alone: readonly Range[];
+  /** Its block, and all that lies behind it. */
+  readonly block: Range | undefined;
+  /** Epoch milliseconds. */
+  readonly since: number;
+}
+
+/** Epoch milliseconds by place; infinite where nothing cuts it off. */
+function* findSince(count: number, causes: readonly Cause[]): Steps<Float64Array> {
+  const places = new Places(new Float64Array(count).fill(Number.POSITIVE_INFINITY));
+  const oldestFirst = yield* sortInSteps([...causes], (a, b) => a.since - b.since);
+  for (const { alone, since } of oldestFirst) for (const range of alone) yield* places.set(range, since);
+  // What no problem cuts off alone.
+  for (const { block, since } of oldestFirst) if (block) yield* places.set(block, since);
+  return places.values;
+}
+
+/**
+ * By place: the index of the outermost problem that separates it alone, or -1. The problems that separate one place alone lie
+ * one behind the other, so that the outermost is the one whose places begin first. Two cables that are known in
+ * one direction each may be the same one to the graph: of them it is the older one, then the one with the lower id.
+ */
+function* findOutermost(count: number, causes: readonly Cause[]): Steps<Int32Array> {
+  const places = new Places(new Int32Array(count).fill(-1));
+  const outermostFirst = yield* sortInSteps([...causes.entries()], ([, a], [, b]) => {
+    const [start, otherStart] = [a.alone[0]?.[0] ?? count, b.alone[0]?.[0] ?? count];
+    return start - otherStart || a.since - b.since || (a.id < b.id ? -1 : 1);
+  });
+  for (const [index, { alone }] of outermostFirst) for (const range of alone) yield* places.set(range, index);
+  return places.values;
+}
+
+class Places<Values extends Float64Array | Int32Array> {
+  readonly values: Values;
+  /** Of a place that is set, a later one before which all are set; of others the place itself. */
+  readonly #next: Int32Array;
+  readonly #pause = new Pause();
+
+  constructor(values: Values) {
+    this.values = values;
+    this.#next = Int32Array.from({ length: values.length + 1 }, (_, place) => place);
+  }
+
+  /** Of the range, the places that are not set yet. */
+  *set([from, to]: Range, value: number): Steps<void> {
+    for (let place = this.#firstUnset(from); place < to; place = this.#firstUnset(place)) {
+      this.values[place] = value;
+      this.#next[place] = place + 1;
+      if (this.#pause.due(COST.item)) yield;
+    }
+  }
+
+  #firstUnset(from: number): number {
+    let place = from;
+    for (let next = this.#next[place] ?? place; next !== place; next = this.#next[place] ?? place) {
+      // Halves the way for the next search.
+      this.#next[place] = this.#next[next] ?? next;
+      place = next;
+    }
+    return place;
+  }
+}
+
+/*
+ * The hosts at devices outside the largest part: those of now, and those that were removed since the device was cut off, or
+ * shortly before, because a source removes hosts that it no longer sees.
+ */
+
+/** One source may notice that hosts are gone before another one, or a later batch, says that the link is. */
+const NOTICED_BEFORE_MS = 120_000;
+
+/** What is known of a device outside. */
+interface Outside {
+  readonly repaired: RepairedGraph;
+  /** Whether it was joined with the largest part. */
+  isJoined(device: string): boolean;
+  /** Epoch milliseconds; infinite where nothing cuts it off. */
+  cutOffSince(device: string): number;
+}
+
+/**
+ * The number of hosts at a device. A host at several devices is outside where all of them are, and then it counts once: at the
+ * first of them that was joined with the largest part.
+ */
+function* countOutsideHosts(
+  { at, groups, removed }: LocatedHosts,
+  { repaired, isJoined, cutOffSince }: Outside,
+): Steps<(device: string) => number> {
+  const more = new Map<string, number>();
+  const deviceOf = (devices: readonly string[]): string | undefined =>
+    devices.every((id) => repaired.nodeOf(id) !== ROOT) ? (devices.find(isJoined) ?? devices[0]) : undefined;
+  const add = (device: string, count: number) => more.set(device, (more.get(device) ?? 0) + count);
+  const pause = new Pause();
+  for (const { devices, count } of groups) {
+    const device = deviceOf(devices);
+    if (device !== undefined) add(device, count);
+    if (pause.due(COST.key)) yield;
+  }
+  for (const { devices, time } of removed) {
+    const device = deviceOf(devices);
+    if (device !== undefined && cutOffSince(device) <= time + NOTICED_BEFORE_MS) add(device, 1);
+    if (pause.due(COST.key)) yield;
+  }
+  return (device) => at(device) + (more.get(device) ?? 0);
+}
+
+/*
+ * A depth-first search of the repaired graph from the largest part. A device and all that lies behind it are a range in the
+ * order of the search, so that counts are differences of sums. `low` finds what a single device or cable separates
+ * (Tarjan), and the blocks: within one, no single device or cable separates anything. The stack is explicit.
+ */
+
+const NONE = -1;
+
+interface SearchTree {
+  /** The nodes in the order of the search; the first is the root. */
+  readonly order: Int32Array;
+  /** By node: its place in the order, or -1 where nothing leads to it. */
+  readonly place: Int32Array;
+  /** By node: how many nodes its subtree has. */
+  readonly size: Int32Array;
+  readonly parent: Int32Array;
+  /** By node: the lowest place that its subtree is joined to, other than by the only cable to its parent. */
+  readonly low: Int32Array;
+  /** By node: the node whose subtree is its block and all that lies behind that. */
+  readonly blockTop: Int32Array;
+}
+
+function* searchFromRoot(graph: RepairedGraph): Steps<SearchTree> {
+  const count = graph.devices.length;
+  const place = new Int32Array(count).fill(NONE);
+  const low = new Int32Array(count);
+  const size = new Int32Array(count).fill(1);
+  const parent = new Int32Array(count).fill(NONE);
+  const order: number[] = [];
+  const stack: { readonly node: number; readonly neighbours: readonly number[]; next: number }[] = [];
+  const enter = (node: number): void => {
+    place[node] = low[node] = order.length;
+    order.push(node);
+    stack.push({ node, neighbours: graph.neighbours(node), next: 0 });
+  };
+  enter(ROOT);
+  const pause = new Pause();
+  for (let top = stack.at(-1); top; top = stack.at(-1)) {
+    if (pause.due(COST.key)) yield;
+    const { node } = top;
+    const neighbour = top.neighbours[top.next++];
+    if (neighbour === undefined) {
+      stack.pop();
+      const up = parent[node] ?? NONE;
+      if (up === NONE) continue;
+      low[up] = Math.min(low[up] ?? 0, low[node] ?? 0);
+      size[up] = (size[up] ?? 0) + (size[node] ?? 0);
+    } else if (place[neighbour] === NONE) {
+      parent[neighbour] = node;
+      enter(neighbour);
+    } else if (neighbour !== parent[node] || graph.cables(node, neighbour) > 1)
+      low[node] = Math.min(low[node] ?? 0, place[neighbour] ?? 0);
+  }
+  const blockTop = new Int32Array(count).fill(NONE);
+  for (const node of order) {
+    const up = parent[node] ?? NONE;
+    const begins = up === NONE || (low[node] ?? 0) >= (place[up] ?? 0);
+    blockTop[node] = begins ? node : (blockTop[up] ?? node);
+  }
+  return { order: Int32Array.from(order), place, size, parent, low, blockTop };
+}
 
 const MAX_NAMED_DEVICES = 100;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { ManualClock } from "./clock.ts";
-import { reportClockSkew } from "./clock-skew.ts";
-import { createLogger } from "./logger.ts";
+import { ManualClock } from "../lib/clock.ts";
+import { createLogger } from "../lib/logger.ts";
+import { reportClockSkew } from "./storage.ts";
 
 test("a clock that is set back is reported once, and again when it is set back again", async () => {
   const lines: string[] = [];
