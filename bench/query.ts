@@ -7,8 +7,8 @@
 import { Drawings } from "../src/api/endpoints/drawings.ts";
 import { ENDPOINTS } from "../src/api/endpoints/endpoints.ts";
 import { listRepresentation } from "../src/api/endpoints/list.ts";
-import { parseQueryString } from "../src/api/endpoints/read-handler.ts";
 import type { ReadContext } from "../src/api/endpoints/read-context.ts";
+import { parseQueryString } from "../src/api/endpoints/read-handler.ts";
 import { PLAIN } from "../src/api/onos/dialect.ts";
 import { throwIfFault } from "../src/api/response/query-problem.ts";
 import { SharedChunks } from "../src/api/stream/shared-chunks.ts";

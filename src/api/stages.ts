@@ -39,7 +39,7 @@ import { Cancelled } from "../lib/scheduler.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
 import { AuditLog } from "./auth/audit.ts";
 import { authProblem } from "./auth/auth-problem.ts";
-import { type Authenticator, INTERNAL_USER } from "./auth/authenticate.ts";
+import { type Authenticator, INTERNAL_CREDENTIAL } from "./auth/authenticate.ts";
 import { KnownHosts } from "./auth/known-hosts.ts";
 import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
 import { Logins } from "./auth/logins.ts";
@@ -255,9 +255,15 @@ export class RequestHandler implements Handler {
     return this.#complete(exchange, this.#problems.respondTo(exchange, misdirected));
   }
 
-  #handleOwn(request: Request, connection: ConnectionInfo, stages: readonly Stage[]): Result {
+  #handleOwn(
+    request: Request,
+    connection: ConnectionInfo,
+    stages: readonly Stage[],
+  ): SerializedResponse | Result {
     const credential = this.#credentials.ofOwnProcess(request);
     if (credential) connection.markAuthenticated();
+    const cached = credential?.role === "reader" ? this.#findCached(request) : undefined;
+    if (cached) return this.#recordCached(request, connection, cached);
     const { clock } = this.#options;
     return this.#respond(
       new Exchange(request, connection, credential, this.#prefixes, clock.monotonic()),
@@ -401,7 +407,9 @@ export class RequestHandler implements Handler {
    * is the same as without: a probe must not fail because of them.
    */
   #readiness(exchange: Exchange): ReturnType<Stage> {
-    if (exchange.credential || exchange.request.header("authorization") === null)
+    const { credential, connection, request } = exchange;
+    // A reader process has checked the credentials of what it relays.
+    if (credential || connection.isOwnProcess || request.header("authorization") === null)
       return this.#respondToProbe(exchange);
     return this.#credentials.check(exchange).then((result) => {
       if (result.outcome === "ok") exchange.credential = result;
@@ -439,8 +447,8 @@ export class RequestHandler implements Handler {
   };
 
   /** The login of a client of a reader process. */
-  readonly #checkLogin = ({ path, user, request, connection }: Exchange): ReturnType<Stage> =>
-    user === INTERNAL_USER && path === LOGIN_CHECK_PATH
+  readonly #checkLogin = ({ path, credential, request, connection }: Exchange): ReturnType<Stage> =>
+    credential === INTERNAL_CREDENTIAL && path === LOGIN_CHECK_PATH
       ? this.#logins.checkForReader(request, connection)
       : undefined;
 

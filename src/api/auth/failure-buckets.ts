@@ -4,7 +4,8 @@
  *
  * `FailureBuckets` counts failed logins per key. A key may fail `burst` times at once, and each failure is forgotten after
  * `refillMs`, one after the other. That is sooner than many addresses come round again, so a key also has its recent
- * failures, each of which is remembered for a minute. They decide an order only. A key without failures is not stored.
+ * failures, each of which is remembered for a minute. They decide an order only, and
+ * go with the key when room is made. A key without failures is not stored.
  *
  * When `maxKeys` keys have failures, none is dropped for a new one: otherwise a client with many addresses could erase the
  * failures of all keys, its own included. Keys that find no room share a counter with their neighbours in the network.

@@ -6,8 +6,9 @@
  *   pair or its address may not fail once more; it waits until a failure is forgotten (one a second for a pair).
  * - Of the attempts that may be checked, one from the address with the fewest failures in the last minutes is next, and of
  *   equal addresses from the one that came last. So a client without failures is served at once while many addresses guess.
- * - Of the attempts of one address, those of connections with the fewest failures are first, and of equal ones the oldest.
- *   So a client that shares its pair with a guesser is served before the guesser.
+ * - Of the attempts of one address, those of connections with the fewest failures are first, so that a client that shares
+ *   its pair with a guesser is served before the guesser. Of equal connections the pairs take turns, so that many guesses at
+ *   one name delay another user by one guess, and of one pair the oldest attempt is first.
  *
  * When too many attempts wait, the last one in this order is refused.
  */
@@ -43,6 +44,8 @@ interface WaitingAttempt {
   readonly attempt: LoginAttempt;
   /** Called once: without a refusal, the attempt is checked now. */
   readonly settle: (refusal: LoginRefusal | undefined) => void;
+  /** Number of attempts of the same pair that waited when this one came. */
+  readonly rank: number;
 }
 
 const MIN_TIMER_MS = 5;
@@ -83,9 +86,10 @@ export class LoginQueue {
   }
 
   #enqueue(attempt: LoginAttempt, settle: WaitingAttempt["settle"]): void {
-    const waiting: WaitingAttempt = { attempt, settle };
+    const rank = this.#countOf(attempt);
+    const waiting: WaitingAttempt = { attempt, settle, rank };
     const waitMs = this.#waitMs(attempt);
-    const isNext = waitMs === 0 && this.#countOf(attempt) === 0;
+    const isNext = waitMs === 0 && rank === 0;
     if (isNext && this.#running < this.#options.maxRunning) {
       // No other attempt may run now. This one does, also for a client that has closed its sending side by now.
       this.#start(waiting);
@@ -100,9 +104,9 @@ export class LoginQueue {
   }
 
   #add(waiting: WaitingAttempt): void {
-    const { addressKey, connectionFailures } = waiting.attempt;
+    const { addressKey } = waiting.attempt;
     const list = this.#waiting.get(addressKey) ?? [];
-    const behind = list.findIndex((other) => other.attempt.connectionFailures > connectionFailures);
+    const behind = list.findIndex((other) => isBefore(waiting, other));
     list.splice(behind < 0 ? list.length : behind, 0, waiting);
     this.#waiting.delete(addressKey);
     this.#waiting.set(addressKey, list);
@@ -224,5 +228,9 @@ export class LoginQueue {
     this.#options.addresses.remove(addressKey);
   }
 }
+
+const isBefore = (one: WaitingAttempt, other: WaitingAttempt): boolean =>
+  one.attempt.connectionFailures < other.attempt.connectionFailures ||
+  (one.attempt.connectionFailures === other.attempt.connectionFailures && one.rank < other.rank);
 
 const refusalAfter = (ms: number): LoginRefusal => ({ retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) });

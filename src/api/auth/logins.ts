@@ -79,7 +79,9 @@ export class Logins {
   /** Throws a `Problem` when the user may not read this path. */
   requireRole(exchange: Exchange): void {
     const { request, connection, credential, path } = exchange;
-    const problem = credential && roleProblem(credential, path);
+    // Without this, an exchange without credentials would count as one of the service itself, whose user has no name.
+    if (!credential) throw new Error("the role is required before the credentials are checked");
+    const problem = roleProblem(credential, path);
     if (!problem) return;
     const { address } = this.clientOf(request, connection);
     this.#audit.refused("forbidden", {
