@@ -65,7 +65,7 @@ import { type ProcessCounters, RequestCounters } from "./metrics/process-counter
 import { type RecordedResponse, RequestRecorder } from "./metrics/request-recorder.ts";
 import { UsageRecorder, userUsages } from "./metrics/usage-counters.ts";
 import type { OnosOptions } from "./onos/onos-dialect.ts";
-import { createPrefixes, type Prefixes } from "./onos/prefixes.ts";
+import { createPrefixes, isInterfacePath, type Prefixes } from "./onos/prefixes.ts";
 import { addHeaders } from "./response/add-headers.ts";
 import { BodyRenderer, type PreparedResponse } from "./response/body-renderer.ts";
 import { createCommonHeaders, LOG_HEADER } from "./response/common-headers.ts";
@@ -501,7 +501,7 @@ export class RequestHandler implements Handler {
 
   readonly #servePage = async (exchange: Exchange): Promise<Response> => {
     const { path, request, connection, user } = exchange;
-    exchange.readName = "page";
+    exchange.readName = isInterfacePath(path, this.#prefixes) ? "other" : "page";
     const headers = this.#perRequestHeaders(exchange);
     return this.#service.respond(request, path, headers, this.#owner.of(user), connection);
   };

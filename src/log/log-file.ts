@@ -141,6 +141,8 @@ export const filesOfLog = (path: string): string[] => ["", "-wal", "-shm"].map((
 
 /** Moves a log that is not open, with its history. */
 export function moveLog(path: string, to: string): void {
+  // SQLite would take a WAL that was left there for one of this log.
+  for (const file of filesOfLog(to)) rmSync(file, { force: true });
   for (const [n, file] of filesOfLog(path).entries())
     if (existsSync(file)) renameSync(file, filesOfLog(to)[n] ?? "");
 }

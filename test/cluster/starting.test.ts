@@ -7,6 +7,8 @@ import { type ClusterNames, clusterNames } from "../../src/cluster/nats/cluster-
 import { systemClock } from "../../src/lib/clock.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
+import { COPY_TO_DELETE } from "../../src/log/jetstream/position.ts";
+import { changeIdentity, newIdentity } from "../../src/log/log-file.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
 import { Compactor } from "../../src/view/compactor.ts";
@@ -156,6 +158,12 @@ describe("a single node with the section cluster", () => {
       await using _a = await startOn(data, names);
     }
     await singleNode(data);
+    {
+      await using a = await startOn(data, names);
+      expect(a.log.stats().newest).toBe(0);
+    }
+    // Nor where the copy is of no use any more.
+    changeIdentity(join(data, "cluster-test.sqlite"), newIdentity(), COPY_TO_DELETE);
     await using a = await startOn(data, names);
     expect(a.log.stats().newest).toBe(0);
     expect(existsSync(join(data, "log.sqlite"))).toBe(true);

@@ -36,7 +36,10 @@ interface Copy {
 }
 
 /** The log follows the stream once it is started. Rejects with `LogError`. */
-export async function openJetStreamLog(options: OpenOptions): Promise<JetStreamLog> {
+export async function openJetStreamLog(given: OpenOptions): Promise<JetStreamLog> {
+  // A folder with a copy has been in the cluster: a log of a single node beside it is of other times, also when the copy goes.
+  const hasCopy = given.path !== IN_MEMORY && existsSync(given.path);
+  const options = hasCopy ? { ...given, singlePath: undefined } : given;
   const copy = await openCopy(options);
   try {
     const { local, position, trouble, isFresh } = copy

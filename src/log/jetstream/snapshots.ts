@@ -121,7 +121,7 @@ export class ClusterSnapshots {
   ): Promise<boolean> {
     const { revision, time, graphTime, versions, pages } = snapshot;
     const facts: ClusterSnapshotFacts = { format: FORMAT, ...identity, revision, time, graphTime, versions };
-    const place = placeToReplace(await this.#places(() => this.#open()), identity.position.created);
+    const place = placeToReplace(await this.#places(() => this.#open()), identity);
     const options = { max_chunk_size: CHUNK_BYTES };
     const snapshotText = signText(this.#key, this.#options.bucket, facts);
     const metadata = { snapshot: snapshotText };
@@ -237,10 +237,18 @@ export class ClusterSnapshots {
   }
 }
 
-/** One that is no snapshot of this stream, else the older one. */
-function placeToReplace(places: readonly Place[], created: string): Place {
-  const age = ({ snapshot }: Place) =>
-    snapshot?.facts.position.created === created ? snapshot.facts.revision : -1;
+/**
+ * An empty place or one with a snapshot of another stream, else one with a snapshot of another log (of a node that wanted to
+ * begin this stream and was not the first), else the one with the older snapshot.
+ */
+function placeToReplace(
+  places: readonly Place[],
+  { log, position: { created } }: Pick<ClusterSnapshotFacts, "log" | "position">,
+): Place {
+  const age = ({ snapshot }: Place) => {
+    if (snapshot?.facts.position.created !== created) return -2;
+    return snapshot.facts.log === log ? snapshot.facts.revision : -1;
+  };
   const [first, ...others] = places;
   if (!first) throw new Error("there is no place for a snapshot");
   return others.reduce((oldest, place) => (age(place) < age(oldest) ? place : oldest), first);

@@ -20,9 +20,15 @@ export async function goOnAlone(config: Pick<Config, "data" | "users">, logger: 
   const dataDir = dataDirOf(config);
   if (dataDir === undefined || !statSync(dataDir, { throwIfNoEntry: false })?.isDirectory()) return;
   const path = join(dataDir, LOG_FILE);
-  if (existsSync(path)) return;
   const [cluster, ...others] = readdirSync(dataDir).flatMap((file) => clusterOfCopy(file) ?? []);
   if (cluster === undefined) return;
+  if (existsSync(path)) {
+    const message =
+      "started without the section cluster: this node goes on alone from log.sqlite and with its own users, not from its copy " +
+      "of the cluster's log; to go on from the copy, stop it, move log.sqlite away and start it again";
+    logger.warn(message, { cluster: [cluster, ...others].join(",") });
+    return;
+  }
   if (others.length > 0)
     throw new StartupError(
       "log",

@@ -3,6 +3,7 @@
  * Loads nothing of NATS, so that a single node does not.
  */
 
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ReloadableUsers } from "../../api/auth/users.ts";
 import type { ClusterStatus } from "../../api/cluster-status.ts";
@@ -61,15 +62,21 @@ export async function shareUsers(
   logger: Logger,
 ): Promise<SharedUsers | undefined> {
   const { shareUsers: isShared, name, replicas } = config.cluster;
-  if (!cluster || !isShared) return undefined;
-  const { SharedUsers } = await import("../../cluster/shared-users.ts");
+  if (!cluster) return undefined;
   const dataDir = dataDirOf(config);
+  const copyPath = dataDir === undefined ? undefined : join(dataDir, sharedUsersFile(name));
+  if (!isShared) {
+    // Users that were shared once would replace those of now when the node goes on alone.
+    if (copyPath !== undefined) await rm(copyPath, { force: true });
+    return undefined;
+  }
+  const { SharedUsers } = await import("../../cluster/shared-users.ts");
   const shared = new SharedUsers({
     nats: cluster.nats,
     bucket: cluster.names.users,
     replicas,
     secret: cluster.secret,
-    copyPath: dataDir === undefined ? undefined : join(dataDir, sharedUsersFile(name)),
+    copyPath,
     clock,
     logger,
     onMalformed: (entry) => cluster.foreign.countEntry("users", entry),
