@@ -5,7 +5,7 @@ import type { Response } from "../http1/response.ts";
 import type { Credential } from "./auth/authenticate.ts";
 import type { Dialect } from "./onos/dialect.ts";
 import { dialectOf, type Prefixes } from "./onos/prefixes.ts";
-import { Problem } from "./response/problem.ts";
+import { ProblemDetails } from "./response/problem.ts";
 
 /** Means the same as the parameter `min-revision`. */
 export const MIN_REVISION_HEADER = "gazetteer-min-revision";
@@ -134,8 +134,8 @@ export function pathOf(target: string): string {
   return queryStart < 0 ? target : target.slice(0, queryStart);
 }
 
-export const targetTooLong = (target: string, maxBytes: number): Problem =>
-  new Problem(
+export const targetTooLong = (target: string, maxBytes: number): ProblemDetails =>
+  new ProblemDetails(
     "uri-too-long",
     `The path and query are ${target.length} bytes long; at most ${maxBytes} are allowed.`,
   );

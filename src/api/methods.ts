@@ -1,5 +1,5 @@
 /** The methods of the interface: it only reads. */
-import { Problem } from "./response/problem.ts";
+import { ProblemDetails } from "./response/problem.ts";
 
 export const ALLOWED_METHODS = "GET, HEAD, OPTIONS";
 
@@ -7,7 +7,11 @@ export const isReadMethod = (method: string): method is "GET" | "HEAD" =>
   method === "GET" || method === "HEAD";
 
 /** `advice` says what to do instead. */
-export const methodNotAllowed = (method: string, advice = "Use GET."): Problem =>
-  new Problem("method-not-allowed", `${method} is not supported: this interface only reads. ${advice}`, {
-    Allow: ALLOWED_METHODS,
-  });
+export const methodNotAllowed = (method: string, advice = "Use GET."): ProblemDetails =>
+  new ProblemDetails(
+    "method-not-allowed",
+    `${method} is not supported: this interface only reads. ${advice}`,
+    {
+      Allow: ALLOWED_METHODS,
+    },
+  );

@@ -70,7 +70,7 @@ import { addHeaders } from "./response/add-headers.ts";
 import { BodyRenderer, type PreparedResponse } from "./response/body-renderer.ts";
 import { createCommonHeaders, LOG_HEADER } from "./response/common-headers.ts";
 import { type Cors, createCors } from "./response/cors.ts";
-import { Problem, UnknownResourceProblem } from "./response/problem.ts";
+import { ProblemDetails, UnknownResourceProblem } from "./response/problem.ts";
 import { ProblemResponder } from "./response/problem-response.ts";
 import { type CachedResponse, ResponseCache } from "./response/response-cache.ts";
 import { SseHub } from "./stream/sse-hub.ts";
@@ -83,7 +83,7 @@ const SERVER_WIDE = "*";
 
 type Result = Response | Promise<Response>;
 
-/** Returns the response, now or later, or nothing to pass the request on. Throws a `Problem` to refuse it. */
+/** Returns the response, now or later, or nothing to pass the request on. Throws a `ProblemDetails` to refuse it. */
 type Stage = (exchange: Exchange) => Response | Promise<Response | undefined> | undefined;
 
 /** Whether the credentials of the request play no part. Those of `/readyz` decide how much it says. */
@@ -323,7 +323,7 @@ export class RequestHandler implements Handler {
   }
 
   onParseError({ code, detail }: ParseError): Response {
-    return this.#problems.respond(new Problem(code, detail), "unreadable");
+    return this.#problems.respond(new ProblemDetails(code, detail), "unreadable");
   }
 
   onError(error: unknown): Response {
@@ -554,9 +554,9 @@ export class RequestHandler implements Handler {
     return { ...rateLimitHeaders, ...this.#cors.headers(request.header("origin")) };
   }
 
-  readonly #overloaded = (): Problem => {
+  readonly #overloaded = (): ProblemDetails => {
     this.#counters.countShed();
-    return new Problem("overloaded", "The service is overloaded; try again in a moment.", {
+    return new ProblemDetails("overloaded", "The service is overloaded; try again in a moment.", {
       "Retry-After": "2",
     });
   };

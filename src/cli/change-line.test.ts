@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Device, Host, Link } from "../model/entity.ts";
 import { type EntityChange, renderChangeLine } from "./change-line.ts";
-import type { Point } from "./network-names.ts";
+import type { ConnectPointJson } from "./network-names.ts";
 
 const tracking = { firstSeen: "", lastChanged: "", sources: [], revision: 1 };
 const device = (overrides: Partial<Device> = {}): Device => ({
@@ -36,7 +36,8 @@ const host = (port: string): Host => ({
 });
 
 /** Nothing has a name but the port 2 of `of:1`. */
-const textOf = ({ device, port }: Point): string => `${device}/${port}${port === "2" ? "[eth2]" : ""}`;
+const textOf = ({ device, port }: ConnectPointJson): string =>
+  `${device}/${port}${port === "2" ? "[eth2]" : ""}`;
 const render = (change: EntityChange, colour: boolean): string =>
   renderChangeLine(change, colour, { textOf });
 

@@ -5,7 +5,7 @@
 import { idOf } from "../client/types.ts";
 import type { Entities, HostLocation, Link } from "../model/entity.ts";
 import { type Kind, portId } from "../model/ids.ts";
-import type { NetworkNames, Point } from "./network-names.ts";
+import type { ConnectPointJson, NetworkNames } from "./network-names.ts";
 import { createStyler, formatCell, type TextStyle } from "./table.ts";
 
 export interface EntityChange {
@@ -50,7 +50,7 @@ const FIELDS_SHOWN_WHEN_ADDED: Readonly<Record<Kind, readonly string[]>> = {
 type LineNames = Pick<NetworkNames, "textOf">;
 
 /** The devices and ports whose names the line of a change shows. */
-export function pointsOfChange({ value, before }: EntityChange): Point[] {
+export function pointsOfChange({ value, before }: EntityChange): ConnectPointJson[] {
   if ("src" in value) return [value.src, value.dst];
   if ("element" in value) return [{ device: value.element, port: value.port }];
   const hosts = [value, before].filter((host) => host !== undefined && "locations" in host);
@@ -90,7 +90,7 @@ function nameShown(value: Entities[Kind], { textOf }: LineNames): string | undef
 }
 
 const idText = ({ device, port }: Link["src"]): string => portId(device, port);
-const pointOf = ({ elementId, port }: HostLocation): Point => ({ device: elementId, port });
+const pointOf = ({ elementId, port }: HostLocation): ConnectPointJson => ({ device: elementId, port });
 
 function formatDifference(
   field: string,

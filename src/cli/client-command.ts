@@ -8,17 +8,12 @@ import { createTlsFetch, TLS_FLAGS, tlsFilesOf } from "./client-tls.ts";
 import type { Context } from "./command.ts";
 import { CommandFailure, usageFailure } from "./failure.ts";
 import { readServers, serversPath } from "./servers-file.ts";
-import {
-  type AddressOrigin,
-  DEFAULT_URL,
-  resolveServiceAddress,
-  type ServiceAddress,
-} from "./service-url.ts";
+import { type AddressOrigin, DEFAULT_URL, resolveServiceAddress, type ServiceTarget } from "./service-url.ts";
 import { escapeControlCharacters } from "./table.ts";
 import { parseTimeArgument } from "./time-argument.ts";
 
 export const RESOURCES = ["devices", "links", "hosts", "topology"] as const satisfies readonly WatchTarget[];
-export type Resource = (typeof RESOURCES)[number];
+export type ListedResource = (typeof RESOURCES)[number];
 
 /** Which service to read from. */
 export const SERVICE_FLAGS: readonly Flag[] = [
@@ -47,7 +42,7 @@ export async function withClient<T>(
   }
 }
 
-export function parseResource(name: string | undefined): Resource {
+export function parseResource(name: string | undefined): ListedResource {
   const resource = RESOURCES.find((candidate) => candidate === name);
   if (resource) return resource;
   if (name === undefined) throw usageFailure(`wants one of ${RESOURCES.join(", ")}`);
@@ -103,7 +98,7 @@ export function wantsJson(args: Arguments): boolean {
 export const wantsColour = ({ terminal, env }: Context): boolean => terminal && !env.NO_COLOR;
 
 /** Details come from the network, so control characters in them are escaped. Unexpected errors stay as they are. */
-export function asCommandFailure(error: unknown, address: ServiceAddress): unknown {
+export function asCommandFailure(error: unknown, address: ServiceTarget): unknown {
   if (error instanceof SyntaxError) {
     return new CommandFailure("the response is not JSON; is that a Gazetteer?");
   }
@@ -148,7 +143,7 @@ const ADDRESS_HINTS: Readonly<Record<AddressOrigin, string>> = {
 };
 
 /** What to do when the service does not accept the credentials. */
-function credentialsHint({ url, credentialsFrom, urlFrom }: ServiceAddress): string {
+function credentialsHint({ url, credentialsFrom, urlFrom }: ServiceTarget): string {
   const login = `gazetteer login ${url.origin}${url.pathname === "/" ? "" : url.pathname}`;
   switch (credentialsFrom) {
     case "none":

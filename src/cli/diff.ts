@@ -3,10 +3,10 @@ import type { Client } from "../client/client.ts";
 import type { DiffResult } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
+  type ListedResource,
   OUTPUT_FLAG,
   parseQuery,
   RESOURCES,
-  type Resource,
   SERVICE_FLAGS,
   SERVICE_NOTE,
   wantsColour,
@@ -62,7 +62,7 @@ ${SERVICE_NOTE}`,
 
 interface Operands {
   readonly times: readonly string[];
-  readonly resource: Resource;
+  readonly resource: ListedResource;
   readonly parameters: readonly string[];
 }
 

@@ -12,7 +12,7 @@ import type { Command, Context } from "./command.ts";
 import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
 import { promptLines, readLine } from "./prompt.ts";
 import { readServers, serversPath, writeServers } from "./servers-file.ts";
-import { DEFAULT_URL, environmentCredentials, parseServiceUrl, type ServiceAddress } from "./service-url.ts";
+import { DEFAULT_URL, environmentCredentials, parseServiceUrl, type ServiceTarget } from "./service-url.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 export const loginCommand: Command = {
@@ -111,7 +111,7 @@ async function readPassword(context: Context): Promise<string> {
 }
 
 /** One read that needs credentials. */
-async function verify(address: ServiceAddress): Promise<void> {
+async function verify(address: ServiceTarget): Promise<void> {
   let topology: unknown;
   try {
     const fetch = await createTlsFetch(address.tlsFiles);

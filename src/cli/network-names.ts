@@ -10,7 +10,7 @@ import { isRow, type Row, valueAt } from "./columns.ts";
 import { fetchPages } from "./pages.ts";
 
 /** A device, or one of its ports, in unchecked JSON. */
-export interface Point {
+export interface ConnectPointJson {
   readonly device?: unknown;
   readonly port?: unknown;
 }
@@ -38,13 +38,13 @@ export class NetworkNames {
   readonly nameOf = (device: unknown): string | undefined => this.#devices.get(deviceKey(String(device)));
 
   /** `leaf-1/eth3`, as far as both have names. */
-  readonly namesOf = ({ device, port }: Point): string | undefined => {
+  readonly namesOf = ({ device, port }: ConnectPointJson): string | undefined => {
     const names = [this.nameOf(device), this.#portName(device, port)].filter((name) => name !== undefined);
     return names.length === 0 ? undefined : names.join("/");
   };
 
   /** `leaf-1/3[eth3]`; the id of the device where it has no name. */
-  readonly textOf = ({ device, port }: Point): string => {
+  readonly textOf = ({ device, port }: ConnectPointJson): string => {
     const name = this.#portName(device, port);
     return `${this.nameOf(device) ?? device}/${port}${name === undefined ? "" : `[${name}]`}`;
   };
@@ -54,7 +54,7 @@ export class NetworkNames {
   }
 
   /** Loads the names of these devices, and of the ports of those that are given with a port. */
-  async load(points: readonly Point[]): Promise<void> {
+  async load(points: readonly ConnectPointJson[]): Promise<void> {
     const given = points.filter(({ device }) => typeof device === "string");
     const devices = given.map(({ device }) => String(device));
     const withPorts = given.filter(({ port }) => port !== undefined).map(({ device }) => String(device));

@@ -5,11 +5,11 @@
  */
 import type { Query } from "../client/types.ts";
 import { formatsOf } from "../formats/formats.ts";
-import { parseQuery, parseResource, type Resource } from "./client-command.ts";
+import { type ListedResource, parseQuery, parseResource } from "./client-command.ts";
 import { usageFailure } from "./failure.ts";
 
 export interface ReadTarget {
-  readonly resource: Resource;
+  readonly resource: ListedResource;
   /** Below `/controller/v1/`, with encoded segments. */
   readonly path: string;
   readonly query: Query;
@@ -46,7 +46,7 @@ export function parseReadTarget(operands: readonly string[]): ReadTarget {
   return { resource, path, query, id, listKey: undefined, formats: ITEM_FORMATS };
 }
 
-function listTarget(resource: Resource, kind: Resource | "ports", query: Query): ReadTarget {
+function listTarget(resource: ListedResource, kind: ListedResource | "ports", query: Query): ReadTarget {
   const formats = formatsOf(kind)
     .filter((format) => !format.stream)
     .map((format) => format.name);

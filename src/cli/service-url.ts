@@ -18,7 +18,7 @@ export const DEFAULT_URL = "http://127.0.0.1:8181";
 export type AddressOrigin = "--url" | "--server" | "GAZETTEER_URL" | "current server" | "default" | "URL";
 export type CredentialsOrigin = "address" | "GAZETTEER_CREDENTIALS" | "servers file" | "login" | "none";
 
-export interface ServiceAddress {
+export interface ServiceTarget {
   readonly url: URL;
   readonly urlFrom: AddressOrigin;
   /** `NAME:PASSWORD`. */
@@ -38,7 +38,7 @@ export async function resolveServiceAddress(
   flags: AddressFlags,
   env: Context["env"],
   readStored: () => Promise<StoredServers>,
-): Promise<ServiceAddress> {
+): Promise<ServiceTarget> {
   const { text, urlFrom, server } = await chooseAddress(flags, env, readStored);
   const { url, credentials: inUrl } = parseServiceUrl(text, urlFrom);
   const readServer = async () => {

@@ -20,7 +20,7 @@ import type { ParsedQuery } from "./query.ts";
 
 export type ChangeEvent = "added" | "updated" | "removed";
 
-export interface Change {
+export interface ResourceChange {
   readonly event: ChangeEvent;
   readonly resource: Kind;
   readonly id: string;
@@ -38,7 +38,7 @@ type PacedGenerator<Item> = Generator<Item | undefined, void, void>;
 
 /** A change with the revision that made it and its epoch milliseconds. */
 export interface CommittedChange {
-  readonly change: Change;
+  readonly change: ResourceChange;
   readonly revision: number;
   readonly time: number;
 }
@@ -58,7 +58,7 @@ export function filterEntry(
   stored: LogEntry,
   scope: readonly Kind[],
   { filters, includesMissing }: ChangeQuery,
-): Change | undefined {
+): ResourceChange | undefined {
   const entry = includesMissing ? asEntity(stored) : stored;
   const { id, before, after, changed } = entry;
   const resource = scope.find((kind) => kind === entry.kind);
@@ -82,7 +82,7 @@ function asEntity(entry: LogEntry): LogEntry {
 
 /** A change, and where it is in its batch: the changes of a batch before it have smaller positions. */
 export interface BatchChange {
-  readonly change: Change;
+  readonly change: ResourceChange;
   readonly position: number;
 }
 
@@ -213,7 +213,7 @@ const lengthOf = ({ before, after }: Texts): number => (before?.length ?? 0) + (
 const entryBytes = (key: string, entry: LogEntry): number => ENTRY_BYTES + key.length + lengthOf(entry);
 
 /** A change between two states. `before` is the JSON in the first state; undefined when the entity is added. */
-export interface Difference extends Change {
+export interface Difference extends ResourceChange {
   readonly before: string | undefined;
 }
 

@@ -25,7 +25,7 @@ export interface SearchHit {
   readonly text: string;
 }
 
-export interface SearchResult {
+export interface SearchMatches {
   readonly hits: readonly SearchHit[];
   /** Whether these are all. */
   readonly complete: boolean;
@@ -76,7 +76,7 @@ interface Candidate {
   readonly index: number;
 }
 
-export function* searchState(state: NetworkState, terms: SearchTerms, limit: number): Steps<SearchResult> {
+export function* searchState(state: NetworkState, terms: SearchTerms, limit: number): Steps<SearchMatches> {
   const best: Candidate[] = [];
   const matches = new PageMatches();
   const pause = new Pause();

@@ -7,7 +7,7 @@ import type { ParsedQuery } from "./query.ts";
 import { parseTime } from "./revision.ts";
 
 /** Times are epoch milliseconds. */
-export interface Timeline {
+export interface ResolvedTimeline {
   readonly from: number;
   readonly to: number;
   /** Into how many equal spans the time is divided. */
@@ -23,7 +23,7 @@ interface RevisionTime {
   readonly time: number;
 }
 
-export function resolveTimeline(history: History, query: ParsedQuery): Timeline | QueryFault {
+export function resolveTimeline(history: History, query: ParsedQuery): ResolvedTimeline | QueryFault {
   const { view, log } = history;
   const { oldest, oldestTime } = log.stats();
   // Revision 0, the empty view, has no time: the time line begins with the first change.

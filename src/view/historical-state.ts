@@ -16,7 +16,7 @@ import {
 import { Collection, type Write } from "./collection.ts";
 import { type DeviceChange, DeviceLookup } from "./device-lookup.ts";
 import { EncodedPage } from "./encoded-page.ts";
-import { type HostCounts, hostCountsOf, withHostCounts } from "./host-counts.ts";
+import { type DeviceHostCounts, hostCountsOf, withHostCounts } from "./host-counts.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import {
   type Collections,
@@ -45,7 +45,7 @@ interface Base {
   readonly spellings: Spellings;
   readonly lookup: DeviceLookup;
   /** Undefined where they must be built from the values. */
-  readonly hostCounts: HostCounts | undefined;
+  readonly hostCounts: DeviceHostCounts | undefined;
   readonly graph: LinkGraph | undefined;
   readonly bytes: number;
 }

@@ -8,7 +8,7 @@ import type { HostLocation } from "../model/entity.ts";
 import type { Collection } from "./collection.ts";
 
 /** By the id of the device, as the locations have it. */
-export interface HostCounts {
+export interface DeviceHostCounts {
   /** A host with several locations counts once at each of its devices. */
   readonly located: LayeredMap<string, number>;
   /**
@@ -18,7 +18,7 @@ export interface HostCounts {
   readonly multihomed: LayeredMap<string, number>;
 }
 
-export const NO_HOSTS: HostCounts = { located: new LayeredMap(), multihomed: new LayeredMap() };
+export const NO_HOSTS: DeviceHostCounts = { located: new LayeredMap(), multihomed: new LayeredMap() };
 
 /** The JSON of a host before and after a change; null where it does not exist. */
 export interface HostChange {
@@ -27,7 +27,10 @@ export interface HostChange {
 }
 
 /** The counts after these changes. Each host may change once. */
-export function* withHostCounts(counts: HostCounts, changes: Iterable<HostChange>): Steps<HostCounts> {
+export function* withHostCounts(
+  counts: DeviceHostCounts,
+  changes: Iterable<HostChange>,
+): Steps<DeviceHostCounts> {
   const located = new Deltas();
   const multihomed = new Deltas();
   const pause = new Pause();
@@ -68,7 +71,7 @@ class Deltas {
 }
 
 /** The counts of all hosts. */
-export function* hostCountsOf(hosts: Collection): Steps<HostCounts> {
+export function* hostCountsOf(hosts: Collection): Steps<DeviceHostCounts> {
   const pages = yield* hosts.pages();
   function* added(): Generator<HostChange> {
     for (const page of pages) for (const i of page.ids.keys()) yield { before: null, after: page.value(i) };

@@ -16,7 +16,7 @@ import {
   resolvedIds,
 } from "./device-lookup.ts";
 import type { EncodedPage } from "./encoded-page.ts";
-import type { HostCounts } from "./host-counts.ts";
+import type { DeviceHostCounts } from "./host-counts.ts";
 import { LinkGraph } from "./link-graph.ts";
 
 /** The kinds whose ids contain ids of devices, and so have several spellings. */
@@ -47,7 +47,7 @@ export interface StateParts {
   readonly spellings: Spellings;
   readonly lookup: DeviceLookup;
   /** Computed when it is needed, where it is not known. */
-  readonly hostCounts: HostCounts | (() => Steps<HostCounts>);
+  readonly hostCounts: DeviceHostCounts | (() => Steps<DeviceHostCounts>);
   readonly graph: LinkGraph | (() => Steps<LinkGraph>);
   readonly graphTime: number | (() => Steps<number>);
   readonly live?: LiveIndexes;
@@ -64,7 +64,7 @@ export class RevisionState {
   /** What it does not share with the current state, where it is neither that nor in a cache. */
   ownBytes = 0;
   readonly #live: LiveIndexes | undefined;
-  readonly #hostCounts: HostCounts | SharedSteps<HostCounts>;
+  readonly #hostCounts: DeviceHostCounts | SharedSteps<DeviceHostCounts>;
   readonly #graph: LinkGraph | SharedSteps<LinkGraph>;
   readonly #graphTime: number | SharedSteps<number>;
 
@@ -144,7 +144,7 @@ export class RevisionState {
     return this.collections[kind].pages();
   }
 
-  *hostCounts(): Steps<HostCounts> {
+  *hostCounts(): Steps<DeviceHostCounts> {
     const counts = this.#hostCounts;
     return counts instanceof SharedSteps ? yield* counts.result() : counts;
   }

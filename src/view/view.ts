@@ -23,7 +23,7 @@ import { Collection, type EncodedValue } from "./collection.ts";
 import { type AmbiguousName, DeviceLookup, LookupChanges } from "./device-lookup.ts";
 import { EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
-import { type HostCounts, hostCountsOf, NO_HOSTS } from "./host-counts.ts";
+import { type DeviceHostCounts, hostCountsOf, NO_HOSTS } from "./host-counts.ts";
 import { Indexes, type IndexName, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
@@ -66,7 +66,7 @@ export interface NetworkState {
   /** Pauses only where pages have pending writes. The array never changes. */
   pages(kind: Kind | "missing" | "claims"): Steps<readonly EncodedPage[]>;
   /** How many hosts are located at each device. */
-  hostCounts(): Steps<HostCounts>;
+  hostCounts(): Steps<DeviceHostCounts>;
   linkGraph(): Steps<LinkGraph>;
   /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
   graphTime(): Steps<number>;

@@ -3,7 +3,7 @@
  * wrong: a client that guesses must not learn that a user name exists.
  */
 import { SERVICE_ENDPOINTS } from "../endpoints/service-endpoints.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import type { Credential } from "./authenticate.ts";
 import type { CertificateAuthResult } from "./certificate.ts";
 
@@ -14,18 +14,18 @@ const METRICS_PATHS: readonly string[] = SERVICE_ENDPOINTS.filter(({ access }) =
 );
 
 /** The problem of a user who may not read this path. The health endpoints are not checked: they are for all. */
-export const roleProblem = ({ role }: Credential, path: string): Problem | undefined =>
+export const roleProblem = ({ role }: Credential, path: string): ProblemDetails | undefined =>
   role === "metrics" && !METRICS_PATHS.includes(path)
-    ? new Problem("forbidden", `This user may read ${METRICS_PATHS.join(", ")} only.`)
+    ? new ProblemDetails("forbidden", `This user may read ${METRICS_PATHS.join(", ")} only.`)
     : undefined;
 
-export function authProblem(result: Exclude<CertificateAuthResult, Credential>): Problem {
+export function authProblem(result: Exclude<CertificateAuthResult, Credential>): ProblemDetails {
   if (result.outcome === "throttled") {
     const seconds = String(result.retryAfterSeconds);
     const detail = `Too many logins have failed from this address; wait ${seconds} s.`;
-    return new Problem("too-many-failures", detail, { "Retry-After": seconds });
+    return new ProblemDetails("too-many-failures", detail, { "Retry-After": seconds });
   }
-  return new Problem("credentials-required", DETAILS[result.outcome], CHALLENGE);
+  return new ProblemDetails("credentials-required", DETAILS[result.outcome], CHALLENGE);
 }
 
 const WRONG =

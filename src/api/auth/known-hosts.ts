@@ -6,7 +6,7 @@ import type { Request } from "../../http1/request.ts";
 import { quote } from "../../lib/error-text.ts";
 import { isHealthPath } from "../endpoints/health.ts";
 import { pathOf } from "../exchange.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 
 export class KnownHosts {
   readonly #names: ReadonlySet<string>;
@@ -21,11 +21,11 @@ export class KnownHosts {
   }
 
   /** The problem of a request for another host. Probes use addresses, so the host of the health endpoints may be any. */
-  check({ authority, target }: Request): Problem | undefined {
+  check({ authority, target }: Request): ProblemDetails | undefined {
     const isKnown = authority !== null && this.#names.has(canonical(authority.replace(/:\d*$/, "")));
     if (isKnown || isHealthPath(pathOf(target))) return undefined;
     const named = authority === null ? "A request without a Host" : `The host ${quote(authority)}`;
-    return new Problem(
+    return new ProblemDetails(
       "misdirected-request",
       `${named} is not one of this service; its names are the operator's key hosts.`,
     );

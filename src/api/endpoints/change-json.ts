@@ -1,9 +1,9 @@
 /** The JSON of a change, the same in an event of a stream and in the body of `since`. */
-import type { Change } from "../../query/changes.ts";
+import type { ResourceChange } from "../../query/changes.ts";
 import type { Dialect } from "../onos/dialect.ts";
 
 /** The change in a dialect; undefined when it only changes fields that the dialect does not have. */
-export function changeIn<C extends Change>(dialect: Dialect, change: C): C | undefined {
+export function changeIn<C extends ResourceChange>(dialect: Dialect, change: C): C | undefined {
   const { event, resource, value } = change;
   const fields = dialect.fields(resource);
   if (!fields) return change;
@@ -14,7 +14,7 @@ export function changeIn<C extends Change>(dialect: Dialect, change: C): C | und
 
 /** The members of the object, without its braces: `since` puts `event` before them. */
 export function changeMembers(
-  { resource, value, changed, event }: Change,
+  { resource, value, changed, event }: ResourceChange,
   revision: number,
   time: number,
 ): string {

@@ -11,7 +11,7 @@ import { clusterOf, type NetworkState } from "../../view/view.ts";
 import type { Dialect } from "../onos/dialect.ts";
 import type { Schema } from "../openapi/components.ts";
 import { FIRST, LINK, SECOND } from "../openapi/example-network.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import type { Content, Representation } from "../response/representation.ts";
 import { type Endpoint, type EndpointText, ITEM_PARAMETERS, matchExactly } from "./endpoint.ts";
 import { partRepresentation } from "./entity.ts";
@@ -102,7 +102,7 @@ function* clusterRepresentation(
   if (!cluster) {
     const last = clusters.length - 1;
     const allowed = last < 0 ? "there are none" : `they count from 0 to ${last}`;
-    throw new Problem("not-found", `There is no cluster ${n}; ${allowed}.`);
+    throw new ProblemDetails("not-found", `There is no cluster ${n}; ${allowed}.`);
   }
   return partRepresentation(context, query, state, {
     key: `cluster ${n} ${part}`,

@@ -8,7 +8,7 @@ import type { ConnectPoint } from "../../model/ids.ts";
 import { findConnectPoint, isBroadcastPoint, isInfrastructure } from "../../query/connect-point.ts";
 import { parameterSet } from "../../query/parameters.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { type Endpoint, type EndpointText, ITEM_PARAMETERS } from "./endpoint.ts";
 import { devicePartRepresentation } from "./entity.ts";
 
@@ -41,7 +41,7 @@ function connectPointEndpoint(options: ConnectPointOptions): Endpoint<ConnectPoi
             *render(state, { id }) {
               const point = yield* findConnectPoint(state, { device: id, port });
               if (!point)
-                throw new Problem("not-found", `There is no port ${quote(port)} at ${quote(device)}.`);
+                throw new ProblemDetails("not-found", `There is no port ${quote(port)} at ${quote(device)}.`);
               return JSON.stringify({ [fact]: yield* find(state, point) });
             },
           }),
@@ -58,7 +58,7 @@ function parseConnectPoint(text: string): ConnectPoint | undefined {
   if (colon <= 0) return undefined;
   const port = canonicalPort(text.slice(colon + 1));
   if (port !== undefined) return { device: text.slice(0, colon), port };
-  throw new Problem(
+  throw new ProblemDetails(
     "bad-path",
     `${quote(text.slice(colon + 1))} in the path is not a port: a decimal number, local or controller.`,
   );

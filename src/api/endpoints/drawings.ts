@@ -10,7 +10,7 @@ import { FairSemaphore } from "../../lib/fair-semaphore.ts";
 import { Quota } from "../../lib/quota.ts";
 import { type Arriving, type Paced, type Steps, waitFor } from "../../lib/steps.ts";
 import type { Topology } from "../../model/entity.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 
 /** Drawings of one user that wait or are under way. */
 const MAX_DRAWINGS_PER_USER = 16;
@@ -88,5 +88,7 @@ export class Drawings implements Disposable {
   }
 }
 
-const tooMany = (reason: string): Problem =>
-  new Problem("overloaded", `${reason}; try again in a moment.`, { "Retry-After": RETRY_AFTER_SECONDS });
+const tooMany = (reason: string): ProblemDetails =>
+  new ProblemDetails("overloaded", `${reason}; try again in a moment.`, {
+    "Retry-After": RETRY_AFTER_SECONDS,
+  });

@@ -21,7 +21,7 @@ import type { Dialect } from "../onos/dialect.ts";
 import type { Schema } from "../openapi/components.ts";
 import { FIRST } from "../openapi/example-network.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { problemOf } from "../response/query-problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
 import { type Endpoint, type EndpointText, ITEM_PARAMETERS, type Variant } from "./endpoint.ts";
@@ -135,7 +135,7 @@ class TextRepresentation implements Representation {
   }
 }
 
-/** Throws a `Problem` where there is no such entity. */
+/** Throws a `ProblemDetails` where there is no such entity. */
 function getEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect): EncodedValue {
   const found = findEntity(state, kind, id, dialect);
   if (found) return found;
@@ -162,11 +162,14 @@ function encodedValue(state: NetworkState, kind: Kind, id: string): EncodedValue
   return text === undefined ? undefined : { id, text };
 }
 
-function noEntity(state: NetworkState, kind: Kind, id: string, { acceptsNames }: Dialect): Problem {
+function noEntity(state: NetworkState, kind: Kind, id: string, { acceptsNames }: Dialect): ProblemDetails {
   const ambiguous = acceptsNames ? state.findAmbiguousName(kind, id) : undefined;
   return ambiguous
     ? problemOf(new AmbiguousNameFault(ambiguous))
-    : new Problem("not-found", `There is no ${kind.slice(0, -1)} ${quote(id)}${ID_HINTS[kind] ?? ""}.`);
+    : new ProblemDetails(
+        "not-found",
+        `There is no ${kind.slice(0, -1)} ${quote(id)}${ID_HINTS[kind] ?? ""}.`,
+      );
 }
 
 const ID_HINTS: Readonly<Partial<Record<Kind, string>>> = {

@@ -6,7 +6,7 @@ import { quote } from "../../lib/error-text.ts";
 import { MapSettings, MetricValues } from "../../model/map-settings.ts";
 import { CHANGED_MS, FIRST, SECOND } from "../openapi/example-network.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { StaticFile } from "../site/static-file.ts";
 import type { MetricOutcome } from "./map-source.ts";
 import { FILE_HEADERS, type ServiceEndpoint } from "./service-endpoint.ts";
@@ -55,8 +55,11 @@ export const getMapMetric: ServiceEndpoint = {
     const name = decodeName(path.slice(METRICS_PREFIX.length));
     const outcome: MetricOutcome | undefined = await map?.metric(name);
     if (!outcome)
-      throw new Problem("not-found", `There is no metric ${quote(name)}; ${SETTINGS_PATH} lists them.`);
-    if (!outcome.ok) throw new Problem("metrics-failed", `${name}: ${outcome.message}.`);
+      throw new ProblemDetails(
+        "not-found",
+        `There is no metric ${quote(name)}; ${SETTINGS_PATH} lists them.`,
+      );
+    if (!outcome.ok) throw new ProblemDetails("metrics-failed", `${name}: ${outcome.message}.`);
     return fileOf(outcome.json).respond(request);
   },
   openapi: {
@@ -84,6 +87,6 @@ function decodeName(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new Problem("bad-path", `${quote(text)} in the path is not percent-encoded UTF-8.`);
+    throw new ProblemDetails("bad-path", `${quote(text)} in the path is not percent-encoded UTF-8.`);
   }
 }

@@ -8,7 +8,7 @@ import { didYouMean, quote } from "../../lib/error-text.ts";
 import { badParameter, type QueryFault } from "../../query/fault.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { problemOf } from "../response/query-problem.ts";
 
 import type { Endpoint, Variant } from "./endpoint.ts";
@@ -82,7 +82,7 @@ class FormatNegotiator {
     );
     if (document) throw problemOf(needsParameter(document));
     const types = this.#formats.map((format) => `${format.mediaType} (format=${format.name})`);
-    throw new Problem(
+    throw new ProblemDetails(
       "not-acceptable",
       `Nothing in ${quote(accept)} exists here. There are: ${types.join(", ")}.`,
     );

@@ -1,6 +1,6 @@
 /**
  * From a route and a request to the response: parses the query, negotiates the format, resolves the revisions that the query
- * names, and then renders the representation or opens the event stream, in steps. Throws a `Problem` for a query that is not
+ * names, and then renders the representation or opens the event stream, in steps. Throws a `ProblemDetails` for a query that is not
  * valid.
  */
 import type { Format } from "../../formats/formats.ts";
@@ -28,7 +28,7 @@ import type { ReadRequest } from "../exchange.ts";
 import type { ProducerScope } from "../response/body-producer.ts";
 import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "../response/body-renderer.ts";
 import { LOG_HEADER } from "../response/common-headers.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { problemOf, throwIfFault } from "../response/query-problem.ts";
 import type { Representation } from "../response/representation.ts";
 import type { StreamStart } from "../stream/change-cursor.ts";
@@ -60,9 +60,9 @@ export function parseQueryString(text: string): QueryParameter[] {
   return parameters;
 }
 
-function tooManyParameters(text: string): Problem {
+function tooManyParameters(text: string): ProblemDetails {
   const count = text.split("&").filter((part) => part !== "").length;
-  return new Problem(
+  return new ProblemDetails(
     "bad-parameter",
     `There are ${count} query parameters; at most ${MAX_PARAMETERS} may be given.`,
   );
@@ -81,7 +81,10 @@ function decode(text: string, parameter: string): string {
   try {
     return decodeURIComponent(spaced);
   } catch {
-    throw new Problem("bad-parameter", `The parameter ${quote(parameter)} is not percent-encoded UTF-8.`);
+    throw new ProblemDetails(
+      "bad-parameter",
+      `The parameter ${quote(parameter)} is not percent-encoded UTF-8.`,
+    );
   }
 }
 
@@ -325,5 +328,5 @@ function rejectUnstreamableParameters(query: ParsedQuery): void {
   if (query.fold) throw notOnStream("fold");
 }
 
-const notOnStream = (parameter: string): Problem =>
+const notOnStream = (parameter: string): ProblemDetails =>
   problemOf(badParameter(parameter, "cannot be used on a stream; leave it out, or request JSON."));

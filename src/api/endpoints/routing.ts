@@ -5,7 +5,7 @@
  */
 import { quote } from "../../lib/error-text.ts";
 import type { Prefixes } from "../onos/prefixes.ts";
-import { Problem, UnknownPathProblem, UnknownResourceProblem } from "../response/problem.ts";
+import { ProblemDetails, UnknownPathProblem, UnknownResourceProblem } from "../response/problem.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { NegotiatedEndpoint } from "./negotiate.ts";
 
@@ -37,7 +37,7 @@ const COLLECTIONS: ReadonlyMap<string, Route> = new Map(
   }),
 );
 
-/** Undefined for a path that has no endpoint. Throws a `Problem` for a path that cannot be decoded, or names what is not valid. */
+/** Undefined for a path that has no endpoint. Throws a `ProblemDetails` for a path that cannot be decoded, or names what is not valid. */
 export function findRoute(path: string, prefixes: Prefixes): Route | undefined {
   const prefixEnd = segmentEnd(path, 1);
   if (!prefixes.has(path.slice(1, prefixEnd))) return undefined;
@@ -72,12 +72,12 @@ function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw new Problem("bad-path", `${quote(segment)} in the path is not percent-encoded UTF-8.`);
+    throw new ProblemDetails("bad-path", `${quote(segment)} in the path is not percent-encoded UTF-8.`);
   }
 }
 
 /** The problem of a path that nothing is at. */
-export function unknownPath(path: string, prefixes: Prefixes, method: string): Problem {
+export function unknownPath(path: string, prefixes: Prefixes, method: string): ProblemDetails {
   const [, prefix = "", version, resource, ...rest] = path.split("/");
   const dialect = prefixes.get(prefix);
   if (!dialect)

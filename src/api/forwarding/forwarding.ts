@@ -22,7 +22,7 @@ import type { ServerLimits } from "../limits/server-limits.ts";
 import { isReadMethod, methodNotAllowed } from "../methods.ts";
 import { WRITE_ADVICE } from "../onos/missing-resources.ts";
 import { AccountedBody } from "../response/accounted-body.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { ForwardCounters } from "./forward-counters.ts";
 import { FORWARDED_PREFIX, parseForwardPath } from "./forward-path.ts";
 import type { Forwarder, ForwardResult, ForwardTarget } from "./forwarder.ts";
@@ -52,7 +52,7 @@ function createForwardedBody(options: ForwardedBodyOptions): AsyncBodySource {
   let received = 0;
   const fail = (reason: string): never => {
     onFailure(reason);
-    throw new Problem("upstream-failed", "The controller's response did not come to its end.");
+    throw new ProblemDetails("upstream-failed", "The controller's response did not come to its end.");
   };
   const readChunk = async () => {
     const { value, done } = await chunks.next().catch((error: unknown) => fail(errorMessage(error)));
@@ -107,7 +107,7 @@ const OWN_HEADERS = { "Cache-Control": "private, no-cache" };
 const VIA_ENTRY = /^1\.1 (gazetteer-[\w-]{1,64})$/;
 const MAX_HOPS = 8;
 
-/** `logId` identifies this service. Throws a `Problem` when the request was forwarded from here before. */
+/** `logId` identifies this service. Throws a `ProblemDetails` when the request was forwarded from here before. */
 function forwardedRequestHeaders(request: Request, logId: string): Record<string, string> {
   const { list } = request.headers;
   const connectionOptions = listItems(request.header("connection")).map((name) => name.toLowerCase());
@@ -125,7 +125,7 @@ function viaOf(request: Request, logId: string): string {
   const own = `gazetteer-${logId}`;
   const hops = listItems(request.header("via")).flatMap((entry) => VIA_ENTRY.exec(entry)?.[1] ?? []);
   if (hops.includes(own) || hops.length >= MAX_HOPS) {
-    throw new Problem(
+    throw new ProblemDetails(
       "upstream-failed",
       "The request was forwarded in a loop: a controller forwards it here.",
     );
@@ -177,7 +177,7 @@ export function createForwarding(options: ForwardingOptions, memory: MemoryBudge
 }
 
 /**
- * Forwards a request. Rejects with a `Problem` when the request is refused, or the controller fails before it responds,
+ * Forwards a request. Rejects with a `ProblemDetails` when the request is refused, or the controller fails before it responds,
  * and with `Cancelled` when the client is gone.
  */
 export type Forward = (request: Request, connection: ConnectionInfo, user: string) => Promise<ReadOutcome>;
@@ -260,10 +260,10 @@ export class Forwarding {
     const exceeded = this.counters.requests.exceededBy(user);
     if (exceeded === "key") {
       const detail = `At most ${limits.forwardsPerUser} requests of a user are forwarded at the same time; wait for one to end.`;
-      throw new Problem("too-many-forwards", detail, { "Retry-After": "1" });
+      throw new ProblemDetails("too-many-forwards", detail, { "Retry-After": "1" });
     }
     if (!exceeded) return;
-    throw new Problem("overloaded", "Too many requests are being forwarded; try again in a moment.", {
+    throw new ProblemDetails("overloaded", "Too many requests are being forwarded; try again in a moment.", {
       "Retry-After": "2",
     });
   }
@@ -288,10 +288,10 @@ export class Forwarding {
     return { signal, end };
   }
 
-  #refusal({ source }: ForwardTarget, reason: string, received: ForwardResult): Problem {
+  #refusal({ source }: ForwardTarget, reason: string, received: ForwardResult): ProblemDetails {
     this.counters.count(source, 502);
     this.#reportFailure(source, received.ok ? `${reason} (status ${received.status})` : received.message);
-    return new Problem("upstream-failed", `The controller of the source ${source} ${reason}.`);
+    return new ProblemDetails("upstream-failed", `The controller of the source ${source} ${reason}.`);
   }
 
   #reportFailure(source: string, reason: string): void {

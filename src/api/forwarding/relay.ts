@@ -13,11 +13,11 @@ import type { History } from "../../view/history.ts";
 import { forwardedHeader } from "../auth/forwarded.ts";
 import { reachesRevision } from "../endpoints/revision-wait.ts";
 import { LOG_HEADER, STALE_HEADER } from "../response/common-headers.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 
 type FetchResponse = globalThis.Response;
 
-/** Throws a `Problem` when the main process does not respond. `user` is the one that this process has authenticated. */
+/** Throws a `ProblemDetails` when the main process does not respond. `user` is the one that this process has authenticated. */
 export type Relay = (
   request: Request,
   clientAddress: string,
@@ -77,7 +77,7 @@ export function createRelay(
 ): Relay {
   return async (request, clientAddress, user, signal) => {
     const { method, target } = request;
-    if (DOT_SEGMENT.test(target)) throw new Problem("not-found", "There is nothing at such a path.");
+    if (DOT_SEGMENT.test(target)) throw new ProblemDetails("not-found", "There is nothing at such a path.");
     const headers = forwardedHeaders(request, clientAddress);
     if (user !== undefined) {
       headers.set("authorization", internalAuthorization);
@@ -138,7 +138,11 @@ function toResponse({ status, headers, body }: FetchResponse): Response {
   return { status, headers: returned, body: bodySource ?? null };
 }
 
-const unavailable = (code: "stopping" | "overloaded"): Problem =>
-  new Problem(code, "The main process of the service does not respond in time; try again in a moment.", {
-    "Retry-After": "2",
-  });
+const unavailable = (code: "stopping" | "overloaded"): ProblemDetails =>
+  new ProblemDetails(
+    code,
+    "The main process of the service does not respond in time; try again in a moment.",
+    {
+      "Retry-After": "2",
+    },
+  );

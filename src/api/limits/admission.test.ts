@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../../lib/clock.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { Admission, RateLimiter } from "./admission.ts";
 
 const limiterOf = (limits: { requestsPerSecond: number }, clock = new ManualClock()) =>
@@ -41,7 +41,7 @@ test("requests in flight are limited", () => {
   const limits = { connections: 2, requestsPerSecond: 0 };
   const admission = new Admission(limits, new ManualClock());
   const admit = (inFlight: number) =>
-    admission.admit({ target: "/" }, { inFlight }, "ann", () => new Problem("overloaded", "full"));
+    admission.admit({ target: "/" }, { inFlight }, "ann", () => new ProblemDetails("overloaded", "full"));
   expect(admit(1)).toEqual({});
   expect(() => admit(2)).toThrow("full");
 });

@@ -5,7 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { Histogram } from "../../lib/histogram.ts";
 import { TokenBuckets } from "../../lib/token-bucket.ts";
 import { targetTooLong } from "../exchange.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { MAX_TARGET_BYTES, type ServerLimits } from "./server-limits.ts";
 
 /*
@@ -52,13 +52,13 @@ export class Admission {
   }
 
   /**
-   * Returns the headers that say how many requests are left. Throws a `Problem` when a limit is reached.
+   * Returns the headers that say how many requests are left. Throws a `ProblemDetails` when a limit is reached.
    */
   admit(
     request: Pick<Request, "target">,
     connection: Pick<ConnectionInfo, "inFlight">,
     user: string,
-    overloaded: () => Problem,
+    overloaded: () => ProblemDetails,
   ): Readonly<Record<string, string>> {
     if (connection.inFlight >= this.#limits.connections) throw overloaded();
     if (request.target.length > MAX_TARGET_BYTES) throw targetTooLong(request.target, MAX_TARGET_BYTES);
@@ -88,7 +88,7 @@ export class RateLimiter {
     });
   }
 
-  /** Returns the headers for the response. Throws a `Problem` when the user has no requests left. */
+  /** Returns the headers for the response. Throws a `ProblemDetails` when the user has no requests left. */
   take(user: string): Readonly<Record<string, string>> {
     const { requestsPerSecond } = this.#limits;
     if (requestsPerSecond === 0) return NO_HEADERS;
@@ -98,7 +98,7 @@ export class RateLimiter {
       "RateLimit-Policy": `"user";q=${requestsPerSecond};w=1`,
     };
     if (isAllowed) return headers;
-    throw new Problem(
+    throw new ProblemDetails(
       "too-many-requests",
       `This user may make ${requestsPerSecond} requests a second; wait a second.`,
       { ...headers, "Retry-After": "1" },

@@ -11,7 +11,7 @@ import type { ReadHandler, ReadOutcome } from "../endpoints/read-handler.ts";
 import type { Route } from "../endpoints/routing.ts";
 import type { ReadRequest } from "../exchange.ts";
 import { CHUNK_BYTES } from "../response/body-producer.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 
 export class ReadRunner {
   readonly #handler: ReadHandler;
@@ -24,7 +24,7 @@ export class ReadRunner {
     this.#budget = budget;
   }
 
-  /** Most reads are complete within the call. Throws a `Problem` for one that is refused. */
+  /** Most reads are complete within the call. Throws a `ProblemDetails` for one that is refused. */
   run(route: Route, request: ReadRequest, signal: CancelSignal): ReadOutcome | Promise<ReadOutcome> {
     const { user, owner } = request;
     if (user !== INTERNAL_USER && !this.#budget.admits(user)) throw overBudget();
@@ -82,8 +82,8 @@ class Read implements Runnable<ReadOutcome> {
   }
 }
 
-export const overBudget = (): Problem =>
-  new Problem(
+export const overBudget = (): ProblemDetails =>
+  new ProblemDetails(
     "over-budget",
     "Responses that are not sent yet hold as much memory as they may; read them, and try again in a moment.",
     { "Retry-After": "2" },

@@ -11,7 +11,7 @@ import type { QueryParameter } from "../../query/parameter.ts";
 import type { ParameterSet } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
-import type { Problem, UnknownResourceProblem } from "../response/problem.ts";
+import type { ProblemDetails, UnknownResourceProblem } from "../response/problem.ts";
 
 export interface ErrorBody {
   readonly contentType: string;
@@ -45,10 +45,10 @@ export interface Dialect {
   topology(topology: Topology, graph: LinkGraph): Partial<Topology>;
   /** The parameters that have a meaning. */
   parameters(parameters: readonly QueryParameter[], set: ParameterSet): readonly QueryParameter[];
-  error(problem: Problem, instance: string): ErrorBody;
+  error(problem: ProblemDetails, instance: string): ErrorBody;
 }
 
-export const problemBody = (problem: Problem, instance: string): ErrorBody => ({
+export const problemBody = (problem: ProblemDetails, instance: string): ErrorBody => ({
   contentType: "application/problem+json",
   body: problem.body(instance),
 });

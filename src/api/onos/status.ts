@@ -14,7 +14,7 @@ import { getReadiness } from "../endpoints/health.ts";
 import type { ServiceContext, ServiceEndpoint } from "../endpoints/service-endpoint.ts";
 import { FORWARDED_PREFIX, parseForwardPath } from "../forwarding/forward-path.ts";
 import { JSON_TYPE } from "../response/media-types.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { WRITE_ADVICE } from "./missing-resources.ts";
 
 export type OnosStatusPath =
@@ -54,7 +54,7 @@ export const onosStatus: ServiceEndpoint = {
     const node = nodes.find(({ id }) => id === wanted.id);
     if (node) return jsonResponse(node);
     const known = nodes.map(({ id }) => id).join(", ");
-    throw new Problem("not-found", `There is no node ${quote(wanted.id)}; there are: ${known}.`);
+    throw new ProblemDetails("not-found", `There is no node ${quote(wanted.id)}; there are: ${known}.`);
   },
 };
 

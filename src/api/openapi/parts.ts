@@ -3,7 +3,7 @@
  * once and referenced by name. They are generated from the tables that the code itself uses.
  */
 import Type from "typebox";
-import { PROBLEMS, Problem, type ProblemCode } from "../response/problem.ts";
+import { PROBLEMS, type ProblemCode, ProblemDetails } from "../response/problem.ts";
 import { type Json, renderSchema, type Schema } from "./components.ts";
 
 const headerRef = (name: string): Json => ({ $ref: `#/components/headers/${name}` });
@@ -107,7 +107,7 @@ const STATUS_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
 };
 
 function exampleOf(code: ProblemCode | undefined): Json {
-  const problem = new Problem(code ?? "internal", "What is wrong, and what to do.");
+  const problem = new ProblemDetails(code ?? "internal", "What is wrong, and what to do.");
   return JSON.parse(problem.body("urn:uuid:0dd334c7-013b-4f86-8b6e-ff8f71ca373a"));
 }
 

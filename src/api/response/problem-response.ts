@@ -1,5 +1,5 @@
 /**
- * Turns everything that goes wrong with a request into a problem response (RFC 9457), and counts it. A `Problem` is
+ * Turns everything that goes wrong with a request into a problem response (RFC 9457), and counts it. A `ProblemDetails` is
  * meant for the client. Any other exception is a fault of the service: the client gets a 500 without details, and the
  * log has them under the same `instance`.
  */
@@ -13,7 +13,7 @@ import { escapeHtml, HTML_TYPE, htmlPage } from "../site/html-page.ts";
 import { PAGE_HEADERS } from "../site/static-site.ts";
 import { addHeaders } from "./add-headers.ts";
 import type { Cors } from "./cors.ts";
-import { Problem, UnknownPathProblem } from "./problem.ts";
+import { ProblemDetails, UnknownPathProblem } from "./problem.ts";
 
 /*
  * The page for people who open an address of the service where nothing is: it links to the map. Programs get the problem
@@ -36,7 +36,7 @@ function isBrowser(accept: string | null): boolean {
 
 const unknownPathHeaders = { ...PAGE_HEADERS, "Content-Type": HTML_TYPE, Vary: "Accept" };
 
-const renderUnknownPathPage = ({ title, message }: Problem): string =>
+const renderUnknownPathPage = ({ title, message }: ProblemDetails): string =>
   htmlPage(
     title,
     `<h1>${escapeHtml(title)}</h1>
@@ -96,17 +96,17 @@ export class ProblemResponder {
     };
   }
 
-  #problemOf(error: unknown, instance: string): Problem {
-    if (error instanceof Problem) return error;
+  #problemOf(error: unknown, instance: string): ProblemDetails {
+    if (error instanceof ProblemDetails) return error;
     if (error instanceof HistoryPruned)
-      return new Problem("revision-expired", "The revision was pruned while it was read. List again.");
+      return new ProblemDetails("revision-expired", "The revision was pruned while it was read. List again.");
     return this.#logUnexpected(error, instance);
   }
 
-  #logUnexpected(error: unknown, instance: string): Problem {
+  #logUnexpected(error: unknown, instance: string): ProblemDetails {
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#logger.error("request failed", { instance, why });
-    return new Problem(
+    return new ProblemDetails(
       "internal",
       "The service failed; its log has the details under the instance of this response.",
     );

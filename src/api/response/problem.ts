@@ -39,7 +39,7 @@ export const PROBLEMS = {
 } as const;
 export type ProblemCode = keyof typeof PROBLEMS;
 
-export class Problem extends Error {
+export class ProblemDetails extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
   /** Added to the response. */
@@ -82,7 +82,7 @@ export class Problem extends Error {
 }
 
 /** A device is given by what several are called. The body has the ids of some of them. */
-export class AmbiguousNameProblem extends Problem {
+export class AmbiguousNameProblem extends ProblemDetails {
   readonly #candidates: readonly string[];
 
   constructor(detail: string, candidates: readonly string[]) {
@@ -96,7 +96,7 @@ export class AmbiguousNameProblem extends Problem {
 }
 
 /** No resource of the interface has this name. Another service may have it. */
-export class UnknownResourceProblem extends Problem {}
+export class UnknownResourceProblem extends ProblemDetails {}
 
 /** Nothing is at an address that people may open in a browser. A browser gets a page instead of the problem. */
-export class UnknownPathProblem extends Problem {}
+export class UnknownPathProblem extends ProblemDetails {}

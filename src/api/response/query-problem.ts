@@ -3,12 +3,12 @@
  * the request handler renders it. This is the only place where one becomes the other.
  */
 import { AmbiguousNameFault, QueryFault } from "../../query/fault.ts";
-import { AmbiguousNameProblem, Problem } from "./problem.ts";
+import { AmbiguousNameProblem, ProblemDetails } from "./problem.ts";
 
-export function problemOf(fault: QueryFault): Problem {
+export function problemOf(fault: QueryFault): ProblemDetails {
   const { code, detail } = fault;
   if (fault instanceof AmbiguousNameFault) return new AmbiguousNameProblem(detail, fault.candidates);
-  return new Problem(code, detail, code === "revision-not-reached" ? { "Retry-After": "1" } : {});
+  return new ProblemDetails(code, detail, code === "revision-not-reached" ? { "Retry-After": "1" } : {});
 }
 
 /** Returns the result of a query function, or throws the problem of its fault. */

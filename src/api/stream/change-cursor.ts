@@ -9,7 +9,7 @@
 import { onlyPausing, type Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import { bindChanges, bindChangesAt } from "../../query/bound-filters.ts";
-import { type Change, diffStates } from "../../query/changes.ts";
+import { diffStates, type ResourceChange } from "../../query/changes.ts";
 import { type FilteredState, filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
 import { selectEntities } from "../../query/missing.ts";
 import type { ParsedQuery } from "../../query/query.ts";
@@ -90,7 +90,7 @@ function* diffChunks(
   const { kind, dialect, history } = topic;
   const { revision, time } = current.state;
   let text = "";
-  let waiting: Change | undefined;
+  let waiting: ResourceChange | undefined;
   let found = 0;
   for (const difference of diffStates(previous, current, kind)) {
     const change = difference && changeIn(dialect, difference);

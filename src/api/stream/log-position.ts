@@ -5,7 +5,7 @@
 import type { Batch } from "../../log/log.ts";
 import { KINDS } from "../../model/ids.ts";
 import type { ChangeFilters } from "../../query/bound-filters.ts";
-import { type Change, changesInBatch } from "../../query/changes.ts";
+import { changesInBatch, type ResourceChange } from "../../query/changes.ts";
 import type { History } from "../../view/history.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import { HistoryNotInReplica } from "../../view/replica.ts";
@@ -109,7 +109,7 @@ class BatchRecords {
     const { scope, kind, query, dialect, history } = this.#topic;
     const { revision, time } = this.#batch;
     const changes = changesInBatch(history, kind, query, this.#batch, this.bound, this.#first);
-    let waiting: Change | undefined;
+    let waiting: ResourceChange | undefined;
     let matches = this.#first > 0;
     let next = changes.next();
     for (; !next.done; next = changes.next()) {

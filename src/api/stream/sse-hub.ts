@@ -12,7 +12,7 @@ import { Quota } from "../../lib/quota.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
-import { Problem } from "../response/problem.ts";
+import { ProblemDetails } from "../response/problem.ts";
 import { EventStream, type EventStreamOptions } from "./event-stream.ts";
 import { SharedChunks } from "./shared-chunks.ts";
 import { closingRecord } from "./sse.ts";
@@ -103,11 +103,11 @@ export class SseHub {
   /** Throws a problem when the user may not open another stream. */
   requireRoom(user: string): void {
     if (this.#isStopping)
-      throw new Problem("stopping", "The service is stopping; try again in a moment.", {
+      throw new ProblemDetails("stopping", "The service is stopping; try again in a moment.", {
         "Retry-After": "2",
       });
     if (user === INTERNAL_USER || !this.#quota.exceededBy(user)) return;
-    throw new Problem(
+    throw new ProblemDetails(
       "too-many-streams",
       `This user has ${this.#limits.streamsPerUser} open streams, which is the maximum; close one first.`,
       { "Retry-After": "10" },

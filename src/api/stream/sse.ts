@@ -6,7 +6,7 @@
 import type { Steps } from "../../lib/steps.ts";
 import type { Log } from "../../log/log.ts";
 import type { Kind } from "../../model/ids.ts";
-import type { Change } from "../../query/changes.ts";
+import type { ResourceChange } from "../../query/changes.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { changeMembers } from "../endpoints/change-json.ts";
@@ -55,12 +55,16 @@ export const closingRecord = (reason: "shutdown" | "credentials", retryMs: numbe
   `retry: ${retryMs}\nevent: closing\ndata: {"reason":"${reason}"}\n\n`;
 
 /** A change that is followed by others of its revision. */
-export const changeRecord = (change: Change, revision: number, time: number): string =>
+export const changeRecord = (change: ResourceChange, revision: number, time: number): string =>
   `event: ${change.event}\ndata: {${changeMembers(change, revision, time)}}\n\n`;
 
 /** The last change of its revision. */
-export const lastChangeRecord = (log: LogId, change: Change, revision: number, time: number): string =>
-  idLine(log, revision) + changeRecord(change, revision, time);
+export const lastChangeRecord = (
+  log: LogId,
+  change: ResourceChange,
+  revision: number,
+  time: number,
+): string => idLine(log, revision) + changeRecord(change, revision, time);
 
 const NO_BYTES = new Uint8Array();
 

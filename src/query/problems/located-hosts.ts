@@ -3,7 +3,7 @@
  * is cut off only where all of these are.
  */
 import { COST, Pause, type Steps } from "../../lib/steps.ts";
-import type { HostCounts } from "../../view/host-counts.ts";
+import type { DeviceHostCounts } from "../../view/host-counts.ts";
 
 /** Hosts that are at the same devices, of which there are several. */
 export interface HostGroup {
@@ -28,7 +28,7 @@ export interface LocatedHosts {
 }
 
 export function* locateHosts(
-  { located, multihomed }: HostCounts,
+  { located, multihomed }: DeviceHostCounts,
   removed: Iterable<RemovedHost>,
 ): Steps<LocatedHosts> {
   const groups: HostGroup[] = [];
