@@ -143,6 +143,8 @@ describe("gazetteer watch", () => {
     proxy.forwardTo(first.url);
     const { child, output } = startProcess([GAZETTEER, "watch", "--url", proxy.url]);
     await until(() => output.stdout !== "", { what: "a change" });
+    // Its port may be given to another process.
+    proxy.forwardTo(undefined);
     await first.stop();
     await until(() => /trying again in \d+\.\d s\n/.test(output.stderr), {
       what: "the report of the lost connection",

@@ -107,7 +107,7 @@ export class CableFindings {
     const pause = new Pause();
     for (const [id, sides] of this.#cables) {
       findings.push(this.#finding(id, sides, windowMs));
-      if (pause.due(COST.key)) yield;
+      if (pause.due(COST.record)) yield;
     }
     return findings;
   }
@@ -153,7 +153,7 @@ export function* lostFindings(
   const cables = new CableFindings({ ...aboutLinks("link-lost", names), join: lastOf });
   const pause = new Pause();
   for (const removed of lost.values()) {
-    if (pause.due(COST.key)) yield;
+    if (pause.due(3 * COST.key)) yield;
     if (removed.time + lostLinkMs > time && isLost(state, removed)) {
       const { src, dst } = removed.link;
       pairs.push({ src: src.device, dst: dst.device });
