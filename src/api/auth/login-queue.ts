@@ -44,8 +44,8 @@ interface WaitingAttempt {
   readonly attempt: LoginAttempt;
   /** Called once: without a refusal, the attempt is checked now. */
   readonly settle: (refusal: LoginRefusal | undefined) => void;
-  /** Number of attempts of the same pair that waited when this one came. */
-  readonly rank: number;
+  /** The pairs of an address take turns: each has at most one attempt in a round. */
+  readonly round: number;
 }
 
 const MIN_TIMER_MS = 5;
@@ -86,10 +86,9 @@ export class LoginQueue {
   }
 
   #enqueue(attempt: LoginAttempt, settle: WaitingAttempt["settle"]): void {
-    const rank = this.#countOf(attempt);
-    const waiting: WaitingAttempt = { attempt, settle, rank };
+    const waiting: WaitingAttempt = { attempt, settle, round: this.#roundOf(attempt) };
     const waitMs = this.#waitMs(attempt);
-    const isNext = waitMs === 0 && rank === 0;
+    const isNext = waitMs === 0 && this.#countOf(attempt) === 0;
     if (isNext && this.#running < this.#options.maxRunning) {
       // No other attempt may run now. This one does, also for a client that has closed its sending side by now.
       this.#start(waiting);
@@ -111,6 +110,19 @@ export class LoginQueue {
     this.#waiting.delete(addressKey);
     this.#waiting.set(addressKey, list);
     this.#waitingCount++;
+  }
+
+  /** The round after that of the pair's last attempt; where the pair has none, the round that is served now. */
+  #roundOf({ addressKey, pairKey }: LoginAttempt): number {
+    const list = this.#waiting.get(addressKey) ?? [];
+    let last = -1;
+    let current = Number.POSITIVE_INFINITY;
+    for (const { attempt, round } of list) {
+      if (attempt.pairKey === pairKey) last = Math.max(last, round);
+      current = Math.min(current, round);
+    }
+    if (last >= 0) return last + 1;
+    return list.length === 0 ? 0 : current;
   }
 
   /** The number of attempts of the same pair that wait. */
@@ -231,6 +243,6 @@ export class LoginQueue {
 
 const isBefore = (one: WaitingAttempt, other: WaitingAttempt): boolean =>
   one.attempt.connectionFailures < other.attempt.connectionFailures ||
-  (one.attempt.connectionFailures === other.attempt.connectionFailures && one.rank < other.rank);
+  (one.attempt.connectionFailures === other.attempt.connectionFailures && one.round < other.round);
 
 const refusalAfter = (ms: number): LoginRefusal => ({ retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)) });
