@@ -33,7 +33,7 @@ export function parseAddress(address: string | URL, credentials: Credentials | u
   };
 }
 
-/** RFC 7617, in UTF-8. */
+/** The `Authorization` header of HTTP Basic (RFC 7617), with the credentials encoded in UTF-8. */
 function basicAuthorization(credentials: Credentials): string {
   if (typeof credentials === "object" && credentials.user.includes(":")) {
     throw new TypeError("a user name cannot contain a colon");

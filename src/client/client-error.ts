@@ -13,11 +13,11 @@ export class ClientError extends Error {
   readonly code: LocalErrorCode | (string & {});
   /** Untrusted text: escape it where it is shown. */
   readonly detail: string;
-  /** From `Retry-After`. */
+  /** The delay that the service requests in `Retry-After`. */
   readonly retryAfterMs: number | undefined;
-  /** From `Gazetteer-Log`: the log that the service has. */
+  /** The id of the log that the service has, from the header `Gazetteer-Log`. */
   readonly logId: string | undefined;
-  /** Ids of devices that have the name that was given, where it is ambiguous. Untrusted as well. */
+  /** The ids of the devices that share the given name, when the name is ambiguous. These are untrusted text too. */
   readonly candidates: readonly string[];
 
   constructor(
@@ -51,7 +51,7 @@ export class ClientError extends Error {
 export const createLocalError = (code: LocalErrorCode, detail: string, cause?: unknown): ClientError =>
   new ClientError({ status: 0, code, detail }, cause === undefined ? {} : { cause });
 
-/** The log that the revisions of a response belong to. A proxy may have produced a response without one. */
+/** The id of the log that the revisions of a response belong to. A response that a proxy produced has none. */
 export const logIdOf = ({ headers }: Response): string | undefined =>
   headers.get("gazetteer-log") ?? undefined;
 
@@ -89,7 +89,7 @@ function parseProblem(body: string): { code?: string; detail?: string; candidate
   };
 }
 
-/** Seconds or an HTTP date. */
+/** The value of the header is a number of seconds or an HTTP date. */
 function parseRetryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

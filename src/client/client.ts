@@ -43,17 +43,17 @@ import { type WatchOptions, watch } from "./watch.ts";
 import { type ProblemsResult, type WatchedProblems, watchProblems } from "./watch-problems.ts";
 
 /*
- * Parses NDJSON while it arrives, some lines at a time: a list of tens of megabytes as one JSON text blocks a page for a
- * second, and is in memory twice.
+ * NDJSON is parsed while it arrives, some lines at a time: parsing a list of tens of megabytes as one JSON text would
+ * block a page for a second and hold the list in memory twice.
  */
 
-/** Parsing as many takes a few milliseconds. */
+/** The number of lines that are parsed at a time. Parsing them takes a few milliseconds. */
 const LINES_PER_BATCH = 200;
 
-/** `T` is what the interface promises of each line; it is not checked. */
+/** `T` is the type that the interface guarantees for each line; it is not checked. */
 export async function* readLines<T>(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<T[], void, void> {
   const decoder = new TextDecoder();
-  /** The line whose end has not arrived. */
+  /** The beginning of the line whose end has not arrived. */
   let rest = "";
   for await (const chunk of chunks) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
@@ -127,7 +127,7 @@ export interface ReadOptions {
 }
 
 export interface Client {
-  /** With the `etag` of an earlier result: undefined when nothing changed since. */
+  /** `ifNoneMatch` is the `etag` of an earlier result. Resolves to undefined when nothing changed since that result. */
   list<C extends CollectionName>(
     collection: C,
     query: Query,
@@ -139,13 +139,13 @@ export interface Client {
     query?: Query,
     options?: ReadOptions,
   ): Promise<ListResult<Entities[C]>>;
-  /** All pages, of one revision; `limit` is the size of a page. */
+  /** All pages of a collection, all of the same revision; `limit` is the size of a page. */
   pages<C extends CollectionName>(
     collection: C,
     query?: Query,
     options?: ReadOptions,
   ): AsyncGenerator<ListResult<Entities[C]>, void, void>;
-  /** A whole collection while it arrives, so that a long one is neither parsed in one piece nor twice in memory. */
+  /** A whole collection, read while it arrives, so that a long one is not parsed in one piece and not held twice. */
   stream<C extends CollectionName>(
     collection: C,
     query?: Query,
@@ -157,34 +157,34 @@ export interface Client {
   ports(deviceId: string, query?: Query, options?: ReadOptions): Promise<DeviceWithPorts>;
   host(id: string, query?: Query, options?: ReadOptions): Promise<Host>;
   link(id: string, query?: Query, options?: ReadOptions): Promise<Link>;
-  /** What each source claims of one entity, and why each field has its value. The id of a port is `DEVICE/PORT`. */
+  /** What each source claims about one entity, and why each field has its value. The id of a port is `DEVICE/PORT`. */
   explain(kind: Kind, id: string, query?: Query, options?: ReadOptions): Promise<Explanation>;
-  /** How many hosts are located at each device; with the filters of a list of hosts. */
+  /** The number of hosts at each device. The query has the filters of a list of hosts. */
   hostCounts(query?: Query, options?: ReadOptions): Promise<HostCounts>;
-  /** Devices and hosts by the beginnings of words, an address or a CIDR block, best first. */
+  /** Finds devices and hosts by the beginnings of words, an address or a CIDR block; the best hit is first. */
   search(text: string, query?: Query, options?: ReadOptions): Promise<SearchResult>;
   topology(query?: Query, options?: ReadOptions): Promise<Topology>;
   clusters(query?: Query, options?: ReadOptions): Promise<Cluster[]>;
-  /** What is wrong with the network, worst first; a page of it with `limit`. */
+  /** The problems of the network, worst first; with `limit`, a page of them. */
   problems(query?: Query, options?: ReadOptions): Promise<ProblemsResult>;
-  /** The same, again whenever it changes, for as long as it is iterated. */
+  /** The list of problems, yielded again whenever it changes, for as long as the caller iterates. */
   watchProblems(query?: Query, options?: WatchOptions): AsyncGenerator<WatchedProblems, void, void>;
   clusterDevices(cluster: number, query?: Query, options?: ReadOptions): Promise<string[]>;
   clusterLinks(cluster: number, query?: Query, options?: ReadOptions): Promise<Link[]>;
 
-  /** The shortest paths between two devices or hosts, by id; `limit` and `cursor` as of a list. */
+  /** The shortest paths between two devices or hosts, given by id. `limit` and `cursor` select a page, as in a list. */
   paths(src: string, dst: string, query?: Query, options?: ReadOptions): Promise<PathsResult>;
-  /** How many shortest paths there are and what they use together, or why there is none. */
+  /** The number of shortest paths and the devices and links that they use, or the reason why there is none. */
   explainPaths(src: string, dst: string, query?: Query, options?: ReadOptions): Promise<PathExplanation>;
 
-  /** The changes after a revision; with `fold: true` in the query only the last change of each entity. */
+  /** The changes after a revision. With `fold: true` in the query, only the last change of each entity. */
   changes<T extends WatchTarget>(
     target: T,
     since: number,
     query?: Query,
     options?: ReadOptions,
   ): Promise<ChangesResult<KindsOf<T>>>;
-  /** What was added, removed and updated between two revisions or times. Without `to`, until now. */
+  /** What was added, removed and updated between two revisions or times. `to` defaults to now. */
   diff<T extends WatchTarget>(
     target: T,
     from: RevisionOrTime,
@@ -192,36 +192,36 @@ export interface Client {
     query?: Query,
     options?: ReadOptions,
   ): Promise<DiffResult<KindsOf<T>>>;
-  /** The number of changes in each of `buckets` equal intervals, of the whole history or between two times. */
+  /** The number of changes in each of `buckets` equal intervals of the whole history, or of the time between two times. */
   timeline(
     buckets: number,
     interval?: { readonly from?: string | Date; readonly to?: string | Date },
     options?: ReadOptions,
   ): Promise<Timeline>;
 
-  /** The nearest incident before or after a revision or time; without `at`, now. */
+  /** The nearest incident before or after a revision or time. `at` defaults to now. */
   incident(
     direction: "previous" | "next",
     at?: RevisionOrTime,
     options?: ReadOptions,
   ): Promise<IncidentSearch>;
 
-  /** All entities, then every change, for as long as it is iterated. See `WatchEvent`. */
+  /** Yields all entities, then every change, for as long as the caller iterates. See `WatchEvent`. */
   watch<T extends WatchTarget>(
     target: T,
     query?: Query,
     options?: WatchOptions,
   ): AsyncGenerator<WatchEvent<KindsOf<T>>, void, void>;
 
-  /** Any representation: `raw("topology", { format: "svg" })`. Resolves only with a success. */
+  /** Any representation: `raw("topology", { format: "svg" })`. Rejects when the status is not a success. */
   raw(
     path: string,
     query?: Query,
     options?: ReadOptions & { readonly headers?: Readonly<Record<string, string>> },
   ): Promise<Response>;
-  /** Needs no credentials. */
+  /** The readiness of the service. The request needs no credentials; with them the response has more fields. */
   ready(options?: ReadOptions): Promise<Readiness>;
-  /** The nodes, leases and engine of the cluster; of a single node nothing. */
+  /** The nodes, leases and NATS stream of the cluster. A service that is a single node has no `name` in it. */
   cluster(options?: ReadOptions): Promise<ClusterOverview>;
 }
 
@@ -230,12 +230,12 @@ const DEFAULT_PAGE_SIZE = 1000;
 export function createClient(options: ClientOptions): Client {
   const { clock = systemClock, random = Math.random } = options;
   const { apiUrl, serviceUrl, authorization } = parseAddress(options.url, options.credentials);
-  // A wrapper, because a browser's `fetch` throws when it is called as a method of another object.
+  // `fetch` is wrapped, because a browser's `fetch` throws when it is called as a method of another object.
   const common = { clock, fetch: options.fetch ?? ((url, init) => fetch(url, init)) };
   const api = createTransport({ ...common, base: apiUrl, authorization });
   const service = createTransport({ ...common, base: serviceUrl, authorization });
 
-  /** The log of the last read, so that a watch from its revision detects a new log. */
+  /** The log of the last read. A watch that starts at the revision of that read compares it to detect a new log. */
   let lastLogId: string | undefined;
 
   async function send(path: string, query: Query, options?: RequestOptions): Promise<Response> {
@@ -295,8 +295,8 @@ export function createClient(options: ClientOptions): Client {
   }
 
   /**
-   * Opens a stream and stores its log in `log`. Fails with 410 when `since` is a revision of another log: also where the
-   * service waits in vain for that revision, and says so together with the log that it has.
+   * Opens a stream and stores its log in `log`. Fails with 410 when `since` is a revision of another log. The service may
+   * also respond with an error because it does not have that revision yet; that response names the log of the service.
    */
   async function openStream(
     target: WatchTarget | "topology/problems",
@@ -369,7 +369,7 @@ export function createClient(options: ClientOptions): Client {
     timeline: (buckets, interval, options) => read("/topology", { ...interval, timeline: buckets }, options),
     incident: (direction, at, options) => read("/topology", { incident: direction, at }, options),
     watch: (target, query = {}, options = {}) => {
-      // Each watch has its own reference: every watch must detect a new log, not only the first that reconnects.
+      // Each watch has its own reference, because every watch must detect a new log, not only the first that reconnects.
       const log: LogReference = { id: lastLogId };
       const connect = (since: number | undefined) =>
         openStream(target, { ...query, since }, log, options.signal);
@@ -381,7 +381,7 @@ export function createClient(options: ClientOptions): Client {
       return parseJson(await service.readText(response, options.signal));
     },
     ready: async (options = {}) => {
-      // 503 has the same body: it means not ready, not that the request failed.
+      // A response with status 503 has the same body: it means that the service is not ready, not that the request failed.
       const response = await service.send("/readyz", {}, { ...options, acceptedStatuses: [503] });
       const readiness = parseJson<Readiness>(await service.readText(response, options.signal));
       lastLogId = readiness.logId ?? lastLogId;
@@ -436,7 +436,7 @@ function parseList<C extends CollectionName>(
 const isListOf = <C extends CollectionName>(_collection: C, items: unknown): items is Entities[C][] =>
   Array.isArray(items);
 
-/** `T` is what the interface promises; it is not checked. */
+/** `T` is the type that the interface guarantees; it is not checked. */
 function parseJson<T>(text: string): T {
   try {
     return JSON.parse(text);

@@ -11,23 +11,23 @@
 import { createLocalError } from "./client-error.ts";
 
 export interface EventRecord {
-  /** "message" when the record names none. */
+  /** The name of the event; `message` when the record has none. */
   readonly event: string;
   readonly data: string;
   /** The id of this record, or of the last record before it that had one. */
   readonly lastEventId: string;
-  /** Whether this record has the id. In a stream of the service only the last record of a complete change has one. */
+  /** Whether this record itself has an id. The service puts an id only on the last record of a complete change. */
   readonly hasId: boolean;
 }
 
-/** In UTF-16 units. The largest entity that the service accepts, with every character escaped, fits. */
+/** The maximum size of a record in UTF-16 units. It fits the largest entity that the service accepts, fully escaped. */
 const MAX_RECORD_CHARS = 64 * 1024 * 1024;
 const LINE_END = /[\r\n]/g;
 
 export class EventStreamParser {
   readonly #decoder = new TextDecoder();
   readonly #maxRecordChars: number;
-  /** The parts of the line that has not ended, joined once when it does. */
+  /** The parts of the line that has not ended. They are joined once, when it ends. */
   #lineParts: string[] = [];
   #lineChars = 0;
   #afterCarriageReturn = false;
@@ -49,7 +49,7 @@ export class EventStreamParser {
     return this.#lastEventId;
   }
 
-  /** The last `retry` of the stream. */
+  /** The value of the last `retry` field of the stream. */
   get retryMs(): number | undefined {
     return this.#retryMs;
   }
@@ -132,7 +132,7 @@ export class EventStreamParser {
   }
 }
 
-/** The next CR or LF, or -1. One regular expression, because each of two `indexOf` could scan to the chunk's end. */
+/** The index of the next CR or LF, or -1. Two calls of `indexOf` could each scan to the end of the chunk. */
 function findLineEnd(text: string, start: number): number {
   LINE_END.lastIndex = start;
   return LINE_END.exec(text)?.index ?? -1;

@@ -1,5 +1,5 @@
 /**
- * A local copy of what is watched: apply every event of a watch, read the entities at any time. While a new snapshot
+ * A local copy of what is watched. Apply every event of a watch; read the entities at any time. While a new snapshot
  * is incomplete, the cache still shows the previous entities, because stale data is better than partial data.
  */
 import type { Entities } from "../model/entity.ts";
@@ -21,7 +21,7 @@ export class LocalCache {
   #incoming: EntityMaps | undefined;
   #revision: number | undefined;
 
-  /** The revision of the entities; undefined before the first `synced`. A watch may start here, with `since`. */
+  /** The revision of the entities; undefined before the first `synced`. It is a valid `since` of a watch. */
   get revision(): number | undefined {
     return this.#revision;
   }

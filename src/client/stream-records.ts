@@ -13,7 +13,7 @@ export type PendingChange<K extends Kind> = WatchChange<K> & { readonly revision
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Undefined when the record is not a snapshot record of one of `kinds`. */
+/** Returns undefined when the record is not a snapshot record of one of `kinds`. */
 export function parseSnapshot<K extends Kind>(
   { event, data }: EventRecord,
   kinds: readonly K[],
@@ -26,7 +26,7 @@ export function parseSnapshot<K extends Kind>(
   throw createLocalError("protocol", "the stream has a malformed snapshot record");
 }
 
-/** Undefined when the record is not a change record of one of `kinds`. */
+/** Returns undefined when the record is not a change record of one of `kinds`. */
 export function parseChange<K extends Kind>(
   { event, data }: EventRecord,
   kinds: readonly K[],
@@ -57,7 +57,7 @@ export function parseRevision({ event, data }: EventRecord): number {
   throw createLocalError("protocol", `the stream's ${event} record has no revision`);
 }
 
-/** Undefined when the service does not send it. */
+/** Returns undefined when the service does not send the metadata. */
 export function parseSyncedMetadata({ data }: EventRecord): SyncedMetadata | undefined {
   const { time, graphTime, marks } = parseBody(data);
   const metadata = { time, graphTime, marks };

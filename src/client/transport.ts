@@ -1,6 +1,6 @@
 /**
- * One request: its URL, credentials and timeout, and its failure as a `ClientError`. Uses only `fetch` and what comes
- * with it in Bun, Node 20 and browsers.
+ * Sends one request: builds its URL, adds credentials, applies the timeout, and turns a failure into a `ClientError`. It
+ * uses only `fetch` and its related types, which Bun, Node 20 and browsers have.
  *
  * The timeout limits idle time, not duration: a large list may take minutes while bytes arrive, and a stream sends a
  * heartbeat every 15 s. A connection without any data for `IDLE_TIMEOUT_MS` is treated as lost.
@@ -9,9 +9,9 @@ import type { Clock } from "../lib/clock.ts";
 import { ClientError, createLocalError, errorFromResponse } from "./client-error.ts";
 import type { Query, QueryValue } from "./types.ts";
 
-/** Three heartbeats. */
+/** Three times the interval between heartbeats. */
 export const IDLE_TIMEOUT_MS = 45_000;
-/** How much of an error response is read to find its problem. */
+/** The maximum number of characters of an error response that are read to find its problem. */
 const MAX_PROBLEM_CHARS = 64 * 1024;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -76,7 +76,7 @@ export function createTransport(options: {
       signal?.throwIfAborted();
       throw toClientError(error, base);
     } finally {
-      // Not awaited: on a lost connection the promise may stay pending for long.
+      // The promise is not awaited, because it may stay pending for long on a lost connection.
       reader.cancel().catch(() => {});
     }
   }
@@ -88,7 +88,7 @@ export function createTransport(options: {
     return text + decoder.decode();
   }
 
-  /** The beginning of an error body. A body that cannot be read must not hide the status, so it is empty then. */
+  /** The beginning of an error body; empty when it cannot be read, so that such a failure does not hide the status. */
   async function readProblem(response: Response): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
@@ -124,7 +124,7 @@ function toClientError(error: unknown, base: URL): ClientError {
   return createLocalError("unreachable", `no response from ${base.host}${causeText(error)}`, error);
 }
 
-/** The error code where there is one (ECONNREFUSED). Node's message is "fetch failed"; the code is in its `cause`. */
+/** The code of the error if it has one (ECONNREFUSED). Node's message is "fetch failed"; its `cause` has the code. */
 function causeText(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error && typeof error.code === "string") return ` (${error.code})`;

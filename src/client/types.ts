@@ -15,7 +15,7 @@ export type KindsOf<T extends WatchTarget> = T extends CollectionName ? T : Kind
 /** A revision, or a time as a `Date` or RFC 3339 text. */
 export type RevisionOrTime = number | string | Date;
 
-/** Several values of one parameter mean any of them. */
+/** The value of a query parameter. A list of values matches any of them. */
 export type QueryValue = string | number | boolean | Date | readonly (string | number | boolean)[];
 /** Query parameters of the interface. Parameters with the value undefined are not sent. */
 export type Query = Readonly<Record<string, QueryValue | undefined>>;
@@ -25,15 +25,15 @@ export interface ListResult<T> {
   /** The revision of the list. A watch with this revision as `since` continues without a gap. */
   readonly revision: number;
   readonly etag: string;
-  /** With `limit`: the cursor of the next page; absent on the last page. */
+  /** The cursor of the next page when the query has `limit`; absent on the last page. */
   readonly next?: string;
 }
 
 /** A list that is read while it arrives. */
 export interface StreamedList<T> {
-  /** Of the whole list. */
+  /** The revision of the whole list. */
   readonly revision: number;
-  /** Some entities at a time. Leaving the loop closes the connection. */
+  /** The entities, in batches. Leaving the loop closes the connection. */
   readonly batches: AsyncGenerator<T[], void, void>;
 }
 
@@ -45,7 +45,7 @@ type ForEachKind<K extends Kind, Fields> = {
 }[K];
 type ChangedFields = { readonly changed: readonly string[] };
 
-/** One change of the log. `removed` has the last value. */
+/** One change in the log. The `value` of `removed` is the last value of the entity. */
 export type Change<K extends Kind = Kind> =
   | ForEachKind<K, { readonly event: "added" | "removed"; readonly revision: number; readonly time: number }>
   | ForEachKind<
@@ -59,13 +59,13 @@ export interface ChangesResult<K extends Kind = Kind> {
   readonly revision: number;
 }
 
-/** A link of a path. At an end that is a host it is of type EDGE, and one of its ends names the host. */
+/** A link of a path. A link between a host and a device has the type EDGE, and one of its ends names the host. */
 export interface PathLink {
   readonly src: PathLinkEnd;
   readonly dst: PathLinkEnd;
   readonly type: string;
   readonly state: string;
-  /** Absent of a link of type EDGE. */
+  /** The id of the link; a link of type EDGE has none. */
   readonly id?: string;
 }
 export interface PathLinkEnd {
@@ -76,22 +76,22 @@ export interface PathLinkEnd {
 
 export interface PathsResult {
   readonly paths: { readonly cost: number; readonly links: readonly PathLink[] }[];
-  /** How many there are in all. */
+  /** The number of paths on all pages together. */
   readonly count: number;
   /** The cursor of the next page; absent on the last page. */
   readonly next?: string;
 }
 
-/** What a search found, best first. */
+/** The result of a search, best hit first. */
 export interface SearchResult {
   readonly hits: readonly ForEachKind<"devices" | "hosts", unknown>[];
-  /** Whether these are all. */
+  /** Whether `hits` has all that match. */
   readonly complete: boolean;
 }
 
-/** How many hosts are located at each device. */
+/** The number of hosts that are located at each device. */
 export interface HostCounts {
-  /** By the id of the device. */
+  /** The number of hosts by the id of the device. */
   readonly counts: Readonly<Record<string, number>>;
   /** The number of hosts, each counted once. */
   readonly total: number;
@@ -115,7 +115,7 @@ export type EntityDiff<K extends Kind = Kind> =
 export interface DiffResult<K extends Kind = Kind> {
   readonly from: RevisionTime;
   readonly to: RevisionTime;
-  /** In order of resource, then id. */
+  /** The differences, sorted by resource, then by id. */
   readonly changes: EntityDiff<K>[];
 }
 
@@ -125,7 +125,7 @@ export interface Timeline {
   readonly to: number;
   readonly counts: number[];
   readonly oldest: RevisionTime;
-  /** After it, what changes is the network: every source had reported once, or the history begins. */
+  /** The revision at which every source had reported once, but not before `oldest`; the newest revision until then. */
   readonly loaded: RevisionTime;
   readonly newest: RevisionTime;
 }
@@ -145,12 +145,13 @@ export type WatchEvent<K extends Kind = Kind> =
   | { readonly type: "synced"; readonly revision: number; readonly facts?: SyncedMetadata }
   | { readonly type: "reset" }
   | WatchChange<K>;
-/** What a copy of the state needs, besides the entities, to serve the same responses as the service. */
+/** What a copy of the state needs besides the entities to give the same responses as the service. */
 export interface SyncedMetadata {
-  /** Epoch milliseconds of the revision, and of the last change of the graph. */
+  /** The time of the revision, in epoch milliseconds. */
   readonly time: number;
+  /** The time of the last change of the graph, in epoch milliseconds. */
   readonly graphTime: number;
-  /** The revision that last changed each collection. `missing` is what is intended and not observed. */
+  /** The revision that last changed each collection. `missing` is that of the entities that are intended, not observed. */
   readonly marks: Readonly<Record<Kind | "graph", number>> & { readonly missing?: number };
 }
 export type WatchSnapshot<K extends Kind = Kind> = ForEachKind<
@@ -162,7 +163,7 @@ export type WatchChange<K extends Kind = Kind> =
   | ForEachKind<K, { readonly type: "updated" } & RevisionFields & ChangedFields>;
 interface RevisionFields {
   readonly revision: number;
-  /** Epoch milliseconds. */
+  /** The time of the revision, in epoch milliseconds. */
   readonly time: number;
   readonly last: boolean;
 }

@@ -1,6 +1,7 @@
 /**
- * The list of problems, again whenever it changes. Problems also end because time passes, without a new revision, so a
- * connection that was lost is not resumed: the list is short, and comes again.
+ * Yields the list of problems again whenever it changes. A problem can also end because time passes, without a new
+ * revision. A lost connection is therefore not resumed at a revision: the next connection sends the whole list, which is
+ * short.
  */
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -14,16 +15,16 @@ const INITIAL_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 
 export interface ProblemsResult {
-  /** Worst first. */
+  /** The problems of this page, worst first. */
   readonly problems: NetworkProblem[];
-  /** On all pages together. */
+  /** The number of problems of each kind, on all pages together. */
   readonly counts: Readonly<Record<ProblemKind, number>>;
   readonly next?: string;
 }
 
 export interface WatchedProblems {
   readonly revision: number;
-  /** Worst first. */
+  /** All problems, worst first. */
   readonly problems: readonly NetworkProblem[];
 }
 
@@ -66,15 +67,15 @@ export async function* watchProblems(
 }
 
 /**
- * One list after the snapshot, and one after each complete change, whose last record has the id. A change may arrive in
- * several chunks: a list in between would have problems that belong to two different states.
+ * Yields one list after the snapshot and one after each complete change. The last record of a change has the id. A change
+ * may arrive in several chunks; a list in between would mix problems of two different states.
  */
 async function* readLists(
   chunks: AsyncGenerator<Uint8Array, void, void>,
 ): AsyncGenerator<WatchedProblems, void, void> {
   const parser = new EventStreamParser();
   let problems: readonly NetworkProblem[] = [];
-  /** By id; undefined is removed. */
+  /** The changed problems by id; undefined stands for a removed problem. */
   const changed = new Map<string, NetworkProblem | undefined>();
   for await (const chunk of chunks) {
     for (const record of parser.push(chunk)) {
@@ -89,7 +90,7 @@ async function* readLists(
   }
 }
 
-/** Only what changed is sorted: there may be a hundred thousand others. They stay the same objects. */
+/** Sorts only the changed problems, because there may be a hundred thousand others, which stay the same objects. */
 function mergeChanged(
   problems: readonly NetworkProblem[],
   changed: ReadonlyMap<string, NetworkProblem | undefined>,

@@ -37,7 +37,7 @@ export class WatchState<K extends Kind> {
     return this.#since;
   }
 
-  /** Discards what the last connection started and did not complete. */
+  /** Discards the snapshot or revision that the last connection started and did not complete. */
   startConnection(): void {
     this.#inSnapshot = false;
     this.#pending = [];
@@ -69,9 +69,9 @@ export class WatchState<K extends Kind> {
   }
 
   /**
-   * Emits the pending changes when `id` completes their revision. The position advances even if there are none: a
-   * filtered stream also sends the ids of revisions without a matching change. The revision stands after the last dot of
-   * an id, behind the name of the log.
+   * Emits the pending changes when `id` completes their revision. The position advances even if there are none, because a
+   * filtered stream also sends the ids of revisions without a matching change. An id is the id of the log, a dot and the
+   * revision.
    */
   *advanceTo(id: string): Generator<WatchEvent<K>, void, void> {
     if (this.#since === undefined) return;

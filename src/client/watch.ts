@@ -1,5 +1,5 @@
 /**
- * One sequence of events over any number of connections. This file decides when to reconnect and when to fail;
+ * Yields one sequence of events over any number of connections. This file decides when to reconnect and when to fail;
  * watch-state.ts decides which events the consumer receives.
  *
  * Nothing is read while the consumer is busy, so a slow consumer causes backpressure and not memory use. A consumer
@@ -22,7 +22,7 @@ const MAX_REQUESTED_DELAY_MS = 5 * 60_000;
 export interface WatchOptions {
   /** Aborting ends the watch without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Start with the changes after this revision instead of a snapshot. */
+  /** The revision after which the watch starts. Without it, the watch starts with a snapshot. */
   readonly since?: number | undefined;
   readonly onState?: ((state: ConnectionState) => void) | undefined;
   /** Called with the last complete revision, also when none of its changes is part of what is watched. */
@@ -39,7 +39,7 @@ export interface WatchContext<K extends Kind> {
 
 interface ConnectionEnd {
   readonly reason: string;
-  /** Reconnect without a delay. */
+  /** Whether the watch reconnects without a delay. */
   readonly immediate: boolean;
   /** The delay that the service requested. */
   readonly requestedDelayMs: number;

@@ -1,13 +1,13 @@
 /**
- * Renderers yield small pieces of text, and undefined where they may pause; sockets and compressors are faster with larger
- * pieces. `joinIntoChunks` joins them to chunks of about `size` characters, so that a list of any length needs the memory
- * of one chunk.
+ * Renderers yield small pieces of text, and undefined where they may pause. Sockets and compressors are faster with larger
+ * pieces, so `joinIntoChunks` joins the pieces into chunks of about `size` characters. A list of any length needs the
+ * memory of one chunk.
  */
 import type { Paced } from "../lib/steps.ts";
 
 const CHUNK_CHARS = 65_536;
 
-/** Pieces of a document with pauses between them. */
+/** The pieces of a document; undefined where the renderer may pause. */
 export type PacedText = Generator<string | undefined, void, void>;
 
 export function* joinIntoChunks(pieces: Paced<string>, size = CHUNK_CHARS): PacedText {
@@ -25,7 +25,7 @@ export function* joinIntoChunks(pieces: Paced<string>, size = CHUNK_CHARS): Pace
   if (chunk !== "") yield chunk;
 }
 
-/** `open`, the items separated by commas, `close`: a JSON array or object that is never complete in memory. */
+/** Yields `open`, the items separated by commas, and `close`: a JSON array or object that is never whole in memory. */
 export function* renderJsonItems(open: string, items: Paced<string>, close: string): PacedText {
   yield open;
   let separator = "\n";

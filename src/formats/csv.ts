@@ -5,7 +5,7 @@
  * and scripts can rely on a column. `fields` leaves columns out; it never reorders them.
  *
  * A cell that a spreadsheet would run as a formula gets an apostrophe in front. Control characters other than tab and
- * line ends become U+FFFD: NUL ends the file for some programs, and none can show the others.
+ * line ends become U+FFFD: some programs treat NUL as the end of the file, and no program can show the others.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Annotations, Drift, Entities, Host } from "../model/entity.ts";
@@ -14,7 +14,7 @@ import { joinIntoChunks, type PacedText } from "./chunks.ts";
 
 interface Column<E> {
   readonly name: string;
-  /** The top-level field that `fields` selects it by. */
+  /** The top-level field that selects the column when it is in `fields`. */
   readonly field: keyof E & string;
   readonly value: (entity: Partial<E>) => string;
 }
@@ -46,7 +46,7 @@ const annotationColumns = (...keys: string[]): Column<WithAnnotations>[] => [
   },
 ];
 
-/** JSON does not escape C1 control characters; unescaped, the cell would replace them. */
+/** Escapes DEL and C1 control characters, which JSON leaves as they are and the cell would replace by U+FFFD. */
 const printableJson = (value: Annotations): string =>
   JSON.stringify(value).replace(/[\x7f-\x9f]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`);
 
@@ -62,7 +62,7 @@ const TRACKING_COLUMNS: readonly Column<Tracking>[] = [
   ...scalarColumns<Tracking>("revision"),
 ];
 
-/** At the end, so that the columns before them keep their places. */
+/** These columns are last, so that adding them did not move the other columns. */
 const DRIFT_COLUMNS: readonly Column<{ drift?: Drift }>[] = [
   { name: "drift.state", field: "drift", value: ({ drift }) => drift?.state ?? "" },
   { name: "drift.since", field: "drift", value: ({ drift }) => drift?.since ?? "" },

@@ -1,10 +1,10 @@
 /**
- * DOT for Graphviz: an undirected graph of the devices, an edge a cable, an arrow where only one direction works.
+ * DOT for Graphviz: an undirected graph of the devices. Each cable is an edge, with an arrow if only one direction works.
  * Hosts are only counted in the label of their device: DOT is used for drawings, and a drawing with all hosts is not
  * readable.
  *
  * All strings are double-quoted, never HTML-like. Inside quotes Graphviz unescapes only `\"`. In labels it then
- * interprets escapes and entities, so backslashes and ampersands are escaped there. In ids a backslash stays doubled.
+ * interprets escapes and entities, so backslashes and ampersands are escaped in labels. In ids a backslash stays doubled.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
@@ -89,7 +89,7 @@ function edgeAttributes(cable: Cable): string {
   return `${ports}, style="${EDGE_STYLES[state]}", color="${stroke}", tooltip="${tooltip}"${arrow}`;
 }
 
-/** Graphviz reads C strings and writes XML: characters that either cannot represent become U+FFFD. */
+/** Replaces the characters that a C string (Graphviz's input) or XML (its output) cannot represent by U+FFFD. */
 const replaceUnsupported = (text: string): string => text.replace(/\p{Cc}|\p{Cs}|[\ufffe\uffff]/gu, "\uFFFD");
 
 const escapeQuotes = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"');

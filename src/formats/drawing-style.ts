@@ -30,7 +30,7 @@ export const CABLE_STYLES = {
   unverified: { label: "active, not verified", stroke: "#4d6273", width: 1.6, dash: "1 4" },
   inactive: { label: "inactive", stroke: "#b3261e", width: 1.6, dash: "8 5" },
   conflict: { label: "conflicting claims", stroke: "#8a5200", width: 4, dash: "" },
-  /** With a cross in the middle. */
+  /** A lost cable is dashed like an inactive one and has a cross in the middle. */
   lost: { label: "lost", stroke: "#b3261e", width: 1.6, dash: "8 5" },
 } as const;
 export type CableState = keyof typeof CABLE_STYLES;
@@ -48,9 +48,9 @@ export function cableState(cable: Cable): Exclude<CableState, "lost"> {
   return cable.verified ? "active" : "unverified";
 }
 
-/** `1 host`, `2 hosts`. */
+/** A count with its noun in singular or plural: `1 host`, `2 hosts`. */
 export const formatCount = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
-/** Rounded to a tenth of a pixel: more digits are not visible and make the document larger. */
+/** Rounds to a tenth of a pixel, because more digits are not visible and make the document larger. */
 export const formatNumber = (n: number): string => String(Math.round(n * 10) / 10);
 export const formatPoint = ({ x, y }: Point): string => `${formatNumber(x)} ${formatNumber(y)}`;

@@ -1,11 +1,11 @@
 /**
- * The table of formats: one row a format. Content negotiation, the OpenAPI document, `gazetteer get --help`, the 406
+ * The table of formats, with one row for each format. Content negotiation, the OpenAPI document, `gazetteer get --help`, the 406
  * problem, the list and topology reads and docs/formats.md all read this table. To add a format, write its renderer
  * and add a row.
  *
  * A row without a renderer is a format that src/api produces: `json` from the encoded pages of the view, `events` from
- * the change stream. The renderers are pure: they yield text in chunks, pause where
- * their input does, and change nothing they are given.
+ * the change stream. The renderers are pure: they yield text in chunks, pause where their input pauses, and do not change
+ * their input.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Entities } from "../model/entity.ts";
@@ -21,8 +21,8 @@ import { renderRfc8345 } from "./rfc8345.ts";
 import { renderSvg } from "./svg.ts";
 
 /*
- * NDJSON: one JSON text a line, each line ended by a line feed. The view keeps the encoded text of every entity, so
- * nothing is encoded here. JSON escapes line feeds inside strings, so no text contains one.
+ * NDJSON has one JSON text on each line, and each line ends with a line feed. The view keeps the encoded text of every
+ * entity, so nothing is encoded here. JSON escapes line feeds inside strings, so no text contains one.
  */
 
 export const renderNdjson = (jsonTexts: Paced<string>): Paced<string> =>
@@ -36,7 +36,7 @@ export interface RenderableList {
   readonly kind: Kind;
   /** The value of `fields`; undefined means all fields. */
   readonly fields: readonly string[] | undefined;
-  /** One JSON text an entity, reduced to `fields`. */
+  /** One JSON text for each entity, reduced to `fields`. */
   jsonTexts(): Paced<string>;
   /** The entities with all their fields. `kind` must be the kind of the list. */
   entities<K extends Kind>(kind: K): Paced<Entities[K]>;
@@ -45,20 +45,20 @@ export interface RenderableList {
 export interface Format {
   /** The value of `format=` and of `-o`. */
   readonly name: string;
-  /** What `Accept` is compared with. */
+  /** The media type that `Accept` is compared with. */
   readonly mediaType: string;
   /** The value of `Content-Type`: the media type and, for `text/*`, the character set. */
   readonly contentType: string;
-  /** Whether `Accept` can select it. Prometheus discovery has the media type of JSON, so only `format=` can. */
+  /** Whether `Accept` can select the format. Prometheus discovery has the media type of JSON: only `format=` selects it. */
   readonly negotiable: boolean;
-  /** The response does not end, so neither a wildcard in `Accept` nor `gazetteer get` selects it. */
+  /** Whether the response never ends. Neither a wildcard in `Accept` nor `gazetteer get` selects such a format. */
   readonly stream: boolean;
   readonly resources: readonly Resource[];
   /** A text for the OpenAPI document, the help and the docs: one phrase without a full stop. */
   readonly description: string;
   readonly renderList?: (list: RenderableList) => Paced<string>;
   readonly renderTopology?: (graph: TopologyGraph) => Paced<string>;
-  /** `renderTopology` does not pause. The service renders the same in a thread instead (`svg-thread.ts`). */
+  /** Set when `renderTopology` cannot pause. The service then renders the same in a thread (`svg-thread.ts`). */
   readonly inThread?: boolean;
 }
 
@@ -68,7 +68,7 @@ const DEFAULTS = { negotiable: true, stream: false };
 type Row = Omit<Format, "contentType" | keyof typeof DEFAULTS> & Partial<Format>;
 const formatOf = (row: Row): Format => ({ contentType: row.mediaType, ...DEFAULTS, ...row });
 
-/** JSON, the format that every read has. */
+/** The format that every resource has. */
 export const JSON_FORMAT: Format = formatOf({
   name: "json",
   mediaType: "application/json",
@@ -149,7 +149,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** In order of preference: of equally acceptable formats the first is sent. */
+/** All formats in order of preference: the service sends the first of several equally acceptable formats. */
 export const FORMATS: readonly Format[] = [JSON_FORMAT, ...ROWS.map(formatOf)];
 
 /** The formats of one resource, in order of preference. */
@@ -159,11 +159,11 @@ export const formatsOf = (resource: Resource): readonly [json: Format, ...others
 ];
 
 /**
- * A JSON document that a query parameter selects in place of the resource. It has a media type of its own, so that
- * `application/json` of a path always has one shape.
+ * A JSON document that a query parameter selects in place of the resource. It has a media type of its own, so that a path
+ * has only one shape of `application/json`.
  */
 export interface DocumentFormat extends Format {
-  /** How the parameter is written, for messages. */
+  /** The parameter as a user writes it, for messages. */
   readonly usage: string;
 }
 
@@ -209,7 +209,7 @@ export const PATH_EXPLANATION_FORMAT = documentOf(
   "How many shortest paths there are and what they use, or why there is none",
 );
 
-/** What is wrong with the network: a document with a path of its own, and a stream. */
+/** The list of the network's problems, which has a path of its own and is also a stream. */
 export const PROBLEMS_FORMAT: Format = formatOf({
   name: "json",
   mediaType: "application/vnd.gazetteer.problems+json",
@@ -221,7 +221,7 @@ export const PROBLEMS_FORMATS: readonly [json: Format, ...others: Format[]] = [
   ...FORMATS.filter((format) => format.stream),
 ];
 
-/** The result of a search: a document with a path of its own. */
+/** The result of a search, which has a path of its own. */
 export const HITS_FORMAT = formatOf({
   name: "json",
   mediaType: "application/vnd.gazetteer.hits+json",

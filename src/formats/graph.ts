@@ -11,21 +11,21 @@ import type { Device, Host, Link, Topology } from "../model/entity.ts";
 import type { ConnectPoint } from "../model/ids.ts";
 
 /**
- * The collections can be read several times, and are parsed each time: a renderer that reads a second time holds ids at
- * most, not entities.
+ * The part of the network that is rendered. The collections can be read several times and are parsed each time, so that a
+ * renderer that needs two passes keeps ids between them, not entities.
  */
 export interface TopologyGraph {
-  /** Its counts are those of the collections. */
+  /** The summary of the topology; its counts are the sizes of the collections. */
   readonly topology: Topology;
   readonly revision: number;
   readonly devices: Paced<Device>;
   readonly links: Paced<Link>;
   readonly hosts: Paced<Host>;
-  /** Undefined when the graph has no such link. */
+  /** Returns undefined when the graph has no such link. */
   link(id: string): Link | undefined;
 }
 
-/** What cables are made of. */
+/** The links that cables are derived from. */
 export type LinkSource = Pick<TopologyGraph, "links" | "link">;
 
 /** The ids of the devices of a graph: a set, or a map by id. */
@@ -71,7 +71,7 @@ export const cablesOf = (graph: LinkSource, devices: DeviceIds): Paced<Cable> =>
     return !reverse || link.id < reverse.id ? cableOf(link, reverse) : undefined;
   });
 
-/** One attachment for each location of a host at a device in the graph; the newest location of a host first. */
+/** Yields an attachment for each location of a host at a device in the graph, the newest location of each host first. */
 export function* attachmentsOf(
   graph: TopologyGraph,
   devices: DeviceIds,
@@ -106,17 +106,17 @@ export interface NodeNames {
   host(id: string): string;
 }
 
-/** What replaces the characters that a format does not support. */
+/** The character that replaces those that a format does not support. */
 const REPLACEMENT = "\ufffd";
 const NUMBERED = /~\d+$/;
 
 /**
- * Unique names for a format with one namespace for all nodes. The name is the id, with a number where two nodes would
- * share a name: a device may have the id of a host, and `clean`, which replaces the characters that the format does not
- * support by U+FFFD, may make two ids equal.
+ * Assigns unique names for a format with one namespace for all nodes. The name is the id, with a number added if two nodes
+ * would share a name: a device may have the id of a host, and `clean` may make two ids equal, because it replaces the
+ * characters that the format does not support by U+FFFD.
  *
- * There may be a million hosts, so only those are remembered whose name could be that of another node: it is the name of
- * a device, or has a replaced character, or looks numbered. The ids of all others are unique as they are.
+ * There may be a million hosts, so a host's name is stored only if another node could have it: if it is the name of a
+ * device, has a replaced character, or ends like a numbered name. All other ids are unique without a number.
  */
 export function* assignNodeNames(
   graph: TopologyGraph,
@@ -145,7 +145,7 @@ export function* assignNodeNames(
   };
 }
 
-/** Returns the desired name the first time and `NAME~2`, `NAME~3`… after that. */
+/** The returned function returns a desired name the first time, and `NAME~2`, `NAME~3`… after that. */
 export function createNameAllocator(): (desired: string) => string {
   const suffixes = new Map<string, number>();
   return (desired) => {
@@ -160,8 +160,8 @@ export function createNameAllocator(): (desired: string) => string {
 }
 
 /**
- * The same for names that were unique before their characters were replaced: only those with a replaced character can be
- * equal, and only these are remembered.
+ * Like `createNameAllocator`, for names that were unique before characters were replaced. Only a name with a replaced
+ * character, or one that looks numbered, can equal another, so only these are stored.
  */
 export function createReplacedNameAllocator(): (desired: string) => string {
   const allocate = createNameAllocator();

@@ -1,7 +1,7 @@
 /**
- * GraphML (http://graphml.graphdrawing.org): a directed graph with every record. Devices and hosts are nodes, each
- * link is an edge with its own id, each location of a host is an edge from the host to the device. The fields are
- * data, typed by `<key>`. Each annotation is a key of its own (`annotations.KEY`), because graph tools make a column
+ * GraphML (http://graphml.graphdrawing.org): a directed graph with every entity but ports. Devices and hosts are nodes,
+ * each link is an edge with its own id, and each location of a host is an edge from the host to the device. The fields
+ * are data, typed by `<key>`. Each annotation has a key of its own (`annotations.KEY`), because graph tools make a column
  * of each key.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
@@ -37,7 +37,7 @@ function* renderDocument(graph: TopologyGraph): PacedText {
   const devices = yield* deviceIdsOf(graph);
   const names = yield* assignNodeNames(graph, xmlCharacters);
   const keys = new Keys();
-  // Keys are declared before the graph, so the elements are created twice: for their keys, then for their data.
+  // Keys are declared before the graph, so the elements are created twice: first for their keys, then for their data.
   for (const element of elements(graph, devices, names)) {
     if (element === undefined) yield undefined;
     else keys.collect(element);

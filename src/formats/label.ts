@@ -1,6 +1,6 @@
 /**
  * Labels for drawings: one line of a known maximum width, without characters that could reorder or hide the text next
- * to it. Only drawings truncate text; every other format has all of it.
+ * to it. Only drawings truncate text; every other format has the whole text.
  */
 
 /** Control characters and lone surrogates cannot be drawn. */
@@ -28,7 +28,7 @@ const ASCII_WIDTHS = new Map(
 function characterWidth(character: string): number {
   const ascii = ASCII_WIDTHS.get(character);
   if (ascii !== undefined) return ascii;
-  // Any number of combining marks fits on one letter. A small width for each limits their number.
+  // A letter can have any number of combining marks, so each has a small width that limits their number.
   if (COMBINING.test(character)) return COMBINING_EMS;
   return (character.codePointAt(0) ?? 0) < 0x370 ? LATIN_EMS : OTHER_EMS;
 }

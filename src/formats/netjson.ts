@@ -1,7 +1,7 @@
 /**
  * NetJSON NetworkGraph (https://netjson.org/rfc.html, section 4): devices and hosts are nodes, each cable is one
- * undirected link. NetJSON requires a routing protocol and a cost. There is no routing here, so the protocol is this
- * service and every link costs 1. State is in `properties`, whose content NetJSON does not define.
+ * undirected link. NetJSON requires a routing protocol and a cost. This service does no routing, so the protocol is
+ * `gazetteer` and every link costs 1. State is in `properties`, whose content NetJSON does not define.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";

@@ -1,10 +1,10 @@
 /**
- * Prometheus HTTP service discovery: a JSON array of `{"targets":[host],"labels":{…}}`, one group a device or host
+ * Prometheus HTTP service discovery: a JSON array with a group `{"targets":[host],"labels":{…}}` for each device or host
  * (https://prometheus.io/docs/prometheus/latest/http_sd/).
  *
- * - One target for each entity, not one for each address: a host with two addresses would be scraped, and alerted on,
- *   twice. A label has all the addresses of a host.
- * - The target has no port: the scrape job knows what to query (an exporter, SNMP, ICMP) and adds it by relabelling.
+ * - Each entity has one target, not one for each address: otherwise a host with two addresses would be scraped, and
+ *   alerted on, twice. A label has all the addresses of a host.
+ * - The target has no port: the scrape job adds the port of what it queries (an exporter, SNMP, ICMP) by relabelling.
  *   An IPv6 address is in brackets so that `$1:9100` is valid; the `…_address` label has it without brackets.
  * - An entity without a usable address has no group. Unavailable entities are included, because their alerts must fire.
  */
@@ -38,7 +38,7 @@ const renderGroups = <E>(
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
 
-/** The management address without a port. Undefined unless it is an IP address or a host name: it is untrusted text. */
+/** The management address without a port. It is untrusted text: undefined unless it is an IP address or a host name. */
 function deviceAddress(device: Device): string | undefined {
   const text = device.annotations.managementAddress?.trim() ?? "";
   const ip = canonicalIp(text);
@@ -85,7 +85,7 @@ function hostLabels(host: Host, address: string): Labels {
   });
 }
 
-/** Commas at both ends, as in Prometheus' own discoveries, so that relabelling can match `,name,`. */
+/** Joins values with commas, also at both ends as Prometheus' own discoveries do, so that relabelling can match `,name,`. */
 const joinList = (values: readonly string[]): string => `,${values.join(",")},`;
 
 function createLabels(kind: string, annotations: Record<string, string>, fields: Labels): Labels {
@@ -94,7 +94,7 @@ function createLabels(kind: string, annotations: Record<string, string>, fields:
   for (const [name, value] of Object.entries(fields)) labels[prefix + name] = value.toWellFormed();
   for (const [key, value] of Object.entries(annotations)) {
     const name = `${prefix}annotation_${key.replace(/[^a-zA-Z0-9_]/g, "_")}`;
-    // Two keys may become one name. The first in order is used, so that the result is always the same.
+    // Two keys may become one name. The first key is used, so that the result does not vary.
     labels[name] ??= value.toWellFormed();
   }
   return labels;

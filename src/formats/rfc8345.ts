@@ -3,8 +3,8 @@
  * additions. The modules have nodes, termination points and links, but no state, so unavailable devices and inactive
  * links are listed like the others.
  *
- * Devices are nodes, each port that a link or a host uses is a termination point, each link record is a (directed)
- * link. A host is a node with one termination point and a link in each direction, as in OpenDaylight.
+ * Devices are nodes, each port that a link or a host uses is a termination point, and each link is a directed link. A host
+ * is a node with one termination point and a link in each direction, as in OpenDaylight.
  * Ids are URIs (`../model/rfc8345-ids.ts`).
  */
 import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
@@ -13,7 +13,7 @@ import { encodeRfc8345Id, percentEncode, prefixed, RFC8345_NETWORK_ID } from "..
 import { joinIntoChunks, type PacedText, renderJsonItems } from "./chunks.ts";
 import { attachmentsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
 
-/** A device as an end of links. Made once: it is the end of all links of its hosts. */
+/** A device as an end of links. It is created once, because it is an end of the links of all its hosts. */
 interface DeviceNode {
   readonly uri: string;
   readonly percentEncoded: string;
@@ -84,7 +84,7 @@ function* renderNodes(graph: TopologyGraph, devices: DeviceNodes): PacedText {
 
 const nicOf = (host: string): string => `${host}/nic`;
 
-/** Encoded ids need no quoting. As text, because objects for a million hosts would be garbage to collect. */
+/** Renders text, because a million objects for hosts would have to be garbage-collected. Encoded ids need no escaping. */
 function renderNode(id: string, terminationPoints: readonly string[]): string {
   const points = terminationPoints.map((tp) => `{"tp-id":"${tp}"}`).join(",");
   return `{"node-id":"${id}","ietf-network-topology:termination-point":[${points}]}`;

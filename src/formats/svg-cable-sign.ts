@@ -1,4 +1,4 @@
-/** The signs on the line of a cable: an arrow where only one direction works, a cross where the cable is lost. */
+/** The signs on the line of a cable: an arrow if only one direction works, a cross if the cable is lost. */
 
 import type { Point } from "../layout/adjacency.ts";
 import { CABLE_STYLES, type CableState, formatPoint } from "./drawing-style.ts";
@@ -7,7 +7,7 @@ const ARROW = { length: 10, width: 4.5 };
 const CROSS = { arm: 4.5, gap: 8 };
 const ORIGIN: Point = { x: 0, y: 0 };
 
-/** Past the middle of the line, where a box is least likely to cover it. The legend uses it too. */
+/** Draws an arrow past the middle of the longest segment, where a box is least likely to cover it. Also for the legend. */
 export function renderArrow(line: readonly Point[], state: CableState): string {
   const [start, end] = longestSegment(line);
   const along = (part: number): Point => ({
@@ -33,7 +33,7 @@ function longestSegment(corners: readonly Point[]): [Point, Point] {
   return longest;
 }
 
-/** In the middle of the line, which ends before it, so that it is seen as a cross. The legend uses it too. */
+/** Draws a cross in the middle of the line, with a gap in the line so that the cross is visible. Also for the legend. */
 export function renderCross(line: readonly Point[]): string {
   const { arm, gap } = CROSS;
   const { x, y, dx, dy } = middleOf(line);

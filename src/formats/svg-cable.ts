@@ -1,8 +1,8 @@
 /**
- * The lines of the cables. Colour, dashes and thickness show the state; an arrow shows that only one direction works, a cross
- * that the cable is lost.
- * Lines have the routes of the layout, around the boxes that they would otherwise run behind. Several cables between the
- * same two devices run side by side along one route, because each has a state of its own.
+ * The lines of the cables. Colour, dashes and thickness show the state; an arrow shows that only one direction works, and
+ * a cross shows that the cable is lost.
+ * Lines follow the routes of the layout, around the boxes that they would otherwise run behind. Several cables between the
+ * same two devices run side by side along one route, because each has its own state.
  */
 import type { Point, Size } from "../layout/adjacency.ts";
 import { LinkRouter, pairKey } from "../layout/link-router.ts";
@@ -22,24 +22,25 @@ const MAX_TOOLTIP_EMS = 60;
 const LOOP_RADIUS = 8;
 const CORNER_RADIUS = 6;
 const ORIGIN: Point = { x: 0, y: 0 };
-/** The gaps between parallel lines that are tried, until none of them runs behind another box. */
+/** The gaps between parallel lines, tried in this order until no line runs behind another box. */
 const PARALLEL_GAPS = [6, 4, 2.5, 1.5];
-/** The maximum width of parallel lines together: less than the height of a box. */
+/** The maximum total width of parallel lines. It is less than the height of a box. */
 const MAX_BUNDLE_WIDTH = 28;
-/** In order of drawing: the more urgent states are drawn above the others. */
+/** The states in drawing order: more urgent states are drawn later, above the others. */
 const STATES: readonly CableState[] = ["active", "unverified", "inactive", "conflict", "lost"];
 
 const stateOf = (cable: DrawnCable): CableState => ("isLost" in cable ? "lost" : cableState(cable));
 
 export interface RoutedCable {
   readonly cable: DrawnCable;
-  /** From one end to the other. A cable from a device to itself has one point. */
+  /** The points of the line from one end to the other. A cable from a device to itself has one point. */
   readonly line: readonly Point[];
 }
 
 export interface Placement {
-  /** The ids of the devices, and the centres of their boxes. */
+  /** The ids of the devices. */
   readonly ids: readonly string[];
+  /** The centres of the devices' boxes, in the order of `ids`. */
   readonly positions: readonly Point[];
   readonly boxSize: Size;
   readonly gutter: Size;
@@ -79,7 +80,7 @@ export function routeCables(cables: readonly DrawnCable[], placement: Placement)
   return routed;
 }
 
-/** As many lines side by side, as far apart as there is room beside other boxes. */
+/** Returns `count` lines side by side, with the widest gap at which none runs behind another box. */
 function parallelLines(
   route: Float64Array,
   count: number,
@@ -167,10 +168,13 @@ function formatTooltip(cable: DrawnCable): string {
 
 const isOneWay = (cable: DrawnCable): boolean => "oneWay" in cable && cable.oneWay;
 
-/** A polyline beside another one, at the same distance along all of it: for parallel links. */
+/** The maximum factor by which a shifted corner may be farther from its original than the line is. */
 const MAX_MITRE = 2;
 
-/** Flat x and y. A positive distance is to the left of the direction in a drawing with y downwards. */
+/**
+ * Returns a polyline beside another one, at the same distance along all of it, for parallel links. Points are flat x and y
+ * values. A positive distance is to the left of the direction in a drawing whose y axis points down.
+ */
 export function shiftPolyline(points: Float64Array, distance: number): Float64Array {
   const shifted = new Float64Array(points.length);
   for (let i = 0; i + 1 < points.length; i += 2) {
@@ -186,7 +190,7 @@ export function shiftPolyline(points: Float64Array, distance: number): Float64Ar
   return shifted;
 }
 
-/** Of the segment that begins at index `i`, with length 1. */
+/** The unit normal of the segment that begins at index `i`. */
 function normalOf(points: Float64Array, i: number): { readonly x: number; readonly y: number } {
   const dx = (points[i + 2] ?? 0) - (points[i] ?? 0);
   const dy = (points[i + 3] ?? 0) - (points[i + 1] ?? 0);

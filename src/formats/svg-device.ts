@@ -54,7 +54,7 @@ export function createDeviceBox(device: Device, hosts: number): DeviceBox {
   };
 }
 
-/** All boxes of a drawing have one size, that of the longest label. */
+/** The size of all boxes of a drawing: the longest label determines the width. */
 export function deviceBoxSize(boxes: readonly DeviceBox[]): Size {
   let width = MIN_WIDTH;
   for (const { name, detail } of boxes) {
@@ -74,7 +74,7 @@ export function renderDeviceBox(box: DeviceBox, centre: Point, size: Size): stri
 <text x="${x}" y="${formatNumber(centre.y + 12)}" font-size="${DETAIL_PX}" fill="${MUTED_TEXT_COLOUR}">${xmlText(box.detail)}</text></g>\n`;
 }
 
-/** The box without its text; the legend uses it too. */
+/** Draws the box without its text. The legend uses it too. */
 export function renderDeviceFrame(state: DeviceState, conflict: boolean, centre: Point, size: Size): string {
   const { stroke, fill } = DEVICE_STYLES[state];
   const [left, top] = [centre.x - size.width / 2, centre.y - size.height / 2];

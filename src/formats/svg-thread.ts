@@ -1,11 +1,11 @@
 /**
- * The thread that draws (`svg-worker.ts`), as the service sees it. It starts with the first drawing and stays for the next
- * one. It ends when nothing was drawn for a while, and after a large drawing, which returns its memory. A thread that ends
- * unexpectedly fails the drawings it holds, and the next drawing starts another one.
+ * The service's side of the thread that draws (`svg-worker.ts`). The thread starts with the first drawing and stays for the
+ * next one. It is stopped when nothing was drawn for a while, and after a large drawing, to release its memory. When a
+ * thread ends unexpectedly, the drawings that it held fail, and the next drawing starts another thread.
  *
- * The parts of a drawing are sent in batches, then it is drawn, then its document is read in chunks: neither is whole here. A
- * drawing is an iterator over the chunks, with a promise wherever the next one has not arrived. Only a few chunks are
- * requested ahead of the reader.
+ * The parts of a drawing are sent in batches, then the thread draws, then its document is read in chunks, so that neither
+ * the parts nor the document are ever whole in this thread. A drawing is an iterator over the chunks; it returns a promise
+ * when the next chunk has not arrived. Only a few chunks are requested ahead of the reader.
  */
 import { errorMessage } from "../lib/error-message.ts";
 import { RequestWorker } from "../lib/request-worker.ts";
@@ -13,36 +13,36 @@ import { type Paced, type Steps, waitFor } from "../lib/steps.ts";
 import type { Device, Link, Topology } from "../model/entity.ts";
 
 const IDLE_TIMEOUT_MS = 60_000;
-/** A thread that has drawn a document with more bytes is ended. */
+/** A thread that has drawn a document of more bytes is stopped, to release its memory. */
 const MAX_BYTES_TO_STAY = 4 * 1024 * 1024;
-/** Characters of a batch of parts. */
+/** The size of a batch of parts, in characters. */
 const BATCH_CHARS = 65_536;
 const CHUNKS_AHEAD = 2;
 const encoder = new TextEncoder();
 
-/** JSON arrays of these, in batches, are what a drawing is made of. */
+/** The parts of a drawing. They are sent in batches, each a JSON array. */
 export interface DrawingParts {
   readonly devices: readonly [device: Device, hosts: number];
   readonly links: Link;
 }
 export type DrawingPart = keyof DrawingParts;
 
-/** The operations of the thread. `id` is that of the drawing. */
+/** The operations of the thread. `id` is the id of the drawing. */
 export type SvgOperations = {
   add: (request: {
     readonly id: number;
     readonly part: DrawingPart;
     readonly json: Uint8Array<ArrayBuffer>;
   }) => void;
-  /** The response is the length of the document, whose chunks are sent on request. */
+  /** Returns the length of the document in bytes. `next` returns its chunks. */
   draw: (request: { readonly id: number; readonly topology: Topology; readonly revision: number }) => number;
-  /** The next chunk; undefined after the last one. */
+  /** Returns the next chunk, or undefined after the last one. */
   next: (id: number) => Uint8Array<ArrayBuffer> | undefined;
   drop: (id: number) => void;
 };
 
 export interface SvgThreadOptions {
-  /** The module that the thread runs. */
+  /** The module that the thread runs; tests replace it. */
   readonly worker?: URL;
   readonly idleTimeoutMs?: number;
 }
@@ -51,7 +51,7 @@ type SvgWorker = RequestWorker<SvgOperations>;
 
 export class SvgThread implements Disposable {
   readonly #idleTimeoutMs: number;
-  /** Drawings that are not complete: under way, or not read to the end. */
+  /** The drawings that are not drawn yet or not read to the end. */
   readonly #drawings = new Set<ThreadDrawing>();
   readonly #worker: SvgWorker;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
@@ -72,12 +72,12 @@ export class SvgThread implements Disposable {
     return this.#worker.isRunning;
   }
 
-  /** Number of threads that were started so far. */
+  /** Number of threads that were started since the process started. */
   get started(): number {
     return this.#worker.started;
   }
 
-  /** The bytes of an owner's documents that are not read yet. */
+  /** The number of bytes of an owner's documents that are not read yet. */
   heldBytes(owner: string): number {
     let bytes = 0;
     for (const drawing of this.#drawings) if (drawing.owner === owner) bytes += drawing.bytesLeft;
@@ -93,13 +93,13 @@ export class SvgThread implements Disposable {
     return drawing;
   }
 
-  /** Fails the drawings that are not complete. */
+  /** Fails the drawings that are not read to the end, and stops the thread. */
   [Symbol.dispose](): void {
     clearTimeout(this.#idleTimer);
     this.#failAll("the service stops");
   }
 
-  /** A thread that draws what nobody needs is ended, unless it holds what somebody reads. */
+  /** Stops the thread when its last drawing was abandoned while it was drawn, or was large; otherwise after a timeout. */
   #onEnd(drawing: ThreadDrawing): void {
     if (drawing.bytes > MAX_BYTES_TO_STAY) this.#hasDrawnLarge = true;
     if (!this.#drawings.delete(drawing) || this.#drawings.size > 0) return;
@@ -128,14 +128,14 @@ export class ThreadDrawing implements IterableIterator<Uint8Array | Promise<unkn
   readonly owner: string;
   readonly #id: number;
   readonly #worker: SvgWorker;
-  /** Called once: the drawing is read to its end, closed before, or has failed. */
+  /** Called once, when the drawing is read to its end, is closed earlier, or fails. */
   readonly #onEnd: () => void;
   #state: "new" | "under way" | "drawn" | "ended" = "new";
   #bytes = 0;
-  /** Bytes of the document that the thread still holds. */
+  /** The number of bytes of the document that the thread still holds. */
   #bytesLeft = 0;
   readonly #arrived: Uint8Array[] = [];
-  /** Resolves when a chunk arrives, or the drawing ends. */
+  /** Resolves when the drawing is drawn, when a chunk arrives, and when the drawing ends. */
   #arrival = Promise.withResolvers<void>();
   #failure: Error | undefined;
 
@@ -176,7 +176,7 @@ export class ThreadDrawing implements IterableIterator<Uint8Array | Promise<unkn
     if (batch !== "") this.#sendBatch(part, batch);
   }
 
-  /** Draws what was sent. Complete when the chunks can be read. */
+  /** Draws the parts that were sent. Returns when the chunks can be read. */
   *draw(topology: Topology, revision: number): Steps<void> {
     if (this.#state === "new") {
       this.#state = "under way";
@@ -205,7 +205,7 @@ export class ThreadDrawing implements IterableIterator<Uint8Array | Promise<unkn
     return this.return();
   }
 
-  /** Ends the drawing, whatever its state. */
+  /** Ends the drawing in any state, and releases what the thread holds of it. */
   return(): { readonly done: true; readonly value: undefined } {
     if (this.#state !== "ended") {
       const isHeld = this.#state !== "drawn" || this.#bytesLeft > 0;
@@ -249,7 +249,7 @@ export class ThreadDrawing implements IterableIterator<Uint8Array | Promise<unkn
     added.catch((error: unknown) => this.#onFailure(error));
   }
 
-  /** A drawing that has ended has no further failure. */
+  /** Fails the drawing, unless it has ended. */
   #onFailure(error: unknown): void {
     if (this.#state === "ended") return;
     this.fail(errorMessage(error));

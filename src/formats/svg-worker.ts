@@ -1,7 +1,7 @@
 /**
- * The thread that draws. It holds a drawing from its first part to its last chunk, so that the service has a few chunks of
- * a large document in memory, and can have the next one drawn while a slow client reads. What it imports is loaded each
- * time a thread starts, so it imports renderers and types only.
+ * The thread that draws. It holds a drawing from its first part to its last chunk, so that the service has only a few
+ * chunks of a large document in memory, and the thread can draw the next document while a slow client reads. Its imports
+ * are loaded each time a thread starts, so it imports only renderers and types.
  */
 import { serveRequests } from "../lib/request-worker.ts";
 import { withoutPauses } from "../lib/steps.ts";
@@ -16,7 +16,7 @@ type Parts = { readonly [Part in keyof DrawingParts]: DrawingParts[Part][] };
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 const partsById = new Map<number, Parts>();
-/** The chunks that are not sent yet. */
+/** The chunks of each drawing that are not sent yet. */
 const chunksById = new Map<number, Uint8Array<ArrayBuffer>[]>();
 
 serveRequests<SvgOperations>({
@@ -26,7 +26,7 @@ serveRequests<SvgOperations>({
   drop,
 });
 
-/** A drawing that has failed is not kept. */
+/** Drops the drawing when `work` fails. */
 function orDrop<Result>(id: number, work: () => Result): Result {
   try {
     return work();
@@ -39,7 +39,7 @@ function orDrop<Result>(id: number, work: () => Result): Result {
 function add(id: number, part: keyof DrawingParts, json: Uint8Array): void {
   const parts = partsById.get(id) ?? { devices: [], links: [] };
   partsById.set(id, parts);
-  // Not validated: the service has encoded it.
+  // The JSON is not validated, because the service has encoded it.
   for (const item of JSON.parse(decoder.decode(json))) parts[part].push(item);
 }
 

@@ -5,7 +5,7 @@
  * The document is safe to open and to embed: it has no script, no style sheet and no reference, external or internal.
  * Styles are presentation attributes, which every viewer supports and no content policy blocks.
  *
- * The layout cannot pause, and takes seconds for a large network. A service draws in a thread (`svg-thread.ts`).
+ * The layout cannot pause, and takes seconds for a large network, so the service draws in a thread (`svg-thread.ts`).
  */
 import type { Point, Size } from "../layout/adjacency.ts";
 import { type ClusterGraph, deviceNode } from "../layout/cluster-assignment.ts";
@@ -39,12 +39,12 @@ import {
 import { xmlText } from "./xml.ts";
 
 /*
- * What a user has arranged on the map, in a drawing: the positions of devices, and boxes with titles. The page draws
- * it; the service knows no arrangements. All of it is enlarged by one factor, so that devices stay where they are in their
- * boxes.
+ * The arrangement of a user's saved view in a drawing: the positions of devices, and areas with titles. Only the page draws
+ * arrangements; the service has none. Everything is enlarged by one factor, so that devices keep their places in their
+ * areas.
  */
 
-/** y downwards. */
+/** A rectangle; the y axis points down. */
 interface Area {
   readonly left: number;
   readonly top: number;
@@ -59,19 +59,19 @@ interface TitledArea extends Area {
 interface Arranged {
   /** The centres of devices by id. */
   readonly positions: ReadonlyMap<string, Point>;
-  /** The space that a device has on the map. */
+  /** The distance between devices on the map. */
   readonly spacing: Size;
   readonly groups: readonly TitledArea[];
 }
 
 const TITLE_PX = 12;
-/** The share of the space of a device that its sign on the map takes, to each side. */
+/** The distance from the centre of a device's symbol on the map to its side, as a share of the spacing. */
 const SIGN_SHARE = 0.2;
 
-/** In the units of the drawing. Devices that do not overlap on the map have boxes that do not. */
+/** Converts an arrangement to the units of the drawing. Devices that do not overlap on the map get boxes that do not. */
 function scaleArranged(arranged: Arranged, spacing: Size, boxSize: Size): Arranged {
   const factor = Math.max(spacing.width / arranged.spacing.width, spacing.height / arranged.spacing.height);
-  // A box that is wider than the sign of a device on the map would reach out of its group.
+  // Groups are widened, because a box that is wider than the symbol of a device on the map would extend beyond its group.
   const wider = Math.max(0, boxSize.width / 2 - arranged.spacing.width * factor * SIGN_SHARE);
   return {
     positions: new Map(
@@ -88,7 +88,7 @@ function scaleArranged(arranged: Arranged, spacing: Size, boxSize: Size): Arrang
   };
 }
 
-/** What is drawn below cables and devices. */
+/** Draws the groups, below the cables and the devices. */
 function* renderArranged({ groups }: Arranged): Generator<string> {
   for (const group of groups) {
     yield `<rect ${areaAttributes(group)} rx="8" fill="#eef3f7" fill-opacity="0.6" stroke="${MUTED_TEXT_COLOUR}"/>\n`;
@@ -102,7 +102,7 @@ function areaAttributes({ left, top, right, bottom }: Area): string {
   return `x="${x}" y="${y}" width="${width}" height="${height}"`;
 }
 
-/* The legend at the bottom of the drawing: one row for the states of devices, one for those of cables. */
+/* The legend at the bottom of the drawing has one row for the states of devices and one for the states of cables. */
 
 const LEGEND_SIZE: Size = { width: 860, height: 64 };
 
@@ -118,10 +118,10 @@ const CABLE_COLUMNS: readonly (readonly [state: CableState, width: number])[] = 
   ["conflict", 176],
 ];
 
-/** Of the column "one direction only". */
+/** The width of the column "one direction only". */
 const ONE_WAY_WIDTH = 150;
 
-/** The network of the service has no lost links; only a drawing that has some explains them. */
+/** Lost links are explained only in a drawing that has some. Drawings of the service have none. */
 function renderLegend(topLeft: Point, hasLost: boolean): string {
   const deviceRow = topLeft.y + 22;
   const cableRow = deviceRow + ROW_HEIGHT;
@@ -167,21 +167,21 @@ const HEADER_HEIGHT = 84;
 const GUTTER: Size = { width: 28, height: 28 };
 /** The space around groups of devices. */
 const GROUP_MARGIN: Size = { width: 150, height: 110 };
-/** The initial order of the devices, numeric: leaf-2 before leaf-10. */
+/** Sorts devices by name for the layout; numbers are compared by value, so that leaf-2 is before leaf-10. */
 const byName = new Intl.Collator("en", { numeric: true });
 
 export const renderSvg = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
 
-/** What a drawing shows. */
+/** The input of a drawing. */
 export interface Drawing {
   readonly topology: Topology;
   readonly revision: number;
   readonly devices: readonly Device[];
   readonly cables: readonly Cable[];
-  /** Drawn where they were. The layout does not depend on them. */
+  /** The lost cables, which are drawn where they were. The layout does not depend on them. */
   readonly lost?: readonly LostCable[];
   readonly hostCounts: ReadonlyMap<string, number>;
-  /** Instead of the layout of the service. */
+  /** The arrangement that replaces the layout. */
   readonly arranged?: Arranged;
 }
 
@@ -194,7 +194,7 @@ function* renderDocument(graph: TopologyGraph): PacedText {
   yield* drawNetwork({ topology, revision, devices, cables, hostCounts });
 }
 
-/** The pieces of the document. There is no pause between them. */
+/** Yields the pieces of the document without pauses. */
 export function* drawNetwork(drawing: Drawing): Generator<string> {
   const { cables, lost = [], hostCounts } = drawing;
   const devices = drawing.devices.toSorted((p, q) => byName.compare(deviceName(p), deviceName(q)));
@@ -228,7 +228,7 @@ function layoutDevices(graph: ClusterGraph, spacing: Size): Point[] {
   return graph.nodes.map((_, i) => ({ x: positions[i * 2] ?? 0, y: positions[i * 2 + 1] ?? 0 }));
 }
 
-/** The same graph as that of the map, so that both have the same layout. */
+/** The graph for the layout. The map uses the same graph, so that both have the same layout. */
 function clusterGraph(
   devices: readonly Device[],
   cables: readonly Cable[],
@@ -248,7 +248,7 @@ function clusterGraph(
   };
 }
 
-/** Of boxes, lines, and what is arranged below them. */
+/** The bounding box of the boxes, the lines, and the groups of an arrangement. */
 function boundingBox(
   routed: readonly RoutedCable[],
   boxes: readonly Point[],

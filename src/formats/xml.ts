@@ -19,5 +19,5 @@ const REFERENCES: Readonly<Record<string, string>> = {
 export const xmlText = (text: string): string =>
   xmlCharacters(text).replace(SPECIAL, (c) => REFERENCES[c] ?? "");
 
-/** The text as an XML parser returns it. */
+/** Replaces the characters that XML forbids: the text as a parser of the document returns it. */
 export const xmlCharacters = (text: string): string => text.replace(FORBIDDEN, "\uFFFD");
