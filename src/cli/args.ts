@@ -7,23 +7,23 @@ import { nearest } from "../lib/nearest.ts";
 import { usageFailure } from "./failure.ts";
 
 export interface Flag {
-  /** Long name without the dashes. */
+  /** The long name without the dashes. */
   readonly name: string;
-  /** One letter. */
+  /** The one-letter form without the dash. */
   readonly short?: string;
-  /** Placeholder of the value in the help. Without it the flag has no value. */
+  /** The placeholder of the value in the help. A flag without it has no value. */
   readonly value?: string;
-  /** The value may be left out. */
+  /** Whether the value may be left out. */
   readonly optional?: boolean;
   readonly repeated?: boolean;
-  /** The values there are, for the completion of shells. */
+  /** The possible values, for shell completion. */
   readonly choices?: readonly string[];
   readonly help: string;
 }
 
 export interface Arguments {
   has(flag: string): boolean;
-  /** The value; empty when the flag was given without one. */
+  /** The value of the flag; empty when the flag was given without one. */
   one(flag: string): string | undefined;
   all(flag: string): readonly string[];
   readonly positionals: readonly string[];

@@ -14,7 +14,7 @@ export interface EntityChange {
   readonly value: Entities[Kind];
   /** Names of the fields that differ; only for `updated`. */
   readonly changed?: readonly string[];
-  /** The value before, where it is known. */
+  /** The previous value, if it is known. */
   readonly before?: Entities[Kind];
 }
 
@@ -31,7 +31,7 @@ const SINGULAR: Readonly<Record<Kind, string>> = {
   hosts: "host",
 };
 
-/** Fields that change together with another field, or that only programs need. */
+/** Fields that change whenever another field changes, or that only programs need. */
 const DERIVED_FIELDS = new Set([
   "lastUpdate",
   "humanReadableLastUpdate",
@@ -57,7 +57,7 @@ export function pointsOfChange({ value, before }: EntityChange): ConnectPointJso
   return hosts.flatMap(({ locations }) => locations.map(pointOf));
 }
 
-/** Without a line end. */
+/** Renders one line, without a line end. */
 export function renderChangeLine(change: EntityChange, colour: boolean, names: LineNames): string {
   const { event, resource, value, before } = change;
   const style = createStyler(colour);
@@ -80,7 +80,7 @@ function fieldsShown({ event, resource, changed = [] }: EntityChange): readonly 
   return primary.length > 0 ? primary : changed;
 }
 
-/** What people call the entity; undefined where it has no name. */
+/** The name of the entity for people; undefined if it has none. */
 function nameShown(value: Entities[Kind], { textOf }: LineNames): string | undefined {
   if ("element" in value) return textOf({ device: value.element, port: value.port });
   if (!("src" in value)) return value.annotations?.name?.trim() || undefined;
@@ -110,7 +110,7 @@ function formatField(field: string, value: Entities[Kind], { textOf }: LineNames
   return formatCell(Object.entries(value).find(([name]) => name === field)?.[1]);
 }
 
-/** `differs (type, hw)`; a dash where it is as intended. */
+/** The drift of the entity, such as `differs (type, hw)`; a dash if the entity is as intended. */
 function formatDrift({ drift }: Entities[Kind]): string {
   const fields = Object.keys(drift?.fields ?? {});
   return formatCell(drift && fields.length > 0 ? `${drift.state} (${fields.join(", ")})` : drift?.state);

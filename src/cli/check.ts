@@ -1,6 +1,7 @@
 /**
- * `gazetteer check`: whether the service would start with this configuration. Lists all faults of the file, the
- * environment, the flags, the sources, the users and the certificate, one line each. What is in use at the moment, and what refers to a device that nobody has, is only a note.
+ * `gazetteer check`: whether the service would start with this configuration. It lists all faults of the file, the
+ * environment, the flags, the sources, the users and the certificate, one on each line. A port or folder that is in use at
+ * the moment, or a reference to an unknown device, is only a note.
  */
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
@@ -29,7 +30,7 @@ ${CONFIG_NOTE}
     if (extra.length > 0 || (args.positionals.length > 0 && args.has("config"))) {
       throw usageFailure("wants one CONFIGFILE");
     }
-    // Loaded here, so that commands without a configuration start without its libraries.
+    // The modules are imported here, so that commands without a configuration do not load their libraries.
     const { checkClusterFiles } = await import("../config/cluster-checks.ts");
     const { loadConfig } = await import("../config/config.ts");
     const { checkMapFiles } = await import("../config/map-checks.ts");
@@ -68,7 +69,7 @@ ${CONFIG_NOTE}
   },
 };
 
-/** The credentials are no key of the configuration, but whoever looks for a user must find where it comes from. */
+/** The credentials are not a key of the configuration, but the output must show where each user comes from. */
 function credentialsLine(env: Readonly<Record<string, string | undefined>>): string {
   const [name] = env.GAZETTEER_CREDENTIALS?.split(":") ?? [];
   return name ? `# user ${JSON.stringify(name)}, password hidden: GAZETTEER_CREDENTIALS\n` : "";

@@ -1,4 +1,4 @@
-/** What the commands that read from a running service share: flags, arguments, the client, and its failures. */
+/** The parts that commands reading from a running service share: flags, arguments, the client, and its failures. */
 import { type Client, createClient } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
 import type { Query, WatchTarget } from "../client/types.ts";
@@ -15,7 +15,7 @@ import { parseTimeArgument } from "./time-argument.ts";
 export const RESOURCES = ["devices", "links", "hosts", "topology"] as const satisfies readonly WatchTarget[];
 export type ListedResource = (typeof RESOURCES)[number];
 
-/** Which service to read from. */
+/** The flags that select the service to read from. */
 export const SERVICE_FLAGS: readonly Flag[] = [
   { name: "url", value: "URL", help: `Address of the service. Default ${DEFAULT_URL}` },
   { name: "server", value: "NAME", help: "A service that gazetteer login stored. Default the current one" },
@@ -27,7 +27,7 @@ else ${DEFAULT_URL}. GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' are the crede
 take precedence, and those stored for the server that --server names. A stored password is sent only to the scheme, host
 and port that it was stored for.`.trim();
 
-/** Runs `use` with a client of the service that the flags, the environment and the servers file name. */
+/** Calls `use` with a client of the service that the flags, the environment or the servers file select. */
 export async function withClient<T>(
   args: Arguments,
   { env }: Context,
@@ -51,14 +51,14 @@ export function parseResource(name: string | undefined): ListedResource {
   throw usageFailure(`there is no ${JSON.stringify(name)}; ${hint}`);
 }
 
-/** The parameter `at` as a flag. */
+/** The flag for the query parameter `at`. */
 export const AT_FLAG: Flag = {
   name: "at",
   value: "TIME",
   help: "As of a revision, a time, or a time ago (90s, 5m, 2h, 3d, 1w). The same as at=TIME. Default now",
 };
 
-/** The query with the flag, and with a time where `at` is a time ago. */
+/** Adds the value of `--at` to the query, and replaces a time ago in `at` by the time. */
 export function withAt(query: Query, args: Arguments): Query {
   const flag = args.one(AT_FLAG.name);
   if (flag !== undefined && query.at !== undefined) throw usageFailure("at is given twice");
@@ -66,7 +66,7 @@ export function withAt(query: Query, args: Arguments): Query {
   return text === undefined ? query : { ...query, at: parseTimeArgument(String(text), Date.now()) };
 }
 
-/** `NAME=VALUE` arguments as query parameters. */
+/** Parses `NAME=VALUE` arguments as query parameters. */
 export function parseQuery(parameters: readonly string[]): Query {
   const query = new Map<string, string>();
   for (const parameter of parameters) {
@@ -79,7 +79,7 @@ export function parseQuery(parameters: readonly string[]): Query {
   return Object.fromEntries(query);
 }
 
-/** The `-o` of commands that print text or JSON. */
+/** The flag `-o` of commands that print text or JSON. */
 export const OUTPUT_FLAG: Flag = {
   name: "output",
   short: "o",
@@ -94,10 +94,10 @@ export function wantsJson(args: Arguments): boolean {
   throw usageFailure(`-o ${output}: there is text, json`);
 }
 
-/** Colour is for terminals, unless NO_COLOR is set (https://no-color.org). */
+/** Whether to use colour: on a terminal, unless NO_COLOR is set (https://no-color.org). */
 export const wantsColour = ({ terminal, env }: Context): boolean => terminal && !env.NO_COLOR;
 
-/** Details come from the network, so control characters in them are escaped. Unexpected errors stay as they are. */
+/** Control characters in details are escaped, because details come from the network. Other errors are returned as is. */
 export function asCommandFailure(error: unknown, address: ServiceTarget): unknown {
   if (error instanceof SyntaxError) {
     return new CommandFailure("the response is not JSON; is that a Gazetteer?");
@@ -125,14 +125,14 @@ export function asCommandFailure(error: unknown, address: ServiceTarget): unknow
   return new CommandFailure(error.status === 401 ? withHint(text, credentialsHint(address)) : text);
 }
 
-/** Details of the service are sentences with a full stop. */
+/** Appends a hint. Details of the service end with a full stop, which is removed. */
 export const withHint = (detail: string, hint: string): string => `${detail.replace(/\.$/, "")}; ${hint}`;
 
-/** What to do when the certificate of the service is not trusted. */
+/** The advice when the certificate of the service is not trusted. */
 const CERTIFICATE_HINT =
   "its certificate is not trusted, or is not of this name; name its authority with --cacert FILE";
 
-/** What to do when nothing answers at the address. */
+/** The advice when there is no response from the address. */
 const ADDRESS_HINTS: Readonly<Record<AddressOrigin, string>> = {
   default: "Start one with gazetteer serve --demo, or name another with --url URL or gazetteer login URL",
   "--url": "Start it, or correct --url",
@@ -142,7 +142,7 @@ const ADDRESS_HINTS: Readonly<Record<AddressOrigin, string>> = {
   "current server": "Start it, or name another with --url URL, --server NAME or gazetteer login URL",
 };
 
-/** What to do when the service does not accept the credentials. */
+/** The advice when the service does not accept the credentials. */
 function credentialsHint({ url, credentialsFrom, urlFrom }: ServiceTarget): string {
   const login = `gazetteer login ${url.origin}${url.pathname === "/" ? "" : url.pathname}`;
   switch (credentialsFrom) {

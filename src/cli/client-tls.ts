@@ -28,7 +28,7 @@ export const TLS_FLAGS: readonly Flag[] = [
   { name: "key", value: "FILE", help: "Private key of the client certificate (PEM)." },
 ];
 
-/** Undefined when none of the flags is given. Paths are absolute, so that they can be stored. */
+/** Returns undefined when no flag is given. Paths are made absolute, so that they can be stored. */
 export function tlsFilesOf(args: Arguments): TlsFiles | undefined {
   const [cacert, cert, key] = ["cacert", "cert", "key"].map((name) => {
     const path = args.one(name);
@@ -43,7 +43,7 @@ export function tlsFilesOf(args: Arguments): TlsFiles | undefined {
   };
 }
 
-/** Undefined: the client uses the runtime's own. */
+/** Returns undefined without files; the client then uses the `fetch` of the runtime. */
 export async function createTlsFetch(files: TlsFiles | undefined): Promise<Fetch | undefined> {
   if (!files) return undefined;
   const [ca, cert, key] = await Promise.all([files.cacert, files.cert, files.key].map(readPem));

@@ -4,7 +4,7 @@ import { type Column, escapeControlCharacters, renderTable } from "./table.ts";
 
 const MIB = 1024 * 1024;
 
-/** STATE is so since SINCE. AGE is that of what the row shows. */
+/** SINCE is the time at which the node was started or lost. AGE is the age of the status that the row shows. */
 const nodeColumns = (now: number): readonly Column<ClusterNode>[] => [
   { title: "NODE", cell: ({ name }) => name },
   {
@@ -56,7 +56,7 @@ export function renderClusterStatus(
   const nodesText = isUnread("nodes")
     ? "nodes not known"
     : `${countText(nodes.length - lost, "node")}${lost === 0 ? "" : ` and ${lost} lost`}`;
-  // Without the leases: as the nodes show it.
+  // If the leases cannot be read, the statuses of the nodes show which sources run.
   const running = isUnread("leases")
     ? nodes.flatMap(({ name: node, held }) => held.map((source) => ({ source, node })))
     : leases;
@@ -125,7 +125,7 @@ const UNITS = [
   ["m", 60],
 ] as const;
 
-/** `5s`, `12m`, `3h`, `40d`: the largest unit of which there are two. */
+/** An age such as `5s`, `12m`, `3h` or `40d`, in the largest unit of which there are at least two. */
 export function ageText(since: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - since) / 1000));
   const [unit, length] = UNITS.find(([, size]) => seconds >= 2 * size) ?? ["s", 1];

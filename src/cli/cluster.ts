@@ -1,4 +1,4 @@
-/** `gazetteer cluster`: what an operator does with a cluster. A new action is a row of the table. */
+/** `gazetteer cluster`: the actions of a cluster's operator. A new action is a new entry of `ACTIONS`. */
 import type { Config } from "../config/schema.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Arguments, Flag } from "./args.ts";
@@ -14,7 +14,7 @@ type Action = (args: Arguments, context: Context) => Promise<number>;
 
 const ACTIONS: Readonly<Record<string, Action>> = { status, apply, forget, begin };
 
-/** The cluster as one of its nodes shows it. */
+/** The flags that select a node to read the status from. */
 const NODE_FLAGS: readonly Flag[] = SERVICE_FLAGS.map((flag) => ({
   ...flag,
   help:
@@ -110,7 +110,7 @@ async function forget(args: Arguments, context: Context): Promise<number> {
   return EXIT_STATUS.ok;
 }
 
-/** NATS, or the cluster, cannot do it now. */
+/** Turns an error of NATS or of a request to the cluster into a CommandFailure. */
 async function orFailure<T>(work: () => Promise<T>): Promise<T> {
   const { RequestError } = await import("../cluster/requests.ts");
   const { NatsError } = await import("../cluster/nats/nats-error.ts");
@@ -132,9 +132,9 @@ async function begin(args: Arguments, context: Context): Promise<number> {
   return EXIT_STATUS.ok;
 }
 
-/** The configuration of a node. */
+/** Loads the configuration of a node, which must name NATS servers. */
 async function clusterConfig(args: Arguments, { env }: Context): Promise<Config> {
-  // Loaded here, so that the help starts without its libraries.
+  // The modules are imported here, so that the help does not load their libraries.
   const { loadConfig } = await import("../config/config.ts");
   const { requireConfig } = await import("./serve-config.ts");
   const { config } = requireConfig(loadConfig({ file: args.one("config"), flags: args, environment: env }));

@@ -1,5 +1,5 @@
 /**
- * The tables of `gazetteer get`: which rows a response body has, and their columns. Rows are unchecked JSON: a missing
+ * The tables of `gazetteer get`: which rows a response body has, and their columns. Rows are unchecked JSON; a missing
  * value is shown as a dash. Columns marked `wide` are shown by `-o wide` only.
  */
 import { DRIFT_STATES } from "../model/entity.ts";
@@ -8,7 +8,7 @@ import type { Column } from "./table.ts";
 export type Row = Readonly<Record<string, unknown>>;
 export type TableKind = "devices" | "ports" | "links" | "hosts" | "topology" | "clusters" | "members";
 
-/** What devices and ports are called, as `NetworkNames` has it. */
+/** The names of devices and ports; `NetworkNames` implements it. */
 export interface ColumnNames {
   nameOf(deviceId: unknown): string | undefined;
   namesOf(point: { readonly device?: unknown; readonly port?: unknown }): string | undefined;
@@ -26,16 +26,16 @@ export function valueAt(row: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((value, key) => (isRow(value) ? value[key] : undefined), row);
 }
 
-/** The lists that a body may have. `ports` is first: the body of a device's ports is the device with its ports. */
+/** The lists that a body may have. `ports` is first, because the body of a device's ports is the device with its ports. */
 const LIST_KINDS = ["ports", "clusters", "devices", "links", "hosts"] as const satisfies readonly TableKind[];
 
-/** Undefined when the body is neither a list, an entity, nor the topology: changes, for example. */
+/** Returns undefined when the body is neither a list, an entity, nor the topology, such as a body of changes. */
 export function tableRows(body: unknown): { kind: TableKind; rows: Row[] } | undefined {
   if (!isRow(body)) return undefined;
   const kind = LIST_KINDS.find((name) => Array.isArray(body[name]));
   if (kind !== undefined) {
     const items: unknown[] = Array.isArray(body[kind]) ? body[kind] : [];
-    // The devices of a cluster are ids.
+    // The devices of a cluster are a list of ids.
     const areIds = items.length > 0 && items.every((item) => typeof item === "string");
     return areIds
       ? { kind: "members", rows: items.map((id) => ({ id })) }
@@ -48,13 +48,13 @@ export function tableRows(body: unknown): { kind: TableKind; rows: Row[] } | und
   return "clusters" in body ? { kind: "topology", rows: [body] } : undefined;
 }
 
-/** The id of a row, as `get` takes it; undefined for the topology. */
+/** The id of a row, as an operand of `get`; undefined for the topology. */
 export function rowId(row: Row): string | undefined {
   if (row.id !== undefined) return String(row.id);
   return row.element === undefined ? undefined : `${row.element}/${row.port}`;
 }
 
-/** The devices, and their ports, that a row refers to by id. Its table shows their names. */
+/** The devices and ports that a row refers to by id, and whose names the table shows. */
 export function pointsOf(kind: TableKind, row: Row): { device?: unknown; port?: unknown }[] {
   switch (kind) {
     case "links":
@@ -82,7 +82,7 @@ export const columnsOf = (kind: TableKind, { wide, drift, names }: ColumnOptions
 
 export interface ColumnOptions {
   readonly wide: boolean;
-  /** Whether the query names drift. */
+  /** Whether the query has the parameter `drift`. */
   readonly drift: boolean;
   readonly names: ColumnNames;
 }
@@ -116,7 +116,7 @@ const DRIFT_COUNTS: readonly TableColumn[] = DRIFT_STATES.map((state) => ({
     sumOf(["devices", "ports", "links", "hosts"].map((kind) => valueAt(row, `drift.${kind}.${state}`))),
 }));
 
-/** Of the counts that are there. */
+/** The sum of the counts that are numbers; undefined if none is. */
 function sumOf(counts: readonly unknown[]): number | undefined {
   const known = counts.filter((count) => typeof count === "number");
   return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
@@ -190,13 +190,13 @@ const COLUMNS: Readonly<Record<TableKind, (names: ColumnNames) => readonly Table
   members: ({ nameOf }) => [field("ID", "id"), { title: "NAME", cell: (row) => nameOf(row.id) }],
 };
 
-/** `of:0000000000000001/3` */
+/** The text of a connect point, such as `of:0000000000000001/3`. */
 function formatConnectPoint(point: unknown, elementKey: "device" | "elementId"): unknown {
   const element = valueAt(point, elementKey);
   return element === undefined ? undefined : `${element}/${valueAt(point, "port")}`;
 }
 
-/** Epoch milliseconds, as a number or as text, in ISO 8601. */
+/** Formats epoch milliseconds, given as a number or as text, in ISO 8601. Returns any other value unchanged. */
 function formatTime(epochMs: unknown): unknown {
   const time = new Date(Number(epochMs));
   if (epochMs === undefined || Number.isNaN(time.getTime())) return epochMs;

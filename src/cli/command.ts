@@ -6,9 +6,9 @@ import type { Arguments, Flag } from "./args.ts";
 
 export interface Command {
   readonly name: string;
-  /** What follows the name in the usage line, without the flags. */
+  /** The operands in the usage line, after the name. */
   readonly operands: string;
-  /** One line for the list of commands. */
+  /** The line of the command in the list of commands. */
   readonly summary: string;
   readonly flags: readonly Flag[];
   /** Lines below the flags in the help: examples, environment variables. */
@@ -19,12 +19,12 @@ export interface Command {
 
 /** Standard input. */
 export interface Input {
-  /** Whether somebody types on a terminal. */
+  /** Whether standard input is a terminal. */
   readonly isTerminal: boolean;
   stream(): AsyncIterable<Uint8Array>;
 }
 
-/** What a command uses of the process, so that a test can replace it. */
+/** The parts of the process that a command uses; tests replace them. */
 export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Writes to standard output; resolves when the text is written. */
@@ -32,7 +32,7 @@ export interface Context {
   /** Writes to standard error. */
   err(text: string): Promise<void>;
   readonly stdin: Input;
-  /** Ends the process at once, without cleanup: for a second signal. */
+  /** Ends the process immediately and without cleanup, after a second signal. */
   exit(status: number): void;
   /** Whether standard output is a terminal. */
   readonly terminal: boolean;

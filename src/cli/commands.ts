@@ -1,4 +1,4 @@
-/** The table of commands, and the way from arguments to an exit status. */
+/** The table of commands, and the function that runs one and returns its exit status. */
 import { StartupError } from "../service/startup-error.ts";
 import { parseArguments } from "./args.ts";
 import { checkCommand } from "./check.ts";
@@ -43,10 +43,10 @@ export const COMMANDS: readonly Command[] = [
   versionCommand,
 ];
 
-/** Commands that programs run, not people: they are in no help. */
+/** Commands that programs run, not people. The help does not list them. */
 const HIDDEN_COMMANDS: readonly Command[] = [readerCommand, createCompleteCommand(() => COMMANDS)];
 
-/** Common spellings in other programs. */
+/** Flags that other programs have for these commands. */
 const COMMAND_ALIASES: Readonly<Record<string, string>> = {
   "--help": "help",
   "-h": "help",
@@ -55,7 +55,7 @@ const COMMAND_ALIASES: Readonly<Record<string, string>> = {
   "-V": "version",
 };
 
-/** Runs the command that the arguments name. Throws only for bugs; what the user can fix is an exit status. */
+/** Runs the command that the arguments name. Throws only bugs; a failure that the user can fix is an exit status. */
 export async function runCommand(argv: readonly string[], context: Context): Promise<number> {
   const [first, ...rest] = argv;
   if (first === undefined) {
@@ -81,7 +81,7 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
   }
 }
 
-/** Undefined for a bug. */
+/** Returns undefined for an error that is a bug. */
 function exitStatusOf(error: unknown): number | undefined {
   if (error instanceof CommandFailure) return error.status;
   return error instanceof StartupError ? EXIT_STATUS.usage : undefined;

@@ -1,10 +1,10 @@
 /**
- * The completion of shells. `gazetteer completion SHELL` prints a few lines for the shell that call the hidden command
- * `gazetteer complete -- WORDS…` whenever somebody presses Tab. It knows the table of commands, so that the three shells
- * offer the same: the names of commands, the flags, their values, and the operands in the usage line.
+ * Shell completion. `gazetteer completion SHELL` prints a script for the shell. When the user presses Tab, the script calls
+ * the hidden command `gazetteer complete -- WORDS…`, which reads the table of commands. So the three shells offer the same:
+ * the names of commands, the flags, their values, and the operands in the usage line.
  *
- * The first line that `complete` prints is `words`, `files` or `folders`. After `words` follow the candidates, one for
- * each line, with a description after a tab. Names of files and folders are completed by the shell.
+ * The first line that `complete` prints is `words`, `files` or `folders`. The candidates follow after `words`, one on each
+ * line, with a description after a tab. The shell itself completes names of files and folders.
  */
 import { type Flag, HELP_FLAG } from "./args.ts";
 import type { Command } from "./command.ts";
@@ -12,7 +12,7 @@ import { EXIT_STATUS, usageFailure } from "./failure.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** Some users call the program by a path, so the scripts call it as it was typed. */
+/** The scripts call the program by the path that the user typed, because it may not be in PATH. */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `# bash completion of gazetteer. To use it in this shell: source <(gazetteer completion bash)
 _gazetteer() {
@@ -80,7 +80,7 @@ export const completionCommand: Command = {
   },
 };
 
-/** The hidden command that the scripts call. `commands` is called when it runs, as for `help`. */
+/** The hidden command that the scripts call. `commands` is called when the command runs, as for `help`. */
 export const createCompleteCommand = (commands: () => readonly Command[]): Command => ({
   name: "complete",
   operands: "-- WORD...",
@@ -104,7 +104,7 @@ export interface Completion {
   readonly words: readonly CompletedWord[];
 }
 
-/** What the last of the words after `gazetteer` may become. */
+/** The candidates for the last of the words after `gazetteer`. */
 export function completionOf(commands: readonly Command[], typed: readonly string[]): Completion {
   const current = typed.at(-1) ?? "";
   const [name, ...others] = typed.slice(0, -1);
@@ -119,7 +119,7 @@ export function completionOf(commands: readonly Command[], typed: readonly strin
   const [, attachedTo, value] = /^(--[^=]+)=(.*)$/.exec(current) ?? [];
   const previous = attachedTo ?? others.at(-1);
   const flag = flags.find((candidate) => spellingsOf(candidate).includes(previous ?? ""));
-  // A flag after a flag whose value may be left out is no value.
+  // A word that starts with a dash is a flag, not the value of the flag before it, whose value may be left out.
   if (flag?.value !== undefined && (attachedTo !== undefined || !current.startsWith("-")))
     return ofPlaceholder(flag.value, flag.choices ?? [], value ?? current, attachedTo);
   if (current.startsWith("-"))
@@ -135,7 +135,7 @@ export function completionOf(commands: readonly Command[], typed: readonly strin
   return ofPlaceholder(path, words, current);
 }
 
-/** Words where there are any; otherwise a placeholder that ends in FILE, PATH or DIR is the name of a file or folder. */
+/** Offers `words` if there are any; else files or folders when the placeholder ends in FILE, PATH or DIR. */
 function ofPlaceholder(
   placeholder: string,
   words: readonly string[],
@@ -161,9 +161,9 @@ const matching = (current: string, words: readonly CompletedWord[]): Completion 
   words: words.filter(({ word }) => word.startsWith(current)),
 });
 
-/** The flag with its dashes: `--output`, `-o`. */
+/** The forms of the flag with dashes: `--output`, `-o`. */
 const spellingsOf = ({ name, short }: Flag): string[] =>
   short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
 
-/** Without the full stop of a sentence. */
+/** Removes the full stop of a sentence. */
 const phrase = (text: string): string => text.replace(/\.$/, "");

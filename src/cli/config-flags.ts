@@ -1,4 +1,4 @@
-/** The flags that set the configuration, for `serve` and `check`: every value comes from the same places in both. */
+/** The flags that set the configuration. `serve`, `check` and `cluster` share them, so that all read the same values. */
 import type { Flag } from "./args.ts";
 
 export const CONFIG_FLAGS: readonly Flag[] = [

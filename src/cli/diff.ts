@@ -39,7 +39,7 @@ ${SERVICE_NOTE}`,
   async run(args, context) {
     const { times, resource, parameters } = classifyOperands(args.positionals);
     const nowMs = Date.now();
-    for (const text of times) parseTimeArgument(text, nowMs); // fails before anything is read
+    for (const text of times) parseTimeArgument(text, nowMs); // throws before anything is read
     const [from, to] = times;
     if (from === undefined) throw usageFailure("wants a point in time to compare with, such as 5m");
     const query = parseQuery(parameters);
@@ -66,7 +66,7 @@ interface Operands {
   readonly parameters: readonly string[];
 }
 
-/** An operand with `=` is a query parameter, the name of a resource is the resource, any other is a time. */
+/** An operand with `=` is a query parameter, the name of a resource is the resource, and any other operand is a time. */
 function classifyOperands(operands: readonly string[]): Operands {
   const isParameter = (operand: string) => operand.includes("=");
   const isResource = (operand: string) => RESOURCES.some((name) => name === operand);
@@ -79,7 +79,7 @@ function classifyOperands(operands: readonly string[]): Operands {
   return { times, resource, parameters };
 }
 
-/** As things are called at the end; what is gone by then, as it was called. */
+/** Loads the names as of the end of the interval. An entity that was removed before the end has its last name. */
 async function loadNames(client: Client, { to, changes }: DiffResult): Promise<NetworkNames> {
   const names = new NetworkNames(client, { at: to.revision });
   for (const { resource, value } of changes) names.add(resource, value);

@@ -1,4 +1,4 @@
-/** `gazetteer explain`: what each source claims of one entity, and why each of its fields has its value. */
+/** `gazetteer explain`: what each source claims about one entity, and why each of its fields has its value. */
 import type { Client } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
 import type { Query } from "../client/types.ts";
@@ -50,7 +50,7 @@ ${SERVICE_NOTE}`,
   },
 };
 
-/** The kinds that an id may be of, by its shape. The id of a device may have any. */
+/** The kinds of entity that an id can belong to, by its shape. The id of a device may have any shape. */
 function kindsOf(id: string): Kind[] {
   const kinds: Kind[] = ["devices"];
   if (canonicalHostId(id) !== undefined) kinds.push("hosts");
@@ -59,7 +59,7 @@ function kindsOf(id: string): Kind[] {
   return kinds;
 }
 
-/** The explanation of the first kind that has the id. */
+/** Returns the explanation of the entity of the first kind that has the id. */
 async function explainAny(client: Client, id: string, query: Query): Promise<Explanation> {
   for (const kind of kindsOf(id)) {
     try {
@@ -112,7 +112,7 @@ function renderExplanation(explanation: Explanation, colour: boolean): string {
   ].join("\n");
 }
 
-/** What sources claim of the field whose value is not taken from them. */
+/** The claims about the field from the sources that its value does not come from. */
 function otherClaims(claims: readonly ExplainedClaim[], name: string, winner: string | null): string[] {
   const [, key] = name.split(/^annotations\./);
   return claims.flatMap(({ source, claim }) => {

@@ -2,7 +2,7 @@
 
 export const EXIT_STATUS = { ok: 0, failed: 1, usage: 2 } as const;
 
-/** For the help and docs/cli.md. */
+/** The meaning of each exit status, for the help and docs/cli.md. */
 export const EXIT_STATUS_MEANINGS: readonly (readonly [status: number, meaning: string])[] = [
   [EXIT_STATUS.ok, "Done; also a service, watch or get --watch that a signal ended in order"],
   [
@@ -22,6 +22,6 @@ export class CommandFailure extends Error {
   }
 }
 
-/** Wrong arguments, a wrong configuration, or a service that cannot start: exit status 2. */
+/** The failure for wrong arguments, a wrong configuration, or a service that cannot start: exit status 2. */
 export const usageFailure = (message: string): CommandFailure =>
   new CommandFailure(message, EXIT_STATUS.usage);

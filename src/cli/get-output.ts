@@ -1,6 +1,6 @@
 /**
- * The output of one read: a table, ids or YAML made here, or the body as the service rendered it. An empty list gets a line
- * on standard error, with the sources that do not work and the devices in the filters that nobody knows, in every format.
+ * The output of one read: a table, ids or YAML rendered here, or the body as the service rendered it. For an empty list in
+ * any format, standard error says so and names the failing sources and the unknown devices in the filters.
  */
 import type { Client, Readiness } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
@@ -38,7 +38,7 @@ export async function printRead(
   if (rows !== undefined && target.listKey !== undefined) await explainEmpty(client, target, rows, context);
 }
 
-/** Resolves to the number of items of a list, where it is known: at least whether there is one. */
+/** Resolves to the number of items of a list if it is known; for a body of the service, to 0 if it is empty, else to 1. */
 async function printBodyOrTable(
   client: Client,
   target: ReadTarget,
@@ -59,21 +59,21 @@ async function printBodyOrTable(
   const table = tableRows(body);
   if (output === "json") await context.out(`${JSON.stringify(body)}\n`);
   else if (output === "yaml") await context.out(await yamlOf(body));
-  // The query selected something that is not a list or an entity, such as changes.
+  // The query selected a body that is neither a list nor an entity, such as changes.
   else if (!table) await context.out(`${escapeControlCharacters(JSON.stringify(body))}\n`);
   else if (output === "name") await context.out(renderIds(table.rows));
   else await printTable(client, target, table, options, context);
   return table?.rows.length;
 }
 
-/** Whether a body that begins like this is a list without items. */
+/** Whether a body with this beginning is a list without items. */
 function isEmptyList(begin: string, format: string, headers: boolean): boolean {
   if (format === "json" || format === "prometheus") return /^(\{"\w+":)?\[\]/.test(begin);
   if (format === "csv") return !begin.slice(headers ? begin.indexOf("\n") + 1 : 0).trim();
   return format === "ndjson" && begin.trim() === "";
 }
 
-/** Parameters that do not select. */
+/** Parameters that are not filters. */
 const NO_FILTERS: readonly string[] = ["at", "fields", "format", "limit", "sort"];
 /** Filters whose values are devices. */
 const DEVICE_FILTERS: readonly string[] = ["device", "src", "dst"];
@@ -95,7 +95,7 @@ async function explainEmpty(
     const ids = String(query[name] ?? "")
       .split(",")
       .filter((id) => id !== "");
-    // A single device that something was found at is known.
+    // A single device is known if there are rows for it.
     if (rows === 0 || ids.length > 1)
       for (const id of ids)
         if (!(await isDevice(client, id, query.at))) notes.push(`${name}=${id}: nobody knows that device`);
@@ -103,7 +103,7 @@ async function explainEmpty(
   for (const note of notes) await context.err(`gazetteer get: ${escapeControlCharacters(note)}\n`);
 }
 
-/** The sources that something may be missing because of. */
+/** Notes about sources that have failed or not reported yet: entities may be missing because of them. */
 async function sourceNotes(client: Client): Promise<string[]> {
   const { sources = [] } = await client.ready().catch(ignoreClientError);
   return sources.flatMap((source) => {
@@ -123,7 +123,7 @@ async function isDevice(client: Client, id: string, at: QueryValue | undefined):
     await response.body?.cancel();
     return true;
   } catch (error) {
-    // The list is printed: that there is nothing more to say about it is no failure.
+    // The list is printed already, so an error of this additional request is not a failure of the command.
     if (error instanceof ClientError) return error.status !== 404;
     throw error;
   }
@@ -163,10 +163,10 @@ async function readBody(pages: AsyncIterable<Response>, listKey: string | undefi
   return JSON.parse(text + decoder.decode());
 }
 
-/** Enough for the header of a list in CSV. */
+/** The number of characters kept from the beginning of a body: enough for the header of CSV. */
 const MAX_BEGIN_CHARS = 4096;
 
-/** Writes chunk by chunk, so that a large body is not held in memory. Resolves to the begin of the body. */
+/** Writes chunk by chunk, so that a large body is not held in memory. Resolves to the beginning of the body. */
 async function printBody(body: AsyncIterable<Uint8Array>, context: Context): Promise<string> {
   let lastByte = 0;
   let begin = "";
@@ -183,11 +183,11 @@ async function printBody(body: AsyncIterable<Uint8Array>, context: Context): Pro
 export const renderIds = (rows: readonly Row[]): string =>
   rows.map((row) => `${escapeControlCharacters(rowId(row) ?? "-")}\n`).join("");
 
-/** The library is loaded only where it is used. */
+/** The YAML library is imported only when it is used. */
 export const yamlOf = async (value: unknown): Promise<string> =>
   (await import("./yaml-text.ts")).renderYaml(value);
 
-/** A link has no path of its own: it is the only item of a list, which is empty where the id is not known. */
+/** A single link is read as a list with the filter `id`, which is empty if there is no link with the id. */
 function onlyItem(body: unknown, target: ReadTarget): unknown {
   const [item] = tableRows(body)?.rows ?? [];
   if (item === undefined) throw notFound(target);

@@ -1,7 +1,7 @@
 /**
- * `gazetteer get --watch`: the read, then a row for every change. Lists and single entities follow the change stream of
- * their collection; the counts of the topology are read again after a change. What is below an entity, such as its
- * ports, has no stream of its own.
+ * `gazetteer get --watch`: prints the read, then a row for every change. Lists and single entities subscribe to the change
+ * stream of their collection; the counts of the topology are read again after a change. A path below an entity, such as
+ * its ports, has no stream of its own and cannot be watched.
  */
 import type { Client } from "../client/client.ts";
 import type { WatchEvent } from "../client/types.ts";
@@ -16,14 +16,14 @@ import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 export const WATCH_OUTPUTS: readonly string[] = ["table", "wide", "name", "json", "yaml"];
 
-/** The entities of a snapshot have no event. */
+/** The column of the event. It is empty for the entities of a snapshot. */
 const EVENT_COLUMN: TableColumn = {
   title: "EVENT",
   cell: (row) => row.event,
   styles: { added: "green", updated: "yellow", removed: "red" },
 };
 
-/** Turns entities, each with the event that brought it, into text. */
+/** Renders entities, each with its event, as text. */
 type RenderRows = (rows: readonly Row[]) => Promise<string>;
 
 export async function watchRead(
@@ -103,7 +103,7 @@ function createRowRenderer(client: Client, target: ReadTarget, options: OutputOp
   const { resource, query } = target;
   if (output === "name") return async (rows) => renderIds(rows);
   if (output === "json") {
-    // The escapes are JSON escapes, so a program parses the same value.
+    // The escapes are valid JSON, so a program parses the same value.
     return async (rows) => rows.map((row) => `${escapeControlCharacters(JSON.stringify(row))}\n`).join("");
   }
   if (output === "yaml") {

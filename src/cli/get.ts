@@ -1,4 +1,4 @@
-/** `gazetteer get`: one read of the interface, or with `--watch` its changes too, for people or for programs. */
+/** `gazetteer get`: prints one read of the interface, and with `--watch` its changes, for people or for programs. */
 import type { Client } from "../client/client.ts";
 import { FORMATS } from "../formats/formats.ts";
 import { canonicalHostId } from "../model/address.ts";
@@ -19,7 +19,7 @@ import { WATCH_OUTPUTS, watchRead } from "./get-watch.ts";
 import { parseReadTarget, type ReadTarget } from "./read-target.ts";
 import { resolveHost } from "./resolve-operand.ts";
 
-/** What this program renders itself; all other formats are rendered by the service. */
+/** The formats that this program renders itself; the service renders all others. */
 const LOCAL_OUTPUTS: Readonly<Record<string, string>> = {
   table: "Columns with titles, for people. The default",
   wide: "A table with more columns",
@@ -82,7 +82,7 @@ ${SERVICE_NOTE}`,
   },
 };
 
-/** The host that is given by its name or an IP address, by its id. */
+/** Replaces the name or IP address of a host by its id. */
 async function withHostId(client: Client, target: ReadTarget): Promise<ReadTarget> {
   const { resource, id, query } = target;
   if (resource !== "hosts" || id === undefined || canonicalHostId(id) !== undefined) return target;

@@ -1,6 +1,6 @@
 /**
  * `gazetteer import`: turns a topology file of another tool into a network file for the source `file`. The result is
- * complete before anything is written. What could not be imported is on standard error, line by line.
+ * complete before anything is written. Standard error lists what could not be imported, one item on each line.
  */
 import { createWriteStream } from "node:fs";
 import { realpath } from "node:fs/promises";
@@ -11,7 +11,7 @@ import type { Command } from "./command.ts";
 import { EXIT_STATUS, usageFailure } from "./failure.ts";
 import { escapeControlCharacters } from "./table.ts";
 
-/** Not from the parsers: the help must not load them. A test compares the two lists. */
+/** The names are repeated here, because the help must not load the parsers. A test compares the two lists. */
 const FORMATS = ["netjson", "graphml", "rfc8345", "containerlab"] as const;
 type Format = (typeof FORMATS)[number];
 const isFormat = (text: string): text is Format => FORMATS.some((format) => format === text);
@@ -48,7 +48,7 @@ containerlab topologies. What could not be imported is listed on standard error.
     const output = args.one("output");
     if (output !== undefined && (await isSameFile(path, output)))
       throw usageFailure(`--output ${output} is the file to import`);
-    // Loaded here, so that other commands start without the parsers.
+    // The parsers are imported here, so that other commands do not load them.
     const { importFile } = await import("../import/import-file.ts");
     const result = await importFile(path, format);
     if (!result.ok) throw usageFailure(escapeControlCharacters(result.message));
@@ -72,7 +72,7 @@ async function isSameFile(path: string, other: string): Promise<boolean> {
   }
 }
 
-/** Through a stream: `writeFile` of Bun 1.4.4 appends NUL bytes when its data is an iterable. */
+/** Uses a stream, because `writeFile` of Bun 1.4.4 appends NUL bytes when its data is an iterable. */
 async function write(path: string, chunks: Iterable<string>): Promise<void> {
   try {
     await pipeline(chunks, createWriteStream(path));

@@ -68,7 +68,7 @@ after a question, or with --allow-plaintext. gazetteer servers lists what is sto
   },
 };
 
-/** The password would cross the network unencrypted, now and with every later command. */
+/** Requires a confirmation if the password would cross the network unencrypted, now and with every later command. */
 async function confirmPlaintext({ protocol, hostname, host }: URL, context: Context): Promise<void> {
   if (protocol !== "http:" || isLoopback(hostname)) return;
   const what = `${host} is another machine, and the password would be sent to it unencrypted`;
@@ -78,7 +78,7 @@ async function confirmPlaintext({ protocol, hostname, host }: URL, context: Cont
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("nothing was sent or stored; use https://");
 }
 
-/** `NAME:PASSWORD` from the URL, `--user` and a prompt, the environment, or two prompts. */
+/** Returns `NAME:PASSWORD` from the URL, from `--user` and a prompt, from the environment, or from two prompts. */
 async function readCredentials(
   args: Arguments,
   url: URL,
@@ -110,7 +110,7 @@ async function readPassword(context: Context): Promise<string> {
   return password;
 }
 
-/** One read that needs credentials. */
+/** Checks the address and the credentials with one read that needs credentials. */
 async function verify(address: ServiceTarget): Promise<void> {
   let topology: unknown;
   try {

@@ -1,6 +1,6 @@
 /**
- * Names of devices and ports for tables and lines of what refers to them by id: links, hosts, ports, paths, changes. Only
- * missing names are requested: those of a few devices by their ids, those of many with one list of all.
+ * The names of devices and ports, for output that refers to them by id: links, hosts, ports, paths and changes. Only names
+ * that are not loaded yet are requested: for a few devices by their ids, for many with one list of all.
  */
 import type { Client } from "../client/client.ts";
 import type { Query } from "../client/types.ts";
@@ -15,10 +15,10 @@ export interface ConnectPointJson {
   readonly port?: unknown;
 }
 
-/** So that the ids stay far below the longest URL that a service accepts. */
+/** The maximum length of the ids in a request, far below the longest URL that a service accepts. */
 const MAX_ID_CHARS_PER_REQUEST = 3000;
 
-/** By id in lower case, because ids that differ only in case are one device. Undefined for what has no name. */
+/** Names by id in lower case, because ids that differ only in case are one device; undefined if there is no name. */
 type Names = Map<string, string | undefined>;
 
 export class NetworkNames {
@@ -26,10 +26,10 @@ export class NetworkNames {
   readonly #at: Query;
   readonly #devices: Names = new Map();
   readonly #ports: Names = new Map();
-  /** The devices whose ports are loaded, in lower case. */
+  /** The ids, in lower case, of the devices whose ports are loaded. */
   readonly #withPorts = new Set<string>();
 
-  /** `at` in the query is the time that the names are of. */
+  /** `at` in the query is the revision or time whose names are loaded. */
   constructor(client: Client, { at }: Query) {
     this.#client = client;
     this.#at = at === undefined ? {} : { at };
@@ -37,13 +37,13 @@ export class NetworkNames {
 
   readonly nameOf = (device: unknown): string | undefined => this.#devices.get(deviceKey(String(device)));
 
-  /** `leaf-1/eth3`, as far as both have names. */
+  /** The names of the device and the port that have one, such as `leaf-1/eth3`. */
   readonly namesOf = ({ device, port }: ConnectPointJson): string | undefined => {
     const names = [this.nameOf(device), this.#portName(device, port)].filter((name) => name !== undefined);
     return names.length === 0 ? undefined : names.join("/");
   };
 
-  /** `leaf-1/3[eth3]`; the id of the device where it has no name. */
+  /** A text such as `leaf-1/3[eth3]`, with the id of the device if it has no name. */
   readonly textOf = ({ device, port }: ConnectPointJson): string => {
     const name = this.#portName(device, port);
     return `${this.nameOf(device) ?? device}/${port}${name === undefined ? "" : `[${name}]`}`;
@@ -53,7 +53,7 @@ export class NetworkNames {
     return this.#ports.get(deviceKey(portId(String(device), String(port))));
   }
 
-  /** Loads the names of these devices, and of the ports of those that are given with a port. */
+  /** Loads the names of the given devices. For those that are given with a port, also the names of their ports. */
   async load(points: readonly ConnectPointJson[]): Promise<void> {
     const given = points.filter(({ device }) => typeof device === "string");
     const devices = given.map(({ device }) => String(device));
@@ -61,7 +61,7 @@ export class NetworkNames {
     await this.#loadMissing("devices", "id", devices, new Set(this.#devices.keys()), (row) =>
       this.#setDevice(row.id, valueAt(row, "annotations.name")),
     );
-    // What is not in the response has no name, and is not requested again.
+    // A device that is not in the response has no name, and is not requested again.
     for (const id of devices) if (!this.#devices.has(deviceKey(id))) this.#setDevice(id, undefined);
     await this.#loadMissing("devices/ports", "element", withPorts, this.#withPorts, (row) =>
       this.#setPort(row.element, row.port, valueAt(row, "annotations.portName")),
@@ -69,7 +69,7 @@ export class NetworkNames {
     for (const id of withPorts) this.#withPorts.add(deviceKey(id));
   }
 
-  /** Takes the name from an entity that was read anyway. */
+  /** Stores the name of an entity that the caller has read already. */
   add(resource: Kind, value: Entities[Kind]): void {
     if (resource === "devices") this.#setDevice(valueAt(value, "id"), valueAt(value, "annotations.name"));
     if (resource === "ports")

@@ -1,7 +1,7 @@
 /**
- * A network file as text, in chunks. The YAML is written here and not by the library, which needs minutes for a large
- * network. All texts but plain words are double-quoted with JSON's escapes, which YAML reads in the same way, and control
- * characters and those that change the text direction are escaped, as in `yaml-text.ts`.
+ * Renders a network file as text, in chunks. This file writes the YAML itself, because the library needs minutes for a
+ * large network. All texts but plain words are double-quoted with JSON's escapes, which YAML reads in the same way.
+ * Control characters and characters that change the text direction are escaped, as in `yaml-text.ts`.
  */
 import type { NetworkDocument } from "../import/import-file.ts";
 import { KINDS } from "../model/ids.ts";
@@ -35,7 +35,7 @@ function* renderRecords(records: readonly object[], asJson: boolean): Generator<
   yield text;
 }
 
-/** One item of a list, at the given indentation. */
+/** Renders one item of a list at the given indentation. */
 function renderItem(value: unknown, indent: string): string {
   if (!isObject(value)) return `${indent}- ${renderScalar(value)}\n`;
   return `${indent}- ${renderFields(value, `${indent}  `).slice(indent.length + 2)}`;
@@ -56,7 +56,7 @@ function renderFields(record: object, indent: string): string {
   return text;
 }
 
-/** The two ends of a link, each in one line. */
+/** Renders an end of a link on one line. */
 const renderFlow = (record: object): string =>
   `{ ${Object.entries(record)
     .map(([name, value]) => `${renderText(name)}: ${renderScalar(value)}`)
@@ -68,7 +68,7 @@ const renderScalar = (value: unknown): string =>
   typeof value === "string" ? renderText(value) : JSON.stringify(value);
 
 const PLAIN = /^[A-Za-z][\w./-]*(?: [A-Za-z][\w./-]*)*$/;
-/** What YAML 1.1 or 1.2 reads as another type. */
+/** Words that YAML 1.1 or 1.2 reads as another type. */
 const RESERVED = /^(?:y|n|yes|no|true|false|on|off|null)$/i;
 
 const renderText = (text: string): string =>

@@ -1,12 +1,12 @@
 /**
- * Follows the pages of a list and joins them into one body. `limit` is the page size; all pages are of one revision.
- * How pages are joined depends on the format: lines are appended, a CSV header is not repeated, arrays are merged.
+ * Fetches the pages of a list and joins them into one body. `limit` is the page size; all pages have the same revision.
+ * How pages are joined depends on the format: lines are appended, a CSV header is not repeated, and arrays are merged.
  */
 import type { Client } from "../client/client.ts";
 import type { Query } from "../client/types.ts";
 import { valueAt } from "./columns.ts";
 
-/** The response of each page, in order; a response without a next page is the last. `path` has encoded segments. */
+/** Yields the response of each page, in order, until a response names no next page. `path` has encoded segments. */
 export async function* fetchPages(client: Client, path: string, query: Query): AsyncGenerator<Response> {
   let cursor: string | undefined;
   do {
@@ -20,7 +20,7 @@ const nextCursor = (response: Response): string | undefined =>
   /[?&]cursor=([^&>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
 
 /**
- * All pages as one body. A body that is not a list (topology, changes) has one page and is passed on unchanged.
+ * Yields all pages as one body. A body that is not a list (topology, changes) has one page and is passed on unchanged.
  * `listKey` is the member of a JSON body that holds the list. `headers` is false to leave out the header of CSV.
  */
 export async function* joinPages(

@@ -51,7 +51,7 @@ ${SERVICE_NOTE}`,
   },
 };
 
-/** The service finds an end by its id and a device by its name. An end that it does not know is looked up otherwise. */
+/** The service resolves ids and names of devices. An end that it does not know is looked up as a host or an address. */
 async function explainPaths(
   client: Client,
   from: string,
@@ -81,13 +81,13 @@ async function render(client: Client, explanation: PathExplanation, query: Query
   return [`${title}: ${count} ${count === 1 ? "path" : "paths"}, ${cost} hops`, ...lines, ...rest].join("\n");
 }
 
-/** The names of hosts at the ends of paths. */
+/** The names of the hosts at the ends of the paths, by id. */
 type HostNames = ReadonlyMap<string, string | undefined>;
 
 const endText = (end: PathLinkEnd, names: NetworkNames, hosts: HostNames): string =>
   end.device === undefined ? (hosts.get(end.host ?? "") ?? end.host ?? "") : names.textOf(end);
 
-/** `leaf-1/3[eth3] > spine-1/1, spine-1/2 > leaf-2/1`. */
+/** The text of a path, such as `leaf-1/3[eth3] > spine-1/1, spine-1/2 > leaf-2/1`. */
 const pathText = (links: readonly PathLink[], names: NetworkNames, hosts: HostNames): string =>
   links.map(({ src, dst }) => `${endText(src, names, hosts)} > ${endText(dst, names, hosts)}`).join(", ");
 

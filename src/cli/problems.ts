@@ -1,4 +1,4 @@
-/** `gazetteer problems`: what is wrong with the network, worst first; with `--watch` again whenever it changes. */
+/** `gazetteer problems`: the problems of the network, worst first; with `--watch`, again whenever the list changes. */
 import type { NetworkProblem } from "../model/network-problem.ts";
 import {
   AT_FLAG,

@@ -1,6 +1,6 @@
 /**
- * The Context of a real process: its environment, its standard streams, its terminal. What is written to a terminal passes a
- * filter; a pipe or a file gets every byte as it is.
+ * The Context of a real process: its environment, its standard streams and its terminal. Output to a terminal is filtered;
+ * output to a pipe or a file is written unchanged.
  */
 import type { Context } from "./command.ts";
 import { createTerminalFilter } from "./table.ts";
@@ -30,8 +30,8 @@ function writerTo(stream: NodeJS.WriteStream): (text: string | Uint8Array) => Pr
 }
 
 /**
- * Through the stream, not with `Bun.write`: once `process.stdout` has been accessed, pipes no longer block, and
- * `Bun.write` then sends parts of a large text twice.
+ * Writes with the stream and not with `Bun.write`: after `process.stdout` was accessed, pipes no longer block, and
+ * `Bun.write` then writes parts of a large text twice.
  */
 function write(stream: NodeJS.WriteStream, text: string | Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {

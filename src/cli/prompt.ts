@@ -24,11 +24,11 @@ export async function readLine(stdin: Input): Promise<string> {
 
 export interface Prompt {
   readonly text: string;
-  /** Whether what is typed is shown. */
+  /** Whether the typed text is shown. */
   readonly echo: boolean;
 }
 
-/** What is typed, for all prompts of the process: a second reader would miss what the first has read ahead. */
+/** The typed characters, shared by all prompts of the process: a second reader would miss what the first read ahead. */
 let typed: AsyncGenerator<string, void, void> | undefined;
 
 /**
@@ -74,7 +74,7 @@ async function* characters(stdin: typeof process.stdin): AsyncGenerator<string, 
   for await (const chunk of stdin) yield* String(chunk);
 }
 
-/** Undefined when the input is cancelled. Characters after the line stay in `typed`. `show` gets each new state. */
+/** Returns undefined when the input is cancelled. Characters after the line stay in `typed`. `show` shows each edit. */
 async function editLine(
   typed: AsyncGenerator<string, void, void>,
   show: (line: string) => Promise<void>,

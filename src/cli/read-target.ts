@@ -1,7 +1,7 @@
 /**
- * What the operands of `gazetteer get` name: a resource, what is below it, and query parameters. Operands without `=`
- * after the resource are the segments of the path: `devices ID`, `devices ID ports`, `topology clusters 0 links`. A
- * link has no path of its own, so its id is a filter.
+ * Parses the operands of `gazetteer get`: a resource, a path below it, and query parameters. Operands without `=` after
+ * the resource are the segments of the path: `devices ID`, `devices ID ports`, `topology clusters 0 links`. The id of a
+ * link becomes the filter `id` of the list of links.
  */
 import type { Query } from "../client/types.ts";
 import { formatsOf } from "../formats/formats.ts";
@@ -10,18 +10,18 @@ import { usageFailure } from "./failure.ts";
 
 export interface ReadTarget {
   readonly resource: ListedResource;
-  /** Below `/controller/v1/`, with encoded segments. */
+  /** The path below `/controller/v1/`, with encoded segments. */
   readonly path: string;
   readonly query: Query;
-  /** The id of the one entity that is read. */
+  /** The id when a single entity is read. */
   readonly id: string | undefined;
   /** The member of the body that holds the list; undefined when the body is not a list. */
   readonly listKey: string | undefined;
-  /** Names of the formats that the service has of it. */
+  /** The names of the formats in which the service can send it. */
   readonly formats: readonly string[];
 }
 
-/** A single entity and what is below it exist as JSON only. */
+/** The formats of a single entity and of the paths below it: only JSON. */
 const ITEM_FORMATS: readonly string[] = ["json"];
 
 export function parseReadTarget(operands: readonly string[]): ReadTarget {

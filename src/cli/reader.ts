@@ -1,4 +1,4 @@
-/** `gazetteer reader-process`: started by `serve --readers N`, not by people, so the help does not list it. */
+/** `gazetteer reader-process`: `serve --readers N` starts it, not people, so the help does not list it. */
 import { READER_COMMAND } from "../service/reader-command.ts";
 import type { Command } from "./command.ts";
 import { EXIT_STATUS } from "./failure.ts";
@@ -12,7 +12,7 @@ export const readerCommand: Command = {
   async run(_args, context) {
     const { runReader } = await import("../service/reader-process.ts");
     const exitNow = () => context.exit(EXIT_STATUS.failed);
-    // A SIGHUP to all processes of the service is for the writer: it sends the new settings.
+    // SIGHUP is ignored: when it is sent to all processes of the service, the writer reloads and sends the new settings.
     using stop = catchServiceSignals(exitNow, false);
     await runReader({
       input: Bun.stdin.stream(),

@@ -1,24 +1,24 @@
 /**
- * Finds what an operand names that is no id and no name of a device, which the service resolves itself: a host by its name or
- * one of its IP addresses, or a device by its management address.
+ * Finds the entity that an operand names if it is neither an id nor the name of a device, which the service resolves
+ * itself: a host by its name or one of its IP addresses, or a device by its management address.
  */
 import type { Client } from "../client/client.ts";
 import type { CollectionName, Query } from "../client/types.ts";
 import { canonicalIp } from "../model/address.ts";
 import { CommandFailure } from "./failure.ts";
 
-/** That many ids are named in the message about an operand that is ambiguous. */
+/** The maximum number of ids in the message about an ambiguous operand. */
 const MAX_CANDIDATES = 10;
 
-/** The id of the one host with this name or address. */
+/** The id of the only host with this name or address; undefined if there is none. Several are a CommandFailure. */
 export async function resolveHost(client: Client, text: string, { at }: Query): Promise<string | undefined> {
   const ip = canonicalIp(text.trim());
-  // A comma would separate two names.
+  // An unescaped comma would separate two names.
   const filter = ip === undefined ? { name: text.trim().replaceAll(",", "\\,") } : { ip };
   return onlyMatch(client, "hosts", { ...filter, at }, text);
 }
 
-/** The same, or the id of the one device with this management address. */
+/** The id of the only host with this name or address, or else of the only device with this management address. */
 export async function resolveHostOrDevice(
   client: Client,
   text: string,

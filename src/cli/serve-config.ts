@@ -1,4 +1,4 @@
-/** The configuration of the commands that work on a data folder. A faulty one is a usage failure of one line. */
+/** Loads the configuration of `serve` and `cluster`. A faulty one is a usage failure with a message of one line. */
 import { type ConfigResult, loadConfig } from "../config/config.ts";
 import { type ConfigFault, renderFault } from "../config/faults.ts";
 import { findMovedData } from "../service/preflight.ts";

@@ -1,4 +1,4 @@
-/** `gazetteer serve`: runs the service. The service and its libraries are loaded only for this command. */
+/** `gazetteer serve`: runs the service. Only this command imports the service and its libraries. */
 import type { Command } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
 import { EXIT_STATUS } from "./failure.ts";

@@ -15,11 +15,11 @@ import type { Context } from "./command.ts";
 import { usageFailure } from "./failure.ts";
 
 const StoredServer = Type.Object({
-  /** Without credentials. */
+  /** The address of the service, without credentials. */
   url: Type.String(),
-  /** `NAME:PASSWORD`. */
+  /** The credentials as `NAME:PASSWORD`. */
   credentials: Type.Optional(Type.String()),
-  /** For https. */
+  /** The paths of the TLS files for https. */
   tls: Type.Optional(TlsFiles),
 });
 export type StoredServer = Type.Static<typeof StoredServer>;
@@ -37,7 +37,7 @@ export function serversPath(env: Context["env"]): string {
   return join(folder, "gazetteer", "servers.json");
 }
 
-/** Without a file there are no servers. */
+/** Returns no servers if there is no file. */
 export async function readServers(path: string): Promise<StoredServers> {
   let text: string;
   try {
@@ -46,14 +46,14 @@ export async function readServers(path: string): Promise<StoredServers> {
     if (isMissing(error)) return { servers: {} };
     throw usageFailure(`${path} cannot be read: ${errorMessage(error)}`);
   }
-  // Loaded only where there is a file to check.
+  // The library is imported only when there is a file to check.
   const { default: Value } = await import("typebox/value");
   const stored = parseJson(text);
   if (Value.Check(StoredServers, stored)) return stored;
   throw usageFailure(`${path} is not a file of servers; correct or remove it, then run gazetteer login URL`);
 }
 
-/** Replaces the file in one step. A symbolic link stays: the file that it points to is replaced. */
+/** Replaces the file atomically. If the path is a symbolic link, the file that it points to is replaced. */
 export async function writeServers(path: string, stored: StoredServers): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -63,7 +63,7 @@ export async function writeServers(path: string, stored: StoredServers): Promise
   }
 }
 
-/** The server stored for the origin of `url`; the one with the name `preferred` where several have this origin. */
+/** The server stored for the origin of `url`; if several have this origin, the one with the name `preferred`. */
 export function storedServer(
   { servers }: StoredServers,
   url: URL,

@@ -1,4 +1,4 @@
-/** `gazetteer servers`: the services that `gazetteer login` stored. Passwords are not shown. */
+/** `gazetteer servers`: lists and changes the services that `gazetteer login` stored. Passwords are not shown. */
 
 import { wantsColour } from "./client-command.ts";
 import type { Command } from "./command.ts";
@@ -49,7 +49,7 @@ export const serversCommand: Command = {
     if ((action !== "use" && action !== "remove") || name === undefined || extra.length > 0) {
       throw usageFailure("wants nothing, use NAME, or remove NAME");
     }
-    urlOfServer(stored, name); // fails where there is none
+    urlOfServer(stored, name); // throws if there is no server with the name
     if (action === "use") await writeServers(path, { ...stored, current: name });
     else {
       const { [name]: _removed, ...servers } = stored.servers;

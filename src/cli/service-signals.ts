@@ -1,6 +1,6 @@
 /**
- * The signals of a process that serves: SIGTERM and SIGINT stop it, SIGHUP requests a reload. When standard input is a
- * terminal, SIGHUP says that the terminal is gone, and stops it like SIGTERM.
+ * The signals of a serving process: SIGTERM and SIGINT stop it, SIGHUP requests a reload. When standard input is a
+ * terminal, SIGHUP means that the terminal was closed, and stops the process like SIGTERM.
  */
 import { isatty } from "node:tty";
 import { catchStopSignals, type StopSignals } from "./stop-signals.ts";
@@ -9,8 +9,8 @@ const STANDARD_INPUT = 0;
 
 export interface ServiceSignals extends StopSignals {
   /**
-   * Calls the listener for each requested reload, and at once when one was requested before. Returns the function that
-   * removes the listener. Without a listener SIGHUP has no effect.
+   * Calls the listener for each requested reload, and immediately if one was requested before. Returns the function that
+   * removes the listener. Without a listener, SIGHUP is only remembered.
    */
   onReload(listener: () => void): () => void;
 }

@@ -1,10 +1,10 @@
 /**
- * Which service a command reads from, and with which credentials. The address: `--url`, else `--server NAME`, else
- * GAZETTEER_URL, else the current server of the servers file, else this machine. The credentials: those in the
- * address, else those stored for the server that `--server` names, a certificate too, else GAZETTEER_CREDENTIALS, else
+ * Decides which service a command reads from, and with which credentials. The address is that of `--url`, else of `--server
+ * NAME`, else GAZETTEER_URL, else the current server of the servers file, else this machine. The credentials are those in
+ * the address, else those (or the certificate) stored for the server that `--server` names, else GAZETTEER_CREDENTIALS, else
  * those stored for the origin of the address.
  *
- * The result says where both come from, so that a failure can say what to correct.
+ * The result names the origin of both, so that an error message can say what to correct.
  */
 import { nearest } from "../lib/nearest.ts";
 import type { TlsFiles } from "./client-tls.ts";
@@ -21,7 +21,7 @@ export type CredentialsOrigin = "address" | "GAZETTEER_CREDENTIALS" | "servers f
 export interface ServiceTarget {
   readonly url: URL;
   readonly urlFrom: AddressOrigin;
-  /** `NAME:PASSWORD`. */
+  /** The credentials as `NAME:PASSWORD`. */
   readonly credentials: string | undefined;
   readonly credentialsFrom: CredentialsOrigin;
   readonly tlsFiles?: TlsFiles | undefined;
@@ -33,7 +33,7 @@ export interface AddressFlags {
   readonly tlsFiles?: TlsFiles | undefined;
 }
 
-/** `readStored` is called only where the servers file decides something, so that a broken file does not stop the rest. */
+/** `readStored` is called only if the servers file is needed, so that a broken file does not affect other addresses. */
 export async function resolveServiceAddress(
   flags: AddressFlags,
   env: Context["env"],
@@ -65,7 +65,7 @@ export async function resolveServiceAddress(
 interface ChosenAddress {
   readonly text: string;
   readonly urlFrom: AddressOrigin;
-  /** The name in the servers file. */
+  /** The name of the server in the servers file. */
   readonly server?: string;
 }
 
@@ -123,7 +123,7 @@ export function environmentCredentials({ GAZETTEER_CREDENTIALS: text }: Context[
   return text;
 }
 
-/** A stray `%` is no percent-encoding: the text is then used as it is. */
+/** Returns the text unchanged if it is not valid percent-encoding. */
 function decodeUserInfo(text: string): string {
   try {
     return decodeURIComponent(text);

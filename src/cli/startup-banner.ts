@@ -1,9 +1,8 @@
 /**
- * What `serve` prints on standard output once it listens. The first start shows the generated password on a terminal, and
- * nowhere else: output that is not a terminal is often a log that others read, so there it names a file that has the
- * password. The suggested command leaves the password to curl's prompt, because every user of the machine can read
- * arguments. Later starts show who may read. The last two lines are the address of the map,
- * for people, and `listening on URL`, for programs.
+ * The text that `serve` prints on standard output when it listens. The first start shows the generated password only on a
+ * terminal. Other output is often a log that other people read, so it shows the path of a file that has the password. The
+ * suggested command lets curl prompt for the password, because every user of the machine can read arguments. Later starts
+ * list the users. The last two lines are the address of the map, for people, and `listening on URL`, for programs.
  */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +18,7 @@ type GeneratedUser = NonNullable<BannerUsers["generated"]>;
 
 const MAX_USERS_SHOWN = 10;
 
-/** Beside the users file; in memory there is none, and then in a new folder for temporary files. Mode 0600. */
+/** Writes the generated password to a file (mode 0600) beside the users file, or in a new temporary folder without one. */
 export async function storePassword({ generated, file }: BannerUsers): Promise<string | undefined> {
   if (generated === undefined) return undefined;
   try {
@@ -33,7 +32,7 @@ export async function storePassword({ generated, file }: BannerUsers): Promise<s
   }
 }
 
-/** `passwordFile` has the generated password, which is then not shown. */
+/** `passwordFile` is the path of the file with the generated password. If it is given, the password is not shown. */
 export function renderStartupBanner(
   { url, host, users, sources }: ListeningFacts,
   passwordFile: string | undefined,
@@ -85,14 +84,14 @@ function configuredUsersLines(users: BannerUsers): string[] {
   return [`Users: ${names.slice(0, MAX_USERS_SHOWN).join(", ")}${more}`, change, ""];
 }
 
-/** How this program is called from the working directory, so that the printed commands can be pasted. */
+/** The path of this program from the working directory, so that the printed commands can be pasted. */
 function programPath(): string {
   const path = join(import.meta.dir, "..", "..", "bin", "gazetteer");
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith("..") ? path : fromHere;
 }
 
-/** The wildcard address is not one to connect to; the loopback address is. */
+/** Replaces a wildcard address, to which clients cannot connect, by the loopback address. */
 function reachableUrl(url: string, host: string): string {
   if (host === "0.0.0.0") return url.replace("0.0.0.0", "127.0.0.1");
   return host === "::" ? url.replace("[::]", "[::1]") : url;

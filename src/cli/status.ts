@@ -1,7 +1,7 @@
 /**
- * `gazetteer status`: what a service is and how it does, in one screen: its version and revision, each source with its
- * state, the reason where it fails, and what it claims, the processes or nodes, and the storage. It shows what `/readyz` and
- * `/cluster` have, which need credentials for that.
+ * `gazetteer status`: the state of a service on one screen. It shows the version and revision, the processes or nodes, the
+ * storage, and each source with its state, the reason of a failure, and the number of its claims. The data come from
+ * `/readyz` and `/cluster`, with credentials: without them, `/readyz` has fewer fields and `/cluster` refuses.
  */
 import type { Readiness } from "../model/readiness.ts";
 import { isFailing, type SourceStatus } from "../model/source-status.ts";
@@ -36,7 +36,7 @@ ${SERVICE_NOTE}`,
     const json = wantsJson(args);
     const colour = wantsColour(context);
     await withClient(args, context, async (client) => {
-      // First, because it says so where the credentials are not valid. `/readyz` then has only less to say.
+      // `/cluster` is read first, because it refuses invalid credentials. `/readyz` only leaves out fields.
       const cluster = await client.cluster();
       const readiness = await client.ready();
       const isClustered = readiness.cluster !== undefined;
@@ -63,7 +63,7 @@ const STATUS_STYLES: Readonly<Record<Readiness["status"], TextStyle>> = {
 
 interface StatusOptions {
   readonly colour: boolean;
-  /** Epoch milliseconds. */
+  /** The current time in epoch milliseconds. */
   readonly now: number;
 }
 
@@ -75,7 +75,7 @@ export function renderStatus(readiness: Readiness, { colour, now }: StatusOption
   if (readers) lines.push(`processes: ${readers.alive} of ${readers.configured} serve requests`);
   if (storage) {
     const { bytes, snapshots, oldest, oldestTime } = storage;
-    // The empty network, which is revision 0, has no time.
+    // Revision 0, the empty network, has no time.
     const since = oldest === 0 ? "" : ` (${timeText(oldestTime)})`;
     lines.push(
       `storage: ${bytesText(bytes)}, ${countText(snapshots, "snapshot")}, history from revision ${oldest}${since}`,

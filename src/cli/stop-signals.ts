@@ -1,6 +1,6 @@
 /**
- * SIGTERM and SIGINT as an AbortSignal. The first one requests an orderly stop; a later one ends the process at once.
- * A terminal and npm both deliver the same Ctrl-C, so a signal right after the first counts as the same one.
+ * Turns SIGTERM and SIGINT into an AbortSignal. The first signal requests an orderly stop; a later one ends the process
+ * immediately. A terminal and npm both deliver the same Ctrl-C, so a signal right after the first is treated as the same.
  */
 const SAME_KEYSTROKE_MS = 500;
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;

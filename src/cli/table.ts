@@ -7,9 +7,9 @@
 export interface Column<Row> {
   readonly title: string;
   cell(row: Row): unknown;
-  /** Default 64: for a column of sentences, such as the last one. */
+  /** The maximum width of a cell; default 64. A column of sentences needs more. */
   readonly maxWidth?: number;
-  /** The style of a cell, by its text. */
+  /** The styles of cells by their text. */
   readonly styles?: Readonly<Record<string, TextStyle>>;
 }
 
@@ -42,20 +42,20 @@ export function escapeControlCharacters(text: string): string {
     .replace(UNSAFE_CHARACTERS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Text of several lines: line ends stay. */
+/** Escapes a text of several lines; line ends are kept. */
 export const escapeLines = (text: string): string => text.split("\n").map(escapeControlCharacters).join("\n");
 
-/** What commands write themselves: line ends, tabs, styles, and a line of a prompt that is written again. */
+/** The control sequences that commands write: line ends, tabs, styles, and the redrawing of a prompt's line. */
 const OWN_SEQUENCES = /\r?\n|\t|\r\u001b\[K|\u001b\[[\d;]*m/;
 
 /**
- * Makes everything that is written to a terminal safe, whoever wrote it. Commands escape what they know to come from the
- * network, because only they know where a text ends; this also covers bodies that the service rendered (bytes, in which
- * nothing but line ends and tabs is a command's own) and texts of which nobody thought.
+ * Escapes unsafe characters in everything that is written to a terminal. Commands also escape texts from the network
+ * themselves, because only they know where such a text ends. This filter covers the rest: bodies that the service rendered
+ * (bytes, in which only line ends and tabs are allowed), and texts that a command failed to escape.
  */
 export function createTerminalFilter(): (written: string | Uint8Array) => string {
   const decoder = new TextDecoder();
-  // A carriage return at the end of a chunk may be the beginning of a line end.
+  // A carriage return at the end of a chunk is held back, because it may be the beginning of a line end.
   let held = "";
   return (written) => {
     if (typeof written === "string") return escapeOthers(written);
@@ -65,9 +65,9 @@ export function createTerminalFilter(): (written: string | Uint8Array) => string
   };
 }
 
-/** Escapes what lies between the sequences that are `allowed`. */
+/** Escapes the text between the `allowed` sequences. */
 function escapeOthers(text: string, allowed = OWN_SEQUENCES): string {
-  // The split with a group returns the sequences at the odd positions.
+  // A split by a group returns the sequences at the odd positions.
   const parts = text.split(new RegExp(`(${allowed.source})`));
   return parts.map((part, i) => (i % 2 === 0 ? escapeControlCharacters(part) : part)).join("");
 }
@@ -78,9 +78,9 @@ export interface TableOptions {
   readonly headers?: boolean;
 }
 
-/** Renders a table in several parts. Rows that follow later are aligned with those before; columns may grow. */
+/** Renders a table in several parts. Later rows are aligned with earlier rows; columns may become wider. */
 export interface TableWriter<Row> {
-  /** With the titles when it is the first part. */
+  /** Renders a part; the first part includes the titles. */
   render(rows: readonly Row[]): string;
 }
 
@@ -115,7 +115,7 @@ export const renderTable = <Row>(
   options: TableOptions,
 ): string => createTableWriter(columns, options).render(rows);
 
-/** Any value as one line, escaped and at most `maxWidth` wide. */
+/** Formats any value as one line, escaped and at most `maxWidth` wide. */
 export const formatCell = (value: unknown, maxWidth = MAX_CELL_WIDTH): string =>
   truncate(escapeControlCharacters(formatValue(value)), maxWidth);
 

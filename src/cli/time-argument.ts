@@ -1,4 +1,4 @@
-/** A point in the history as an argument: a revision, a time, a time ago, or `now`. */
+/** Parses a point in the history that is an argument: a revision, a time, a time ago, or `now`. */
 import type { Client } from "../client/client.ts";
 import type { RevisionOrTime, RevisionTime } from "../client/types.ts";
 import { usageFailure } from "./failure.ts";
@@ -11,7 +11,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
 };
 const TIME_AGO = /^(\d{1,9}(?:\.\d{1,9})?)([smhdw])$/;
-/** The range of a Date. */
+/** The largest time that a Date can have. */
 const MAX_DATE_MS = 8.64e15;
 
 /** Returns a revision (number), or a time. Text that begins like a date is parsed by the service. */
@@ -28,10 +28,10 @@ export function parseTimeArgument(text: string, nowMs: number): number | string 
 }
 
 /**
- * The point, where a time ago that is before the history becomes its beginning: `5m` means "as far back as there is, at
- * most five minutes". The beginning is after the first load, because a network that is read for the first time has not
- * changed. A revision or an absolute time stays, and the service refuses it where it is not kept. `note` gets a line
- * where the point is another one than was asked for.
+ * Parses a point in the history, and replaces a time ago that is before the history by the beginning of the history: `5m`
+ * means "as far back as there is, at most five minutes". The history begins after the first load, because a network that is
+ * read for the first time has not changed. A revision or an absolute time is not replaced; the service refuses it if it is
+ * not kept. `note` is called with a line when the point is replaced.
  */
 export async function withinHistory(
   client: Client,

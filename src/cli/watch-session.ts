@@ -1,6 +1,6 @@
 /**
- * What the commands that run until Ctrl-C share. SIGINT and SIGTERM end them with exit status 0. Standard output has
- * the changes only; the state of the connection goes to standard error.
+ * The parts that commands running until Ctrl-C share. SIGINT and SIGTERM end them with exit status 0. Standard output has
+ * only the changes; the state of the connection goes to standard error.
  */
 import type { ConnectionState } from "../client/types.ts";
 import { withHint } from "./client-command.ts";
@@ -12,7 +12,7 @@ import { escapeControlCharacters } from "./table.ts";
 export const CHANGES_MISSED =
   "the service no longer has the changes since the connection was lost; only new changes follow";
 
-/** `run` is expected to end, with or without an error, when the signal is aborted. */
+/** Runs `run` until it ends. `run` must end, with or without an error, when the signal is aborted. */
 export async function runUntilStopped(
   context: Context,
   run: (signal: AbortSignal) => Promise<void>,

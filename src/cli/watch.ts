@@ -1,6 +1,6 @@
 /**
- * `gazetteer watch`: changes as they are committed, one line each. It starts at the current revision, so it does not
- * load the network first. After a lost connection it resumes at the last revision.
+ * `gazetteer watch`: prints changes as they are committed, one on each line. It starts at the current revision, so it does
+ * not load the network first. After a lost connection it resumes at the last revision.
  */
 import type { Client } from "../client/client.ts";
 import type { RevisionOrTime, WatchEvent } from "../client/types.ts";
@@ -38,7 +38,7 @@ ${SERVICE_NOTE}`,
     const resource = hasResource ? parseResource(args.positionals[0]) : "topology";
     const { since, ...query } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
     const nowMs = Date.now();
-    if (since !== undefined) parseTimeArgument(String(since), nowMs); // fails before anything is read
+    if (since !== undefined) parseTimeArgument(String(since), nowMs); // throws before anything is read
     await runUntilStopped(context, (signal) =>
       withClient(args, context, async (client) => {
         const note = (text: string) => context.err(`gazetteer watch: ${text}\n`);
@@ -59,11 +59,11 @@ ${SERVICE_NOTE}`,
   },
 };
 
-/** A difference of a moment and itself is empty, and has the revision. */
+/** Finds the revision of a time with a diff between the time and itself, which is empty and names the revision. */
 const revisionAt = async (client: Client, moment: RevisionOrTime): Promise<number> =>
   typeof moment === "number" ? moment : (await client.diff("devices", moment, moment)).from.revision;
 
-/** The escapes are JSON escapes, so a program parses the same value. */
+/** The escapes are valid JSON, so a program parses the same value. */
 const renderJson = async (event: WatchEvent): Promise<string> =>
   `${escapeControlCharacters(JSON.stringify(event))}\n`;
 
@@ -72,7 +72,7 @@ function createTextRenderer(client: Client, colour: boolean): (event: WatchEvent
   const style = createStyler(colour);
   const names = new NetworkNames(client, {});
   return async (event) => {
-    // After a reset the service sends the whole network again, which only programs need.
+    // After a reset, the service sends the whole network again, which is not a change.
     if (event.type === "reset" || event.type === "snapshot" || event.type === "synced") return "";
     const time = style(new Date(event.time).toISOString(), "dim");
     const change = { ...event, event: event.type };

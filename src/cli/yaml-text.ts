@@ -1,7 +1,7 @@
 /**
- * JSON values as YAML for `-o yaml`. Text from the network is quoted and escaped where it has control characters or
- * characters that change the text direction, so that it can neither change a terminal nor look like other YAML.
- * Text that YAML 1.1 would read as another type (`yes`, `10:20:30`) is quoted, because many parsers still are 1.1.
+ * Renders JSON values as YAML for `-o yaml`. Text from the network that has control characters or characters that change
+ * the text direction is quoted and escaped, so that it can neither control a terminal nor look like other YAML. Text that
+ * YAML 1.1 would read as another type (`yes`, `10:20:30`) is quoted, because many parsers still implement YAML 1.1.
  */
 import { Document, Scalar, visit } from "yaml";
 import { escapeControlCharacters, escapeLines } from "./table.ts";

@@ -39,7 +39,7 @@ import {
 import { xmlText } from "./xml.ts";
 
 /*
- * The arrangement of a user's saved view in a drawing: the positions of devices, and areas with titles. Only the page draws
+ * The arrangement that a user made on the map: the positions of devices, and areas with titles. Only the page draws
  * arrangements; the service has none. Everything is enlarged by one factor, so that devices keep their places in their
  * areas.
  */
