@@ -1,43 +1,43 @@
-/** What the interface shows of the cluster that this node belongs to. Nothing of it is in a body under `/controller`. */
+/** The status of the cluster that this node belongs to. No response body under `/controller` contains any of it. */
 
-/** What every process of a node knows. */
+/** The part of the status that every process of a node knows. */
 export interface ClusterView {
   /**
-   * Epoch milliseconds, while the log of the cluster cannot be followed: the view was complete then, and may be older than
-   * the log now.
+   * The last time (epoch milliseconds) at which the view was complete. Set only while the log of the cluster cannot be
+   * followed, so that the view may be older than the log.
    */
   readonly staleSince: number | undefined;
 }
 
-/** What cannot be done with the log of the cluster, for the operator. */
+/** A failure to use the log of the cluster, as shown to the operator. */
 export interface ClusterTrouble {
   readonly condition: string;
   readonly message: string;
-  /** Epoch milliseconds. */
+  /** The time when the failure began (epoch milliseconds). */
   readonly since: number;
 }
 
-/** What the main process of a node knows. */
+/** The status that only the main process of a node knows. */
 export interface ClusterStatus extends ClusterView {
   readonly name: string;
   readonly node: string;
   readonly trouble: ClusterTrouble | undefined;
-  /** All conditions that there can be. */
+  /** All values that `trouble.condition` can have. */
   readonly conditions: readonly string[];
-  /** Messages of the log that this node knows of and has not applied yet. */
+  /** Number of messages in the log that this node has not applied yet, as far as it has been informed. */
   readonly lag: number;
-  /** By how much the clock of this node is ahead of that of NATS; undefined before it was compared. */
+  /** Milliseconds by which the clock of this node is ahead of that of NATS; undefined until they are compared. */
   readonly clockOffsetMs: number | undefined;
-  /** NATS servers that are to store the log, and those that have all of it: 0 while it does not answer. */
+  /** Number of NATS servers configured to store the log, and of those that have all of it: 0 while NATS does not respond. */
   readonly replicas: { readonly configured: number; readonly current: number };
-  /** What no node of the cluster has written, by where it was found. It is ignored. */
+  /** Number of ignored messages that no node of the cluster has written, by the place where they were found. */
   readonly foreignMessages: Readonly<Record<string, number>>;
-  /** Commits that were computed again because another node had appended first. */
+  /** Number of commits that were computed again because another node had appended first. */
   readonly overtaken: number;
-  /** A view that may be older than this is not ready; 0 is any age. */
+  /** Age of the view in seconds beyond which the node is not ready; 0 for no limit. */
   readonly maxStaleSeconds: number;
 }
 
-/** Whole seconds; undefined while the view is up to date. */
+/** The age of the view in whole seconds; undefined while it is up to date. */
 export const staleSeconds = ({ staleSince }: ClusterView, now: number): number | undefined =>
   staleSince === undefined ? undefined : Math.max(0, Math.floor((now - staleSince) / 1000));

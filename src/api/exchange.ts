@@ -1,4 +1,4 @@
-/** A request and what the stages learn of it, until it has a response. */
+/** A request and what the stages determine about it until it has a response. */
 import type { ConnectionInfo } from "../http1/handler.ts";
 import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
@@ -7,7 +7,7 @@ import type { Dialect } from "./onos/dialect.ts";
 import { dialectOf, type Prefixes } from "./onos/prefixes.ts";
 import { ProblemDetails } from "./response/problem.ts";
 
-/** Means the same as the parameter `min-revision`. */
+/** The header that has the meaning of the parameter `min-revision`. */
 export const MIN_REVISION_HEADER = "gazetteer-min-revision";
 
 /** The parts of a request that a read depends on. */
@@ -17,7 +17,7 @@ export interface ReadRequest {
   readonly target: string;
   readonly queryText: string;
   readonly user: string;
-  /** The user on the scheduler. */
+  /** The name of the user on the scheduler. */
   readonly owner: string;
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
@@ -29,23 +29,23 @@ export interface ReadRequest {
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** The credential is known when the stage of credentials is passed; until then only one that was cached. */
+/** A request with what the stages add to it. Before the stage of credentials, `credential` is set only if it was cached. */
 export class Exchange implements ReadRequest {
   readonly request: Request;
   readonly connection: ConnectionInfo;
   readonly path: string;
   readonly dialect: Dialect;
-  /** Monotonic milliseconds. */
+  /** The time on the monotonic clock (milliseconds). */
   readonly startedAt: number;
   credential: Credential | undefined;
   owner = "";
   /** The label under which the response is counted. */
   readName = "other";
-  /** The headers of the rate limit. They are added to the response. */
+  /** The rate limit headers, which are added to the response. */
   rateLimitHeaders = NO_HEADERS;
-  /** Set in a reader process, when only the main process can respond. */
+  /** Whether only the main process can respond. Evaluated in a reader process. */
   isForMainProcess = false;
-  /** Whether the main process may wait for another node or a controller, so that it must learn that the client is gone. */
+  /** Whether the main process may wait for another node or a controller, so that it must be told when the client is gone. */
   waitsForOthers = false;
   #id: string | undefined;
 
@@ -107,7 +107,7 @@ export class Exchange implements ReadRequest {
   }
 }
 
-/** The name of a user on the scheduler. The last one is kept, because comparing a text that was just put together takes time. */
+/** Builds the name of a user on the scheduler. Keeps the last one, because comparing a newly concatenated string is slow. */
 export class UserOwner {
   #user = "";
   #owner = "user:";
@@ -121,11 +121,11 @@ export class UserOwner {
   }
 }
 
-/** Only such a request may get a serialized response, whose bytes are the same for every client. */
+/** Whether the request may get a serialized response, whose bytes are the same for every client. */
 export const isPlainGet = ({ method, keepAlive, isHttp10, bodyLength }: Request): boolean =>
   method === "GET" && keepAlive && !isHttp10 && bodyLength === 0;
 
-/** Whether the view has the revision in that header. Not where the header is not valid. */
+/** Whether the view has reached the revision in the header `MIN_REVISION_HEADER`. False if the header is not valid. */
 export const isReached = (minRevision: string, revision: number): boolean =>
   /^\d+$/.test(minRevision) && Number(minRevision) <= revision;
 
@@ -140,5 +140,5 @@ export const targetTooLong = (target: string, maxBytes: number): ProblemDetails 
     `The path and query are ${target.length} bytes long; at most ${maxBytes} are allowed.`,
   );
 
-/** The client is gone: the connection drops the response. */
+/** The response for a client that is gone. The connection drops it. */
 export const NOT_SENT: Response = { status: 503, headers: {}, body: null };

@@ -13,9 +13,9 @@ export interface ServerOptions extends RequestHandlerOptions {
   readonly port: number;
   /** Whether other processes listen on the same port. */
   readonly sharedPort?: boolean;
-  /** A Unix socket on which the same is served, for the reader processes. */
+  /** The path of the Unix socket on which the reader processes send requests to this process. */
   readonly unixSocketPath?: string | undefined;
-  /** Without it, the port is served without TLS. The Unix socket always is. */
+  /** The certificate and key. Without them the port is served without TLS, as the Unix socket always is. */
   readonly tls?: LiveTlsIdentity | undefined;
 }
 
@@ -23,9 +23,9 @@ export interface Server {
   readonly hostname: string;
   readonly port: number;
   counters(): ProcessCounters;
-  /** To be called when values of `limits` were changed. */
+  /** Must be called after values of `limits` were changed. */
   onLimitsChanged(): void;
-  /** The file was renamed by a rotation. */
+  /** Opens the access log again, after a rotation has renamed its file. */
   reopenAccessLog(): void;
   /** Closes event streams at once, and all connections when their requests are done or after `drainMs`. */
   stop(drainMs: number): Promise<void>;
@@ -33,10 +33,10 @@ export interface Server {
 
 const HEAD_TIMEOUT_MS = 10_000;
 const LINGER_TIMEOUT_MS = 5_000;
-/** Connections that may be open besides those with a request in flight. */
+/** Number of connections that may be open in addition to those with a request in flight. */
 const MAX_IDLE_CONNECTIONS = 1_000;
 
-/** Throws Bun's error when the address is not available: the caller turns it into a message for the operator. */
+/** Throws Bun's error if the address is not available. The caller turns it into a message for the operator. */
 export function openServer(options: ServerOptions): Server {
   const { host, port, sharedPort = false, unixSocketPath, limits, clock, logger } = options;
   const counters = new ConnectionCounters();
@@ -50,7 +50,7 @@ export function openServer(options: ServerOptions): Server {
     get maxConnections() {
       return limits.connections + MAX_IDLE_CONNECTIONS;
     },
-    /** The others are a reserve for authenticated clients. */
+    /** Half of the connections, so that the other half is reserved for authenticated clients. */
     get maxAnonymousConnections() {
       return Math.ceil((limits.connections + MAX_IDLE_CONNECTIONS) / 2);
     },

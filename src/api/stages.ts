@@ -1,30 +1,30 @@
 /**
- * Every request passes these stages, in this order. A stage returns a response, or nothing to pass the request on.
+ * Every request passes these stages, in this order. A stage returns a response, or undefined to pass the request on.
  *
  * Before anything is allocated for the request:
  *  1. A request that repeats the previous one on its connection gets the same response from the response cache.
  *  2. A request for a host that is not one of the service is refused.
- *  3. The credential is looked up in the cache. That of OPTIONS, `/healthz` and writes to `/readyz` is not: nothing of their
- *     response may depend on a credential that does not count as a failed login when it is wrong.
+ *  3. The credential is looked up in the cache, except for OPTIONS, `/healthz` and writes to `/readyz`. A wrong credential
+ *     does not count as a failed login there, so their response must not depend on it.
  *  4. A user of the role reader gets a response from the response cache.
  *
  * Then an `Exchange` begins:
  *  5. OPTIONS and the health endpoints need no credentials.
- *  6. Credentials that are not cached are checked. From here on every response names the log, a problem too: a client that
- *     waits for a revision learns from a 503 that the revision is of another log.
- *  7. The role.
- *  8. Admission: the limits of requests.
- *  9. Forwarding to a controller.
- * 10. The endpoint. A read runs on the scheduler, as its user: most are complete within the call, any other becomes a
- *     promise. It ends when its client goes away.
- * 11. The pages and documents of the service itself.
+ *  6. Credentials that are not cached are checked. From here on every response, also a problem, names the log, so that a
+ *     client that waits for a revision can see in a 503 that the revision belongs to another log.
+ *  7. The role of the user is checked.
+ *  8. Admission applies the limits of requests.
+ *  9. Paths of a controller are forwarded to it.
+ * 10. The endpoint reads. A read runs on the scheduler for its user. Most reads complete within the call; the others return
+ *     a promise. A read is cancelled when its client is gone.
+ * 11. The pages and documents of the service are served.
  *
- * A reader process has no stages 9 and 11. It relays to the main process after 5 and after 10 what only that can respond to.
- * The service's own requests come over the Unix socket and have a list of their own: those that a reader relays enter after
- * admission, as the user that the reader has authenticated.
+ * A reader process has no stages 9 and 11. After stages 5 and 10 it relays to the main process what only that can serve.
+ * The service's own requests come over the Unix socket and have their own list of stages. Those that a reader process
+ * relays skip stages 6 to 8 and run as the user that the reader process has authenticated.
  *
- * Recording, and turning exceptions into problem responses, wrap the list. `handle` runs up to 100,000 times a second: it is
- * synchronous for a cached credential, and does little more than two look-ups for a cached response.
+ * Around the stages, responses are recorded and exceptions are turned into problem responses. `handle` runs up to 100,000
+ * times a second, so it does little more than two look-ups for a cached response and is synchronous then.
  */
 import type { CommonHeaders } from "../http1/common-headers.ts";
 import { ConnectionCounters, type ConnectionInfo, type Handler } from "../http1/handler.ts";
@@ -83,17 +83,17 @@ const SERVER_WIDE = "*";
 
 type Result = Response | Promise<Response>;
 
-/** Returns the response, now or later, or nothing to pass the request on. Throws a `ProblemDetails` to refuse it. */
+/** Returns the response or a promise of it, or undefined to pass the request on. Throws a `ProblemDetails` to refuse it. */
 type Stage = (exchange: Exchange) => Response | Promise<Response | undefined> | undefined;
 
-/** Whether the credentials of the request play no part. Those of `/readyz` decide how much it says. */
+/** Whether the response does not depend on credentials. A GET of `/readyz` is not public: users get more details. */
 function isPublic({ method, target }: Request): boolean {
   if (method === "OPTIONS") return true;
   if (target.startsWith(LIVENESS)) return pathOf(target) === LIVENESS;
   return !isReadMethod(method) && pathOf(target) === READINESS;
 }
 
-/** The `handlerCache` of a request: its credential was valid in this generation, and this is its response. */
+/** The `handlerCache` of a request: the generation in which its credential was valid, and its cached response. */
 class RepeatHit {
   readonly generation: number;
   readonly cachedResponse: CachedResponse;
@@ -106,24 +106,24 @@ class RepeatHit {
   }
 }
 
-/** What the stages of a process are built from. */
+/** The dependencies and settings of the stages of a process. */
 export interface RequestHandlerOptions extends ServiceEndpointOptions {
   /** Options of the alias `onos`. */
   readonly onos?: OnosOptions | undefined;
   /** Origins that may read across origins (CORS). */
   readonly origins: readonly string[];
-  /** Addresses and CIDR blocks of the proxies that name the client's address. */
+  /** Addresses and CIDR blocks of the proxies whose headers with the client's address are trusted. */
   readonly trustedProxies: readonly string[];
-  /** The host names of the service; empty for any. */
+  /** The host names of the service; empty to accept any. */
   readonly hosts: readonly string[];
   readonly limits: ServerLimits;
   readonly authenticator: Authenticator;
   readonly users: Users;
-  /** In a reader process: forwards requests that it cannot serve to the main process. */
+  /** Relays requests to the main process. Set only in a reader process. */
   readonly relay?: Relay;
-  /** In the main process: the controllers that requests are forwarded to. */
+  /** Forwards requests to controllers. Set only in the main process. */
   readonly forwarder?: Forwarder | undefined;
-  /** On a node of a cluster. */
+  /** The status of the cluster. Set only on a node of a cluster. */
   readonly cluster?: ClusterView | undefined;
   readonly accessLog?: AccessLog | undefined;
   readonly clock: Clock;
@@ -213,7 +213,7 @@ export class RequestHandler implements Handler {
     await Promise.all([this.#streams.runHeartbeat(clock, signal), shedding, accessLog?.run(signal)]);
   }
 
-  /** The listener counts its handshakes here. */
+  /** The counts to which the listener adds its handshakes. */
   get tlsHandshakes(): HandshakeCounts {
     return this.#counters.tlsHandshakes;
   }
@@ -284,7 +284,7 @@ export class RequestHandler implements Handler {
     }
   }
 
-  /** Passes the exchange through the stages from the one at `index` on. The last one responds, or throws. */
+  /** Passes the exchange through the stages, starting with the one at `index`. The last stage responds or throws. */
   #pass(exchange: Exchange, stages: readonly Stage[], index: number): Result {
     for (let i = index; ; i++) {
       const stage = stages[i];
@@ -300,7 +300,7 @@ export class RequestHandler implements Handler {
     return error instanceof Cancelled ? NOT_SENT : this.#problems.respondTo(exchange, error);
   }
 
-  /** Adds the log to a response to valid credentials; most reads have it already. Then records the exchange. */
+  /** Adds the log header to a response to valid credentials unless it has it, as most reads do. Then records the exchange. */
   #complete(exchange: Exchange, response: RecordedResponse): Response {
     const namesLog = exchange.credential !== undefined && exchange.path !== READINESS;
     const isComplete = !namesLog || LOG_HEADER in response.headers;
@@ -335,7 +335,7 @@ export class RequestHandler implements Handler {
     return user === undefined ? undefined : this.#memory.holdFor(user, shared ?? { heldBytes: bytes });
   }
 
-  /** Call it after a change of the limits: cached responses were made with the old ones. */
+  /** Must be called after a change of the limits, because cached responses were made with the old ones. */
   onLimitsChanged(): void {
     this.#responseCache.clear();
   }
@@ -381,7 +381,7 @@ export class RequestHandler implements Handler {
       : this.#readiness(exchange);
   };
 
-  /** The paths that exist are public, so a preflight needs no credentials. Items are not looked up. */
+  /** Needs no credentials, because it reveals only which paths exist, and those are public. Does not look up entities. */
   async #preflight(exchange: Exchange): Promise<Response | undefined> {
     const { path, request } = exchange;
     const preflightHeaders = () => this.#cors.preflightHeaders(request.header("origin"));
@@ -403,8 +403,8 @@ export class RequestHandler implements Handler {
   }
 
   /**
-   * The state of the sources is for users only. Wrong credentials count as a failed login, as everywhere, but the response
-   * is the same as without: a probe must not fail because of them.
+   * Shows the state of the sources to users only. Wrong credentials count as a failed login, as everywhere, but the response
+   * is the same as without credentials, because a probe must not fail because of them.
    */
   #readiness(exchange: Exchange): ReturnType<Stage> {
     const { credential, connection, request } = exchange;
@@ -446,7 +446,7 @@ export class RequestHandler implements Handler {
     throw authProblem({ outcome: "wrong" });
   };
 
-  /** The login of a client of a reader process. */
+  /** Checks the login of a client of a reader process. */
   readonly #checkLogin = ({ path, credential, request, connection }: Exchange): ReturnType<Stage> =>
     credential === INTERNAL_CREDENTIAL && path === LOGIN_CHECK_PATH
       ? this.#logins.checkForReader(request, connection)
@@ -472,18 +472,18 @@ export class RequestHandler implements Handler {
     return forward(request, connection, user).then((outcome) => this.#completeRead(exchange, outcome));
   };
 
-  /** Passes on a path without an endpoint, and in a reader process a read that needs the history or the claims. */
+  /** Passes on a path without an endpoint, and in a reader process also a read that needs the history or the claims. */
   readonly #read = (exchange: Exchange): ReturnType<Stage> => {
     const { path, request, connection, dialect } = exchange;
     const route = findRoute(path, this.#prefixes);
     if (!route) {
       exchange.isForMainProcess = true;
-      // It may be forwarded there.
+      // The main process may forward the request to a controller.
       exchange.waitsForOthers = parseForwardPath(path) !== undefined;
       return undefined;
     }
     exchange.readName = route.endpoint.endpoint.readName;
-    // Reads only: the page retries a rejected read, but it cannot load without its script and style.
+    // Only reads are shed, because the page retries a rejected read but cannot load without its script and style.
     if (this.#loadShedder.shedding) throw this.#overloaded();
     if (!isReadMethod(request.method)) throw methodNotAllowed(request.method, dialect.writeAdvice);
     exchange.owner = this.#owner.of(exchange.user);
@@ -507,8 +507,8 @@ export class RequestHandler implements Handler {
   };
 
   /**
-   * In a reader process: relays a request that it cannot serve, for the client and the user that it has found. The main
-   * process does not check the credentials again, and never gets those that a client has sent.
+   * Relays a request that a reader process cannot serve, with the address of its client and its authenticated user. The
+   * main process does not check the credentials again, and never receives those that a client has sent.
    */
   readonly #relay = (exchange: Exchange): ReturnType<Stage> => {
     const { relay } = this.#options;
@@ -526,7 +526,7 @@ export class RequestHandler implements Handler {
     } catch (error) {
       throw gone.signal.aborted ? new Cancelled() : error;
     } finally {
-      // From here on the body notices it.
+      // From here on, closing the body source cancels the request.
       if (waitsForOthers) connection.gone.listener = undefined;
     }
   }
@@ -562,7 +562,7 @@ export class RequestHandler implements Handler {
   };
 }
 
-/** Passes on a read that needs what only the main process has. Throws any other error. */
+/** Passes on a read that needs the history or the claims, which only the main process has. Throws any other error. */
 function passOnHistory(exchange: Exchange, error: unknown): undefined {
   if (!(error instanceof HistoryNotInReplica)) throw error;
   exchange.isForMainProcess = true;

@@ -5,18 +5,18 @@
  */
 import { type BodyLength, isHeaderLine, ParseError } from "./request.ts";
 
-/** Longer than any chunk size or trailer of a real client. */
+/** Maximum length of a chunk-size line or a trailer line. No real client sends longer ones. */
 const MAX_CHUNK_LINE_BYTES = 4096;
-/** Sizes of chunks, their ends and trailers that one call parses. */
+/** Number of lines (chunk sizes, chunk ends and trailers) that one call of `skip` parses. */
 const MAX_LINES_PER_CALL = 256;
 const CHUNK_SIZE_LINE = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[^\x00-\x08\x0a-\x1f\x7f]*)?$/;
 const LF = 10;
 
-/** "chunk-end": the empty line after the bytes of a chunk. */
+/** The part of the body that is skipped next. "chunk-end" is the line end after the bytes of a chunk. */
 type SkipState = "chunk-size" | "data" | "chunk-end" | "trailer" | "done";
 
 export class BodySkipper {
-  /** So many bytes are skipped, framing included. May be raised. */
+  /** Number of bytes that may be skipped, framing included. The owner may raise it. */
   maxBytes: number;
   readonly #maxTrailerBytes: number;
   readonly #chunked: boolean;
@@ -39,12 +39,12 @@ export class BodySkipper {
     return this.#state === "done";
   }
 
-  /** Whether `maxBytes` are skipped and the body has not ended. */
+  /** Whether `maxBytes` have been skipped and the body has not ended. */
   get exceeded(): boolean {
     return this.#skippedBytes >= this.maxBytes && !this.done;
   }
 
-  /** Returns the bytes that are not skipped: those behind the end of the body, or above a bound of this call. */
+  /** Returns the bytes that it did not skip: those after the end of the body, or beyond a limit of this call. */
   skip(bytes: Buffer): Buffer | ParseError {
     let at = 0;
     const end = Math.min(bytes.length, this.maxBytes - this.#skippedBytes);

@@ -1,14 +1,14 @@
 /**
  * A response body that is produced while it is sent. The writer reads one chunk (at most 1 MiB) and reads on only when the
- * socket has accepted it, so a client that stalls costs its socket buffer and one chunk, nothing more.
+ * socket has accepted it, so a client that stalls costs only its socket buffer and one chunk.
  */
 export interface BodySource {
   /** Called once, before `next`. The source calls `onReadable` when it has bytes again after it returned "wait". */
   open(onReadable: () => void): void;
   next(): Uint8Array | "wait" | "end";
-  /** Called once: after "end", after an error, or when the client is gone. Also without `open` before it. */
+  /** Called once: after "end", after an error, or when the client is gone. It may be called without a call of `open`. */
   close(): void;
-  /** A client that does not read is waited for without end: for event streams, which may be silent for long. */
+  /** Whether the connection waits without a time-out for a client that does not read. Set for event streams only. */
   readonly noTimeout: boolean;
 }
 
@@ -52,7 +52,7 @@ export class AsyncBodySource implements BodySource {
   #closed = false;
   #onReadable = () => {};
 
-  /** `cancel` is called once, also after the end. Its errors are ignored: the body is over. */
+  /** `cancel` is called once, also after the end. Its errors are ignored, because no body can fail any more. */
   constructor(readChunk: ReadChunk, cancel: () => unknown, noTimeout = false) {
     this.#readChunk = readChunk;
     this.#cancel = cancel;

@@ -1,6 +1,6 @@
 /**
- * Counts the received bytes that anonymous connections hold together. Each holds little, but anybody can open thousands:
- * above the maximum `onExceeded` closes some.
+ * Counts the received bytes that all anonymous connections together hold. Each connection holds little, but anybody can
+ * open thousands. Above the maximum, `onExceeded` is called, which closes some of them.
  */
 export class BufferAccount {
   readonly #maxBytes: number;
@@ -16,7 +16,7 @@ export class BufferAccount {
     return this.#bytes > this.#maxBytes;
   }
 
-  /** A holder has `after` bytes now, in place of `before`. */
+  /** Records that one connection holds `after` bytes instead of `before`. */
   change(before: number, after: number): void {
     this.#bytes += after - before;
     if (after > before && this.isExceeded) this.#onExceeded();

@@ -1,6 +1,6 @@
 /**
- * Reports that a client is gone, to whoever works or waits for its response: nobody needs it any more.
- * A client that closes only its sending side counts as gone too, because most clients that give up do no more than that.
+ * Tells the code that produces a response that its client is gone, so that the work can stop.
+ * A client that closes only its sending side counts as gone too, because most clients that give up do only that.
  */
 export class ClientGone {
   #listener: (() => void) | undefined;
@@ -10,7 +10,7 @@ export class ClientGone {
     return this.#isGone;
   }
 
-  /** Called once, or at once when the client is gone already. Undefined removes the listener. */
+  /** The listener is called once: when the client goes, or immediately if it is gone already. Undefined removes it. */
   set listener(listener: (() => void) | undefined) {
     this.#listener = listener;
     if (this.#isGone) this.report();

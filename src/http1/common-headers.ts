@@ -1,6 +1,6 @@
 /**
- * Headers of every response of a server. Those that do not change are built once. The date, and what else depends on the
- * time, is built at most once a second, or when it changes.
+ * The headers that every response of a server has. The constant ones are built once. The `Date` header is built at most
+ * once a second, and the other header that depends on the time is built when its value changes.
  */
 let dateSecond = -1;
 let cachedDateLine = "";
@@ -15,7 +15,7 @@ function dateLine(nowMs: number): string {
   return cachedDateLine;
 }
 
-/** The value of a header at a time (epoch milliseconds); undefined while responses do not have it. */
+/** A header whose value depends on the time (epoch milliseconds). While the value is undefined, responses do not have it. */
 export interface TimedHeader {
   readonly name: string;
   value(nowMs: number): string | undefined;
@@ -30,7 +30,7 @@ export class CommonHeaders {
   #timedValue = "";
   #timedLines = "";
 
-  /** `headers` are those of every response, unless a response has its own. */
+  /** Every response gets `headers`, except those that the response sets itself. */
   constructor(headers: Readonly<Record<string, string>>, timed?: TimedHeader) {
     this.#headers = headers;
     this.#names = new Set(Object.keys(headers));
@@ -42,17 +42,17 @@ export class CommonHeaders {
     return this.#names.has(name);
   }
 
-  /** The header lines of a response that has none of these headers itself, each with its line end. */
+  /** The lines of all common headers, each with its line end, for a response that sets none of them itself. */
   get lines(): string {
     return this.#lines;
   }
 
-  /** The same for a response with these headers. */
+  /** The lines of the common headers that are not among `headers`, which the response sets itself. */
   linesFor(headers: Readonly<Record<string, string>>): string {
     return render(Object.entries(this.#headers).filter(([common]) => !(common in headers)));
   }
 
-  /** The date, and the header that depends on the time. The same text as long as both are the same. */
+  /** The `Date` line and that of the timed header. Returns the same string object as long as neither changes. */
   timedLines(nowMs: number): string {
     const date = dateLine(nowMs);
     const value = this.#timed?.value(nowMs);
@@ -69,5 +69,5 @@ export class CommonHeaders {
 const render = (headers: readonly (readonly [name: string, value: string])[]): string =>
   headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
 
-/** Of a server that has no others: a browser must not guess the type of a body. */
+/** The common headers of a server that sets no others. They forbid a browser to guess the type of a body. */
 export const NO_SNIFF = new CommonHeaders({ "X-Content-Type-Options": "nosniff" });

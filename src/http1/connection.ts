@@ -34,18 +34,18 @@ import type { TurnTaker } from "./turn-queue.ts";
 import { TurnShare } from "./turn-queue.ts";
 import { UnsentBytes } from "./unsent-bytes.ts";
 
-/* How the end of a response body is found (RFC 9112, 6.3): a length, chunks, or the end of the connection. */
+/* The framing of a response body (RFC 9112, 6.3): its end is determined by a length, chunks, or the end of the connection. */
 
 interface ResponseFraming {
-  /** The body is one of these, or neither. */
+  /** A complete body. At most one of `bytes` and `source` is set. */
   readonly bytes: string | Uint8Array | undefined;
-  /** Of `bytes`. */
+  /** The length of `bytes` in bytes. */
   readonly length: number;
   readonly source: BodySource | undefined;
   readonly chunked: boolean;
-  /** Without a length and without chunks, the end of the connection is the end of the body. */
+  /** Whether the end of the connection is the end of the body, because there are neither a length nor chunks. */
   readonly untilClose: boolean;
-  /** The header line, or nothing. */
+  /** The header line that declares the framing; empty if the response needs none or sets it itself. */
   readonly headerLine: string;
 }
 
@@ -68,9 +68,9 @@ function frameResponse(request: Request, response: Response): ResponseFraming {
 }
 
 /*
- * Finds clients that read a response too slowly. Bytes count when the socket accepts them, over windows of 30 s in which
- * the socket was full at every check. Shorter windows would be wrong: a client's kernel announces free space in steps of
- * several kB.
+ * Detects clients that read a response too slowly. Counts the bytes that the socket accepts over windows of 30 s in which
+ * the socket was full at every check. Shorter windows would give wrong rates, because a client's kernel announces free
+ * space in steps of several kB.
  */
 
 const WINDOW_MS = 30_000;
@@ -85,16 +85,16 @@ class ReadRate {
   }
 
   /**
-   * To be called periodically while the socket is full. Returns what the window that ends now has shown, if one does, and
-   * nothing when there is no minimum.
+   * Must be called periodically while the socket is full. Returns the result of the window that ends now, or undefined if
+   * none ends now or there is no minimum.
    */
   check(now: number, minBytesPerSecond: number): "slow" | "progress" | undefined {
     if (minBytesPerSecond === 0) return undefined;
     if (this.#windowStart === undefined) this.#startWindow(now);
     const elapsedMs = now - (this.#windowStart ?? now);
     if (elapsedMs < WINDOW_MS) return undefined;
-    // The runtime reports a socket as writable only when much of its buffer is free, so a slow client may have read
-    // something without a report.
+    // The runtime reports a socket as writable only when much of its buffer is free, so the socket may accept bytes of a
+    // slow client although it was not reported as writable.
     this.#writer.flush();
     const bytes = this.#writer.acceptedBytes - this.#bytesBefore;
     this.#startWindow(now);
@@ -102,7 +102,7 @@ class ReadRate {
     return (bytes * 1000) / elapsedMs < minBytesPerSecond ? "slow" : "progress";
   }
 
-  /** The socket was not full. */
+  /** Called when the socket is not full. */
   reset(): void {
     this.#windowStart = undefined;
   }
@@ -114,11 +114,11 @@ class ReadRate {
 }
 
 /*
- * Whether a connection reads from its socket, and what it has read and not handled: bytes that are discarded are counted,
- * and bytes that an anonymous connection holds are in the account of all such connections.
+ * Pauses and resumes the reading from a socket. Counts the bytes that are read and discarded, and reports the bytes that an
+ * anonymous connection holds to the account of all such connections.
  */
 
-/** After the last response so many bytes are read and dropped. */
+/** Number of bytes that are read and discarded after the last response. */
 const MAX_DISCARDED_BYTES = 1024 * 1024;
 
 class ReadControl {
@@ -146,18 +146,18 @@ class ReadControl {
     this.#socket.resume();
   }
 
-  /** Returns whether more is discarded than is allowed. */
+  /** Counts discarded bytes. Returns whether there are more than allowed. */
   discard(length: number): boolean {
     this.#discardedBytes += length;
     return this.#discardedBytes > MAX_DISCARDED_BYTES;
   }
 
-  /** The last response is sent: from now on everything is discarded, up to the bound. */
+  /** Counts discarded bytes from 0 again, because the last response is sent and all further bytes are discarded. */
   restartDiscarding(): void {
     this.#discardedBytes = 0;
   }
 
-  /** `bytes` are held by an anonymous connection. May close connections, also this one. */
+  /** Sets the number of bytes that the connection holds while it is anonymous. May close connections, also this one. */
   setHeld(bytes: number): void {
     if (bytes === this.#heldBytes) return;
     const before = this.#heldBytes;
@@ -171,12 +171,12 @@ class ReadControl {
   }
 }
 
-/** A client that has pipelined more than this is not read from until some of its requests are handled. */
+/** Number of pipelined bytes beyond which a client is not read from until some of its requests are handled. */
 const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
 const ANONYMOUS_PIPELINED_BYTES = 64 * 1024;
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/** "lingering": the last response is sent, and the client has not closed its side yet. */
+/** The state of a connection. In "lingering" the last response is sent and the client has not closed its side yet. */
 type State = "idle" | "responding" | "lingering" | "closed";
 
 export class Connection implements ConnectionInfo, TurnTaker {
@@ -195,9 +195,9 @@ export class Connection implements ConnectionInfo, TurnTaker {
   readonly #parser: RequestParser;
   #state: State = "idle";
   #authenticated = false;
-  /** Whether its responses count as in flight. The process behind a Unix socket counts its own. */
+  /** Whether its responses count as in flight. Those on the Unix socket do not, because the reader process counts them. */
   #isCounted = false;
-  /** Of the last request with a body. */
+  /** Whether the credentials of the last request with a body were valid. */
   #requestAuthenticated = false;
   #headStarted = false;
   #closeAfterCurrent = false;
@@ -265,7 +265,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     return this.#parser.heldBytes > 0;
   }
 
-  /** The socket accepts bytes again. */
+  /** Called when the socket accepts bytes again. */
   onDrain(): void {
     if (this.#state !== "responding") return;
     this.#extendDeadline(this.#context.limits.idleTimeoutMs);
@@ -273,7 +273,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#writer.flush();
   }
 
-  /** The client has closed its sending side. It still gets the responses to its requests, except endless ones. */
+  /** Called when the client has closed its sending side. It still gets the responses to its requests, except event streams. */
   onEnd(): void {
     this.#clientEnded = true;
     this.gone.report();
@@ -291,7 +291,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.gone.report();
   }
 
-  /** The loop has turned, and this connection may continue with what is buffered. */
+  /** Called in a later turn of the event loop. The connection may continue with its buffered bytes. */
   onTurn(): void {
     this.#turn.onTurn();
     if (this.#state === "idle") this.#guard(() => this.#handleBuffered());
@@ -299,8 +299,8 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   /**
-   * Closes at once to make room for another connection. Returns false when a request is being served. An anonymous client
-   * that does not read is not being served.
+   * Closes the connection at once to make room for another one. Returns false if a request is being served. A request of an
+   * anonymous client that does not read its response does not count as being served.
    */
   evict(): boolean {
     const isServed =
@@ -313,13 +313,13 @@ export class Connection implements ConnectionInfo, TurnTaker {
     return true;
   }
 
-  /** Closes at once when idle, otherwise when the response in flight is sent. */
+  /** Closes the connection at once if it is idle, otherwise when the response in flight is sent. */
   closeAfterResponse(): void {
     this.#closeAfterCurrent = true;
     if (this.#state === "idle") this.#close();
   }
 
-  /** Closes now. A response that was written completely still reaches a slow client. */
+  /** Closes the connection now. A response that was written completely still reaches a slow client. */
   destroy(): void {
     if (this.#state === "lingering") this.#socket.end();
     else this.#socket.terminate();
@@ -329,7 +329,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
   checkTimeout(now: number): void {
     const { minReadBytesPerSecond, idleTimeoutMs } = this.#context.limits;
     if (this.#state === "responding") {
-      // A slow handler, and an event stream without events, must not end a connection. A client that does not read must.
+      // Neither a slow handler nor an event stream without events closes a connection, but a client that does not read does.
       if (this.#writer.noTimeout || !this.#writer.blocked) {
         this.#readRate.reset();
         this.#extendDeadline(idleTimeoutMs);
@@ -356,7 +356,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#deadline = this.#context.monotonic() + ms;
   }
 
-  /** Drops bytes, a read in a turn. A client that goes on sending is not read from, and at the end disconnected. */
+  /** Discards bytes. While lingering, it reads once in each turn and disconnects a client that sends too many. */
   #discard(length: number): void {
     const isTooMuch = this.#reading.discard(length);
     if (this.#state === "lingering") {
@@ -367,12 +367,12 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   #pauseReading(): void {
-    // Requests behind an endless response would never be handled.
+    // Requests after an event stream, which does not end, would never be handled.
     if (this.#writer.noTimeout) this.destroy();
     else this.#reading.pause();
   }
 
-  /** Handles buffered requests until a response cannot be sent at once, or until the work of a turn is done. */
+  /** Handles buffered requests until a response cannot be sent at once, or until the quota of this turn is used up. */
   #handleBuffered(): void {
     while (this.#state === "idle" && !this.#turn.waiting) {
       if (!this.#parser.hasWork) {
@@ -404,7 +404,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
     else if (request) this.#handleRequest(request);
   }
 
-  /** The response to the request is sent, so a body that is malformed or too long closes the connection without another. */
+  /**
+   * Skips a part of the body. The response to the request is sent already, so a body that is malformed or too long closes
+   * the connection without another response.
+   */
   #skipBody(): void {
     const error = this.#parser.skipBody();
     if (this.#parser.bodyExceeded) this.#context.counters.longBodies++;
@@ -486,7 +489,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#parser.allowBody(maxBytes);
     const isTooLong = request.bodyLength !== "chunked" && request.bodyLength > maxBytes;
     if (isTooLong) this.#context.counters.longBodies++;
-    // Without a 100 response the client may leave the body out: then the next request could not be found.
+    // Without a 100 response the client may or may not send the body, so the next request could not be found.
     this.#closeAfterCurrent ||= isTooLong || (request.expectsContinue && !this.#requestAuthenticated);
   }
 
@@ -495,7 +498,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     const { handler } = this.#context;
     const head = serializeTimedHead(status, headers, this.#context.now(), handler.commonHeaders);
     const complete = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
-    // The body must come, even though it is not read: otherwise the next request could not be found behind it.
+    // The client must send the body, although it is not read, because otherwise the next request could not be found.
     return request.expectsContinue && !this.#closeAfterCurrent ? CONTINUE_RESPONSE + complete : complete;
   }
 
@@ -537,7 +540,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     else this.#socket.shutdown();
   }
 
-  /** For callbacks of timers and the writer, whose exceptions nobody would catch. */
+  /** Runs callbacks of timers and the writer, whose exceptions nothing else would catch. */
   #guard(work: () => void): void {
     try {
       work();

@@ -1,6 +1,6 @@
 /**
  * The contracts between a connection and its surroundings: the handler that produces responses, the server it belongs to,
- * and the socket it reads and writes. They stand here so that a connection can be tested without a network.
+ * and the socket it reads and writes. They are interfaces so that a connection can be tested without a network.
  */
 import type { SharedMemory } from "../lib/memory-budget.ts";
 import type { BufferAccount } from "./buffer-account.ts";
@@ -14,20 +14,21 @@ import type { SerializedResponse } from "./serialized-response.ts";
 import type { TurnQueue } from "./turn-queue.ts";
 
 export interface Handler {
-  /** Of every response. */
+  /** The headers that every response has. */
   readonly commonHeaders?: CommonHeaders;
-  /** A `SerializedResponse` is only valid for a GET that keeps its connection open. */
+  /** May return a `SerializedResponse` only for a GET that keeps its connection open. */
   handle(request: Request, connection: ConnectionInfo): SerializedResponse | Response | Promise<Response>;
-  /** The response to bytes that are no valid request. The connection closes after it. */
+  /** Returns the response to bytes that are not a valid request. The connection closes after it. */
   onParseError(error: ParseError): Response;
   /**
-   * The response to an exception. Also called when no response can be sent any more, so that every exception is logged.
-   * Must not throw.
+   * Returns the response to an exception. It is also called when no response can be sent any more, so that every exception
+   * is logged. It must not throw.
    */
   onError(error: unknown): Response;
   /**
-   * The socket did not accept all bytes of a response that is whole in memory. The function that is returned is called
-   * when they are sent or the client is gone. `shared` is their memory where other responses share it.
+   * Called when the socket did not accept all bytes of a response that is completely in memory. The function that it
+   * returns is called when the bytes are sent or the client is gone. `shared` is the memory of the bytes if other responses
+   * share it.
    */
   onUnsent?(
     request: Request,
@@ -38,27 +39,28 @@ export interface Handler {
 }
 
 /**
- * Where a connection comes from. Its listener knows it when it accepts the connection, and it never changes: a client that
- * resets the connection behind its request has no address any more when the request is handled.
+ * Where a connection comes from. The listener determines it when it accepts the connection, because the address of a client
+ * that resets the connection right after its request is no longer available when the request is handled.
  */
 export interface ConnectionOrigin {
-  /** The IP address of the peer. Empty only where `isOwnProcess`. */
+  /** The IP address of the peer. It is empty only if `isOwnProcess`. */
   readonly remoteAddress: string;
   /** Whether the connection came over the Unix socket, which only the service's own processes can reach. */
   readonly isOwnProcess: boolean;
-  /** Undefined when none was sent: without TLS, without trusted authorities, or because the client has none. */
+  /** The certificate of the client; undefined without TLS, without trusted authorities, or if the client sent none. */
   readonly clientCertificate?: ClientCertificate | undefined;
 }
 
-/** What a handler can know of the connection that a request came on. */
+/** The part of a connection that a handler of its requests can use. */
 export interface ConnectionInfo extends ConnectionOrigin {
-  /** Responses in flight on all other authenticated connections of the server, except those of its Unix socket. */
+  /** Number of responses in flight on all other authenticated connections of the server, except those of its Unix socket. */
   readonly inFlight: number;
   /**
    * The handler calls it when the credentials of the request that it handles are valid, before it returns or resolves.
-   * Until a first such request a connection is anonymous: it shares a smaller quota of each turn, it is the first to be
-   * closed when there are too many, and its responses do not count as in flight. A request without this call is refused:
-   * less of its body is skipped, and it gets no 100 response. Not necessary where it was called for the same bytes before.
+   * Until the first such call a connection is anonymous: it shares a smaller quota of each turn, it is the first to be
+   * closed when there are too many, and its responses do not count as in flight. A request with a body and without this
+   * call counts as refused: less of its body is skipped, and it gets no 100 response. The call may be omitted if it was
+   * made for the same bytes before on this connection.
    */
   markAuthenticated(): void;
   /** Whether the client is gone, so that nobody needs a response any more. */
@@ -68,56 +70,59 @@ export interface ConnectionInfo extends ConnectionOrigin {
 
 /** The certificate that a client has sent. */
 export interface ClientCertificate {
-  /** Undefined when the certificate is not valid, or does not have exactly one CN. */
+  /** The CN of the certificate; undefined if it is not valid or does not have exactly one CN. */
   readonly commonName: string | undefined;
 }
 
-/** What the server did to connections to protect the others. */
+/** Counts of the connections that the server closed to protect the others. */
 export class ConnectionCounters {
-  /** Connections closed, or not accepted, because there were too many or too few file descriptors. */
+  /** Number of connections closed or not accepted because there were too many connections or too few file descriptors. */
   evicted = 0;
-  /** Connections closed because the client read its response too slowly. */
+  /** Number of connections closed because the client read its response too slowly. */
   slowReaders = 0;
-  /** Connections closed because a request body was longer than is skipped. */
+  /** Number of connections closed because a request body exceeded the number of bytes that are skipped. */
   longBodies = 0;
 }
 
-/** What a connection needs of the server that it belongs to. */
+/** The parts of the server that its connections use. */
 export interface ServerContext {
   readonly handler: Handler;
   readonly limits: ConnectionLimits;
   readonly counters: ConnectionCounters;
   readonly stopping: boolean;
-  /** The work of connections in each turn of the event loop. */
+  /** The quotas of work in each turn of the event loop, for anonymous and for authenticated connections. */
   readonly anonymousTurns: TurnQueue;
   readonly authenticatedTurns: TurnQueue;
-  /** Received bytes that anonymous connections hold. */
+  /** Count of the received bytes that anonymous connections hold. */
   readonly anonymousBytes: BufferAccount;
-  /** Responses being produced or sent, on all authenticated connections but those of a Unix socket. Connections count themselves in and out. */
+  /**
+   * Number of responses being produced or sent on all authenticated connections except those of a Unix socket. Each
+   * connection adds its response and subtracts it again.
+   */
   inFlight: number;
-  /** Epoch milliseconds, for the `Date` header. */
+  /** The time in epoch milliseconds, for the `Date` header. */
   now(): number;
-  /** Milliseconds of the monotonic clock, for time-outs. */
+  /** The time of the monotonic clock in milliseconds, for time-outs. */
   monotonic(): number;
   onAuthenticated(connection: ConnectionInfo): void;
 }
 
 export interface ConnectionLimits extends HeadLimits {
-  /** Open connections. One more closes the oldest anonymous one, or the oldest idle one. */
+  /** Maximum number of open connections. One more closes the oldest anonymous one, or the oldest idle one. */
   readonly maxConnections: number;
-  /** Open connections without an authenticated request. One more closes the oldest of them that is not being served. */
+  /** Maximum number of anonymous connections. One more closes the oldest of them that is not being served. */
   readonly maxAnonymousConnections: number;
-  /** Without a request, without a byte of a request body, or without progress of a response. */
+  /** Time after which a connection without a request, a byte of a request body, or progress of a response is closed. */
   readonly idleTimeoutMs: number;
-  /** From the first byte of a request head to its last. */
+  /** Time from the first byte of a request head to its last. */
   readonly headTimeoutMs: number;
-  /** How long the client may take to close after the server has sent its last byte. */
+  /** Time that the client has to close the connection after the server has sent its last byte. */
   readonly lingerTimeoutMs: number;
-  /** A client that reads a response more slowly, over 30 s, is disconnected; 0 is no limit. Not for event streams. */
+  /** A client that reads a response more slowly than this over 30 s is disconnected, except on event streams; 0 is no limit. */
   readonly minReadBytesPerSecond: number;
 }
 
-/** Its address is not part of it: see `ConnectionOrigin`. */
+/** The socket of a connection. The address of the peer is in `ConnectionOrigin`. */
 export interface Socket extends ByteSink {
   /** Closes both directions. Bytes that the kernel has accepted are still sent. */
   end(): void;

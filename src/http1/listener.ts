@@ -1,7 +1,8 @@
 /**
  * An HTTP/1.1 server on the runtime's sockets: accepts connections on one or more addresses, enforces their time-outs and
- * number, stops accepting while there are no file descriptors, and drains connections on stop. The runtime's own server spends three quarters of a small response on objects that no
- * handler here reads (docs/decisions/0006).
+ * their maximum number, stops accepting while there are no file descriptors, and drains connections on stop. The runtime's
+ * own server is not used, because it spends three quarters of the time of a small response on objects that no handler here
+ * reads (docs/decisions/0006).
  */
 import type { Clock } from "../lib/clock.ts";
 import { DescriptorMonitor, type DescriptorState } from "../lib/descriptor-monitor.ts";
@@ -23,9 +24,8 @@ import type { LiveTlsIdentity } from "./tls-identity.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 /*
- * The open connections of a server, oldest first, and which of them is closed when there are too many. Connections
- * without an authenticated request have slots of their own, so that they cannot take those of authenticated ones, and
- * they are closed first.
+ * The open connections of a server, oldest first, and the choice of the one to close when there are too many. Anonymous
+ * connections have a limit of their own, so that they cannot displace authenticated ones, and they are closed first.
  */
 
 export class ConnectionPool implements Iterable<Connection> {
@@ -58,7 +58,7 @@ export class ConnectionPool implements Iterable<Connection> {
     return this.size >= maxConnections || this.#anonymous.size >= maxAnonymousConnections;
   }
 
-  /** Closes anonymous connections that hold received bytes, the oldest first, while `isExceeded`. Returns how many. */
+  /** Closes anonymous connections that hold received bytes, oldest first, while `isExceeded`. Returns how many it closed. */
   evictHolders(account: BufferAccount): number {
     let evicted = 0;
     for (const connection of this.#anonymous) {
@@ -69,8 +69,9 @@ export class ConnectionPool implements Iterable<Connection> {
   }
 
   /**
-   * Closes the oldest anonymous connection that is not being served, or else the oldest idle one. Returns false when there
-   * is none. With too many anonymous connections an authenticated one is not closed for a further anonymous one.
+   * Closes the oldest anonymous connection that is not being served, or else the oldest idle authenticated one. Returns
+   * false if it closed none. While there are too many anonymous connections, it closes no authenticated one for another
+   * anonymous one.
    */
   evictOldest({ maxAnonymousConnections }: ConnectionLimits): boolean {
     for (const connection of this.#anonymous) if (connection.evict()) return true;
@@ -89,20 +90,20 @@ export interface ListenerTls {
   readonly counts: HandshakeCounts;
 }
 
-/** Also the precision of the `Date` header and of every time-out. */
+/** Interval of the time-out checks. It is also the precision of the `Date` header and of every time-out. */
 const TIMEOUT_CHECK_INTERVAL_MS = 250;
 /**
- * Units of work in one turn of the event loop: about 1 ms of refused requests, and 1 ms of small cached responses. What a
- * large response costs is not the concern of this folder.
+ * Units of work in one turn of the event loop: about 1 ms of refused requests, and 1 ms of small cached responses. The
+ * handler limits the time that a large response takes.
  */
 const ANONYMOUS_UNITS = 32;
 const AUTHENTICATED_UNITS = 256;
-/** Received bytes that all anonymous connections may hold. */
+/** Maximum number of received bytes that all anonymous connections together hold. */
 const MAX_ANONYMOUS_BYTES = 64 * 1024 * 1024;
 
 export interface ListenerOptions {
   readonly counters?: ConnectionCounters;
-  /** File descriptors run low, are exhausted, or are enough again. Called once for each such change. */
+  /** Called once for each change of state: file descriptors run low, are exhausted, or are enough again. */
   readonly onDescriptors?: (state: DescriptorState, limit: number) => void;
 }
 
@@ -138,7 +139,10 @@ export class HttpListener implements ServerContext {
     this.#monotonic = clock.monotonic();
   }
 
-  /** May be called several times, with a handler each. A Unix socket has no TLS. Throws the runtime's error when the address is not available. */
+  /**
+   * Listens on an address. It may be called several times, each time with its own handler. A Unix socket has no TLS. Throws
+   * the runtime's error if the address is not available.
+   */
   listen(
     address: BindAddress,
     tls?: ListenerTls,
@@ -174,7 +178,7 @@ export class HttpListener implements ServerContext {
     return bound;
   }
 
-  /** A connection without an origin is closed. */
+  /** Handles sockets without TLS. A connection without an origin is closed. */
   #plainHandler(
     findOrigin: (tcp: { readonly remoteAddress: string }) => ConnectionOrigin | undefined,
     handler: Handler,
@@ -195,7 +199,7 @@ export class HttpListener implements ServerContext {
       close: (tcp) => {
         if (tcp.data) this.#onClosed(tcp.data);
       },
-      // Exceptions of the callbacks above arrive here too.
+      // The runtime reports exceptions of the callbacks above here too.
       error: (tcp, error) => {
         tcp.terminate();
         this.handler.onError(error);
@@ -221,7 +225,7 @@ export class HttpListener implements ServerContext {
     return acceptor.rawHandler;
   }
 
-  /** Undefined, and the socket is closed, when the server stops or there are too many connections. */
+  /** Closes the socket and returns undefined if the server is stopping or there are too many connections. */
   #accept(socket: Socket, origin: ConnectionOrigin, handler = this.handler): Connection | undefined {
     if (this.stopping || !this.#makeRoom(socket)) {
       socket.terminate();
@@ -241,12 +245,12 @@ export class HttpListener implements ServerContext {
     socket.end();
   }
 
-  /** Their certificates were verified against authorities that are not trusted any more. */
+  /** Closes connections with client certificates, because the authorities that verified them may not be trusted any more. */
   #closeCertificateConnections(): void {
     for (const connection of this.#connections) if (connection.clientCertificate) connection.destroy();
   }
 
-  /** The time of the last time-out check: on some machines a system call for the time costs half of a small response. */
+  /** The time of the last time-out check. On some machines a system call for the time costs half of a small response. */
   now(): number {
     return this.#now;
   }
@@ -271,7 +275,7 @@ export class HttpListener implements ServerContext {
     }
   }
 
-  /** Accepts nothing new, waits for responses in flight, at most `drainMs`, then closes everything. */
+  /** Accepts no new connections, waits at most `drainMs` for responses in flight, then closes all connections. */
   async stop(drainMs: number): Promise<void> {
     this.stopping = true;
     for (const socket of this.#sockets) socket.stop();
@@ -287,8 +291,8 @@ export class HttpListener implements ServerContext {
   }
 
   /**
-   * Returns whether a new connection is accepted. One that is being served is never closed for it, so when all are, the
-   * new one is refused.
+   * Returns whether a new connection is accepted. A connection that is being served is never closed for it, so the new one
+   * is refused while all others are being served.
    */
   #makeRoom(tcp: object): boolean {
     if (!this.#descriptors.isSocketReserved(tcp) && !this.#connections.isFull(this.limits)) return true;
@@ -296,7 +300,7 @@ export class HttpListener implements ServerContext {
     return this.#connections.evictOldest(this.limits);
   }
 
-  /** Where nothing else frees descriptors, no connection is accepted until there are enough again. */
+  /** Closes idle connections when file descriptors are exhausted. If there are none, stops accepting until enough are free. */
   #checkDescriptors(): void {
     const state = this.#descriptors.check();
     if (state === "exhausted") {
@@ -324,7 +328,7 @@ export class HttpListener implements ServerContext {
 
 const OWN_PROCESS: ConnectionOrigin = { remoteAddress: "", isOwnProcess: true };
 
-/** Undefined when the client has reset the connection before it was accepted: then the runtime has no address of it. */
+/** Undefined if the client reset the connection before it was accepted, because the runtime then has no address. */
 function originOf({ remoteAddress }: { readonly remoteAddress: string }): ConnectionOrigin | undefined {
   return remoteAddress ? { remoteAddress, isOwnProcess: false } : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Turns the bytes of a connection into requests, independent of where the network cut them. Each call does a bounded
+ * Turns the bytes of a connection into requests, regardless of how the network split them. Each call does a bounded
  * piece of work: it parses one head, or skips a slice of a body.
  */
 import { BodySkipper } from "./body-skipper.ts";
@@ -10,14 +10,14 @@ export interface HeadLimits {
   readonly maxHeadBytes: number;
 }
 
-/** A larger body is skipped only when its request is authenticated (`allowBody`). */
+/** Maximum size of a body that is skipped if its request is not authenticated. `allowBody` raises it. */
 export const MAX_REFUSED_BODY_BYTES = 64 * 1024;
-/** Of an authenticated request. */
+/** Maximum size of a body that is skipped if its request is authenticated. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** A longer head is parsed each time, so that idle connections do not keep large buffers. */
+/** Maximum size of a head that is kept to recognize a repetition. It is small so that idle connections hold little memory. */
 const MAX_REPEAT_HEAD_BYTES = 2048;
-/** Method, version and line end around the target of a request line. */
+/** Room for the method, the version and the line end around the target of a request line. */
 const REQUEST_LINE_OVERHEAD_BYTES = 64;
 const EMPTY = Buffer.alloc(0);
 const HEAD_END = Buffer.from("\r\n\r\n");
@@ -27,9 +27,9 @@ const LF = 10;
 export class RequestParser {
   readonly #limits: HeadLimits;
   #bytes: Buffer = EMPTY;
-  /** So many of the buffered bytes were searched, and contain no end of a head. */
+  /** Number of buffered bytes that were searched and contain no end of a head. */
   #scannedBytes = 0;
-  /** Empty lines before the next head. They count like bytes of a head. */
+  /** Bytes of empty lines before the next head. They are limited like the bytes of a head. */
   #emptyLineBytes = 0;
   #bodySkipper: BodySkipper | undefined;
   #previousHead: Buffer | undefined;
@@ -53,7 +53,7 @@ export class RequestParser {
     return this.#bodySkipper !== undefined;
   }
 
-  /** Returns the previous request when `bytes` are exactly its bytes: a repeated request is not parsed again. */
+  /** Returns the previous request if `bytes` are exactly its bytes, so that a repeated request is not parsed again. */
   matchRepeat(bytes: Buffer): Request | undefined {
     return this.#bytes.length === 0 ? this.#repeatedBy(bytes) : undefined;
   }
@@ -68,24 +68,24 @@ export class RequestParser {
     this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
   }
 
-  /** Drops what is buffered. After that the parser must not be used. */
+  /** Drops the buffered bytes. The parser must not be used after it. */
   clear(): void {
     this.#bytes = EMPTY;
   }
 
-  /** Raises the bound of the body of the request that `next` returned last. */
+  /** Raises the maximum size of the body of the request that `next` returned last. */
   allowBody(maxBytes: number): void {
     if (this.#bodySkipper) this.#bodySkipper.maxBytes = maxBytes;
   }
 
-  /** Whether a call of `next` or `skipBody` can have a result without further bytes. */
+  /** Whether a call of `next` or `skipBody` can make progress without further bytes. */
   get hasWork(): boolean {
     return this.#bodySkipper
       ? this.#bytes.length > 0 || this.#bodySkipper.exceeded
       : this.#bytes.length > this.#scannedBytes;
   }
 
-  /** Whether the body is longer than is allowed, so that the next request cannot be found behind it. */
+  /** Whether the body is longer than allowed, so that the next request cannot be found after it. */
   get bodyExceeded(): boolean {
     return this.#bodySkipper?.exceeded === true;
   }
@@ -100,14 +100,14 @@ export class RequestParser {
   }
 
   /**
-   * Returns the next request, or undefined while it is incomplete. Not while `inBody`. After an error the parser must
-   * not be used. A fault in the part of the body that arrived with the head is an error too.
+   * Returns the next request, or undefined while it is incomplete. It must not be called while `inBody`. After an error the
+   * parser must not be used. A malformed part of the body that arrived with the head is an error too.
    */
   next(): Request | ParseError | undefined {
     this.#skipEmptyLines();
     const bytes = this.#bytes;
     if (bytes.length === 0 && this.#emptyLineBytes <= this.#limits.maxHeadBytes) return undefined;
-    // One that had to wait for its turn.
+    // A repeated request arrives here, and not in `matchRepeat`, when it had to wait for its turn.
     const repeated = this.#repeatedBy(bytes);
     if (repeated) return this.#take(repeated, bytes.length);
     const end = bytes.indexOf(HEAD_END, Math.max(0, this.#scannedBytes - HEAD_END.length));
@@ -125,7 +125,7 @@ export class RequestParser {
     return this.skipBody() ?? request;
   }
 
-  /** The head of the request is no longer buffered. */
+  /** Removes the head of the request from the buffer. */
   #take(request: Request, headBytes: number): Request {
     const bytes = this.#bytes;
     this.#scannedBytes = 0;
@@ -134,7 +134,7 @@ export class RequestParser {
     return request;
   }
 
-  /** Some clients send an empty line after a request (RFC 9112, 2.2). */
+  /** Skips empty lines, because some clients send one after a request (RFC 9112, 2.2). */
   #skipEmptyLines(): void {
     const bytes = this.#bytes;
     let at = 0;
@@ -150,10 +150,10 @@ export class RequestParser {
     if (this.#emptyLineBytes > maxHeadBytes)
       return new ParseError("bad-request", "There are too many empty lines before the request.");
     const size = end < 0 ? bytes.length : end;
-    // While the end is not found, all but the last of its bytes may be buffered already.
+    // While the end of the head is not found, the buffer may contain all of its bytes except the last one.
     if (size <= maxHeadBytes || (end < 0 && size < maxHeadBytes + HEAD_END.length)) return undefined;
     const lineEnd = bytes.indexOf(LF);
-    // A URL that is too long but fits into the head is left to the handler, which checks credentials first.
+    // The handler rejects a URL that is too long but fits into the head, after it has checked the credentials.
     if ((lineEnd < 0 ? size : lineEnd) > maxUrlBytes + REQUEST_LINE_OVERHEAD_BYTES)
       return new ParseError("uri-too-long", `The URL is longer than the limit of ${maxUrlBytes} bytes.`);
     return new ParseError(
@@ -162,14 +162,14 @@ export class RequestParser {
     );
   }
 
-  /** Scans new bytes only, so a head that arrives byte by byte costs no more than one that arrives at once. */
+  /** Scans only new bytes, so that a head that arrives byte by byte costs no more than one that arrives at once. */
   #waitForHeadEnd(bytes: Buffer): ParseError | undefined {
     for (let at = bytes.indexOf(LF, this.#scannedBytes); at >= 0; at = bytes.indexOf(LF, at + 1)) {
       if (bytes[at - 1] !== CR)
         return new ParseError("bad-request", "A line of the head does not end in CR LF.");
     }
     this.#scannedBytes = bytes.length;
-    // A few buffered bytes must not keep the large buffer alive that they arrived in.
+    // The copy keeps a few buffered bytes from holding the large buffer that they arrived in.
     if (bytes.buffer.byteLength > 4 * bytes.length) this.#bytes = Buffer.from(bytes);
     return undefined;
   }

@@ -1,10 +1,10 @@
 /**
- * A request, and the strict parser of its head (RFC 9112). Everything that two parsers of the same bytes could understand
- * differently is an error, because request smuggling is built on it: bare line feeds, folded lines, space before a colon,
- * two lengths.
+ * A request, and the strict parser of its head (RFC 9112). Everything that two parsers of the same bytes could interpret
+ * differently is an error, because it makes request smuggling possible: bare line feeds, folded lines, space before a
+ * colon, two lengths.
  */
 
-/** `detail` is written for the client. */
+/** The reason why bytes are not a valid request. `detail` is sent to the client. */
 export class ParseError {
   readonly code: "bad-request" | "headers-too-large" | "uri-too-long" | "http-version" | "request-timeout";
   readonly detail: string;
@@ -15,7 +15,7 @@ export class ParseError {
   }
 }
 
-/** A number of bytes, or chunks until an empty one. */
+/** The number of bytes of a body, or "chunked" for a sequence of chunks that ends with an empty one. */
 export type BodyLength = number | "chunked";
 
 /** The header lines of a request. Requests on one connection share this object while they repeat the same lines. */
@@ -23,7 +23,7 @@ export class Headers {
   readonly text: string;
   /** Lower-case names and values, alternating. */
   readonly list: readonly string[];
-  /** For the handler: what it derived from these lines. Valid for all requests that repeat them on the connection. */
+  /** A value that the handler derived from these lines. It is valid for all requests that repeat them on the connection. */
   handlerCache: unknown = undefined;
 
   constructor(text: string, list: readonly string[]) {
@@ -38,12 +38,12 @@ export class Request {
   readonly target: string;
   readonly headers: Headers;
   readonly bodyLength: BodyLength;
-  /** HTTP/1.0 has no chunks, and closes by default. */
+  /** Whether the request is HTTP/1.0, which has no chunks and closes the connection by default. */
   readonly isHttp10: boolean;
   readonly keepAlive: boolean;
   /** The host of a target `http://HOST/PATH`. */
   readonly #targetHost: string | undefined;
-  /** For the handler: what it derived from the whole request. Valid while the connection repeats the same bytes. */
+  /** A value that the handler derived from the whole request. It is valid while the connection repeats the same bytes. */
   handlerCache: unknown = undefined;
 
   /** `previous` is a request with the same headers in the same version of HTTP. */
@@ -65,7 +65,7 @@ export class Request {
     this.keepAlive = previous ? previous.keepAlive : keepsAlive(this.header("connection"), isHttp10);
   }
 
-  /** The host that the request is for. That of the target takes precedence (RFC 9112, 3.2.2). */
+  /** The host that the request is for. The host in the target takes precedence over the `Host` header (RFC 9112, 3.2.2). */
   get authority(): string | null {
     return this.#targetHost ?? this.header("host");
   }
@@ -75,7 +75,7 @@ export class Request {
     return this.bodyLength !== 0 && !this.isHttp10 && this.header("expect")?.toLowerCase() === "100-continue";
   }
 
-  /** `name` in lower case. Several lines with one name are joined with commas. */
+  /** Returns the value of a header. `name` is in lower case. The values of several lines with one name are joined with commas. */
   header(name: string): string | null {
     const { list } = this.headers;
     let found: string | null = null;
@@ -91,7 +91,7 @@ function keepsAlive(connection: string | null, isHttp10: boolean): boolean {
   return !listIncludes(connection, "close") && (!isHttp10 || listIncludes(connection, "keep-alive"));
 }
 
-/** Stands in for a request that could not be parsed, to decide how its error response is framed. */
+/** Used in place of a request that could not be parsed, to decide how its error response is framed. */
 export const UNPARSED_REQUEST = new Request("GET", "/", new Headers("", []), 0, false);
 
 const MAX_HEADER_LINES = 100;
@@ -111,8 +111,8 @@ const listIncludes = (list: string, option: string): boolean =>
   list.split(",").some((item) => trimBlanks(item).toLowerCase() === option);
 
 /**
- * `head` has one character a byte and ends before the empty line. `previous` is a request on the same connection: its
- * headers are reused when the lines are the same.
+ * Parses a request head. `head` has one character for each byte and ends before the empty line. `previous` is a request on
+ * the same connection, whose headers are reused if the lines are the same.
  */
 export function parseHead(head: string, previous?: Request): Request | ParseError {
   const lineEnd = head.indexOf("\r\n");
@@ -158,7 +158,7 @@ function parseHeaderLines(text: string): string[] | ParseError {
   return lines;
 }
 
-/** Not by a regular expression: those take quadratic time for a line of spaces. */
+/** Uses no regular expression, because that would take quadratic time for a line of spaces. */
 function trimBlanks(value: string): string {
   let from = 0;
   let to = value.length;

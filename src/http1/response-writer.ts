@@ -1,6 +1,6 @@
 /**
  * Writes one response after another to a socket, no faster than the socket accepts bytes. Large buffers are not copied,
- * and a body source is not read before the socket has accepted what it produced before.
+ * and a body source is read again only when the socket has accepted its previous bytes.
  */
 import type { BodySource } from "./body-source.ts";
 
@@ -10,17 +10,17 @@ export interface ByteSink {
 }
 
 export interface ResponseWriterCallbacks {
-  /** A response that `send` could not write at once is written completely. */
+  /** Called when a response that `send` could not write at once is written completely. */
   onSent(): void;
-  /** The body source failed after the head was written: the response cannot be completed. */
+  /** Called when the body source failed after the head was written, so that the response cannot be completed. */
   onBodyError(error: unknown): void;
 }
 
-/** What is read from a body source before the socket has accepted it. */
+/** Number of bytes after which no more is read from a body source until the socket has accepted them. */
 export const MAX_CHUNK_BYTES = 1024 * 1024;
-/** After so many bytes other connections get their turn. Larger writes are not faster. */
+/** Number of bytes after which other connections get their turn. Writing more in one turn is not faster. */
 const MAX_BYTES_PER_TURN = 2 * 1024 * 1024;
-/** Up to this size the parts of a chunk are copied into one buffer, so that they are one write. */
+/** Size up to which the parts of a chunk are copied into one buffer, so that they need one write. */
 const MAX_COALESCED_BYTES = 64 * 1024;
 
 export class ResponseWriter {
@@ -49,12 +49,12 @@ export class ResponseWriter {
     return this.#busy;
   }
 
-  /** Bytes that the socket accepted, of all responses. */
+  /** Number of bytes that the socket has accepted, of all responses. */
   get acceptedBytes(): number {
     return this.#acceptedBytes;
   }
 
-  /** Bytes of the response in flight that the socket did not accept yet. */
+  /** Number of queued bytes of the response in flight, which the socket has not accepted yet. */
   get queuedBytes(): number {
     return this.#queue.reduce((sum, { length }) => sum + length, 0);
   }
@@ -64,7 +64,7 @@ export class ResponseWriter {
     return this.#body?.noTimeout === true;
   }
 
-  /** Only after the response before is sent. Returns whether everything was written at once. */
+  /** Must be called only after the previous response is sent. Returns whether everything was written at once. */
   send(parts: readonly Uint8Array[], body?: BodySource, chunked = false): boolean {
     this.#busy = true;
     this.#body = body;
@@ -179,7 +179,7 @@ function frameChunk(pieces: readonly Uint8Array[], size: number, last: boolean):
 let lastPiece: Uint8Array | undefined;
 let lastFrame: Uint8Array = LAST_CHUNK;
 
-/** An event goes to many streams as the same buffer, one right after the other: its frame is built for the first one. */
+/** Reuses the last frame, because an event is sent to many streams, one right after the other, as the same buffer. */
 function frameSinglePiece(piece: Uint8Array): Uint8Array {
   if (piece === lastPiece) return lastFrame;
   lastFrame = Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, LINE_END]);

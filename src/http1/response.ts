@@ -7,6 +7,6 @@ export interface Response {
   readonly headers: Readonly<Record<string, string>>;
   /** Text, complete bytes, or a source that produces bytes while they are sent. */
   readonly body: string | Uint8Array | BodySource | null;
-  /** The memory of complete bytes that other responses share. */
+  /** The memory of a complete body if other responses share it. */
   readonly shared?: SharedMemory | undefined;
 }

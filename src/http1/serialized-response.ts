@@ -28,10 +28,10 @@ const REASONS: Readonly<Record<number, string>> = {
   505: "HTTP Version Not Supported",
 };
 
-/** A line break in a value would end the header and start another one: response splitting. */
+/** Matches characters that a header value must not contain. A line break would start another header (response splitting). */
 const INVALID_HEADER_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Status line and headers, without those that depend on the time and without the empty line at the end. */
+/** Returns the status line and headers, without those that depend on the time and without the empty line at the end. */
 function serializeHead(
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -46,7 +46,7 @@ function serializeHead(
     lines += `${name}: ${value}\r\n`;
     hasCommon ||= common.has(name);
   }
-  // All at once: a test of each value takes longer than the rest of this function.
+  // All values are tested at once, because a test of each would take longer than the rest of this function.
   if (INVALID_HEADER_VALUE.test(values)) throw invalidHeader(headers);
   const commonLines = hasCommon ? common.linesFor(headers) : common.lines;
   return `HTTP/1.1 ${status} ${REASONS[status] ?? ""}\r\n${commonLines}${lines}`;
@@ -57,7 +57,7 @@ function invalidHeader(headers: Readonly<Record<string, string>>): Error {
   return new Error(`the header ${name} cannot be sent: ${JSON.stringify(value)}`);
 }
 
-/** The same with the headers that depend on the time. */
+/** Returns the status line and all headers, without the empty line at the end. */
 export const serializeTimedHead = (
   status: number,
   headers: Readonly<Record<string, string>>,
@@ -67,17 +67,17 @@ export const serializeTimedHead = (
 
 export const statusAllowsBody = (status: number): boolean => status !== 204 && status !== 304;
 
-/** Up to this size a body is copied behind its head, so that both are one write. A larger body is sent from where it is. */
+/** Size up to which a body is copied behind its head, so that both need one write. A larger body is not copied. */
 const MAX_COPIED_BODY_BYTES = 256 * 1024;
 /** Whether a body of this length is copied each time it is sent. */
 export const isCopied = (bytes: number): boolean => bytes <= MAX_COPIED_BODY_BYTES;
-/** The beginning of a large body goes out with the head: a packet with the head alone wakes the client for nothing. */
+/** Bytes of a large body that are sent with the head, because a packet with the head alone would be useless to the client. */
 const FIRST_WRITE_BODY_BYTES = 64 * 1024;
 
-/** A response to a GET that keeps the connection open, to be sent many times. */
+/** A response to a GET that keeps the connection open. It is serialized once and sent many times. */
 export class SerializedResponse implements SharedMemory {
   readonly status: number;
-  /** Whether a cache has it, so that it costs no memory of its own. */
+  /** Whether a cache holds the response, so that a client that still reads it costs no additional memory. */
   isCached = true;
   readonly #head: string;
   readonly #body: Uint8Array | undefined;
@@ -102,12 +102,12 @@ export class SerializedResponse implements SharedMemory {
     return this.#body?.length ?? 0;
   }
 
-  /** What its unsent bytes are a part of. A body that is copied for every second in which it is sent is not shared. */
+  /** The memory that unsent bytes belong to; undefined for a small body, which is copied each second in which it is sent. */
   get shared(): SharedMemory | undefined {
     return isCopied(this.bodyBytes) ? undefined : this;
   }
 
-  /** The memory that exists because clients still read it. */
+  /** Number of bytes that are in memory only because clients still read them. */
   get heldBytes(): number {
     return this.isCached ? 0 : this.bodyBytes;
   }
@@ -125,8 +125,8 @@ export const byteLength = (body: string | Uint8Array): number =>
   typeof body === "string" ? Buffer.byteLength(body) : body.length;
 
 /**
- * Returns head and body as one buffer, or as two where copying the body would cost more than a second write. `length` is
- * that of the body in bytes.
+ * Returns head and body as one buffer, or as two if copying the body would cost more than a second write. `length` is the
+ * length of the body in bytes.
  */
 export function joinHeadAndBody(
   head: string,

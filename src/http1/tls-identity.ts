@@ -1,11 +1,11 @@
 /** The certificate and key of a TLS listener, which may be replaced while it listens. */
 
-/** PEM texts. */
+/** The certificate and key of a listener, as PEM texts. */
 export interface TlsIdentity {
   /** The certificate, followed by those of intermediate authorities. */
   readonly cert: string;
   readonly key: string;
-  /** When given, clients are requested to send a certificate, which is verified against these authorities. */
+  /** The authorities for client certificates. If set, clients are requested to send a certificate, which these verify. */
   readonly clientCa?: string;
 }
 
@@ -17,19 +17,19 @@ export class LiveTlsIdentity {
     this.#current = identity;
   }
 
-  /** Another object after each change. */
+  /** The current identity. Each change sets another object. */
   get current(): TlsIdentity {
     return this.#current;
   }
 
-  /** Handshakes that start from now on use the new one. */
+  /** Sets the identity that handshakes use which start from now on. */
   replace(identity: TlsIdentity): void {
     const before = this.#current;
     this.#current = identity;
     for (const listener of this.#listeners) listener(before);
   }
 
-  /** Returns the function that removes the listener. */
+  /** Calls the listener after each change. Returns the function that removes it. */
   onChange(listener: (before: TlsIdentity) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

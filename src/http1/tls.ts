@@ -4,13 +4,13 @@
  * listener and loses no connection.
  *
  * Everything here happens before authentication, so it is bounded:
- * - A peer that sends nothing, or half of a hello, has a TCP socket and no TLS state.
+ * - A peer that sends nothing, or a part of a ClientHello, costs a TCP socket and no TLS state.
  * - The signature of a handshake takes up to a few milliseconds. Handshakes start in turns of the event loop, fairly
- *   between client addresses, so that a burst of hellos does not delay requests.
+ *   between client addresses, so that a burst of handshakes does not delay requests.
  * - The number of unfinished handshakes, their bytes and their duration are limited. When there are too many, the oldest
  *   one of the address that has the most is closed.
  *
- * Only TLS 1.2 and 1.3, which is the default of the runtime. The runtime does not support renegotiation.
+ * Only TLS 1.2 and 1.3 are accepted, which is the default of the runtime. The runtime does not support renegotiation.
  */
 import type { Clock } from "../lib/clock.ts";
 import { Scheduler } from "../lib/scheduler.ts";
@@ -19,7 +19,7 @@ import type { Connection } from "./connection.ts";
 import type { ClientCertificate, ConnectionOrigin, Socket } from "./handler.ts";
 import type { LiveTlsIdentity, TlsIdentity } from "./tls-identity.ts";
 
-/** Handshakes by result. `displaced`: closed because there were too many unfinished ones. */
+/** Number of handshakes by result. Those counted as `displaced` were closed because there were too many unfinished ones. */
 export type HandshakeCounts = Record<"completed" | "failed" | "timeout" | "displaced", number>;
 export const createHandshakeCounts = (): HandshakeCounts => ({
   completed: 0,
@@ -29,11 +29,11 @@ export const createHandshakeCounts = (): HandshakeCounts => ({
 });
 
 export interface TlsAcceptorOptions {
-  /** Read for each handshake. */
+  /** The certificate and key. Each handshake uses the current ones. */
   readonly identity: LiveTlsIdentity;
   readonly counts: HandshakeCounts;
   readonly clock: Clock;
-  /** Whether the file descriptor of the socket is one of the last ones. */
+  /** Whether the file descriptor of the socket is one of the reserved last ones of the process. */
   readonly isReserved: (tcp: object) => boolean;
   readonly onSecure: (socket: SecureSocket, origin: ConnectionOrigin) => Connection | undefined;
   readonly onClosed: (connection: Connection) => void;
@@ -45,35 +45,35 @@ export interface TlsAcceptorOptions {
 type RawSocket = Bun.Socket<Handshake | undefined>;
 export type SecureSocket = Bun.Socket<Handshake>;
 
-/** Not in the runtime's types: bytes that were read from the socket before the upgrade. */
+/** Adds an option that the runtime's types lack: the bytes that were read from the socket before the upgrade. */
 interface UpgradeOptions extends Bun.TLSUpgradeOptions<Handshake> {
   readonly initialData: Uint8Array;
 }
 
 export const MAX_HANDSHAKES = 1000;
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** Of a whole handshake. A chain of client certificates is the largest part. */
+/** Maximum size of a whole handshake. A chain of client certificates is the largest part. */
 const MAX_HANDSHAKE_BYTES = 64 * 1024;
-/** A ClientHello is one record, and a client sends nothing more before it has the response. */
+/** Maximum size of a ClientHello, which is one record. A client sends nothing more before it has the response. */
 const MAX_HELLO_BYTES = 20 * 1024;
 const RECORD_HEADER_BYTES = 5;
 const HANDSHAKE_RECORD = 0x16;
-/** Of TLS 1.2: forward secrecy and authenticated encryption only. All of TLS 1.3 have both. */
+/** The ciphers of TLS 1.2 with forward secrecy and authenticated encryption. All ciphers of TLS 1.3 have both. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** One accepted socket. `connection` is set once the handshake is complete. */
 class Handshake {
-  /** The accepted socket, then the one that encrypts: the upgrade takes over the connection. */
+  /** The accepted socket until the upgrade to TLS, then the encrypting socket that replaces it. */
   socket: RawSocket | SecureSocket;
   /** The address of the client when the socket was accepted. */
   readonly address: string;
-  /** On the monotonic clock. */
+  /** The time on the monotonic clock at which the handshake must be complete. */
   readonly deadline: number;
   connection: Connection | undefined;
-  /** Until the handshake starts. */
+  /** The bytes received before the handshake starts; undefined from then on. */
   hello: Buffer | undefined = Buffer.alloc(0);
   isQueued = false;
-  /** Of the identity that the handshake started with. */
+  /** The trusted authorities for client certificates of the identity that the handshake started with. */
   clientCa: string | undefined;
   receivedBytes = 0;
 
@@ -86,10 +86,10 @@ class Handshake {
 
 export class TlsAcceptor {
   readonly #options: TlsAcceptorOptions;
-  /** Unfinished ones by client address, oldest first. */
+  /** The unfinished handshakes by client address, oldest first. */
   readonly #unfinished = new Map<string, Set<Handshake>>();
   #unfinishedCount = 0;
-  /** Fair between client addresses. */
+  /** Starts handshakes, fairly between client addresses. */
   readonly #scheduler = new Scheduler();
   #identity: TlsIdentity | undefined;
   #tlsOptions: Bun.TLSOptions = {};
@@ -101,7 +101,7 @@ export class TlsAcceptor {
   #accept(tcp: RawSocket): void {
     const { remoteAddress } = tcp;
     const isFull = this.#options.isReserved(tcp) || this.#unfinishedCount >= MAX_HANDSHAKES;
-    // Without an address the client has reset the connection already.
+    // A socket without an address was reset by the client already.
     if (!remoteAddress || (isFull && !this.#displaceOne())) {
       tcp.terminate();
       return;
@@ -118,7 +118,7 @@ export class TlsAcceptor {
     this.#unfinishedCount++;
   }
 
-  /** For the accepted sockets. After the upgrade they still report the encrypted bytes, and that they are closed. */
+  /** Handles the accepted sockets. After the upgrade they still report the encrypted bytes and their closing. */
   readonly rawHandler: Bun.SocketHandler<Handshake | undefined> = {
     open: (tcp) => {
       tcp.setNoDelay(true);
@@ -163,7 +163,7 @@ export class TlsAcceptor {
     },
   };
 
-  /** Called periodically. */
+  /** Closes the handshakes that take too long. Called periodically. */
   checkTimeouts(): void {
     const now = this.#options.clock.monotonic();
     for (const ofAddress of this.#unfinished.values()) {
@@ -199,14 +199,14 @@ export class TlsAcceptor {
     }
   }
 
-  /** At once, or in a later turn of the event loop. */
+  /** Starts the handshake at once, or in a later turn of the event loop. */
   #enqueue(handshake: Handshake): void {
     handshake.isQueued = true;
     void this.#scheduler.run(handshake.address, this.#startSteps(handshake));
   }
 
   *#startSteps(handshake: Handshake): Steps<void> {
-    // Here the scheduler ends the slice when the handshakes before have used it up.
+    // The scheduler ends the slice here if earlier handshakes have used it up.
     yield;
     if (this.#isUnfinished(handshake)) this.#start(handshake);
   }
@@ -230,7 +230,7 @@ export class TlsAcceptor {
     if (identity !== this.#identity) {
       this.#identity = identity;
       const { cert, key, clientCa } = identity;
-      // A client without a certificate, or with an invalid one, gets a response that says so.
+      // The handshake succeeds without a valid certificate, so that the client gets an HTTP response that states the reason.
       const client = clientCa !== undefined && { ca: clientCa, requestCert: true, rejectUnauthorized: false };
       this.#tlsOptions = { cert, key, ciphers: CIPHERS, ...client };
     }
@@ -241,7 +241,7 @@ export class TlsAcceptor {
     const handshake = socket.data;
     if (!this.#isUnfinished(handshake)) return;
     const { clientCa } = handshake;
-    // The authorities were replaced during the handshake: the certificate must be verified against the new ones.
+    // The authorities were replaced during the handshake, so the certificate was not verified against the current ones.
     if (clientCa !== this.#options.identity.current.clientCa) {
       this.#close(handshake, "failed");
       return;
@@ -273,7 +273,7 @@ export class TlsAcceptor {
     handshake.socket.terminate();
   }
 
-  /** Returns false when there is none. */
+  /** Closes the oldest handshake of the address that has the most. Returns false if there is none. */
   #displaceOne(): boolean {
     let most = new Set<Handshake>();
     for (const ofAddress of this.#unfinished.values()) if (ofAddress.size > most.size) most = ofAddress;
@@ -297,7 +297,7 @@ function helloProgress(bytes: Buffer): HelloProgress {
   return bytes.length >= RECORD_HEADER_BYTES + bytes.readUInt16BE(3) ? "complete" : "partial";
 }
 
-/** The first byte of a method. */
+/** Whether the byte can be the first one of an HTTP method. */
 const isLetter = (byte: number): boolean => byte >= 0x41 && byte <= 0x5a;
 
 function clientCertificate(socket: SecureSocket): ClientCertificate | undefined {

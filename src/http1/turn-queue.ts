@@ -1,15 +1,15 @@
 /**
- * Bounds the work that connections do in one turn of the event loop. Connections take a unit of work each (a request, or
- * a slice of a body) from a shared quota. When it is used up, the others wait in the order in which they came, and go on
- * after the loop has turned, so that timers and other sockets are not delayed.
+ * Limits the work that connections do in one turn of the event loop. Each unit of work (a request, or a slice of a body)
+ * is taken from a quota that the connections share. When the quota is used up, connections wait in the order in which they
+ * came and continue in the next turn, so that timers and other sockets are not delayed.
  *
- * The quota is refilled only when somebody waits, not in each turn: a timer in each turn would cost more than a small
- * response. So a quota may span several turns, and then one unit waits for a turn without need.
+ * The quota is refilled only when a connection waits, not in each turn, because a timer in each turn would cost more than
+ * a small response. So a quota may span several turns, and the unit that finds it used up waits for a turn needlessly.
  */
 
-/* The part of one connection in the work of a turn of the event loop (`turn-queue.ts`). */
+/* The share of one connection in the work of a turn of the event loop. */
 
-/** Pipelined requests, and slices of bodies, after which other connections get their turn. */
+/** Number of units of work of one connection (pipelined requests, slices of bodies) after which others get their turn. */
 const AUTHENTICATED_UNITS = 16;
 const ANONYMOUS_UNITS = 1;
 
@@ -33,19 +33,19 @@ export class TurnShare {
     return this.#waiting;
   }
 
-  /** The runtime has called, so the loop has turned since the last work of this connection. */
+  /** Called when the runtime calls the connection, because the loop has then turned since its last work. */
   start(): void {
     this.#left = this.#units;
   }
 
-  /** Returns whether one more unit may be done now. Otherwise call `wait`. */
+  /** Returns whether one more unit of work may be done now. If not, the caller must call `wait`. */
   take(): boolean {
     if (this.#left === 0 || !this.#queue.take()) return false;
     this.#left--;
     return true;
   }
 
-  /** Its `onTurn` must call `onTurn` of this object. */
+  /** Enqueues the connection for a later turn. Its `onTurn` must call `onTurn` of this object. */
   wait(taker: TurnTaker): void {
     if (this.#waiting) return;
     this.#waiting = true;
@@ -59,7 +59,7 @@ export class TurnShare {
 }
 
 export interface TurnTaker {
-  /** Called once for each `enqueue`, in a later turn. */
+  /** Called once for each call of `enqueue`, in a later turn. */
   onTurn(): void;
 }
 
@@ -74,7 +74,7 @@ export class TurnQueue {
     this.#left = quota;
   }
 
-  /** Returns whether one more unit may be done now. Otherwise call `enqueue`. */
+  /** Returns whether one more unit of work may be done now. If not, the caller must call `enqueue`. */
   take(): boolean {
     if (this.#left === 0) return false;
     this.#left--;
@@ -101,7 +101,7 @@ export class TurnQueue {
     this.#left = this.#quota;
     let next = 0;
     while (next < waiting.length && this.#left > 0) waiting[next++]?.onTurn();
-    // Those that were not reached come before those that had a part of this turn.
+    // Connections that had no part of this turn come before those that were enqueued again during it.
     if (next < waiting.length) this.#waiting = waiting.slice(next).concat(this.#waiting);
     if (this.#waiting.length > 0) this.#schedule();
   }

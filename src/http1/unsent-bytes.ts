@@ -1,4 +1,4 @@
-/** Reports the bytes of a whole response that its socket did not accept, and when they are gone. */
+/** Reports to the handler the bytes of a complete response that the socket did not accept, and when they are released. */
 import type { SharedMemory } from "../lib/memory-budget.ts";
 import type { ConnectionInfo, Handler } from "./handler.ts";
 import type { Request } from "./request.ts";
@@ -8,7 +8,7 @@ const NOTHING = (): void => {};
 export class UnsentBytes {
   #onGone = NOTHING;
 
-  /** `shared` is what the bytes are a part of, where other responses share it. */
+  /** Reports unsent bytes. `shared` is the memory that they belong to if other responses share it. */
   count(
     handler: Handler,
     request: Request,
@@ -20,7 +20,7 @@ export class UnsentBytes {
     this.#onGone = handler.onUnsent?.(request, connection, bytes, shared) ?? NOTHING;
   }
 
-  /** They are sent, or the client is gone. */
+  /** Called when the bytes are sent or the client is gone. */
   forget(): void {
     const onGone = this.#onGone;
     this.#onGone = NOTHING;

@@ -1,7 +1,7 @@
 /**
  * Audit lines: first logins and refused ones, with the client's address and the id of the request, and never a secret.
- * They are logged at every log level. Anybody can cause refusals, so their lines are limited to a rate; a line says how
- * many were left out before it.
+ * They are logged at every log level. Anybody can cause refusals, so the rate of their lines is limited, and a line states
+ * how many were left out before it.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { LogFields, Logger } from "../../lib/logger.ts";
@@ -29,7 +29,7 @@ export class AuditLog {
     this.#logger.audit("login", { user, ...fields });
   }
 
-  /** `reason` is why the request was refused: `wrong`, `malformed`, `throttled`, `forbidden`. */
+  /** Logs a refusal. `reason` is why the request was refused: `wrong`, `malformed`, `throttled`, `forbidden`. */
   refused(reason: string, fields: LogFields): void {
     if (this.#bucket.take(KEY) > 0) {
       this.#leftOut++;

@@ -1,6 +1,6 @@
 /**
- * The problem response to a failed authentication. It says how to send credentials, but never which part of them was
- * wrong: a client that guesses must not learn that a user name exists.
+ * The problem response to a failed authentication. It states how to send credentials, but never which part of them was
+ * wrong, because a client that guesses must not learn that a user name exists.
  */
 import { SERVICE_ENDPOINTS } from "../endpoints/service-endpoints.ts";
 import { ProblemDetails } from "../response/problem.ts";
@@ -13,7 +13,7 @@ const METRICS_PATHS: readonly string[] = SERVICE_ENDPOINTS.filter(({ access }) =
   ({ path }) => path,
 );
 
-/** The problem of a user who may not read this path. The health endpoints are not checked: they are for all. */
+/** The problem of a user who may not read this path. Not called for the health endpoints, which everybody may read. */
 export const roleProblem = ({ role }: Credential, path: string): ProblemDetails | undefined =>
   role === "metrics" && !METRICS_PATHS.includes(path)
     ? new ProblemDetails("forbidden", `This user may read ${METRICS_PATHS.join(", ")} only.`)

@@ -7,11 +7,11 @@
  * - An unknown name costs as much as a wrong password: the password is checked against the hash of some real user, and
  *   the result is discarded.
  * - Failures are throttled per pair of client address and user name, and per address (`login-queue.ts`), never per user
- *   alone. A right credential waits for its turn then.
+ *   alone. While its pair is throttled, a right credential waits for its turn too.
  * - A cached credential is accepted at once only while its pair of address and user had no failure and no refusal in the
- *   last minute, and none of its logins is undecided. Otherwise it waits for its turn like any other, but needs no hash:
- *   a guess that is in the cache must not be accepted while the wrong ones around it are refused. A connection that
- *   repeats what was accepted on it does not come here (`request-credentials.ts`).
+ *   last minute, and none of its logins is undecided. Otherwise it waits for its turn like any other, but needs no hash.
+ *   Without this rule a right guess would be accepted from the cache while the wrong guesses around it are refused. A
+ *   connection that repeats credentials accepted on it does not come here (`request-credentials.ts`).
  * - When a user changes, the cached credentials of that user are removed at once.
  */
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
@@ -37,28 +37,28 @@ export type AuthResult =
 
 export interface Authenticator {
   /**
-   * Synchronous and cheap. Returns undefined when the header is not cached; then call `authenticate`. Call it too when
-   * `failedPairs` has the pair of the client's address and the user.
+   * Looks up the header synchronously. If it returns undefined, or if `failedPairs` has the pair of the client's address and
+   * the user, the caller must call `authenticate`.
    */
   cachedCredential(header: string | null): Credential | undefined;
   readonly failedPairs: Pick<FailedPairs, "any" | "has">;
   authenticate(header: string | null, client: LoginClient): Promise<AuthResult>;
-  /** Whether the header is that of the service's own processes. It counts on the Unix socket only. */
+  /** Whether the header is that of the service's own processes. It is accepted on the Unix socket only. */
   isOwnProcess(header: string | null): boolean;
-  /** Increases whenever any user changes. Results from before must not be used after. */
+  /** A number that increases whenever any user changes. Results of an earlier generation must not be used. */
   readonly generation: number;
 }
 
-/** Whose login it is. */
+/** The client that logs in. */
 export interface LoginClient {
   readonly address: string;
-  /** Failures on the same connection before; 0 where it belongs to a proxy. */
+  /** Number of earlier failures on the same connection; 0 if the connection belongs to a proxy. */
   readonly connectionFailures: number;
   /** Whether the client no longer waits for the result. */
   readonly isGone: () => boolean;
 }
 
-/** Wrong passwords of one pair of address and user name, and of one address with any user names. */
+/** The rates of wrong passwords for one pair of address and user name, and for one address with any user names. */
 export interface ThrottleOptions {
   readonly pair: FailureRate;
   readonly address: FailureRate;
@@ -78,22 +78,22 @@ export interface AuthenticatorOptions {
   readonly maxWaitingPerPair?: number;
   /** The Authorization header that the service's own processes send. */
   readonly internalAuthorization?: string | undefined;
-  /** In a reader process: checks a first login in the main process, which throttles those of all processes. */
+  /** Checks a first login in the main process, which throttles the logins of all processes. Set only in a reader process. */
   readonly checkRemotely?: RemoteCheck | undefined;
 }
 
 export type RemoteCheck = (header: string, client: LoginClient) => Promise<AuthResult>;
 
-/** The user of requests between the service's own processes. No configured user can have this name; no limits apply. */
+/** The user of requests between the service's own processes. No configured user can have this name. No limits apply to it. */
 export const INTERNAL_USER = "";
 
-/** The Authorization header of that user. */
+/** The Authorization header of `INTERNAL_USER`. */
 export const internalAuthorization = (password: string): string =>
   `Basic ${Buffer.from(`${INTERNAL_USER}:${password}`).toString("base64")}`;
 
-/** More than the users of any file: one credential has few spellings. An evicted one costs one more hash. */
+/** Maximum number of cached credentials: more than the users of any file need. An evicted one costs one more hash. */
 const MAX_CACHED_CREDENTIALS = 10_000;
-/** Pairs, and addresses, with failures. With the default rates there are never as many: hashing is slower. */
+/** Maximum number of pairs, and of addresses, with failures. With the default rates hashing is too slow to reach it. */
 const MAX_FAILING_KEYS = 20_000;
 
 export const INTERNAL_CREDENTIAL: Credential = {
@@ -108,7 +108,7 @@ const WRONG: AuthResult = { outcome: "wrong" };
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { users, clock, internalAuthorization, throttle = THROTTLE_DEFAULTS } = options;
-  // Short enough that the key and a usual header fit into one SHA-256 block.
+  // The key is so short that it fits into one SHA-256 block together with a usual header.
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString("base64");
   const queue = new LoginQueue({
     clock,
@@ -139,7 +139,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return cache.get(digestOf(header));
   }
 
-  /** The hash that an unknown name is checked against: always the same one for a name, so that its cost is constant. */
+  /** The hash that an unknown name is checked against. It is always the same for a name, so that the cost is constant. */
   function decoyHash(name: string): Promise<string> | string {
     const all = users.all().filter(hasPassword);
     if (all.length === 0) {
@@ -162,7 +162,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   async function check(digest: string, candidates: readonly BasicCredentials[]): Promise<AuthResult> {
     const user = await findUser(candidates);
-    // The user may have changed during the check: then the old password is wrong.
+    // If the user has changed during the check, the old password is wrong.
     if (!user || users.find(user.name)?.credentialId !== user.credentialId) return WRONG;
     const { name, credentialId, role } = user;
     const credential: Credential = { outcome: "ok", user: name, credentialId, role };
@@ -177,14 +177,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   ): Promise<AuthResult> {
     let result: AuthResult = WRONG;
     const refusal = await queue.run(attempt, async () => {
-      // It may have been accepted before, from elsewhere or from this pair.
+      // Another login with the same header may have been accepted meanwhile.
       result = cache.get(digest) ?? (await check(digest, candidates));
       return result.outcome === "wrong";
     });
     return refusal ? { outcome: "throttled", ...refusal } : result;
   }
 
-  /** The main process may know a change of a user before this process does. Such a result is not cached here. */
+  /** Does not cache the result if the user differs here, because the main process may have applied a change earlier. */
   async function checkInMainProcess(
     checkRemotely: RemoteCheck,
     header: string,
@@ -206,7 +206,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const inFlight = checksInFlight.get(key);
     if (inFlight) {
       const result = await inFlight;
-      // A right credential counts as one attempt; with a wrong one, each request counts as a failure of its own.
+      // A right credential counts as one attempt. With a wrong one, each request counts as a failure of its own.
       const refusal = result.outcome === "wrong" ? queue.countFailure(attempt) : undefined;
       return refusal ? { outcome: "throttled", ...refusal } : result;
     }

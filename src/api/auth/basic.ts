@@ -12,14 +12,14 @@ export interface BasicCredentials {
   readonly password: Uint8Array;
 }
 
-/** Longer than any name and password. A longer header is rejected before it is decoded. */
+/** Maximum length of a header, which no real name and password reach. A longer one is rejected before it is decoded. */
 export const MAX_AUTHORIZATION_LENGTH = 4096;
 
 const BASIC = /^basic[ \t]+([A-Za-z0-9+/_-]+)={0,2}[ \t]*$/i;
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f]/;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Returns the candidates, most likely first; none when the header is malformed. */
+/** Returns the candidates, most likely first, or none if the header is malformed. */
 export function parseBasicAuthorization(header: string): BasicCredentials[] {
   if (header.length > MAX_AUTHORIZATION_LENGTH) return [];
   const base64 = BASIC.exec(header)?.[1];
@@ -33,7 +33,7 @@ export function parseBasicAuthorization(header: string): BasicCredentials[] {
   try {
     text = utf8.decode(bytes);
   } catch {
-    // The raw bytes are tried as well: the stored hash may have been made on a Latin-1 terminal.
+    // The raw bytes are a candidate too, because the stored hash may have been made on a Latin-1 terminal.
     const rawPassword = bytes.subarray(colon + 1);
     return fromLatin1.flatMap((latin1) => [latin1, { name: latin1.name, password: rawPassword }]);
   }

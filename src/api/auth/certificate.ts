@@ -1,6 +1,6 @@
 /**
- * Authentication by client certificate, beside passwords. The CN of a verified certificate is the name of a user, who
- * needs no password then. An Authorization header beside the certificate must be of the same user.
+ * Authentication by client certificate, in addition to passwords. The CN of a verified certificate is the name of a user,
+ * who then needs no password. If the request also has an Authorization header, it must be that of the same user.
  */
 import type { ClientCertificate } from "../../http1/handler.ts";
 import type { AuthResult, Credential } from "./authenticate.ts";
@@ -13,17 +13,17 @@ export type CertificateAuthResult =
 const UNKNOWN_CERTIFICATE: CertificateAuthResult = { outcome: "unknown-certificate" };
 const DIFFERENT_USERS: CertificateAuthResult = { outcome: "different-users" };
 
-/** The credential of a user who is authenticated otherwise than by password. */
+/** The credential of a user who is authenticated in another way than by password. */
 export function credentialOf(users: Users, name: string): Credential | undefined {
   const user = users.find(name.normalize("NFC"));
   return user && { outcome: "ok", user: user.name, credentialId: user.credentialId, role: user.role };
 }
 
-/** Undefined when the certificate is not valid, or its CN is not a user. */
+/** The credential of the user that the certificate names; undefined if it is not valid or its CN is not a user. */
 export const ownerOf = (users: Users, { commonName }: ClientCertificate): Credential | undefined =>
   commonName === undefined ? undefined : credentialOf(users, commonName);
 
-/** `findPassword` returns the credential of the Authorization header `header`, if it is cached. */
+/** The credential of a request, if no password must be checked. `findPassword` returns the cached credential of a header. */
 export function cachedWithCertificate(
   users: Users,
   certificate: ClientCertificate | undefined,
@@ -37,7 +37,7 @@ export function cachedWithCertificate(
   return credential?.user === owner.user ? credential : undefined;
 }
 
-/** `checkPassword` checks the Authorization header. */
+/** Authenticates a request by certificate and password. `checkPassword` checks the Authorization header. */
 export async function authenticateWithCertificate(
   users: Users,
   certificate: ClientCertificate | undefined,

@@ -1,9 +1,10 @@
 /**
- * The address of the client that a request comes from. Without trusted proxies it is the peer of the connection. When the
- * peer is a trusted proxy, or one of the service's own processes, the proxies name the client: of the chain of hops the rightmost one counts that is not trusted,
- * because everything left of it was written by somebody else. `Forwarded` wins over `X-Forwarded-For`.
+ * The address of the client that a request comes from. Without trusted proxies it is the peer of the connection. If the
+ * peer is a trusted proxy or one of the service's own processes, the client is the rightmost hop in the header that is not
+ * trusted, because everything to its left was not written by a trusted proxy. `Forwarded` takes precedence over
+ * `X-Forwarded-For`.
  *
- * Where a proxy does not name the address (`unknown`, an obfuscated identifier, a malformed header), its own counts.
+ * If a proxy does not name the address (`unknown`, an obfuscated identifier, a malformed header), its own address is used.
  */
 import type { ConnectionOrigin } from "../../http1/handler.ts";
 import { AddressRanges, parseAddress } from "../../lib/address-ranges.ts";
@@ -14,9 +15,9 @@ interface RequestHeaders {
 }
 
 export interface RequestClient {
-  /** In canonical form. Empty for the service's own processes. */
+  /** The address in canonical form. It is empty for a request that the service's own processes send for themselves. */
   readonly address: string;
-  /** Whether the peer of the connection is the client, so that the connection has no other clients. */
+  /** Whether the client is the peer of the connection, so that the connection has no other clients. */
   readonly isPeer: boolean;
 }
 
@@ -36,7 +37,7 @@ export class ClientAddresses {
   #rightmostUntrusted(hops: readonly Hop[], peer: string): string {
     let address = peer;
     for (const hop of hops.toReversed()) {
-      // What stands left of it is not from a trusted proxy.
+      // The hops to the left of an unnamed one cannot be attributed to a trusted proxy.
       if (hop === undefined) return address;
       address = hop;
       if (!this.#trusted.includes(hop)) return address;

@@ -1,22 +1,22 @@
 /**
- * Failed logins: how many a key has (`FailureBuckets`), and which pairs of address and user had one in the last minute
+ * Failed logins: their number by key (`FailureBuckets`), and the pairs of address and user that had one in the last minute
  * (`FailedPairs`).
  *
- * `FailureBuckets` counts failed logins per key. A key may fail `burst` times at once, and each failure is forgotten after
- * `refillMs`, one after the other. That is sooner than many addresses come round again, so a key also has its recent
- * failures, each of which is remembered for a minute. They decide an order only, and
- * go with the key when room is made. A key without failures is not stored.
+ * `FailureBuckets` counts failed logins per key. A key may fail `burst` times at once, and one failure is forgotten every
+ * `refillMs`. A client that guesses from many addresses uses each one so rarely that its failures would be forgotten in
+ * between, so a key also has recent failures, of which one is forgotten every minute. They only decide the order in the
+ * queue, and are dropped with the key when the table is full. A key without failures is not stored.
  *
- * When `maxKeys` keys have failures, none is dropped for a new one: otherwise a client with many addresses could erase the
- * failures of all keys, its own included. Keys that find no room share a counter with their neighbours in the network.
+ * While `maxKeys` keys have failures, none is dropped for a new one, because otherwise a client with many addresses could
+ * erase the failures of all keys, including its own. A key that finds no room shares a counter with its network.
  */
 import { createHash } from "node:crypto";
 import { parseAddress } from "../../lib/address-ranges.ts";
 import type { Clock } from "../../lib/clock.ts";
 
-/** Read at each use: the values may change. */
+/** The rate at which failures are allowed. The values may change, so they are read at each use. */
 export interface FailureRate {
-  /** Failures allowed at once. */
+  /** Number of failures that are allowed at once. */
   readonly burst: number;
   readonly refillMs: number;
 }
@@ -27,7 +27,7 @@ interface Bucket {
   updatedAt: number;
 }
 
-/** How long each recent failure is remembered, one after the other. */
+/** Time after which one recent failure is forgotten. */
 const RECENT_FAILURE_MS = 60_000;
 const SWEEP_INTERVAL_MS = 1000;
 const SHARED_BUCKETS = 1024;
@@ -46,21 +46,21 @@ export class FailureBuckets {
     this.#maxKeys = maxKeys;
   }
 
-  /** Failures of the last minutes. */
+  /** Number of failures of the last minutes. */
   recentFailures(key: string): number {
     const bucket = this.#find(key);
     return bucket ? this.#forget(bucket).recent : 0;
   }
 
-  /** Milliseconds until another failure is allowed; 0 when it is now. */
+  /** Milliseconds until another failure is allowed; 0 if it is allowed now. */
   waitMs(key: string): number {
     const { burst, refillMs } = this.#rate;
-    // Rounded first: sums of fractions may exceed a whole number by a tiny part.
+    // The value is rounded first, because sums of fractions may exceed a whole number by a tiny part.
     const waitMs = Math.round((this.#failures(key) + 1 - burst) * refillMs * 1000) / 1000;
     return Math.max(0, Math.ceil(waitMs));
   }
 
-  /** How many failures are allowed now. */
+  /** Number of failures that are allowed now. */
   allowed(key: string): number {
     return Math.max(0, Math.floor(this.#rate.burst - this.#failures(key)));
   }
@@ -72,7 +72,7 @@ export class FailureBuckets {
     bucket.recent++;
   }
 
-  /** Takes an `add` back. */
+  /** Reverses one `add`. */
   remove(key: string): void {
     const bucket = this.#find(key);
     if (!bucket) return;
@@ -107,7 +107,7 @@ export class FailureBuckets {
     return bucket;
   }
 
-  /** Drops the keys that are not throttled, when there is no room otherwise; their recent failures are lost. */
+  /** Whether another key can be stored. If the table is full, drops the keys without failures, with their recent failures. */
   #hasRoom(): boolean {
     if (this.#buckets.size < this.#maxKeys) return true;
     const now = this.#clock.monotonic();
@@ -119,22 +119,22 @@ export class FailureBuckets {
   }
 }
 
-/** How long a cached credential of a pair is checked again after the pair's last failed or refused login. */
+/** Time after the last failed or refused login of a pair during which its cached credential is checked again. */
 const FAILED_PAIR_MS = 60_000;
 
 /**
  * The pairs of client address and user with a login that failed or was refused in the last minute, or that is not decided
- * yet. Each pair has the time of its last failure only. The table is bounded as that of `FailureBuckets`: when it is full,
- * no pair is dropped early, and further ones are marked together with their network.
+ * yet. Only the time of the last failure of each pair is stored. The table is bounded like that of `FailureBuckets`: when
+ * it is full, no pair is dropped early, and further pairs are marked together with their network.
  */
 export class FailedPairs {
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #maxPairs: number;
   /** The time of the last failure by pair, oldest first. */
   readonly #failedAt = new Map<string, number>();
-  /** The same for networks whose pairs found no room. */
+  /** The time of the last failure by network, for pairs that found no room, oldest first. */
   readonly #networkFailedAt = new Map<number, number>();
-  /** Number of undecided logins by pair. The queue and the number of connections bound it. */
+  /** Number of undecided logins by pair. The limits of the queue and of connections bound its size. */
   readonly #undecided = new Map<string, number>();
 
   constructor(clock: Pick<Clock, "monotonic">, maxPairs: number) {
@@ -142,7 +142,7 @@ export class FailedPairs {
     this.#maxPairs = maxPairs;
   }
 
-  /** Whether there is any pair. Read it before `has`: mostly there is none, and then no key need be made. */
+  /** Whether there is any pair. Usually there is none, so a caller that checks it before `has` need not build a key. */
   get any(): boolean {
     if (this.#undecided.size > 0) return true;
     if (this.#markCount > 0) this.#forget();
@@ -160,7 +160,7 @@ export class FailedPairs {
     return this.#networkFailedAt.size > 0 && this.#networkFailedAt.has(sharedIndex(key));
   }
 
-  /** A login begins. `users` are the known users that its header may mean: no other name has a cached credential. */
+  /** Marks the begin of a login. `users` are the known users that its header may name; no other has a cached credential. */
   begin(address: string, users: Iterable<string>): UndecidedLogin {
     const keys = Array.from(users, (user) => userKey(address, user));
     for (const key of keys) this.#undecided.set(key, (this.#undecided.get(key) ?? 0) + 1);
@@ -183,7 +183,7 @@ export class FailedPairs {
   #mark(key: string): void {
     this.#forget();
     const now = this.#clock.monotonic();
-    // Deleted first, so that the order is that of the times.
+    // The key is deleted first, so that the keys stay in the order of their times.
     if (this.#failedAt.delete(key) || this.#failedAt.size < this.#maxPairs) this.#failedAt.set(key, now);
     else {
       const network = sharedIndex(key);
@@ -200,7 +200,7 @@ export class FailedPairs {
 }
 
 export interface UndecidedLogin {
-  /** Call it once. A refused login has failed too. */
+  /** Must be called once. A refused login has failed too. */
   end(hasFailed: boolean): void;
 }
 
@@ -211,7 +211,7 @@ function forgetUntil<Key>(times: Map<Key, number>, before: number): void {
   }
 }
 
-/** Names of known users are short, so they need no hash. */
+/** The key of an address and a known user, whose name is short and needs no hash. */
 const userKey = (address: string, user: string): string => `${addressKey(address)} ${user}`;
 
 /**

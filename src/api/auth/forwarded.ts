@@ -11,7 +11,7 @@ const TOKEN = /[!#$%&'*+\-.^_`|~0-9A-Za-z]+/y;
 const VALUE = /(?:[!#$%&'*+\-.^_`|~0-9A-Za-z:[\]]+|"((?:[^"\\]|\\.)*)")/y;
 const BLANKS = /[ \t]*/y;
 
-/** Returns undefined when the header is malformed: then no part of it can be relied on. */
+/** Returns undefined if the header is malformed, because then no part of it can be relied on. */
 export function parseForwarded(header: string): Hop[] | undefined {
   const hops: Hop[] = [];
   let at = 0;
@@ -24,7 +24,7 @@ export function parseForwarded(header: string): Hop[] | undefined {
   while (at < header.length) {
     let hop: Hop;
     let hasPairs = false;
-    // One element: pairs separated by semicolons, up to a comma. Lists may have empty elements (RFC 9110, 5.6.1).
+    // One element is pairs separated by semicolons, up to a comma. Lists may have empty elements (RFC 9110, 5.6.1).
     for (;;) {
       read(BLANKS);
       const name = read(TOKEN)?.[0].toLowerCase();
@@ -53,7 +53,7 @@ export function parseForwardedFor(header: string): Hop[] {
     .map(parseNode);
 }
 
-/** `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]`, `[2001:db8::1]:4711`, and without brackets, as many proxies write it. */
+/** Parses `192.0.2.1`, `192.0.2.1:4711`, `[2001:db8::1]`, `[2001:db8::1]:4711`, and `2001:db8::1` as many proxies write it. */
 function parseNode(text: string): Hop {
   const [, bracketed, bare] = /^(?:\[([^\]]*)\](?::\w{1,32})?|([^[\]]*))$/.exec(text) ?? [];
   const hasOneColon = bare !== undefined && bare.indexOf(":") === bare.lastIndexOf(":");
@@ -61,6 +61,6 @@ function parseNode(text: string): Hop {
   return host === undefined ? undefined : parseAddress(host)?.toString();
 }
 
-/** The header that names one client. */
+/** The value of a `Forwarded` header that names one client. */
 export const forwardedHeader = (address: string): string =>
   `for="${address.includes(":") ? `[${address}]` : address}"`;

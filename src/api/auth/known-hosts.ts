@@ -1,6 +1,6 @@
 /**
- * The host names that the service is reached by (`hosts`). A request for another one is refused: a page of an attacker
- * whose name resolves to this service (DNS rebinding) must not read it with the credentials that a browser has stored.
+ * The host names of the service (`hosts`). A request for another host is refused, because an attacker's page whose host
+ * name resolves to this service (DNS rebinding) must not read it with the credentials that a browser has stored.
  */
 import type { Request } from "../../http1/request.ts";
 import { quote } from "../../lib/error-text.ts";
@@ -15,12 +15,12 @@ export class KnownHosts {
     this.#names = new Set(names.map(canonical));
   }
 
-  /** Whether no names are configured. */
+  /** Whether any host is accepted, because no names are configured. */
   get isAny(): boolean {
     return this.#names.size === 0;
   }
 
-  /** The problem of a request for another host. Probes use addresses, so the host of the health endpoints may be any. */
+  /** The problem of a request for another host. The health endpoints accept any host, because probes use addresses. */
   check({ authority, target }: Request): ProblemDetails | undefined {
     const isKnown = authority !== null && this.#names.has(canonical(authority.replace(/:\d*$/, "")));
     if (isKnown || isHealthPath(pathOf(target))) return undefined;
@@ -32,7 +32,7 @@ export class KnownHosts {
   }
 }
 
-/** In lower case, without the dot at the end of a fully qualified name and without the brackets of an IPv6 address. */
+/** The name in lower case, without the dot at the end of a fully qualified name and without the brackets of an IPv6 address. */
 const canonical = (name: string): string =>
   name
     .toLowerCase()

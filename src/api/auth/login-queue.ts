@@ -1,14 +1,15 @@
 /**
  * The queue before password hashing. Hashing takes tens of milliseconds of a core, so only a few checks run at a time and
- * a bounded number of attempts waits. The order makes sure that guessing delays nobody else:
+ * a bounded number of attempts waits. The order ensures that a client that guesses passwords does not delay others:
  *
- * - Failures are counted for each pair of address and user name, and for each address. An attempt is not checked while its
- *   pair or its address may not fail once more; it waits until a failure is forgotten (one a second for a pair).
- * - Of the attempts that may be checked, one from the address with the fewest failures in the last minutes is next, and of
- *   equal addresses from the one that came last. So a client without failures is served at once while many addresses guess.
- * - Of the attempts of one address, those of connections with the fewest failures are first, so that a client that shares
- *   its pair with a guesser is served before the guesser. Of equal connections the pairs take turns, so that many guesses at
- *   one name delay another user by one guess, and of one pair the oldest attempt is first.
+ * - Failures are counted for each pair of address and user name, and for each address. While its pair or its address may
+ *   not fail once more, an attempt is not checked and waits until a failure is forgotten (one a second for a pair).
+ * - Among the attempts that may be checked, the next one comes from the address with the fewest failures in the last
+ *   minutes, and among equal addresses from the one that came last. So a client without failures is served at once while
+ *   many addresses guess.
+ * - Among the attempts of one address, those of connections with the fewest failures are first, so that a client that
+ *   shares its pair with a guesser is served before the guesser. Among equal connections the pairs take turns, so that many
+ *   guesses at one name delay another user by one guess, and within one pair the oldest attempt is first.
  *
  * When too many attempts wait, the last one in this order is refused.
  */
@@ -18,13 +19,13 @@ import type { FailureBuckets } from "./failure-buckets.ts";
 export interface LoginAttempt {
   readonly addressKey: string;
   readonly pairKey: string;
-  /** Failures on the same connection, where it has no other clients. */
+  /** Number of earlier failures on the same connection; 0 if the connection belongs to a proxy. */
   readonly connectionFailures: number;
-  /** Whether the client no longer waits for the result. Read when the attempt has waited for its turn. */
+  /** Whether the client no longer waits for the result. Evaluated after the attempt has waited for its turn. */
   readonly isGone: () => boolean;
 }
 
-/** The attempt was not checked. */
+/** The result of an attempt that was not checked. */
 export interface LoginRefusal {
   readonly retryAfterSeconds: number;
 }
@@ -34,17 +35,17 @@ export interface LoginQueueOptions {
   readonly pairs: FailureBuckets;
   readonly addresses: FailureBuckets;
   readonly maxRunning: number;
-  /** Attempts that wait. */
+  /** Maximum number of attempts that wait. */
   readonly maxWaiting: number;
-  /** Attempts of one pair that wait, besides those that may fail now. */
+  /** Maximum number of attempts of one pair that wait, in addition to the number of failures that the pair is allowed now. */
   readonly maxWaitingPerPair: number;
 }
 
 interface WaitingAttempt {
   readonly attempt: LoginAttempt;
-  /** Called once: without a refusal, the attempt is checked now. */
+  /** Called once. Without a refusal the attempt is checked now. */
   readonly settle: (refusal: LoginRefusal | undefined) => void;
-  /** The pairs of an address take turns: each has at most one attempt in a round. */
+  /** The round in which the attempt is checked. Each pair of an address has at most one attempt in a round. */
   readonly round: number;
 }
 
@@ -52,7 +53,7 @@ const MIN_TIMER_MS = 5;
 
 export class LoginQueue {
   readonly #options: LoginQueueOptions;
-  /** The attempts that wait, by address. The address of the newest attempt is last. Each list is sorted: the next first. */
+  /** The waiting attempts by address. The address of the newest attempt is last. In each list the next attempt is first. */
   readonly #waiting = new Map<string, WaitingAttempt[]>();
   #waitingCount = 0;
   #running = 0;
@@ -62,7 +63,7 @@ export class LoginQueue {
     this.#options = options;
   }
 
-  /** Runs `check` in its turn. It returns whether the password was wrong: only then the failure stays counted. */
+  /** Runs `check` when it is its turn. `check` returns whether the password was wrong; only then is a failure counted. */
   async run(attempt: LoginAttempt, check: () => Promise<boolean>): Promise<LoginRefusal | undefined> {
     const refusal = await new Promise<LoginRefusal | undefined>((settle) => this.#enqueue(attempt, settle));
     if (refusal) return refusal;
@@ -77,7 +78,7 @@ export class LoginQueue {
     return undefined;
   }
 
-  /** Counts a failure that needed no check. Returns a refusal when the pair or the address may not fail now. */
+  /** Counts a failure that needed no check. Returns a refusal if the pair or the address may not fail now. */
   countFailure(attempt: LoginAttempt): LoginRefusal | undefined {
     const waitMs = this.#waitMs(attempt);
     if (waitMs > 0) return refusalAfter(waitMs);
@@ -90,7 +91,7 @@ export class LoginQueue {
     const waitMs = this.#waitMs(attempt);
     const isNext = waitMs === 0 && this.#countOf(attempt) === 0;
     if (isNext && this.#running < this.#options.maxRunning) {
-      // No other attempt may run now. This one does, also for a client that has closed its sending side by now.
+      // No other attempt can run now, so this one starts, even if its client has closed its sending side already.
       this.#start(waiting);
       return;
     }
@@ -112,7 +113,7 @@ export class LoginQueue {
     this.#waitingCount++;
   }
 
-  /** The round after that of the pair's last attempt; where the pair has none, the round that is served now. */
+  /** The round of a new attempt: the one after the pair's last attempt, or the current round if the pair has none waiting. */
   #roundOf({ addressKey, pairKey }: LoginAttempt): number {
     const list = this.#waiting.get(addressKey) ?? [];
     let last = -1;
@@ -138,7 +139,7 @@ export class LoginQueue {
     this.#waitingCount--;
   }
 
-  /** Refuses the last attempt of a pair, which has too many. */
+  /** Refuses the last attempt of a pair that has too many. */
   #refuseLastOf(attempt: LoginAttempt): void {
     const { addressKey, pairKey } = attempt;
     const list = this.#waiting.get(addressKey) ?? [];
@@ -150,7 +151,7 @@ export class LoginQueue {
     last.settle(refusalAfter(count * Math.max(1000, this.#options.pairs.waitMs(pairKey))));
   }
 
-  /** Refuses the last attempt of the address with the most failures, and of equal addresses the one that came first. */
+  /** Refuses the last attempt of the address with the most failures. Among equal addresses it takes the one that came first. */
   #refuseLast(): void {
     let worst: { readonly list: WaitingAttempt[]; readonly failures: number } | undefined;
     for (const [addressKey, list] of this.#waiting) {
@@ -173,12 +174,12 @@ export class LoginQueue {
 
   #start({ attempt, settle }: WaitingAttempt): void {
     this.#running++;
-    // Counted in advance, so that attempts at the same time are no more than may fail.
+    // The failure is counted in advance, so that no more attempts run at the same time than may fail.
     this.#count(attempt);
     settle(undefined);
   }
 
-  /** Removes and returns the next attempt that may be checked. Starts the timer when all have to wait for a time. */
+  /** Removes and returns the next attempt that may be checked. Starts the timer if all attempts have to wait. */
   #next(): WaitingAttempt | undefined {
     let best:
       | { readonly list: WaitingAttempt[]; readonly index: number; readonly failures: number }
@@ -210,7 +211,7 @@ export class LoginQueue {
     }
   }
 
-  /** Looks for the next attempt after `waitMs`, unless a timer is due before. */
+  /** Looks for the next attempt after `waitMs`, unless a timer is due earlier. */
   #startTimer(waitMs: number): void {
     const { clock } = this.#options;
     const dueAt = clock.monotonic() + Math.max(MIN_TIMER_MS, waitMs);

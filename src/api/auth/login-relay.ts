@@ -1,7 +1,7 @@
 /**
- * First logins in reader processes. A reader sends the credential to the main process over the private Unix socket; there
- * the password is checked and failures are counted, so that the throttle holds for the whole service. The reader caches
- * what is right.
+ * First logins in reader processes. A reader process sends the credential to the main process over the private Unix socket.
+ * The main process checks the password and counts failures, so that the throttle applies to the whole service. The reader
+ * process caches right credentials.
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
@@ -13,11 +13,11 @@ import type { Authenticator, AuthResult, LoginClient, RemoteCheck } from "./auth
 import { forwardedHeader } from "./forwarded.ts";
 import { ROLES } from "./users-file.ts";
 
-/** Known to the main process, and only for its own processes. */
+/** The path of the check in the main process, which serves it only to the service's own processes. */
 export const LOGIN_CHECK_PATH = "/-/login";
 const AUTHORIZATION = "gazetteer-login";
 const CONNECTION_FAILURES = "gazetteer-login-failures";
-/** How often a reader looks whether the client still waits. */
+/** Interval at which a reader process checks whether the client still waits. */
 const GONE_CHECK_INTERVAL_MS = 250;
 
 const Result = Compile(
@@ -32,7 +32,7 @@ const Result = Compile(
     Type.Object({ outcome: Type.Literal("throttled"), retryAfterSeconds: Type.Number() }),
   ]),
 );
-/** When the main process does not respond: the credential is neither right nor wrong. */
+/** The result if the main process does not respond, so that it is unknown whether the credential is right. */
 const NO_RESULT: AuthResult = { outcome: "throttled", retryAfterSeconds: 2 };
 
 export function createLoginRelay(
@@ -71,7 +71,7 @@ async function abortWhenGone(client: LoginClient, clock: Clock, done: AbortContr
   }
 }
 
-/** In the main process: the response to a reader. */
+/** The response of the main process to a reader process. */
 export async function loginCheckResponse(
   request: Request,
   authenticator: Authenticator,

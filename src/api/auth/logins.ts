@@ -1,6 +1,6 @@
 /**
- * Logins of requests: finds the client behind a request, and authenticates it. It counts the failures of each connection,
- * writes the audit lines, and checks the logins of reader processes in the main process.
+ * Logins of requests: finds the client of a request and authenticates it, counts the failures of each connection, writes
+ * the audit lines, and checks the logins of reader processes in the main process.
  */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
@@ -17,13 +17,13 @@ import type { Users } from "./users.ts";
 
 const MAX_LOGGED_NAME_LENGTH = 255;
 
-/** The user name of the request, which may be any text. */
+/** The user name that the request claims, which may be any text. */
 const claimedUser = (request: Request): string | undefined =>
   parseBasicAuthorization(request.header("authorization") ?? "")[0]?.name.slice(0, MAX_LOGGED_NAME_LENGTH);
 
 /**
- * Whether a login that waits is not worth a check any more. A client that has closed its sending side is mostly gone. One
- * that still reads is checked when it need not wait, and otherwise gets the response that it should try again.
+ * Whether a waiting login is dropped without a check, because most clients that have closed their sending side are gone. A
+ * client that still reads is checked if it need not wait, and otherwise gets the response that it should try again.
  */
 const isGone = (connection: ConnectionInfo): boolean => connection.gone.reported;
 
@@ -52,7 +52,7 @@ export class Logins {
     return this.#addresses.clientOf(request, connection);
   }
 
-  /** Undefined for a request of the service's own processes: the process that it came to records it. */
+  /** The address of the client; undefined for a request of the service's own processes, which record it themselves. */
   externalAddress(request: Request, connection: ConnectionInfo): string | undefined {
     return connection.isOwnProcess ? undefined : this.clientOf(request, connection).address;
   }
@@ -71,15 +71,15 @@ export class Logins {
     return result;
   }
 
-  /** First logins by outcome. */
+  /** Number of first logins by outcome. */
   outcomes(): Record<string, number> {
     return Object.fromEntries(this.#outcomes);
   }
 
-  /** Throws a `Problem` when the user may not read this path. */
+  /** Throws a `ProblemDetails` if the user may not read this path. */
   requireRole(exchange: Exchange): void {
     const { request, connection, credential, path } = exchange;
-    // Without this, an exchange without credentials would count as one of the service itself, whose user has no name.
+    // Without this check, an exchange without credentials would count as one of the service itself, whose user has no name.
     if (!credential) throw new Error("the role is required before the credentials are checked");
     const problem = roleProblem(credential, path);
     if (!problem) return;
@@ -93,7 +93,7 @@ export class Logins {
     throw problem;
   }
 
-  /** A request without credentials is not recorded: it is how a browser begins. */
+  /** Does not record a request without credentials, because browsers send one before each login. */
   #record(exchange: Exchange, address: string, result: CertificateAuthResult): void {
     if (result.outcome === "missing") return;
     this.#outcomes.set(result.outcome, (this.#outcomes.get(result.outcome) ?? 0) + 1);
@@ -102,7 +102,7 @@ export class Logins {
       this.#audit.refused(result.outcome, { user: claimedUser(exchange.request), address, id: exchange.id });
   }
 
-  /** For a reader process: checks the login of one of its clients. */
+  /** Checks the login of a client of a reader process. */
   checkForReader(request: Request, connection: ConnectionInfo): Promise<Response> {
     const { address } = this.clientOf(request, connection);
     return loginCheckResponse(request, this.#authenticator, {

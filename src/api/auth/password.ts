@@ -3,9 +3,9 @@
  * Text is normalised (NFC) before it is hashed or compared, because keyboards encode the same letter in two ways.
  */
 
-/** OWASP's recommendation: 19 MiB and two passes make a guess costly and keep a burst of logins affordable. */
+/** OWASP's recommendation. 19 MiB and two passes make a guess costly and keep a burst of logins affordable. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** Limits on hashes in the users file: verifying one must not stall the service. */
+/** Limits on hashes in the users file, because verifying one must not stall the service. */
 const MAX_ARGON2_MEMORY_KIB = 1_048_576;
 const MAX_ARGON2_PASSES = 32;
 const MIN_BCRYPT_COST = 4;
@@ -16,7 +16,7 @@ const ARGON2ID_HASH =
   /^\$argon2id\$v=19\$m=(\d{1,9}),t=(\d{1,4}),p=\d{1,3}\$[A-Za-z0-9+/]{11,86}\$[A-Za-z0-9+/]{22,86}$/;
 const BCRYPT_HASH = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 
-/** Without letters and digits that look alike. 28 characters out of 30 are 137 bits. */
+/** The characters of generated passwords, without those that look alike. 28 characters out of 30 are 137 bits. */
 const ALPHABET = "abcdefghjkmnpqrstuvwxyz2345679";
 const GROUPS = 7;
 const GROUP_LENGTH = 4;
@@ -30,14 +30,14 @@ export function hashPassword(password: string): Promise<string> {
 }
 
 export async function verifyPassword(password: Uint8Array, hash: string): Promise<boolean> {
-  // Bun throws on an empty password; no stored hash belongs to one.
+  // Bun throws on an empty password, and no stored hash belongs to one.
   if (password.length === 0) return false;
-  // htpasswd truncates at bcrypt's limit; Bun would hash a longer password first.
+  // The password is truncated as htpasswd does it, because Bun would hash a longer one first.
   const given = BCRYPT_HASH.test(hash) ? password.subarray(0, MAX_BCRYPT_PASSWORD_BYTES) : password;
   return Bun.password.verify(given, hash);
 }
 
-/** Returns why `hash` is not accepted as a stored password, or undefined when it is. */
+/** Returns why `hash` is not accepted as a stored password, or undefined if it is. */
 export function hashFault(hash: string): string | undefined {
   const argon2 = ARGON2ID_HASH.exec(hash);
   if (argon2) {

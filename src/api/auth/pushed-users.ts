@@ -1,6 +1,6 @@
 /**
- * The users of a reader process. It reads no users file: the main process sends the whole list at the start and after
- * each change.
+ * The users of a reader process. It reads no users file, because the main process sends the whole list at the start and
+ * after each change.
  */
 import { changedUsers, type User, type Users } from "./users.ts";
 
@@ -37,7 +37,7 @@ export class PushedUsers implements Users {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The main process saves and watches the file. */
+  /** These do nothing, because the main process saves and watches the file. */
   async saveGenerated(): Promise<void> {}
   async watchFile(): Promise<void> {}
 }

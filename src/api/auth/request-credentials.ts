@@ -1,6 +1,6 @@
 /**
- * The credential of a request: from the header lines that the connection repeats, from the client certificate, or from the
- * cache of the authenticator; otherwise its password is checked. A request that a reader process has relayed names its user.
+ * The credential of a request. It is found by the header lines that the connection repeats, by the client certificate, or
+ * in the cache of the authenticator; otherwise the password is checked. A request relayed by a reader process names its user.
  */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
@@ -11,7 +11,7 @@ import { type CertificateAuthResult, cachedWithCertificate, credentialOf } from 
 import type { Logins } from "./logins.ts";
 import type { Users } from "./users.ts";
 
-/** The `handlerCache` of header lines: whose they are. Valid until any user changes. */
+/** The `handlerCache` of header lines: the credential that they contain. It is valid until any user changes. */
 class CachedAuth {
   readonly generation: number;
   readonly credential: Credential;
@@ -38,7 +38,7 @@ export class RequestCredentials {
     this.#logins = logins;
   }
 
-  /** Undefined when there is none, or when it must be checked. */
+  /** The credential if it is known without a check; undefined if there is none or it must be checked. */
   cached(request: Request, connection: ConnectionInfo): Credential | undefined {
     const { headers } = request;
     const { generation, cachedCredential } = this.#authenticator;
@@ -52,16 +52,16 @@ export class RequestCredentials {
     return found;
   }
 
-  /** Checks the credential. Where it is right, it counts from now on for the same header lines on this connection. */
+  /** Checks the credential. A right one is accepted from now on for the same header lines on this connection. */
   async check(exchange: Exchange): Promise<CertificateAuthResult> {
-    // Read before the check: a user may change while it runs.
+    // The generation is read before the check, because a user may change while it runs.
     const { generation } = this.#authenticator;
     const result = await this.#logins.authenticate(exchange);
     if (result.outcome === "ok") exchange.request.headers.handlerCache = new CachedAuth(generation, result);
     return result;
   }
 
-  /** The user of a request that `cached` or `check` has found. Looks up nothing: that would be a guess that nobody counts. */
+  /** The user that `cached` or `check` has found. It does not look up the header, because that would be an uncounted login. */
   userOf({ headers }: Request): string | undefined {
     return headers.handlerCache instanceof CachedAuth ? headers.handlerCache.credential.user : undefined;
   }
@@ -74,7 +74,7 @@ export class RequestCredentials {
 
   /**
    * The credential of a request on the Unix socket: the service's own, or that of the user whom a reader process has
-   * authenticated and names. Undefined without the service's own credentials, and when there is no such user any more.
+   * authenticated and names. Undefined without the service's own credentials, or if the user no longer exists.
    */
   ofOwnProcess(request: Request): Credential | undefined {
     const { generation } = this.#authenticator;

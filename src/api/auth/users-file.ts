@@ -1,8 +1,8 @@
 /**
- * The users file: one `name:hash` a line, or `name:certificate` for a user without a password, with `:role` behind it for a
- * user that may not read everything; blank lines and `#` comments are allowed. Parsing is strict: a line that
- * cannot be parsed is an error with its line number, because to skip it would lock a user out silently. The file is
- * written to a temporary file and renamed, so that a concurrent reader never sees half of it.
+ * The users file: each line is `name:hash`, or `name:certificate` for a user without a password, followed by `:role` for a
+ * user that may not read everything. Blank lines and `#` comments are allowed. Parsing is strict: a line that cannot be
+ * parsed is an error with its line number, because skipping it would silently lock a user out. The content is written to a
+ * temporary file that is renamed, so that a concurrent reader never sees a part of it.
  */
 import { open } from "node:fs/promises";
 import { type FileOwner, READ_NO_FOLLOW, replaceFile, withPinnedFile } from "../../lib/replace-file.ts";
@@ -10,19 +10,19 @@ import { hashFault } from "./password.ts";
 
 export const MAX_FILE_BYTES = 1_048_576;
 const MAX_NAME_CHARACTERS = 255;
-/** In place of a hash: the user has no password and needs a client certificate. */
+/** The word in place of the hash of a user who has no password and needs a client certificate. */
 export const CERTIFICATE_ONLY = "certificate";
 
-/** What a user may read: everything, or `/metrics` and the health endpoints only. */
+/** The roles: a reader may read everything; the role `metrics` may read only `/metrics` and the health endpoints. */
 export const ROLES = ["reader", "metrics"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Name → hash, and `:role` where it is not `reader`, in the order of the file. */
+/** The entries by user name, in the order of the file: the hash, followed by `:role` if it is not `reader`. */
 export type StoredUsers = ReadonlyMap<string, string>;
 
 export const isRole = (text: string): text is Role => ROLES.some((role) => role === text);
 
-/** The parts of what stands behind the name. Undefined as role: there is no such role. */
+/** Splits the part of a line after the name. The role is undefined if there is no such role. */
 export function parseEntry(entry: string): { readonly hash: string; readonly role: Role | undefined } {
   const colon = entry.indexOf(":");
   if (colon < 0) return { hash: entry, role: "reader" };
@@ -32,7 +32,7 @@ export function parseEntry(entry: string): { readonly hash: string; readonly rol
 
 const formatEntry = (hash: string, role: Role): string => (role === "reader" ? hash : `${hash}:${role}`);
 
-/** For the operator: each fault is one line that names the file and the position, or what to do. */
+/** Faults in the users, shown to the operator. Each is one line that names the file and the position, or what to do. */
 export class UsersError extends Error {
   override readonly name = "UsersError";
   readonly faults: readonly string[];
@@ -54,7 +54,7 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Throws a `UsersError` with all faults. */
+/** Parses the text of a users file. Throws a `UsersError` with all faults. */
 export function parseUsers(text: string, path: string): StoredUsers {
   const users = new Map<string, string>();
   const faults: string[] = [];
@@ -93,13 +93,13 @@ interface UsersText {
   readonly owner?: FileOwner;
 }
 
-/** `path` is for messages. */
+/** Reads `file`. `path` is the name in error messages. */
 async function readText(file: string, path: string): Promise<UsersText> {
   const handle = await open(file, READ_NO_FOLLOW);
   try {
     const owner = await handle.stat();
     if (!owner.isFile()) throw new UsersError(`${path}: not a file`);
-    // Bounded also where somebody writes to the file meanwhile.
+    // The read is bounded even if the file grows meanwhile.
     const buffer = Buffer.alloc(MAX_FILE_BYTES + 1);
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
     if (bytesRead > MAX_FILE_BYTES) throw new UsersError(`${path}: larger than ${MAX_FILE_BYTES} bytes`);
@@ -109,7 +109,7 @@ async function readText(file: string, path: string): Promise<UsersText> {
   }
 }
 
-/** Replaces the line of `name`, or appends one; every other line stays as it is. */
+/** Replaces the line of `name`, or appends one. Every other line stays as it is. */
 function setUserLine(text: string, name: string, entry: string): string {
   const line = `${name}:${entry}`;
   const lines = text.split("\n");
@@ -120,7 +120,7 @@ function setUserLine(text: string, name: string, entry: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Without `role` a known user keeps its role, and a new one may read everything. */
+/** Adds or replaces a user. Without `role` a known user keeps its role, and a new one may read everything. */
 export async function storeUser(
   path: string,
   name: string,
@@ -128,7 +128,7 @@ export async function storeUser(
   role?: Role,
 ): Promise<"added" | "replaced"> {
   const normalizedName = name.normalize("NFC");
-  // A symbolic link stays: the file that it points to is replaced.
+  // A symbolic link stays, and the file that it points to is replaced.
   return withPinnedFile(path, async (file) => {
     const { text, owner } = await readText(file, path).catch(emptyWhenMissing);
     const before = parseUsers(text, path).get(normalizedName);

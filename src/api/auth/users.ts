@@ -1,13 +1,13 @@
 /**
  * The users that may read. They come from the environment (GAZETTEER_CREDENTIALS) and from a users file, which is
  * watched: a changed file takes effect within about a second; a file that cannot be parsed changes nothing and is
- * logged. Where no user is configured, one is generated. Its password is returned once; only the hash is stored.
+ * logged. If no user is configured, one is generated. Its password is returned once; only the hash is stored.
  *
- * In a cluster that shares its users, those of the shared set apply in place of those of the file, and a changed file changes
- * the set.
+ * In a cluster that shares its users, the users of the shared set apply instead of those of the file, and a change of the
+ * file changes the set.
  *
- * `onChange` listeners run before any new request sees the change, so that whatever was opened with the old credentials
- * can be closed.
+ * `onChange` listeners run before any new request sees the change, so that streams opened with the old credentials can be
+ * closed.
  */
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -27,14 +27,14 @@ import {
   UsersError,
 } from "./users-file.ts";
 
-/** Within the data folder: read when no other file is configured. */
+/** The name of the users file in the data folder, which is read if no other file is configured. */
 export const OWN_USERS_FILE = "users";
 
 export interface User {
   readonly name: string;
   readonly hash: string;
   readonly role: Role;
-  /** Differs whenever the name, the hash or the role differs. */
+  /** An identifier that differs whenever the name, the hash or the role differs. */
   readonly credentialId: string;
 }
 
@@ -45,20 +45,20 @@ export interface GeneratedUser {
 
 export interface Users {
   find(name: string): User | undefined;
-  /** In a fixed order. */
+  /** All users, in a fixed order. */
   all(): readonly User[];
   /** The watched file, if there is one. */
   readonly file: string | undefined;
   /** The user generated at this start. The password is stored nowhere else. */
   readonly generated: GeneratedUser | undefined;
   /**
-   * Writes the hash of the generated user to the data folder. To be called when the password is shown: a start that
-   * fails before must not leave a user whose password was never displayed.
+   * Writes the hash of the generated user to the data folder. Must be called when the password is shown, because a start
+   * that fails before must not leave a user whose password was never displayed.
    */
   saveGenerated(): Promise<void>;
   /**
    * Calls the listener whenever users were read again, with the names of those that changed or were removed. The set is
-   * empty when users were only added. Returns the function that removes the listener.
+   * empty if users were only added. Returns the function that removes the listener.
    */
   onChange(listener: (names: ReadonlySet<string>) => void): () => void;
   /** Watches the file until the signal aborts. */
@@ -67,23 +67,23 @@ export interface Users {
 
 export interface ReloadableUsers extends Users {
   /**
-   * Reads the users file again, or another one where the configuration names another. Throws `UsersError` when it cannot
-   * be used. Nothing changes until the returned function is called.
+   * Reads the users file again, or another one if the configuration names another. Throws `UsersError` if it cannot be
+   * used. Nothing changes until the returned function is called.
    */
   prepareReload(configuredFile: string | undefined): Promise<() => void>;
-  /** From now on the users of the set apply, in place of those of the file. To be called before the users are in use. */
+  /** Makes the users of the set apply instead of those of the file. Must be called before the users are in use. */
   share(set: SharedSet): void;
 }
 
-/** The users of a cluster. */
+/** The users that the nodes of a cluster share. */
 export interface SharedSet {
-  /** Undefined while there are none, or none are known. */
+  /** The shared users; undefined while there are none or none are known. */
   readonly users: StoredUsers | undefined;
-  /** Called whenever others apply. */
+  /** Called whenever the shared users change. */
   onChange: (users: StoredUsers) => void;
-  /** The users of the file, at first and after each change of it. Resolves after an attempt to change the set. */
+  /** Receives the users of the file, at the start and after each change. Resolves after an attempt to change the set. */
   setFile(users: StoredUsers): Promise<void>;
-  /** The file is another one, or none; this changes nothing in the set. */
+  /** Records the users of another file, or of none, without changing the set. Only later changes of the file change it. */
   resetFile(users: StoredUsers): void;
 }
 
@@ -92,7 +92,7 @@ export interface UsersOptions {
   readonly environment?: string | undefined;
   /** The configured users file. */
   readonly file?: string | undefined;
-  /** Where the file `users` with the generated user is. It is read when no other file is configured. */
+  /** The folder of the file `users` with the generated user, which is read if no other file is configured. */
   readonly dataDir?: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -102,7 +102,7 @@ export async function openUsers(options: UsersOptions): Promise<ReloadableUsers>
   const ownFile = options.dataDir === undefined ? undefined : join(options.dataDir, OWN_USERS_FILE);
   const file = options.file ?? ownFile;
   const watcher = file === undefined ? undefined : new FileWatcher(file, options.clock);
-  // Before the file is read, so that a change during the read is noticed later.
+  // The watcher starts before the file is read, so that it reports a change during the read.
   await watcher?.acknowledge();
   // The service's own file may not exist yet; a configured one must.
   const isRead = file !== undefined && (options.file !== undefined || (await fileExists(file)));
@@ -123,7 +123,7 @@ export async function openUsers(options: UsersOptions): Promise<ReloadableUsers>
 const noUsersError = (file: string) =>
   new UsersError(`${file}: has no users; add one with gazetteer passwd ${file} NAME`);
 
-/** Waits for both; throws the faults of both at once. */
+/** Waits for both and throws the faults of both together. */
 async function readAll(
   environment: Promise<StoredUsers>,
   file: Promise<StoredUsers>,
@@ -141,7 +141,7 @@ interface LoadedUsers {
   readonly fromEnvironment: StoredUsers;
   readonly stored: StoredUsers;
   readonly file: string | undefined;
-  /** The file of the data folder, which is used while no other is configured. */
+  /** The file of the data folder, which is used while no other file is configured. */
   readonly ownFile: string | undefined;
   readonly watcher: FileWatcher | undefined;
   readonly generated: GeneratedUser | undefined;
@@ -160,7 +160,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
   async function onFileRead(path: string, users: StoredUsers): Promise<void> {
     if (!shared) replaceUsers(users);
     else if (users.size > 0) await shared.setFile(users);
-    // One node's empty file must not lock all users out everywhere.
+    // An empty file on one node must not lock out all users of the cluster.
     else logger.error("users-kept", { reason: noUsersError(path).message });
   }
 
@@ -199,7 +199,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
     try {
       await onFileRead(path, await readStoredUsers(path));
     } catch (error) {
-      // A typing error in the file must not lock all users out: the previous ones stay.
+      // The previous users stay, because a typing error in the file must not lock out all users.
       logger.error("users-kept", { reason: errorMessage(error) });
     }
   }
@@ -215,7 +215,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
       if (generated === undefined || !isGeneratedUsed) return;
       if (shared) {
         await shared.setFile(stored);
-        // Another node may have made the set at the same time, without this user.
+        // Another node may have created the set at the same time, without this user.
         isGeneratedUsed =
           shared.users === undefined || byName.get(generated.name)?.hash === stored.get(generated.name);
       }
@@ -240,7 +240,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
         if (!generated && !isSameUsers(set.users, stored)) logger.warn("users-differ", { file, reason });
         replaceUsers(set.users);
       }
-      // A generated user is shared once its password is shown.
+      // A generated user is not shared before its password is shown.
       if (!generated || set.users) void set.setFile(generated ? new Map() : stored);
     },
     async watchFile(signal) {
@@ -254,7 +254,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
     },
     async prepareReload(configuredFile) {
       const nextFile = configuredFile ?? ownFile;
-      // The service's own file may not exist: then the users stay as they are.
+      // If the service's own file does not exist, the users stay as they are.
       if (nextFile === undefined || (configuredFile === undefined && !(await fileExists(nextFile)))) {
         return () => {};
       }
@@ -275,7 +275,7 @@ function createUsers({ clock, logger }: UsersOptions, loaded: LoadedUsers): Relo
 
 const MAX_LISTED_NAMES = 20;
 
-/** For the log: the first names, and how many there are besides. Undefined without any. */
+/** The first names and the number of further ones, for the log; undefined if there are none. */
 function nameList(users: readonly User[]): string | undefined {
   if (users.length === 0) return undefined;
   const names = users.slice(0, MAX_LISTED_NAMES).map(({ name }) => name);
@@ -286,13 +286,13 @@ function nameList(users: readonly User[]): string | undefined {
 const isSameUsers = (a: StoredUsers, b: StoredUsers): boolean =>
   a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
 
-/** The names of users whose credential differs from before, or who are gone. */
+/** The names of users whose credential has changed or who were removed. */
 export function changedUsers(before: Iterable<User>, now: ReadonlyMap<string, User>): Set<string> {
   const changed = [...before].filter((user) => now.get(user.name)?.credentialId !== user.credentialId);
   return new Set(changed.map((user) => user.name));
 }
 
-/** A user of the environment takes precedence over one of the same name in the file. */
+/** Merges the users. A user of the environment takes precedence over one with the same name in the file. */
 function mergeUsers(stored: StoredUsers, fromEnvironment: StoredUsers): Map<string, User> {
   const users = new Map<string, User>();
   for (const [name, entry] of new Map([...stored, ...fromEnvironment])) {

@@ -1,8 +1,8 @@
-/** The JSON of a change, the same in an event of a stream and in the body of `since`. */
+/** The JSON of a change, which is the same in an event of a stream and in the body of `since`. */
 import type { ResourceChange } from "../../query/changes.ts";
 import type { Dialect } from "../onos/dialect.ts";
 
-/** The change in a dialect; undefined when it only changes fields that the dialect does not have. */
+/** The change in a dialect; undefined if it only changes fields that the dialect does not have. */
 export function changeIn<C extends ResourceChange>(dialect: Dialect, change: C): C | undefined {
   const { event, resource, value } = change;
   const fields = dialect.fields(resource);
@@ -12,7 +12,7 @@ export function changeIn<C extends ResourceChange>(dialect: Dialect, change: C):
   return { ...change, value: dialect.entity(resource, value), changed };
 }
 
-/** The members of the object, without its braces: `since` puts `event` before them. */
+/** The members of the object without its braces, because `since` puts `event` before them. */
 export function changeMembers(
   { resource, value, changed, event }: ResourceChange,
   revision: number,

@@ -1,7 +1,7 @@
 /**
- * The representations of changes: after a revision (`since`), and between two states (`diff`). Both are streamed item by
- * item, so that a body is never whole in memory. Faults are found before a representation exists, because a condition
- * (`If-None-Match`) must not turn them into a 304.
+ * The representations of changes: after a revision (`since`), and between two states (`diff`). Both are rendered item by
+ * item while they are sent, so that a large body is never completely in memory. Faults are found before a representation
+ * exists, because a condition (`If-None-Match`) must not turn them into a 304.
  */
 
 import Type from "typebox";
@@ -31,12 +31,12 @@ import type { Variant } from "./endpoint.ts";
 import { jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
-/** The parameters of changes: of a list, and of the topology. */
+/** The parameters for changes, which lists and the topology have. */
 export const CHANGE_PARAMETERS: readonly ParameterName[] = ["since", "fold", "diff"];
 
 type StreamVariant = Pick<Variant<object>, "stream">;
 
-/** The stream of one kind, or of all; nothing where the resource has no format for it. */
+/** The stream of one kind or of all kinds; empty if the resource has no stream format. */
 export const streamOf = (kind: Kind | undefined, formats: readonly Format[]): StreamVariant =>
   formats.some((format) => format.stream)
     ? {
@@ -45,7 +45,7 @@ export const streamOf = (kind: Kind | undefined, formats: readonly Format[]): St
       }
     : {};
 
-/** Changes exist as a stream too, where the resource has one. */
+/** The variant of `since`. It also has the stream formats of the resource. */
 export const changesVariant = (kind: Kind | undefined, formats: readonly Format[]): Variant<object> => ({
   parameter: "since",
   formats: [CHANGES_FORMAT, ...formats.filter((format) => format.stream)],
@@ -145,7 +145,7 @@ function* changesRepresentation(
   };
 }
 
-/** Compares the neighbourhood at both ends: what entered it and left it again in between is not reported. */
+/** Compares the neighbourhoods at both ends. Entities that entered and left in between are not reported. */
 function neighbourhoodChanges(
   from: FilteredState,
   to: FilteredState,
@@ -196,7 +196,7 @@ const renderDifferences = (dialect: Dialect, differences: Paced<Difference>): Pa
     const shown = changeIn(dialect, difference);
     if (!shown) return undefined;
     const { event, resource, value, changed } = shown;
-    // The entity changed and changed back: only its revision differs.
+    // The entity changed and changed back, so only its revision differs.
     if (event === "updated" && changed.length === 0) return undefined;
     const before = dialect.entity(resource, difference.before ?? "");
     const more = event === "updated" ? `,"before":${before},"changed":${JSON.stringify(changed)}` : "";

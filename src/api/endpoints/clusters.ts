@@ -60,7 +60,7 @@ interface ClusterEndpointOptions extends Omit<EndpointText, "tag"> {
   readonly render: RenderCluster;
 }
 
-/** What is below the number of one cluster. */
+/** Creates an endpoint about one cluster, which the path names by its number. */
 function clusterEndpoint({
   part,
   schema,

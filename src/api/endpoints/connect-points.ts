@@ -1,4 +1,4 @@
-/** What a port is used for, as clients of ONOS read it: whether a broadcast may leave there, and whether it leads to another device. */
+/** The use of a port, for clients of ONOS: whether a broadcast may leave there, and whether it leads to another device. */
 import Type from "typebox";
 import { JSON_FORMAT } from "../../formats/formats.ts";
 import { quote } from "../../lib/error-text.ts";
@@ -52,7 +52,7 @@ function connectPointEndpoint(options: ConnectPointOptions): Endpoint<ConnectPoi
 
 const keyOf = (fact: string, port: string) => (device: string) => `${fact} ${device} ${port}`;
 
-/** `{device}:{port}`: the id of a device may contain colons too, the port cannot. */
+/** Parses `{device}:{port}`. The id of a device may contain colons, the port cannot. */
 function parseConnectPoint(text: string): ConnectPoint | undefined {
   const colon = text.lastIndexOf(":");
   if (colon <= 0) return undefined;

@@ -1,9 +1,9 @@
 /**
- * Drawings are made in a thread, one at a time, and users take turns: a user with many drawings delays another one by a
- * single drawing. A drawing whose client goes away leaves the queue, or is not drawn any further.
+ * Drawings are rendered in a thread, one at a time, and users take turns, so that a user with many drawings delays another
+ * one by a single drawing. A drawing whose client is gone is removed from the queue, or is not drawn any further.
  *
- * What exists for a user is bounded: the drawings that wait, and the bytes of those that are drawn and not read yet. The
- * thread holds these, so that a slow reader delays nobody else.
+ * Two limits apply to each user: the number of drawings that wait, and the bytes of those that are drawn and not read yet.
+ * The thread holds these bytes, so that a slow client does not delay others.
  */
 import { SvgThread, type SvgThreadOptions } from "../../formats/svg-thread.ts";
 import { FairSemaphore } from "../../lib/fair-semaphore.ts";
@@ -12,17 +12,17 @@ import { type Arriving, type Paced, type Steps, waitFor } from "../../lib/steps.
 import type { Topology } from "../../model/entity.ts";
 import { ProblemDetails } from "../response/problem.ts";
 
-/** Drawings of one user that wait or are under way. */
+/** Maximum number of drawings of one user that wait or are being drawn. */
 const MAX_DRAWINGS_PER_USER = 16;
-/** Bytes of documents that a user has not read yet. Above that, no further one is drawn for this user. */
+/** Number of unread bytes of drawings above which no further one is drawn for the user. */
 const MAX_UNREAD_BYTES_PER_USER = 32 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = "5";
 
-/** What a drawing shows, as JSON texts. */
+/** The content of a drawing, as JSON texts. */
 export interface DrawingInput {
   readonly topology: Topology;
   readonly revision: number;
-  /** Each one an array: the device, and the number of its hosts. */
+  /** The devices. Each is an array of the device and the number of its hosts. */
   readonly devices: Paced<string>;
   /** The links between these devices. */
   readonly links: Paced<string>;
@@ -31,7 +31,7 @@ export interface DrawingInput {
 export class Drawings implements Disposable {
   readonly #thread: SvgThread;
   readonly #turns = new FairSemaphore(1);
-  /** Drawings that wait or are under way, by user. */
+  /** Number of drawings that wait or are being drawn, by user. */
   readonly #underWay = new Quota({ perKey: MAX_DRAWINGS_PER_USER, total: Number.POSITIVE_INFINITY });
 
   constructor(options?: SvgThreadOptions) {
@@ -44,8 +44,8 @@ export class Drawings implements Disposable {
   }
 
   /**
-   * The bytes of a drawing, which must be read to their end or closed. The input is made before the drawing takes its
-   * turn, in the user's own time.
+   * Returns the bytes of a drawing, which must be read to their end or closed. The input is rendered on the scheduler before
+   * the drawing waits for its turn.
    */
   *draw(owner: string, input: Steps<DrawingInput>): Steps<Arriving<Uint8Array>> {
     if (this.#underWay.exceededBy(owner)) throw tooMany("Too many drawings wait for this user");

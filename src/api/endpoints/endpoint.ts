@@ -1,7 +1,6 @@
 /**
  * An endpoint is one value: the path, its parameters, its representations and its documentation. Routing, content
- * negotiation and the OpenAPI document follow from the list of them in `endpoints.ts`, so that adding a path is adding one
- * value.
+ * negotiation and the OpenAPI document are derived from the list in `endpoints.ts`, so that a new path needs one new value.
  */
 import type { DocumentFormat, Format } from "../../formats/formats.ts";
 import type { ResultOrSteps, Steps } from "../../lib/steps.ts";
@@ -22,7 +21,7 @@ export const TAGS = {
   Service: "The service itself: health, metrics, documentation and the map.",
 } as const;
 
-/** What people read about a path, and its name in generated clients. */
+/** The documentation of a path, and its name in generated clients. */
 export interface EndpointText {
   readonly id: string;
   readonly tag: keyof typeof TAGS;
@@ -30,34 +29,34 @@ export interface EndpointText {
   readonly description: string;
 }
 
-/** A read of the network below `/controller/v1` and its aliases. `P` is what its path names. */
+/** A read of the network below `/controller/v1` and its aliases. `P` is the type of the parameters in its path. */
 export interface Endpoint<P> extends EndpointText {
   /** The label of its requests in the metrics. */
   readonly readName: string;
   /** The path after the version, for the OpenAPI document and for error texts. */
   readonly path: string;
   /**
-   * Compares a path with the decoded segments after the version. It is code and no template, because ids may span several
-   * segments. Throws a `Problem` for a path that names something that is not valid.
+   * Matches the decoded segments after the version. It is code and not a template, because ids may span several segments.
+   * Throws a `ProblemDetails` for a path that contains something that is not valid.
    */
   match(segments: readonly string[]): P | undefined;
   readonly parameters: ParameterSet;
-  /** The largest `limit` that it accepts; that of pages when left out. */
+  /** The largest `limit` that it accepts; without this function it is `pageLimit`. */
   maxLimit?(limits: ReadLimits): number;
-  /** The plain representation first, then what a parameter selects in its place. */
+  /** The plain representation, followed by those that a parameter selects instead. */
   readonly variants: readonly [plain: Variant<P>, ...others: Variant<P>[]];
   readonly openapi?: EndpointDocumentation;
 }
 
-/** The parameters that select another document in place of the resource. */
+/** The parameters that select another document instead of the resource. */
 export type VariantParameter = "since" | "diff" | "timeline" | "incident" | "count" | "explain";
 
 export interface Variant<P> {
-  /** Undefined for the plain one. A query has at most one of them. */
+  /** The parameter that selects the variant; undefined for the plain one. A query has at most one such parameter. */
   readonly parameter?: VariantParameter;
-  /** Its formats in order of preference, JSON first. */
+  /** The formats of the variant in order of preference, JSON first. */
   readonly formats: readonly [json: Format | DocumentFormat, ...others: Format[]];
-  /** The schema of the JSON, with an example of it. */
+  /** The schema of the JSON; `example` is an example of it. */
   readonly schema: Schema;
   readonly example: unknown;
   read(
@@ -67,21 +66,21 @@ export interface Variant<P> {
     format: Format,
     request: ReadRequest,
   ): ResultOrSteps<Representation>;
-  /** Opens the stream of a variant that has a format for it. */
+  /** Opens the stream. Set if the variant has a stream format. */
   stream?(context: RequestContext, params: P, query: ParsedQuery, start: StreamStart): Steps<ChangeCursor>;
 }
 
-/** What the OpenAPI document says of an endpoint besides what follows from the rest of the value. */
+/** The documentation of an endpoint that the OpenAPI document cannot derive from the other fields. */
 export interface EndpointDocumentation {
-  /** The beginning of the names of its enumerations, such as `Device` of `DeviceSort`; `Item` when left out. */
+  /** The beginning of the names of its enumerations, such as `Device` in `DeviceSort`; `Item` by default. */
   readonly typeName?: string;
-  /** Parameters that mean something else than elsewhere, as components of their own. */
+  /** Parameters that differ from those of the same name at other endpoints, as components of their own. */
   readonly parameters?: Partial<Readonly<Record<ParameterName, OwnParameter>>>;
   /** Response headers that other endpoints do not have. */
   readonly headers?: readonly HeaderName[];
-  /** Whatever its path names, there is a response, and no 404. */
+  /** Whether it never responds with a 404, because every value in its path has a response. */
   readonly isAlwaysFound?: boolean;
-  /** The schema of its stream, where it is not that of changes of entities. */
+  /** The schema of its stream, if it is not that of changes of entities. */
   readonly streamSchema?: Schema;
 }
 
@@ -92,7 +91,7 @@ export interface OwnParameter {
   readonly required?: boolean;
 }
 
-/** The params of a path that names nothing besides the resource. */
+/** The parameters of a path that has none. */
 export const NO_PARAMS: object = {};
 
 /** Matches exactly these segments. */

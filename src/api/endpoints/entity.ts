@@ -1,7 +1,7 @@
 /**
- * The representations of one entity, and of what is rendered about one (`DevicePart`): by its id, an alias, or the name of
- * a device. A read of an entity of the current state is complete within the call, because steps would cost it more than it
- * does.
+ * The representations of one entity, and of documents about one device (`DevicePart`). The entity is given by its id, an
+ * alias, or the name of a device. A read of an entity of the current state is complete within the call, because steps would
+ * cost more than the look-up.
  */
 import { EXPLANATION_FORMAT, JSON_FORMAT } from "../../formats/formats.ts";
 import { quote } from "../../lib/error-text.ts";
@@ -33,11 +33,11 @@ interface EntityEndpointOptions extends EndpointText {
   readonly path: string;
   readonly schema: Schema;
   readonly example: unknown;
-  /** The id that a path names. */
+  /** Returns the id in the path. */
   match(segments: readonly string[]): string | undefined;
 }
 
-/** One entity, or with `explain=true` its explanation. */
+/** Creates the endpoint of one entity, which has the explanation of the entity as a variant (`explain=true`). */
 export function entityEndpoint(options: EntityEndpointOptions): Endpoint<string> {
   const { kind, path, schema, example, match, description, ...text } = options;
   return {
@@ -82,7 +82,7 @@ function* pastEntity(
 ): Steps<Representation> {
   const { history, dialect, revisions } = context;
   const state = yield* stateAt(history, revisions.at);
-  // Found here and not in `render`: a missing entity must be a 404 whatever the condition of the request.
+  // The entity is found here and not in `render`, because an unknown one must be a 404 even if `If-None-Match` matches.
   const found = getEntity(state, kind, id, dialect);
   return createEntity(context, kind, id, query, state, found, { version: entityRevision(found.text) });
 }
@@ -97,7 +97,7 @@ function createEntity(
   ownVersions: Versions,
 ): Representation {
   const key = entityKey(kind, found);
-  // The id of a host means the same host, whatever devices are called.
+  // The id of a host does not depend on the names of devices.
   const { version, currentVersion } =
     kind === "hosts"
       ? ownVersions
@@ -115,7 +115,7 @@ function createEntity(
   );
 }
 
-/** The key has the id as it is shown, so that each entity has responses of its own. */
+/** The key contains the id of the found entity, so that each entity has its own responses. */
 const entityKey = (kind: Kind, found: EncodedValue | undefined): string => `${kind} ${found?.id ?? ""}`;
 
 const shownEntity = (kind: Kind, id: string, dialect: Dialect) => (state: NetworkState) =>
@@ -135,14 +135,14 @@ class TextRepresentation implements Representation {
   }
 }
 
-/** Throws a `ProblemDetails` where there is no such entity. */
+/** Throws a `ProblemDetails` if there is no such entity. */
 function getEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect): EncodedValue {
   const found = findEntity(state, kind, id, dialect);
   if (found) return found;
   throw noEntity(state, kind, id, dialect);
 }
 
-/** Finds an entity by its id or an alias; else one that is missing, by its own id; else by the names of devices. */
+/** Finds an entity by its id or an alias, otherwise a missing entity by its id, otherwise an entity by the names of devices. */
 function findEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect): EncodedValue | undefined {
   const shown = findById(state, kind, id);
   if (shown) return shown;
@@ -178,8 +178,8 @@ const ID_HINTS: Readonly<Partial<Record<Kind, string>>> = {
 };
 
 /**
- * The `revision` of an entity, from its JSON. A quote in a string is escaped, so that no text of the network can look like
- * this member. An annotation may have the name, but annotations come before the fields that the service adds.
+ * The `revision` of an entity, read from its JSON. Quotes in strings are escaped, so no text of the network can look like
+ * this member. An annotation may have the same name, but annotations come before the fields that the service adds.
  */
 function entityRevision(json: string): number {
   const at = json.lastIndexOf(REVISION_MEMBER);
@@ -189,10 +189,13 @@ function entityRevision(json: string): number {
 }
 
 const REVISION_MEMBER = '"revision":';
-/** The characters that are parsed: room for every revision, and for what follows it, which is not read. */
+/** Number of characters that are parsed: enough for every revision. `parseInt` ignores the characters after it. */
 const MAX_REVISION_DIGITS = 17;
 
-/** The entity's revision now, looked up again only when a collection that may hold it changed; 0 when it was removed. */
+/**
+ * Returns a function that returns the entity's current revision, or 0 if it was removed. It looks the entity up again only
+ * after a change of a collection that may contain it.
+ */
 function followEntity(view: View, kind: Kind, id: string, dialect: Dialect, initial: number): () => number {
   let seen = Math.max(view.versions[kind], view.versions.missing);
   let revision = initial;
@@ -205,16 +208,16 @@ function followEntity(view: View, kind: Kind, id: string, dialect: Dialect, init
   };
 }
 
-/** What is rendered about the network, in whole or about one device, as one JSON document. */
+/** A JSON document about the whole network or about one device. */
 export interface NetworkPart {
-  /** Everything that determines the bytes besides the query and the state. */
+  /** A text of everything that determines the bytes in addition to the query and the state. */
   readonly key: string;
   /** The revision that last changed the collections that the body is rendered from. */
   readonly changedAt: (versions: CollectionVersions) => number;
   readonly chunks: Content["chunks"];
 }
 
-/** `state` is the one that the part is rendered from. */
+/** The representation of a part. `state` is the state that the part is rendered from. */
 export function partRepresentation(
   context: RequestContext,
   query: ParsedQuery,
@@ -244,9 +247,12 @@ export function partRepresentation(
 const followPart = (view: View, changedAt: NetworkPart["changedAt"]) => (): number =>
   changedAt(view.versions);
 
-/** A part about one device, which the path names. */
+/** A part about the device that the path names. */
 export interface DevicePart {
-  /** `id` is the id as it is shown. The function is kept with the version: it must not be made in a scope that refers to a state. */
+  /**
+   * The key of the part about the device with this id. The function is kept with the version, so it must not be created in a
+   * scope that refers to a state.
+   */
   key(id: string): string;
   readonly changedAt: NetworkPart["changedAt"];
   render(state: NetworkState, device: EncodedValue): Steps<Content["chunks"]>;
@@ -262,7 +268,7 @@ export function* devicePartRepresentation(
   const state = yield* stateAt(history, revisions.at);
   const device = findDevice(state, id, dialect);
   if (!device) throw noEntity(state, "devices", id, dialect);
-  // Read here and not in `render`: a missing port must be a 404 whatever the condition of the request.
+  // The part is read here and not in `render`, because an unknown port must be a 404 even if `If-None-Match` matches.
   const chunks = yield* render(state, device);
   const key = keyOf(device.id);
   return partRepresentation(context, query, state, { key, changedAt, chunks }, (versions) =>
@@ -270,14 +276,14 @@ export function* devicePartRepresentation(
   );
 }
 
-/** A device that is missing has no parts. */
+/** Does not find a missing device, because it has no parts. */
 const findDevice = (state: NetworkState, id: string, dialect: Dialect): EncodedValue | undefined =>
   findById(state, "devices", id) ?? findByName(state, "devices", id, dialect);
 
 const shownDevice = (id: string, dialect: Dialect, keyOf: DevicePart["key"]) => (state: NetworkState) =>
   keyOf(findDevice(state, id, dialect)?.id ?? "");
 
-/** The explanation is made from collections that are not public, so that a reader process relays it to the main process. */
+/** The explanation of an entity. A reader process relays it, because only the main process has the collections it needs. */
 const explanationVariant = (kind: Kind): Variant<string> => ({
   parameter: "explain",
   formats: [EXPLANATION_FORMAT],

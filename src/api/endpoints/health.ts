@@ -1,6 +1,6 @@
 /**
- * The health endpoints: `/healthz` (the process responds) and `/readyz` (whether the network is complete). Both need no
- * credentials, so they contain no more than a probe needs; the status of each source is for users.
+ * The health endpoints: `/healthz` (whether the process responds) and `/readyz` (whether the network is complete). They need
+ * no credentials, so they contain no more than a probe needs. Only users see the status of each source.
  */
 import Type from "typebox";
 import type { Response } from "../../http1/response.ts";
@@ -86,11 +86,11 @@ export const getReadiness: HealthEndpoint = {
 };
 
 /**
- * Ready once every source has synced. A node that cannot use the log of its cluster is degraded too, and no longer ready once
- * its view is older than it may be. A source that becomes stale later, or a log that cannot be written, makes it
- * degraded, which is still ready: reads are served. So is a service with a network from before, or from other sources,
- * while the peer of a source cannot be read since the start: nobody knows how long that will be. A source on standby counts
- * neither way: its claims come from the node that runs it.
+ * The service is ready when every source has synced. Afterwards a stale source, a log that cannot be written, or a cluster
+ * log that cannot be used makes it degraded, which is still ready because reads are served. It is no longer ready if its
+ * view is older than `maxStaleSeconds`. A source that has failed since the start makes it degraded and not unready, if there
+ * is a network from before or from other sources, because nobody knows how long the failure lasts. A source on standby is
+ * ignored, because its claims come from the node that runs it.
  */
 function readinessResponse({ service, isStopping, isUser }: HealthExchange): Response {
   const { context, version, clusterStatus: cluster, clock } = service;
@@ -120,7 +120,7 @@ function readinessResponse({ service, isStopping, isUser }: HealthExchange): Res
     ...(writeFailure && { log: { status: "failing" as const, ...writeFailure } }),
     ...(cluster && { cluster: clusterDetails(cluster, now) }),
   };
-  // What is degraded is for users, too: a probe needs no more than whether it is ready.
+  // Only users see that the service is degraded. A probe needs only whether it is ready.
   const body: Readiness = isUser
     ? { status: unreadiness ?? (isDegraded ? "degraded" : "ready"), ...details }
     : { status: unreadiness ?? "ready" };
@@ -128,7 +128,7 @@ function readinessResponse({ service, isStopping, isUser }: HealthExchange): Res
   return { status: unreadiness ? 503 : 200, headers, body: JSON.stringify(body) };
 }
 
-/** Whether a source has ever reported, now or before a restart. That one fails has a revision too, and is no network. */
+/** Whether a source has ever reported, now or before a restart. The revision is not enough, because a failure has one too. */
 const hasNetwork = (view: View): boolean =>
   KINDS.some((kind) => view.size(kind) > 0) ||
   MergeRules.read(view)

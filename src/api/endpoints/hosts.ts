@@ -1,4 +1,4 @@
-/** Hosts, and with `count` how many of them are located at each device. */
+/** Hosts, and with `count` the number of hosts at each device. */
 import Type from "typebox";
 import { COUNTS_FORMAT } from "../../formats/formats.ts";
 import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
@@ -51,7 +51,7 @@ const listHosts = listEndpoint({
 
 const host = { tag: "Hosts", kind: "hosts", schema: Host, example: HOST } as const;
 
-/** An id that is no valid host id stays as it is, and is not found later. */
+/** The canonical id of a host. An id that is not valid stays as it is, and no host is found for it. */
 const hostId = (id: string): string => canonicalHostId(id) ?? id;
 
 const getHost = entityEndpoint({
@@ -74,7 +74,7 @@ const getHostByMac = entityEndpoint({
 
 export const HOST_ENDPOINTS = [listHosts, getHost, getHostByMac];
 
-/** How many hosts are located at each device. Without a filter the state has the counts. */
+/** The representation of the number of hosts at each device. Without a filter the counts come from the state. */
 function* countsRepresentation(
   { history, view, memory, dialect, revisions }: RequestContext,
   query: ParsedQuery,
@@ -93,7 +93,7 @@ function* countsRepresentation(
     info,
     *render() {
       const { counts, total } = yield* countHosts(filtered);
-      // In order of id, so that all nodes and processes send the same bytes.
+      // The counts are sorted by id, so that all nodes and processes send the same bytes.
       const sorted = yield* sortInSteps([...counts.entries()], ([a], [b]) => (a < b ? -1 : 1));
       return { chunks: jsonList('{"counts":{', members(sorted), `},"total":${total}}`) };
     },

@@ -1,6 +1,6 @@
 /**
- * Encodes JSON and other text as chunks of bytes, so that a body is never whole in memory and no item is a write. Pauses
- * are passed on.
+ * Encodes JSON and other text as chunks of bytes, so that a body is never completely in memory and items need no separate
+ * writes. Pauses are passed on.
  */
 import { mapPaced, type Paced } from "../../lib/steps.ts";
 

@@ -1,4 +1,4 @@
-/** Links, one record a direction. */
+/** Links, with one record for each direction. */
 import Type from "typebox";
 import { JSON_FORMAT } from "../../formats/formats.ts";
 import { Link } from "../../model/entity.ts";
@@ -23,7 +23,7 @@ const listLinks = listEndpoint({
   parameters: ["device", "port", "direction", "src", "dst"],
 });
 
-/** A link that is silent becomes INACTIVE and is removed, which is what ONOS calls using the stale link age. */
+/** A link that is no longer reported becomes INACTIVE and is removed later. ONOS calls this the use of the stale link age. */
 const AGES = { active: true };
 
 const getStaleLinkAge: Endpoint<object> = {

@@ -1,7 +1,7 @@
 /**
- * The representations of lists: devices, ports, links, hosts. A list without parameters is the pages of the view, which
- * are encoded already; any other is selected, cut to a page and rendered. All pages of one walk are of the revision in
- * the cursor, so that changes between two requests do not show.
+ * The representations of lists: devices, ports, links, hosts. A list without parameters consists of the pages of the view,
+ * which are encoded already. Any other list is selected, limited to a page and rendered. All pages of one walk show the
+ * revision in the cursor, so that changes between two requests are not visible.
  */
 import { type Format, formatsOf } from "../../formats/formats.ts";
 import { mapPaced, type Paced, type ResultOrSteps, type Steps } from "../../lib/steps.ts";
@@ -53,11 +53,11 @@ interface ListEndpointOptions extends EndpointText {
   readonly example: unknown;
   /** The parameters that the lists of other kinds do not have. */
   readonly parameters?: readonly ParameterName[];
-  /** What a parameter selects that the lists of other kinds do not have. */
+  /** The variants that the lists of other kinds do not have. */
   readonly variants?: readonly Variant<object>[];
 }
 
-/** The list of one kind. */
+/** Creates the endpoint of the list of one kind. */
 export function listEndpoint(options: ListEndpointOptions): Endpoint<object> {
   const { kind, path, typeName, schema, example, parameters = [], variants = [], ...text } = options;
   const formats = formatsOf(kind);
@@ -84,7 +84,7 @@ export function listEndpoint(options: ListEndpointOptions): Endpoint<object> {
   };
 }
 
-/** `target` is the request target: the `Link` to the next page repeats it. */
+/** The representation of a list. `target` is the request target, which the `Link` to the next page repeats. */
 export function listRepresentation(
   context: RequestContext,
   kind: Kind,
@@ -102,7 +102,7 @@ export function listRepresentation(
   return new ListRepresentation(context, kind, query, format, target, undefined, filtered, version);
 }
 
-/** A list of the past, of the revision in a cursor, or of what is to be resolved first. */
+/** A list of a historical state, of the revision in a cursor, or with names or a neighbourhood that must be resolved first. */
 function* findList(
   context: RequestContext,
   kind: Kind,
@@ -120,7 +120,7 @@ function* findList(
     : stateAt(history, revisions.at);
   memory.hold(state);
   const version = cursor?.revision ?? versionOf(state, kind, query);
-  // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
+  // `around` is resolved here and not in `render`, because an unknown one must be a 400 even if `If-None-Match` matches.
   const filtered = throwIfFault(yield* filterState(state, query));
   return new ListRepresentation(context, kind, query, format, target, cursor, filtered, version);
 }
@@ -170,7 +170,7 @@ class ListRepresentation implements Representation {
       version,
       currentVersion,
       tagIsVersion: dialect.showsRevision && this.#isWholeCollection,
-      // Every page says the revision in the cursor. The list did not change between that and the current one.
+      // Every page has the revision in the cursor. The list has not changed between that revision and the current one.
       revision: isPage ? version : filtered.state.revision,
       isPage,
       contentType: format.contentType,
@@ -219,7 +219,7 @@ class ListRepresentation implements Representation {
   }
 }
 
-/** `version` is that of the list, `resolved` what the names in the filters mean in the state that is rendered. */
+/** The versions of a list. `resolved` is the text of the devices that the names in the filters mean in the rendered state. */
 export function listVersions(
   view: View,
   kind: Kind,
@@ -234,7 +234,7 @@ export function listVersions(
     : { version, currentVersion };
 }
 
-/** A list of the past never changes, also when `at` was the current revision when it was read first. */
+/** The version of a list. A list with `at` never changes, even if `at` was the current revision when it was first read. */
 export const versionOf = (
   { revision, versions }: Pick<NetworkState, "revision" | "versions">,
   kind: Kind,
@@ -242,9 +242,9 @@ export const versionOf = (
 ): number => (query.at === undefined ? changedAt(versions, kind, query) : revision);
 
 /**
- * The revision that last changed what a list is rendered from. A neighbourhood changes with any device, link or host; any
- * other list with its own collection, with what is missing where it lists that, and with the names of devices that it is
- * sorted by. A page puts this revision in its cursor.
+ * The revision that last changed the data of a list. A neighbourhood changes with any device, link or host. Any other list
+ * changes with its own collection, with the missing entities if it lists them, and with the devices if it is sorted by their
+ * names. The cursor of a page contains this revision.
  */
 function changedAt(versions: CollectionVersions, kind: Kind, query: ParsedQuery): number {
   const changed = query.around
@@ -253,11 +253,11 @@ function changedAt(versions: CollectionVersions, kind: Kind, query: ParsedQuery)
   const seen = query.includesMissing ? Math.max(changed, versions.missing) : changed;
   const isPage = query.limit !== undefined || query.cursor !== undefined;
   const isSortedByDevice = query.sort.some(({ field }) => POINT_FIELDS[kind].includes(field));
-  // What the filters of a page mean must be the same at the revision in its cursor.
+  // The names in the filters of a page must mean the same devices at the revision in its cursor.
   return isSortedByDevice || (isPage && namesDevices(query)) ? Math.max(seen, versions.devices) : seen;
 }
 
-/** The version of the current list, whenever it is called. */
+/** Returns a function that returns the version of the current list. */
 const followVersion = (view: View, kind: Kind, query: ParsedQuery) => (): number =>
   versionOf(view, kind, query);
 
@@ -272,7 +272,7 @@ function renderJson(
 ): string | Paced<Uint8Array> {
   const close = next === undefined ? "]}" : `],"next":${JSON.stringify(next)}}`;
   const open = `{"${kind}":[`;
-  // Most filtered lists hold one entity or none: then no generator and no encoder is needed.
+  // Most filtered lists have one entity or none, which need no generator and no encoder.
   if (Array.isArray(items) && items.length < 2 && !fields)
     return `${open}${items[0] ? dialect.entity(kind, items[0].text) : ""}${close}`;
   return jsonList(open, jsonOf(kind, items, fields, dialect), close);
@@ -311,7 +311,7 @@ const jsonOf = (
     return fields ? projectFields(json, fields) : json;
   });
 
-/** The entities have all fields: a format that needs those that the dialect does not have (Prometheus) is the same in every dialect. */
+/** The parsed entities with all fields, because a format may need fields that the dialect does not have (Prometheus). */
 const parseItems = <K extends Kind>(kind: K, items: Paced<EncodedValue>, dialect: Dialect) =>
   mapPaced(items, ({ text }) => {
     const entity = parseStored(kind, text);
@@ -327,7 +327,7 @@ const OPEN: Readonly<Record<Kind, Buffer>> = {
 };
 const CLOSE = Buffer.from("]}");
 
-/** The encoded pages of the view. Each chunk is the same object every time, so its compressed form can be cached. */
+/** The content of a whole collection: the pages of the view. Each is always the same object, so its compressed form is cached. */
 function wholeCollection(kind: Kind, pages: readonly EncodedPage[], dialect: Dialect): Content {
   function* chunks(): Generator<Uint8Array | undefined, void, void> {
     yield OPEN[kind];

@@ -1,6 +1,6 @@
 /**
- * What the page reads about the map besides the network: its settings, and the values of a metric on links. All users get
- * the same bytes, so that each is encoded and compressed once.
+ * The settings of the map, and the values of a metric on links, which the page reads in addition to the network. All users
+ * get the same bytes, so that each document is encoded and compressed once.
  */
 import { quote } from "../../lib/error-text.ts";
 import { MapSettings, MetricValues } from "../../model/map-settings.ts";
@@ -16,7 +16,7 @@ const METRICS_PREFIX = "/map/metrics/";
 /** The settings of a service without a configuration for its map. */
 const NO_SETTINGS = Buffer.from('{"links":[],"views":[],"metrics":[]}');
 
-/** Files by the bytes that they serve, for as long as those are served. */
+/** The files by the bytes that they serve. An entry lives as long as the bytes. */
 const files = new WeakMap<Uint8Array, StaticFile>();
 
 function fileOf(bytes: Uint8Array): StaticFile {

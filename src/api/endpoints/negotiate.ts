@@ -1,6 +1,6 @@
 /**
- * Content negotiation: the format by the `format` parameter or `Accept`, the content encoding by `Accept-Encoding`. Real
- * clients send malformed lists (Java's `*; q=.2`), so an element that cannot be parsed is skipped, not rejected.
+ * Content negotiation: the parameter `format` or `Accept` selects the format, and `Accept-Encoding` the content encoding.
+ * Real clients send malformed lists (Java's `*; q=.2`), so an element that cannot be parsed is skipped, not rejected.
  */
 import type { DocumentFormat, Format } from "../../formats/formats.ts";
 import { memoizeText } from "../../lib/bounded-cache.ts";
@@ -30,13 +30,13 @@ function parseWeightedList(header: string): WeightedName[] {
 }
 
 interface SelectedDocument extends DocumentFormat {
-  /** The parameter that selects it. */
+  /** The parameter that selects the document. */
   readonly parameter: string;
 }
 
 /**
- * Chooses a format of one variant. A document of `documents` exists only with its parameter: a request that accepts nothing
- * else is a 400 that names the parameter.
+ * Chooses a format of one variant. The `documents` exist only with their parameter. The response to a request that accepts
+ * only one of them and lacks the parameter is a 400 that names the parameter.
  */
 class FormatNegotiator {
   readonly #formats: readonly Format[];
@@ -50,7 +50,7 @@ class FormatNegotiator {
     this.#documents = documents;
   }
 
-  /** `requested` is the value of the parameter `format`, which wins over `Accept`. */
+  /** Chooses a format. `requested` is the value of the parameter `format`, which takes precedence over `Accept`. */
   negotiate(requested: string | undefined, accept: string | null): Format {
     if (requested !== undefined) return this.#chooseByName(requested);
     return accept === null || accept === "*/*" ? this.#json : this.#choose(accept);
@@ -98,7 +98,7 @@ export interface NegotiatedVariant {
   readonly negotiator: FormatNegotiator;
 }
 
-/** An endpoint with the negotiators of its variants, which are made once. */
+/** An endpoint with the negotiators of its variants, which are created once. */
 export class NegotiatedEndpoint {
   readonly endpoint: Endpoint<unknown>;
   readonly #plain: NegotiatedVariant;
@@ -131,8 +131,8 @@ export class NegotiatedEndpoint {
 }
 
 /**
- * The weight of the most specific media range that matches. `application/json` admits a document too, although its type
- * is another. A stream never ends, so wildcards do not match it.
+ * The weight of the most specific media range that matches. `application/json` also matches a JSON document with another
+ * media type. Wildcards do not match a stream, because it never ends.
  */
 function weightOf({ name, stream, mediaType }: Format, accepted: readonly WeightedName[]): number {
   const typeWildcard = `${mediaType.slice(0, mediaType.indexOf("/"))}/*`;
@@ -145,10 +145,10 @@ function weightOf({ name, stream, mediaType }: Format, accepted: readonly Weight
 }
 
 export type ContentEncoding = "identity" | "gzip" | "zstd" | "br";
-/** With equal weights the first wins. gzip is cached page by page, so it costs least after a change. */
+/** The compressions in order of preference at equal weights. gzip is cached page by page, so it costs least after a change. */
 const COMPRESSIONS = ["gzip", "zstd", "br"] as const;
 
-/** Returns identity when no compression is accepted, even where the client excludes identity. */
+/** Returns identity if no compression is accepted, even if the client excludes identity. */
 export const negotiateEncoding = (acceptEncoding: string | null): ContentEncoding =>
   acceptEncoding === null || acceptEncoding === "" ? "identity" : chooseEncoding(acceptEncoding);
 
@@ -168,7 +168,7 @@ const chooseEncoding = memoizeText((acceptEncoding): ContentEncoding => {
   return best;
 });
 
-/** Whether an uncompressed body is acceptable too. Then a tiny body is not compressed. */
+/** Whether an uncompressed body is acceptable, so that a tiny body is not compressed. */
 export const allowsIdentity = (acceptEncoding: string | null): boolean =>
   acceptEncoding === null || acceptsIdentity(acceptEncoding);
 

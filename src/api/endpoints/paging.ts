@@ -1,4 +1,4 @@
-/** Pages of a walk: the state that a cursor is of, and the address of the next page. */
+/** Pages of a walk: the state that a cursor refers to, and the address of the next page. */
 import Type from "typebox";
 import type { Steps } from "../../lib/steps.ts";
 import { type ChangedAt, type Cursor, stateOfCursor } from "../../query/cursor.ts";
@@ -12,7 +12,7 @@ export const next = Type.Optional(
   Type.String({ description: "With `limit`: the cursor of the next page; absent on the last." }),
 );
 
-/** The page before may be from another node, whose view is ahead of this one. */
+/** The state that a cursor refers to. Waits for it if another node, whose view is ahead, served the previous page. */
 export function* stateOfPage(
   { history, awaitRevision }: RequestContext,
   cursor: Cursor,
@@ -24,7 +24,7 @@ export function* stateOfPage(
   return throwIfFault(yield* stateOfCursor(history, cursor, changedAt));
 }
 
-/** The same request target with another cursor. The cursor has a revision of its own. */
+/** The request target with another cursor, and without `min-revision`, because the cursor contains a revision. */
 export function nextTarget(target: string, cursor: string): string {
   const [path = "", queryText = ""] = target.split(/\?(.*)/s);
   const parameters = queryText

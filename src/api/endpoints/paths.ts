@@ -1,6 +1,6 @@
 /**
- * The representations of paths, in ONOS's shape. The shortest paths of a large network can be more than any response can
- * hold: a response has at most `limits.paths` of them, `Gazetteer-Paths` says how many there are, and `next` leads to more.
+ * The representations of paths, in ONOS's shape. A large network can have more shortest paths than any response can hold, so
+ * a response has at most `limits.paths` of them. `Gazetteer-Paths` is the total number, and `next` leads to more.
  */
 import Type from "typebox";
 import { JSON_FORMAT, PATH_EXPLANATION_FORMAT } from "../../formats/formats.ts";
@@ -37,7 +37,7 @@ interface NamedEnds {
 }
 
 /**
- * `{src}/{dst}`, and after them exactly the segments of `suffix`. A host id that is not percent-encoded is two segments.
+ * Matches `{src}/{dst}` followed by the segments of `suffix`. A host id that is not percent-encoded is two segments.
  */
 const matchEnds =
   (...suffix: readonly string[]) =>
@@ -185,7 +185,7 @@ const listDisjointPaths: Endpoint<NamedEnds> = {
 
 export const PATH_ENDPOINTS = [listPaths, listDisjointPaths];
 
-/** `target` is the request target: the `Link` to the next page repeats it. */
+/** The representation of paths. `target` is the request target, which the `Link` to the next page repeats. */
 function* pathsRepresentation(
   context: RequestContext,
   named: NamedEnds,
@@ -199,12 +199,12 @@ function* pathsRepresentation(
     query.cursor === undefined ? undefined : throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
   const state = yield* cursor ? stateOfPage(context, cursor, pathsChangedAt) : stateAt(history, revisions.at);
   memory.hold(state);
-  // Resolved here and not in `render`: an ambiguous name must be a 400 whatever the condition of the request.
+  // The ends are resolved here and not in `render`, because an ambiguous name must be a 400 even if `If-None-Match` matches.
   const ends = throwIfFault(findPathEnds(state, named, query.acceptsNames));
   const isCurrent = query.at === undefined && !cursor;
   const limit = query.limit ?? limits.paths;
   const from = Number(cursor?.after ?? 0);
-  // The same on every node, and for all pages of a walk.
+  // The version is the same on every node and for all pages of a walk.
   const version = cursor?.revision ?? (isCurrent ? pathsChangedAt(state.versions) : state.revision);
   const info = {
     key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""}`,
@@ -232,16 +232,16 @@ function* pathsRepresentation(
   };
 }
 
-/** It depends on the devices, because what the names of the ends mean may change with any of them. */
+/** The revision that last changed paths. Any change of a device may change which devices the names of the ends mean. */
 const pathsChangedAt = ({ graph, devices, links, hosts }: CollectionVersions): number =>
   Math.max(graph, devices, links, hosts);
 
 const followPaths = (view: View) => (): number => pathsChangedAt(view.versions);
 
-/** Paths that are ready to be rendered. */
+/** Paths as JSON texts. */
 interface PathItems {
   readonly items: Paced<string>;
-  /** Undefined where the search ended before all were found. */
+  /** The number of all paths; undefined if the search ended before all were found. */
   readonly count: bigint | number | undefined;
   readonly more: boolean;
 }
@@ -280,10 +280,10 @@ function* disjointPaths(
   return { items, count: complete ? pairs.length : undefined, more: false };
 }
 
-/** A pair of paths may have thousands of links: each is followed by a pause. */
+/** The cost of a pair of paths. Each pair is followed by a pause, because it may have thousands of links. */
 const PAIR_COST = Number.POSITIVE_INFINITY;
 
-/** Two hosts, or a host and its device, at one device: the EDGE links alone. A device has no path to itself. */
+/** The path between two hosts at one device, or a host and its device: only the EDGE links. A device has no path to itself. */
 function pathWithinDevice(
   src: PathEnd,
   dst: PathEnd,
@@ -312,14 +312,15 @@ const devicePoint = ({ elementId, port }: HostLocation) => ({ port, device: elem
 const edgeLink = (src: object, dst: object): string =>
   JSON.stringify({ src, dst, type: "EDGE", state: "ACTIVE" });
 
-/** A link costs 1; `surcharge` is what INDIRECT links cost beyond that. */
+/** The JSON of a path. A link costs 1; `surcharge` is the additional cost of INDIRECT links. */
 function pathJson(links: readonly string[], surcharge: number, dialect: Dialect): string {
   const shown = links.map((json) => dialect.entity("links", json));
   return `{"cost":${dialect.cost(links.length + surcharge)},"links":[${shown.join(",")}]}`;
 }
 
 /**
- * Ids of the union are rendered one by one: in a large network there may be as many as there are links.
+ * The explanation of paths, or of why there is none. The ids of the devices and links that paths use are rendered one by
+ * one, because there may be as many as the network has links.
  */
 function* pathExplanationRepresentation(
   context: RequestContext,
@@ -333,7 +334,7 @@ function* pathExplanationRepresentation(
   const { state } = found;
   const { view, memory } = context;
   memory.hold(state);
-  // Which links count as lost depends on the time of the revision.
+  // Which links count as lost depends on the time of the revision, so every revision is another version.
   const follows = isParted(found) ? followRevision : followPaths;
   return {
     info: {
@@ -360,8 +361,8 @@ interface Found {
 }
 
 /**
- * Where there is no path, the links that were removed are those of the list of problems, which is kept up to date. That may
- * be of a later revision by now, and so is then the explanation.
+ * If there is no path, the removed links are those of the list of problems, which is kept up to date. If that list is of a
+ * later revision by then, the explanation is of that revision too.
  */
 function* findNow(
   { history, view, problems }: RequestContext,
@@ -389,7 +390,7 @@ function* findThen(
   return { found, lost };
 }
 
-/** What a link that was removed takes in memory. */
+/** Estimated memory of a link that was removed. */
 const LINK_BYTES = 1000;
 
 function* unionChunks(

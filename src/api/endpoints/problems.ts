@@ -1,7 +1,7 @@
 /**
- * The representation of what is wrong with the network. The list depends on the revision, on the time, because some problems
- * are listed for a limited one, and on how much history the node has. So its digest is a part of the key, of the version and
- * of a cursor: a page is of the list that the first one was of, or of none.
+ * The representation of the problems of the network, which are not HTTP problems. The list depends on the revision, on the
+ * time, because some problems are listed for a limited time, and on how much history the node has. So the key, the current
+ * version and the cursor contain its digest: all pages of a walk show the same list, or the cursor is expired.
  */
 import Type from "typebox";
 import { PROBLEMS_FORMAT, PROBLEMS_FORMATS } from "../../formats/formats.ts";
@@ -26,10 +26,10 @@ import { jsonList } from "./json-list.ts";
 import { nextTarget } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
 
-/** No list has it. */
+/** A version that no list has. */
 const NO_VERSION = -1;
 
-/** The list that a page is of, and the number of problems before it. */
+/** The list that a page belongs to, and the number of problems before the page. */
 interface Place {
   readonly list: ProblemList;
   readonly after: number;
@@ -92,7 +92,7 @@ export const listProblems: Endpoint<object> = {
   openapi: { typeName: "Problems", streamSchema: Type.String() },
 };
 
-/** `target` is the request target: the `Link` to the next page repeats it. */
+/** The representation of the list. `target` is the request target, which the `Link` to the next page repeats. */
 function* problemsRepresentation(
   context: RequestContext,
   query: ParsedQuery,
@@ -143,7 +143,7 @@ function* problemsRepresentation(
 const textsOf = (problems: readonly ListedProblem[]): Paced<string> =>
   mapInSteps(problems, COST.key, ({ text }) => text);
 
-/** Made apart from the representation, which it must not refer to. */
+/** Returns a function that returns the current version. It is created in its own scope, because it must not refer to the list. */
 const followVersion = (problems: Problems, revision: number, digest: string) => (): number =>
   problems.isNewest({ revision, digest }) ? revision : NO_VERSION;
 

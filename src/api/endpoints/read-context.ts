@@ -1,4 +1,4 @@
-/** What every read is made from: the current view, its history and its log. All three belong to the same network. */
+/** The context of every read: the current view, its history and its log, all of the same network. */
 import type { MemoryAccount } from "../../lib/memory-budget.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
 import type { Steps } from "../../lib/steps.ts";
@@ -16,29 +16,29 @@ export interface ReadContext {
   readonly view: View;
   readonly history: History;
   readonly log: Log;
-  /** The problems of the network, which are no HTTP problems. */
+  /** The problems of the network, which are not HTTP problems. */
   readonly problems: Problems;
-  /** Everything that grows with the network runs on it. */
+  /** Runs all work whose time grows with the network. */
   readonly scheduler: Scheduler;
-  /** What cannot be drawn in steps is drawn there. */
+  /** Renders drawings in a thread, because they cannot be drawn in steps. */
   readonly drawings: Drawings;
 }
 
 export type ReadLimits = Pick<ServerLimits, "pageLimit" | "paths">;
 
-/** The same for one request, which is answered in the dialect of its path. */
+/** The context of one request, with the dialect of its path. */
 export interface RequestContext extends ReadContext {
-  /** Counts what the response keeps in memory: captured states, and what grows with the network. */
+  /** Counts the memory that the response holds: captured states, and data whose size grows with the network. */
   readonly memory: MemoryAccount;
   readonly dialect: Dialect;
   readonly limits: ReadLimits;
   /** The revisions that `at`, `since` and `diff` name. */
   readonly revisions: NamedRevisions;
   /**
-   * Waits for a revision that another node may have, and throws a `Problem` when it does not come in time. Returns false at
-   * once where no other node writes.
+   * Waits for a revision that another node may have, and throws a `ProblemDetails` if the view does not reach it in time.
+   * Returns false at once if no other node writes.
    */
   readonly awaitRevision: (revision: number) => Steps<boolean>;
-  /** What streams send, shared by those that are at the same position. */
+  /** The chunks that streams at the same position share. */
   readonly chunks: SharedChunks;
 }

@@ -1,7 +1,7 @@
 /**
- * From a route and a request to the response: parses the query, negotiates the format, resolves the revisions that the query
- * names, and then renders the representation or opens the event stream, in steps. Throws a `ProblemDetails` for a query that is not
- * valid.
+ * Produces the response to a request and its route: parses the query, negotiates the format, resolves the revisions that the
+ * query names, and then renders the representation or opens the event stream, in steps. Throws a `ProblemDetails` if the
+ * query is not valid.
  */
 import type { Format } from "../../formats/formats.ts";
 import { IterableBodySource } from "../../http1/body-source.ts";
@@ -40,8 +40,8 @@ import { awaitRevision, REVISION_WAIT_MS } from "./revision-wait.ts";
 import type { Route } from "./routing.ts";
 
 /*
- * Splits and percent-decodes the query string of a request target. What the parameters mean is decided in src/query.
- * Text that cannot be decoded is a problem: guessing could turn a filter into another one.
+ * Splits and percent-decodes the query string of a request target. src/query interprets the parameters. Text that cannot be
+ * decoded is rejected, because guessing could turn a filter into another one.
  */
 
 const MAX_PARAMETERS = 100;
@@ -93,13 +93,13 @@ export interface ReadHandlerOptions {
   readonly streams: SseHub;
   readonly renderer: BodyRenderer;
   readonly limits: ReadLimits;
-  /** Whether other nodes write to the log: then a revision that is not here may exist. */
+  /** Whether other nodes write to the log, so that a revision may exist that this node has not reached. */
   readonly isClustered: boolean;
   readonly clock: Clock;
 }
 
 export interface ReadOutcome {
-  /** Undefined for an event stream, which no other client can share. */
+  /** The prepared response; undefined for an event stream or a forwarded response, which are not cached. */
   readonly prepared: PreparedResponse | undefined;
   readonly response: Response;
 }
@@ -124,8 +124,8 @@ export class ReadHandler {
   }
 
   /**
-   * `memory` is the account of the response. A look-up is complete within the call, because steps would cost it more than
-   * it does. A read that names a revision to come waits for it, for a short time.
+   * Reads. `memory` is the account of the response. The look-up of an entity is complete within the call, because steps would
+   * cost more than the look-up. A read that names a future revision waits for it for a short time.
    */
   read(route: Route, request: ReadRequest, memory: MemoryAccount): ResultOrSteps<ReadOutcome> {
     const { limits } = this.#options;
@@ -145,19 +145,19 @@ export class ReadHandler {
       : this.#readNow(read, revisions);
   }
 
-  /** Returns the fault of a revision that may come, and throws any other. */
+  /** Returns the fault of a revision that the view may still reach, and throws any other. */
   #resolve({ query, request, format }: ParsedRead): NamedRevisions | QueryFault {
     const { history, view } = this.#options.context;
     const needed = neededRevision(query, request);
     if (needed > view.revision) return notReached(needed, view.revision);
-    // A browser reconnects with the URL it started with. Its position is in the header, which therefore wins.
+    // A browser reconnects with the URL it started with and its position in the header, so the header takes precedence.
     const named = format.stream && request.lastEventId ? NOTHING_NAMED : query;
     const revisions = resolveRevisions(history, named);
     if (revisions instanceof QueryFault && !this.#mayCome(revisions)) throw problemOf(revisions);
     return revisions;
   }
 
-  /** A single node has every revision that exists. */
+  /** Whether the view may still reach the revision. A single node has every revision that exists. */
   #mayCome({ futureRevision }: QueryFault): boolean {
     return this.#options.isClustered && futureRevision !== undefined;
   }
@@ -180,7 +180,7 @@ export class ReadHandler {
     const { limits, streams } = this.#options;
     const { dialect } = request;
     const { view, history, log, scheduler, problems, drawings } = this.#options.context;
-    // Field by field: a spread takes longer than the look-up of an entity.
+    // The fields are listed, because a spread takes longer than the look-up of an entity.
     const context: RequestContext = {
       view,
       history,
@@ -245,10 +245,10 @@ export class ReadHandler {
       Vary: "Accept",
       "Gazetteer-Revision": String(since ?? context.view.revision),
       [LOG_HEADER]: context.log.id,
-      // A proxy that buffers would delay events.
+      // This header keeps a proxy from buffering, which would delay events.
       "X-Accel-Buffering": "no",
     };
-    // A body source, although it is never read: the length must be unknown, as it is for GET.
+    // HEAD gets a body source that is never read, because the length must be unknown as it is for GET.
     if (request.method === "HEAD" || since !== undefined) memory.release();
     if (request.method === "HEAD")
       return {
@@ -267,8 +267,8 @@ export class ReadHandler {
   }
 
   /**
-   * The revision that a client has, or why its stream begins again: a browser would give up for good if it got an error.
-   * On a node of a cluster a revision to come is waited for.
+   * The revision that a client has, or the reason why its stream begins again. It is not an error, because a browser would not
+   * reconnect after one. On a node of a cluster it waits for a future revision.
    */
   *#resolveEventId(history: History, id: string): Steps<number | ResetReason> {
     const { isClustered, clock } = this.#options;
@@ -300,7 +300,7 @@ function* completeResponse(
   return { prepared, response: yield* stepsOf(response) };
 }
 
-/** The revision that the view must have at least: the higher one of the parameter and the header. */
+/** The minimum revision that the view must have: the higher one of the parameter and the header. */
 function neededRevision({ minRevision = 0 }: ParsedQuery, { minRevision: header }: ReadRequest): number {
   if (header === null) return minRevision;
   return Math.max(minRevision, throwIfFault(parseMinRevision(header, "Gazetteer-Min-Revision")));

@@ -1,15 +1,15 @@
 /**
- * Waits, for a short time, until the view has a revision: a client that moves between nodes, or between processes, names
- * the revision that it has seen elsewhere. Such a read waits as its user on the scheduler, and no longer than its client.
+ * Waits for a short time until the view has a revision, because a client that moves between nodes or processes names the
+ * revision that it has seen elsewhere. Such a read waits on the scheduler, and no longer than its client does.
  */
 import type { Clock } from "../../lib/clock.ts";
 import { type Steps, waitFor } from "../../lib/steps.ts";
 import type { History } from "../../view/history.ts";
 
-/** How long a read waits for the revision that it names. */
+/** Time that a read waits for the revision that it names. */
 export const REVISION_WAIT_MS = 2_000;
 
-/** Whether the view has the revision by `deadline`, in monotonic milliseconds. */
+/** Whether the view reaches the revision before `deadline` (milliseconds of the monotonic clock). */
 export function* awaitRevision(
   history: History,
   revision: number,
@@ -22,12 +22,12 @@ export function* awaitRevision(
       reachesRevision(history, revision, clock, deadline - clock.monotonic(), over.signal),
     );
   } finally {
-    // Also when the client is gone.
+    // This ends the wait also when the client is gone.
     over.abort();
   }
 }
 
-/** Whether the view has the revision within that time. */
+/** Whether the view reaches the revision within `timeoutMs`. */
 export async function reachesRevision(
   history: History,
   revision: number,

@@ -1,7 +1,6 @@
 /**
- * From the path of a request to its endpoint. `controller` and `v1` are fixed; configured aliases mean the same as
- * `controller`, `onos` in a dialect of its own. Ids may be percent-encoded or not, so that an id that contains a slash may
- * span several segments.
+ * Finds the endpoint of a path. `controller` and `v1` are fixed. Configured aliases serve the same as `controller`; `onos`
+ * has a dialect of its own. Ids need not be percent-encoded, so an id that contains a slash may span several segments.
  */
 import { quote } from "../../lib/error-text.ts";
 import type { Prefixes } from "../onos/prefixes.ts";
@@ -9,7 +8,7 @@ import { ProblemDetails, UnknownPathProblem, UnknownResourceProblem } from "../r
 import { ENDPOINTS } from "./endpoints.ts";
 import { NegotiatedEndpoint } from "./negotiate.ts";
 
-/** A path that has an endpoint, and what it names. */
+/** The endpoint of a path, and the parameters in the path. */
 export interface Route {
   readonly endpoint: NegotiatedEndpoint;
   readonly params: unknown;
@@ -20,7 +19,7 @@ const VERSIONS = ["v1"];
 const literalSegments = (path: string): number =>
   path.split("/").filter((segment) => segment !== "" && !segment.includes("{")).length;
 
-/** The endpoints by the first segment after the version. A path with more literal segments is compared first. */
+/** The endpoints by the first segment after the version. Those with more literal segments are first. */
 const BY_RESOURCE: ReadonlyMap<string, readonly NegotiatedEndpoint[]> = Map.groupBy(
   ENDPOINTS.toSorted((a, b) => literalSegments(b.path) - literalSegments(a.path)).map(
     (endpoint) => new NegotiatedEndpoint(endpoint),
@@ -28,7 +27,7 @@ const BY_RESOURCE: ReadonlyMap<string, readonly NegotiatedEndpoint[]> = Map.grou
   ({ endpoint: { path } }) => path.split("/")[1] ?? "",
 );
 
-/** The routes of one segment. They are most of all requests, and need no splitting and decoding. */
+/** The routes that have one segment. Most requests use them, and they need no splitting and decoding. */
 const COLLECTIONS: ReadonlyMap<string, Route> = new Map(
   ENDPOINTS.flatMap(({ path }): [string, Route][] => {
     const segment = path.slice(1);
@@ -37,7 +36,7 @@ const COLLECTIONS: ReadonlyMap<string, Route> = new Map(
   }),
 );
 
-/** Undefined for a path that has no endpoint. Throws a `ProblemDetails` for a path that cannot be decoded, or names what is not valid. */
+/** Returns undefined for a path without an endpoint. Throws a `ProblemDetails` for a path that is not valid. */
 export function findRoute(path: string, prefixes: Prefixes): Route | undefined {
   const prefixEnd = segmentEnd(path, 1);
   if (!prefixes.has(path.slice(1, prefixEnd))) return undefined;
@@ -52,7 +51,7 @@ function segmentEnd(path: string, start: number): number {
   return slash < 0 ? path.length : slash;
 }
 
-/** Trailing slashes are ignored. */
+/** The decoded segments. Trailing slashes are ignored. */
 function splitSegments(resourcePath: string): string[] {
   const segments = resourcePath.split("/").map(decodeSegment);
   while (segments.length > 1 && segments.at(-1) === "") segments.pop();
@@ -76,7 +75,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** The problem of a path that nothing is at. */
+/** The problem of a path that does not exist. */
 export function unknownPath(path: string, prefixes: Prefixes, method: string): ProblemDetails {
   const [, prefix = "", version, resource, ...rest] = path.split("/");
   const dialect = prefixes.get(prefix);

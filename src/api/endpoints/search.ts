@@ -1,4 +1,4 @@
-/** The representation of a search: the best hits, each a device or host. */
+/** The representation of a search: the best hits, which are devices and hosts. */
 import Type from "typebox";
 import { HITS_FORMAT } from "../../formats/formats.ts";
 import type { Steps } from "../../lib/steps.ts";

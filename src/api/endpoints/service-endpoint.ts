@@ -1,4 +1,4 @@
-/** The type of the service's own paths, outside the versioned interface, and what they are served from. */
+/** The type of the service's own paths, outside the versioned interface, and the context that they are served from. */
 import type { Request } from "../../http1/request.ts";
 import type { Response } from "../../http1/response.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -18,30 +18,30 @@ import type { MapSource } from "./map-source.ts";
 import type { ReadContext } from "./read-context.ts";
 
 export interface ServiceEndpoint {
-  /** The path in the OpenAPI document; `matches` decides which requests it gets. */
+  /** The path in the OpenAPI document. `matches` decides which requests it serves. */
   readonly path: string;
-  /** Who may read it: everybody, users with the role `metrics` as well, or only those with the role `reader`. */
+  /** Who may read it: everybody, all users including those with the role `metrics`, or only users with the role `reader`. */
   readonly access: "public" | "metrics" | "reader";
   matches(path: string, service: ServiceContext): boolean;
-  /** Whether something is at a path that matches; always when left out. */
+  /** Whether a matching path exists. Without this function every matching path exists. */
   exists?(path: string): Promise<boolean>;
-  /** Undefined where nothing is at the path. Throws a `Problem` for what does not exist or cannot be read. */
+  /** Returns undefined, or throws a `ProblemDetails`, if the path does not exist. Throws one if it cannot be read. */
   respond(exchange: ServiceExchange): Response | Promise<Response | undefined>;
-  /** What to do instead of a request that writes; undefined for what is said everywhere. */
+  /** The advice in the response to a request that writes; undefined for the usual text. */
   readonly writeAdvice?: string;
-  /** Undefined for a path that is not part of the documented interface. */
+  /** The documentation; undefined for a path that is not part of the documented interface. */
   readonly openapi?: ServiceDocumentation;
 }
 
-/** A request to one of these paths. Its method reads, and who sent it may read it. */
+/** A request to one of these paths. Its method is GET or HEAD, and its sender may read the path. */
 export interface ServiceExchange {
   readonly service: ServiceContext;
   readonly request: Request;
   readonly path: string;
-  /** The user on the scheduler. */
+  /** The name of the user on the scheduler. */
   readonly owner: string;
   readonly signal: CancelSignal;
-  /** Whether the request has valid credentials: what is public is read without. */
+  /** Whether the request has valid credentials, which public paths do not need. */
   readonly isUser: boolean;
   readonly isStopping: boolean;
 }
@@ -51,11 +51,11 @@ export interface ServiceDocumentation extends EndpointText {
   readonly schema: Schema;
   readonly example: unknown;
   readonly headers: readonly HeaderName[];
-  /** Whether it has an entity tag and content encodings. */
+  /** Whether the response has an entity tag and content encodings. */
   readonly isFile?: boolean;
   /** The statuses of problems that not every path of the service has. */
   readonly problems?: readonly ProblemStatus[];
-  /** When the same body comes with the status 503. */
+  /** The description of when the same body has the status 503. */
   readonly unavailable?: string;
 }
 
@@ -63,34 +63,34 @@ export const FILE_HEADERS: readonly HeaderName[] = [...COMMON_HEADERS, "ETag", "
 
 export interface ServiceEndpointOptions {
   readonly version: string;
-  /** Path prefixes that mean the same as `controller`; `onos` in the dialect of ONOS. */
+  /** Path prefixes that serve the same as `controller`; `onos` does so in the dialect of ONOS. */
   readonly aliases: readonly string[];
-  /** Where the process listens. The server knows it. */
+  /** The address that the process listens on. The server sets it. */
   readonly address?: (() => { readonly host: string; readonly port: number }) | undefined;
   readonly limits: { readonly pageLimit: number };
   readonly context: ReadContext;
   readonly sources: () => readonly SourceReport[];
-  /** Source name → records that were not valid. */
+  /** Number of records that were not valid, by the name of the source. */
   readonly rejectedRecords: () => Readonly<Record<string, number>>;
   readonly site: StaticSite | undefined;
-  /** What the configuration gives the map, in the main process. */
+  /** The settings and metrics of the map from the configuration. Set only in the main process. */
   readonly map?: MapSource | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
-  /** When the server's certificate expires, in epoch milliseconds. */
+  /** The time when the server's certificate expires (epoch milliseconds). */
   readonly tlsExpiresAt?: (() => number) | undefined;
-  /** The reader processes, in the main process of a service that has some. */
+  /** The reader processes. Set only in the main process of a service that has some. */
   readonly readers?: ReaderMetrics | undefined;
-  /** The state of this node, in the main process of a node of a cluster. */
+  /** The state of this node. Set only in the main process of a node of a cluster. */
   readonly clusterStatus?: ClusterStatus | undefined;
-  /** All nodes of the cluster, as NATS has them now. In the main process of a node of a cluster. */
+  /** Reads all nodes of the cluster from NATS. Set only in the main process of a node of a cluster. */
   readonly clusterOverview?: (() => Promise<ClusterOverview>) | undefined;
   readonly clock: Clock;
 }
 
-/** What the endpoints of one process are served from. */
+/** The context that the endpoints of one process are served from. */
 export interface ServiceContext extends ServiceEndpointOptions {
   counters(): ProcessCounters;
   readonly forwards: ForwardMetrics | undefined;
-  /** The OpenAPI document with the limits of now. */
+  /** The OpenAPI document with the current limits. */
   openapi(): StaticFile;
 }

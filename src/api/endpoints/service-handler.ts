@@ -28,7 +28,7 @@ export class ServiceHandler {
     this.#prefixes = prefixes;
   }
 
-  /** The client is authenticated. Throws a `Problem` for a path or a method that does not exist. */
+  /** Responds to an authenticated client. Throws a `ProblemDetails` for a path or a method that does not exist. */
   async respond(
     request: Request,
     path: string,
@@ -58,7 +58,7 @@ export class ServiceHandler {
     throw unknownPath(path, this.#prefixes, method);
   }
 
-  /** Serves OPTIONS, which needs no credentials: throws a `Problem` for a path that does not exist. */
+  /** Throws a `ProblemDetails` for a path that does not exist. Used for OPTIONS, which needs no credentials. */
   async requirePath(path: string, method: string): Promise<void> {
     const endpoint = this.#find(path);
     const isThere = endpoint
@@ -71,7 +71,7 @@ export class ServiceHandler {
     return SERVICE_ENDPOINTS.find((endpoint) => endpoint.matches(path, this.service));
   }
 
-  /** Whether a file of the web page may be at the path. */
+  /** Whether the path can be that of a file of the web page. */
   #mayBeFile(path: string): boolean {
     return !isInterfacePath(path, this.#prefixes);
   }
@@ -80,7 +80,7 @@ export class ServiceHandler {
 const exists = async ({ exists: find }: ServiceEndpoint, path: string): Promise<boolean> =>
   find ? find(path) : true;
 
-/** The document is made again when the limit that it contains has changed. */
+/** Returns the OpenAPI document, which is generated again after a change of the limit that it contains. */
 function openapiFiles({ version, limits }: ServiceEndpointOptions): () => StaticFile {
   let made: { readonly file: StaticFile; readonly pageLimit: number } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-/** What the service says of itself to operators and programs: metrics, the nodes of its cluster, the OpenAPI document. */
+/** Endpoints about the service, for operators and programs: metrics, the nodes of its cluster, the OpenAPI document. */
 import Type from "typebox";
 import { ClusterOverview } from "../../model/cluster-overview.ts";
 import { metricsResponse } from "../metrics/metrics.ts";

@@ -1,18 +1,18 @@
 /**
- * The current version of a representation whose request names devices. It is current only while the names mean the same
- * devices as when it was rendered: an alias may move to another device, whose version may be the same number.
+ * The current version of a representation whose request names devices. It is valid only while the names mean the same
+ * devices as when it was rendered, because an alias may move to another device whose version is the same number.
  */
 import type { NetworkState, View } from "../../view/view.ts";
 import type { RepresentationInfo } from "../response/representation.ts";
 
 export type Versions = Pick<RepresentationInfo, "version" | "currentVersion">;
 
-/** No data has this version. */
+/** A version that no data has. */
 const NO_VERSION = -1;
 
 /**
- * `shown` is what `resolve` returned for the state that was rendered. It is resolved again when devices have changed since
- * then. `resolve` is kept with the version: it must not be made in a scope that refers to a state.
+ * Limits the validity of a version. `shown` is what `resolve` returned for the state that was rendered; it is resolved again
+ * when devices have changed. `resolve` is kept with the version, so it must not be created in a scope that refers to a state.
  */
 export function whileShown(
   { version, currentVersion }: Versions,

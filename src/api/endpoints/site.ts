@@ -1,4 +1,4 @@
-/** The pages for people: the map, and the documentation. The files that they load are no endpoints. */
+/** The pages for people: the map and the documentation. The files that they load are not endpoints. */
 import Type from "typebox";
 import type { HeaderName } from "../openapi/parts.ts";
 import { loadDocs } from "../site/load-docs.ts";
@@ -21,10 +21,10 @@ const HTML = {
   isFile: true,
 } as const;
 
-/** The files of the documentation are part of the package, and loaded at the first request. */
+/** The documentation, whose files are part of the package and are loaded at the first request. */
 const docs = createStaticSite(loadDocs);
 
-/** A trailing slash is the same page. */
+/** The path without a trailing slash, which names the same page. */
 const pageOf = (path: string): string => path.replace(/\/$/, "");
 
 export const getDocs: ServiceEndpoint = {

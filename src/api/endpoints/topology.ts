@@ -1,4 +1,4 @@
-/** The representations of the topology: counts as JSON, or the graph in a graph format; all of it, or with `around`. */
+/** The representations of the topology, or with `around` of a part of it: counts as JSON, or the graph in a graph format. */
 import Type from "typebox";
 import { type Format, formatsOf, INCIDENT_FORMAT, TIMELINE_FORMAT } from "../../formats/formats.ts";
 import { countHosts, deviceIdsOf, type TopologyGraph } from "../../formats/graph.ts";
@@ -112,7 +112,7 @@ export const getTopology: Endpoint<object> = {
   openapi: { typeName: "Topology" },
 };
 
-/** `owner` is the user for whom it may be drawn. */
+/** The representation of the topology. `owner` is the user for whom it may be drawn. */
 function* topologyRepresentation(
   { history, view, drawings, dialect, memory, revisions }: RequestContext,
   query: ParsedQuery,
@@ -121,7 +121,7 @@ function* topologyRepresentation(
 ): Steps<Representation> {
   const state = yield* stateAt(history, revisions.at);
   memory.hold(state);
-  // Resolved here and not in `render`: an unknown `around` must be a 400 whatever the condition of the request.
+  // `around` is resolved here and not in `render`, because an unknown one must be a 400 even if `If-None-Match` matches.
   const filtered = throwIfFault(yield* filterState(state, withoutDrift(query)));
   const drift = query.drift && throwIfFault(yield* filterState(state, query));
   if (drift && format.renderTopology) throw notInGraph();
@@ -141,7 +141,7 @@ function* topologyRepresentation(
   };
 }
 
-/** `drift` counts here and does not filter: the other counts and the graph are those without it. */
+/** The query without `drift`, which adds counts to the topology and does not filter the other counts and the graph. */
 const withoutDrift = (query: ParsedQuery): ParsedQuery =>
   query.drift ? { ...query, filters: [], includesMissing: false } : query;
 
@@ -153,7 +153,7 @@ interface Versioned {
   readonly versions: CollectionVersions;
 }
 
-/** The graph formats contain the revision itself, so they change with every revision. */
+/** The version of the topology. The graph formats contain the revision, so they change with every revision. */
 function versionOf(
   { revision, versions }: Versioned,
   { renderTopology }: Format,
@@ -224,7 +224,7 @@ function graphOf(filtered: FilteredState, topology: Topology): TopologyGraph {
   };
 }
 
-/** Selected and parsed each time it is read. */
+/** The entities of one kind. They are selected and parsed again each time they are iterated. */
 const entitiesOf = <K extends Kind>({ state, filters }: FilteredState, kind: K): Paced<Entities[K]> => ({
   [Symbol.iterator]: () =>
     mapPaced(select(state, kind, filters(kind)), ({ text }) => parseStored(kind, text)),
@@ -256,7 +256,7 @@ function* countNeighbourhood(filtered: FilteredState): Steps<{ topology: Topolog
   return { topology, graph };
 }
 
-/** How many changes there were in equal spans of time. */
+/** The representation of the number of changes in equal spans of time. */
 function timelineRepresentation({ history, log }: RequestContext, query: ParsedQuery): Representation {
   const { from, to, spans, oldest, loaded, newest } = throwIfFault(resolveTimeline(history, query));
   const info = {
@@ -276,14 +276,14 @@ function timelineRepresentation({ history, log }: RequestContext, query: ParsedQ
   };
 }
 
-/** The nearest incident before or after the moment of `at`. */
+/** The representation of the nearest incident before or after the moment of `at`. */
 function* incidentRepresentation(
   { history, view, log, revisions }: RequestContext,
   direction: Direction,
 ): Steps<Representation> {
   const { revision } = view;
   const from = revisions.at ?? revision;
-  // The history may be cut without a new revision.
+  // The history may be pruned without a new revision, so the key contains its beginning.
   const { oldest } = log.stats();
   const found = yield* findIncident(history, direction, from);
   const info = {

@@ -1,10 +1,10 @@
-/** What is forwarded now, and what was: for the limits, for `/metrics`, and to log a failure once. */
+/** Counts of open and completed forwarded requests: for the limits, for `/metrics`, and to log a failure once. */
 import { Quota, type QuotaLimits } from "../../lib/quota.ts";
 
 export interface ForwardMetrics {
   /** Number of requests that are being forwarded. */
   readonly open: number;
-  /** Responses by source and status. 502 stands for a controller that did not respond or refused the credentials. */
+  /** Number of responses by source and status. 502 means a controller that did not respond or refused the credentials. */
   responses(): readonly { readonly source: string; readonly status: number; readonly count: number }[];
   bytes(): ReadonlyMap<string, number>;
 }
@@ -37,14 +37,14 @@ export class ForwardCounters implements ForwardMetrics {
     this.#bytes.set(source, (this.#bytes.get(source) ?? 0) + bytes);
   }
 
-  /** Whether the failure is the first since the last success. */
+  /** Marks a source as failing. Returns whether the failure is the first since the last success. */
   beginFailure(source: string): boolean {
     const isNew = !this.#failing.has(source);
     this.#failing.add(source);
     return isNew;
   }
 
-  /** Whether it had failed before. */
+  /** Marks a source as working. Returns whether it was failing before. */
   endFailure(source: string): boolean {
     return this.#failing.delete(source);
   }

@@ -1,26 +1,26 @@
 /**
- * The path of a request that may be forwarded, by whole decoded segments. What is matched is what is sent: the path for
- * the controller is encoded again from the decoded segments, so that no other reading of the client's bytes can lead it to
- * another resource. A path that two servers could understand differently is none.
+ * Parses the path of a request that may be forwarded into decoded segments. The path for the controller is encoded again
+ * from the segments that were matched, so that the controller cannot interpret the client's bytes as another resource. A
+ * path that two servers could interpret differently is not forwarded.
  */
-/** The alias under which programs of ONOS find what they know. */
+/** The alias that serves programs written for ONOS. */
 export const FORWARDED_PREFIX = "onos";
 const PATH_START = `/${FORWARDED_PREFIX}/`;
 const VERSION = "v1";
 
 export interface ForwardPath {
-  /** As `forward` of a source spells it: `flows` is `/onos/v1/flows`, `/onos/sadis` another context of ONOS's server. */
+  /** The resource as in the key `forward` of a source: `flows` for `/onos/v1/flows`, or `/onos/sadis` for another web context. */
   readonly resource: string;
-  /** Every segment after the version, or after the context, percent-encoded, without a slash at the beginning. */
+  /** The segments after the version, or after the context, percent-encoded, without a slash at the beginning. */
   readonly path: string;
-  /** ONOS changes its state when it gets this, although it is a GET: it is never forwarded. */
+  /** Whether ONOS changes its state when it receives this GET, so that it is never forwarded. */
   readonly writes: boolean;
 }
 
 /**
- * The GETs of ONOS 2.7 and its applications that write, after `/onos/`; `*` is any segment. Of `v1` these are all whose code
- * calls something that changes state: `mastership` itself spreads the masters anew, `next` takes an id. Those of the
- * applications for OpenStack, Kubernetes and KubeVirt are alike, and are matched in every context.
+ * The paths after `/onos/` of the GETs of ONOS 2.7 and its applications that write; `*` is any segment. For `v1` these are
+ * all whose code changes state: `mastership` rebalances the masters, `next` allocates an id. Those of the applications for
+ * OpenStack, Kubernetes and KubeVirt are alike, and are matched in every context.
  */
 const WRITING_READS: readonly (readonly string[])[] = [
   [VERSION, "flowobjectives", "next"],
@@ -36,14 +36,14 @@ const WRITING_READS: readonly (readonly string[])[] = [
   ["*", "ipam", "*"],
 ];
 
-/** `path` has no query. Undefined for every path outside ONOS's interfaces, and for one that cannot be forwarded. */
+/** Parses a path without query. Returns undefined for a path outside ONOS's interfaces, and for one that cannot be forwarded. */
 export const parseForwardPath = (path: string): ForwardPath | undefined => parsePath(path, holdsSubjects);
 
-/** The same for all that ONOS has: connect points and keys of intents have slashes too, although they are not forwarded. */
+/** Parses any path of ONOS, including those with slashes in connect points and keys of intents, which are not forwarded. */
 export const parseOnosPath = (path: string): ForwardPath | undefined =>
   parsePath(path, (before) => before.length > 1);
 
-/** `mayHaveSlashes` is called for each segment, with those before it. */
+/** `mayHaveSlashes` is called for each segment with the segments before it. */
 function parsePath(
   path: string,
   mayHaveSlashes: (before: readonly string[]) => boolean,
@@ -71,17 +71,17 @@ function parsePath(
 const matches = (pattern: readonly string[], segments: readonly string[]): boolean =>
   pattern.length === segments.length && pattern.every((part, i) => part === "*" || part === segments[i]);
 
-/** Ports and hosts, whose ids have a slash, are subjects of ONOS's network configuration. */
+/** Whether the next segment can be a subject of ONOS's network configuration, such as a port or host, whose ids have a slash. */
 const holdsSubjects = ([context, first, second]: readonly string[]): boolean =>
   context === VERSION && first === "network" && second === "configuration";
 
 /**
- * Servers differ in what they do with these: a slash or a backslash may separate segments, `;` begins parameters that some
- * remove (`..;`), and `%` is left only where something was encoded twice.
+ * Characters that servers interpret differently: a slash or a backslash may separate segments, `;` begins parameters that
+ * some servers remove (`..;`), and `%` remains only if something was encoded twice.
  */
 const AMBIGUOUS = /[/\\;%\x00-\x1f\x7f]/;
 
-/** With `hasSlashes` the segment may contain slashes, but nothing that leads out of it where they separate segments. */
+/** Decodes a segment. With `hasSlashes` it may contain slashes, but no part that leads out of it if slashes separate segments. */
 function decodeSegment(text: string, hasSlashes: boolean): string | undefined {
   let segment: string;
   try {
@@ -94,6 +94,6 @@ function decodeSegment(text: string, hasSlashes: boolean): string | undefined {
   return isDots || parts.some((part) => AMBIGUOUS.test(part)) ? undefined : segment;
 }
 
-/** These stand in a path as they are (RFC 3986, 3.3). Ids of devices have colons, and are easier to read with them. */
+/** Encodes a segment. The characters that a path may contain (RFC 3986, 3.3) stay readable, such as the colons of device ids. */
 const encodeSegment = (segment: string): string =>
   encodeURIComponent(segment).replace(/%(?:3A|40|2C|2B|3D|24|26)/g, decodeURIComponent);

@@ -1,29 +1,29 @@
 /**
- * The contract between the HTTP interface and the controllers that reads are forwarded to. The interface knows neither
- * their addresses nor their credentials.
+ * The contract between the HTTP interface and the controllers that reads are forwarded to. The interface has neither their
+ * addresses nor their credentials.
  */
 
 export interface Forwarder {
-  /** Nothing is forwarded. */
+  /** Whether nothing is forwarded. */
   readonly isEmpty: boolean;
-  /** The controller that has the resource, as `ForwardPath` names it; undefined when none is configured. */
+  /** The controller that has the resource of a `ForwardPath`; undefined if none is configured. */
   targetOf(resource: string): ForwardTarget | undefined;
 }
 
 export interface ForwardTarget {
-  /** The name of its source. */
+  /** The name of the controller's source. */
   readonly source: string;
-  /** Of a response body. */
+  /** Maximum size of a response body. */
   readonly maxResponseBytes: number;
-  /** Never rejects. The consumer must read `chunks` to their end, or call `close`. */
+  /** Sends a request. Never rejects. The consumer must read `chunks` to their end, or call `close`. */
   request(request: ForwardRequest): Promise<ForwardResult>;
 }
 
 export interface ForwardRequest {
   readonly method: "GET" | "HEAD";
-  /** After the version, without a slash at its beginning, with the query. */
+  /** The path after the version, without a slash at its beginning, and the query. */
   readonly path: string;
-  /** Lower-case names. */
+  /** The headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }
@@ -33,14 +33,14 @@ export type ForwardResult =
       readonly ok: true;
       readonly status: number;
       readonly headers: Headers;
-      /** Decoded. Rejects with an error when the controller fails, is silent for too long, or the request is aborted. */
+      /** The decoded body. It rejects if the controller fails, sends nothing for too long, or the request is aborted. */
       readonly chunks: AsyncGenerator<Uint8Array, void, void>;
-      /** Ends the connection to the controller. */
+      /** Closes the connection to the controller. */
       close(): void;
     }
   | {
       readonly ok: false;
       readonly code: string;
-      /** For the operator: it may name the controller's address. */
+      /** A message for the operator, which may contain the controller's address. */
       readonly message: string;
     };

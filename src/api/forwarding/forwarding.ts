@@ -1,8 +1,8 @@
 /**
  * Forwards GET and HEAD of resources that this service does not have to the controller that has them, and streams the
- * response back. Each forward counts against its user and the service, in number and in memory, and ends with its client.
- * The client gets no address, credential or error text of the controller. Those are for the log, once for each failure
- * that begins.
+ * response back. The number and the memory of forwarded requests are limited per user and in total, and a request is
+ * aborted when its client is gone. The client gets no address, credential or error text of the controller. The error text
+ * is logged when a controller begins to fail.
  */
 
 import { AsyncBodySource } from "../../http1/body-source.ts";
@@ -28,21 +28,21 @@ import { FORWARDED_PREFIX, parseForwardPath } from "./forward-path.ts";
 import type { Forwarder, ForwardResult, ForwardTarget } from "./forwarder.ts";
 
 /*
- * The body of a forwarded response: chunks of the controller, read no faster than the client reads. It ends with an error,
- * which closes the client's connection, when the controller fails, sends more than allowed, or another number of bytes
- * than its head says: the client must not take a part for the whole, nor the rest for another response.
+ * The body of a forwarded response: chunks of the controller, read no faster than the client reads. If the controller
+ * fails, sends more than allowed, or sends another number of bytes than its head declares, the body ends with an error,
+ * which closes the client's connection. The client must not treat a part as the whole, nor the rest as another response.
  */
 
 interface ForwardedBodyOptions {
   readonly chunks: AsyncGenerator<Uint8Array, void, void>;
   readonly maxBytes: number;
-  /** As the head says; undefined when it does not. */
+  /** The length that the head declares; undefined if it declares none. */
   readonly length: number | undefined;
   readonly onBytes: (bytes: number) => void;
   readonly onComplete: () => void;
-  /** For the operator. */
+  /** Called with the reason of a failure, which is shown to the operator. */
   readonly onFailure: (reason: string) => void;
-  /** Called once, whatever ends the body. */
+  /** Called once when the body ends for any reason. */
   readonly onClose: () => void;
 }
 
@@ -70,10 +70,10 @@ function createForwardedBody(options: ForwardedBodyOptions): AsyncBodySource {
 }
 
 /*
- * The headers that pass between a client and a controller: lists of those that do, in both directions, because a header
- * that nobody thought of must not pass. The client's credentials and cookies stay here, and so do the controller's.
+ * The headers that are passed between a client and a controller. In both directions only listed headers are passed, so that
+ * no unexpected one is. Credentials and cookies of the client and of the controller are never passed.
  *
- * `Via` (RFC 9110, 7.6.3) has one entry for each Gazetteer that has forwarded the request, so that a loop of them ends.
+ * `Via` (RFC 9110, 7.6.3) has one entry for each Gazetteer that has forwarded the request, so that a loop is detected.
  */
 
 const REQUEST_HEADERS: ReadonlySet<string> = new Set([
@@ -85,7 +85,7 @@ const REQUEST_HEADERS: ReadonlySet<string> = new Set([
   "range",
 ]);
 
-/** As they are spelled in the response. */
+/** The response headers that are passed, as they are written in the response. */
 const RESPONSE_HEADERS = [
   "Accept-Ranges",
   "Allow",
@@ -101,13 +101,13 @@ const RESPONSE_HEADERS = [
 const MAX_VALUE_LENGTH = 4096;
 const SENDABLE = /^[\t\x20-\x7e]*$/;
 
-/** The response is for this user: whatever the controller says, no shared cache may store it. */
+/** Headers that replace those of the controller, because no shared cache may store a response for one user. */
 const OWN_HEADERS = { "Cache-Control": "private, no-cache" };
 
 const VIA_ENTRY = /^1\.1 (gazetteer-[\w-]{1,64})$/;
 const MAX_HOPS = 8;
 
-/** `logId` identifies this service. Throws a `ProblemDetails` when the request was forwarded from here before. */
+/** The headers for the controller. `logId` identifies this service. Throws a `ProblemDetails` if the request is in a loop. */
 function forwardedRequestHeaders(request: Request, logId: string): Record<string, string> {
   const { list } = request.headers;
   const connectionOptions = listItems(request.header("connection")).map((name) => name.toLowerCase());
@@ -117,7 +117,7 @@ function forwardedRequestHeaders(request: Request, logId: string): Record<string
     if (!REQUEST_HEADERS.has(name) || connectionOptions.includes(name)) continue;
     headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
   }
-  // Bytes are counted and bounded as they arrive, so they must not grow afterwards.
+  // The body must not be compressed, because its bytes are counted and limited as they arrive.
   return { accept: "*/*", ...headers, "accept-encoding": "identity", via: viaOf(request, logId) };
 }
 
@@ -136,7 +136,7 @@ function viaOf(request: Request, logId: string): string {
 const listItems = (value: string | null): string[] =>
   value === null ? [] : value.split(",").map((item) => item.trim());
 
-/** Without the length, which is that of the body as the controller sent it. */
+/** The headers for the client, without the length, which may differ if the body is decoded. */
 function forwardedResponseHeaders(headers: globalThis.Headers): Record<string, string> {
   const returned: Record<string, string> = {};
   for (const name of RESPONSE_HEADERS) {
@@ -146,20 +146,20 @@ function forwardedResponseHeaders(headers: globalThis.Headers): Record<string, s
   return { ...returned, ...OWN_HEADERS };
 }
 
-/** The length of the body as it is sent on; undefined when it is not known. */
+/** The length of the body that the client gets; undefined if it is not known. */
 function forwardedLength(headers: globalThis.Headers): number | undefined {
   const length = headers.get("content-length");
   const isDecoded = headers.has("content-encoding") || headers.has("transfer-encoding");
   return length !== null && !isDecoded && /^\d{1,15}$/.test(length) ? Number(length) : undefined;
 }
 
-/** A controller that goes on sending a little is cut off after so long. */
+/** Maximum duration of a forwarded request, for a controller that keeps sending a little. */
 const MAX_DURATION_MS = 600_000;
 /** An estimate of the buffers of a connection to a controller. */
 const CONNECTION_BYTES = 128 * 1024;
 
 export interface ForwardingOptions {
-  /** Undefined in a reader process, which relays to the main process. */
+  /** The controllers; undefined in a reader process, which relays to the main process. */
   readonly forwarder?: Forwarder | undefined;
   readonly aliases: readonly string[];
   readonly limits: Pick<ServerLimits, "forwards" | "forwardsPerUser">;
@@ -168,7 +168,7 @@ export interface ForwardingOptions {
   readonly logger: Logger;
 }
 
-/** Undefined where nothing is forwarded. */
+/** Returns undefined if nothing is forwarded. */
 export function createForwarding(options: ForwardingOptions, memory: MemoryBudget): Forwarding | undefined {
   const { forwarder, aliases } = options;
   return forwarder && aliases.includes(FORWARDED_PREFIX)
@@ -177,8 +177,8 @@ export function createForwarding(options: ForwardingOptions, memory: MemoryBudge
 }
 
 /**
- * Forwards a request. Rejects with a `ProblemDetails` when the request is refused, or the controller fails before it responds,
- * and with `Cancelled` when the client is gone.
+ * Forwards a request. Rejects with a `ProblemDetails` if the request is refused or the controller fails before it responds,
+ * and with `Cancelled` if the client is gone.
  */
 export type Forward = (request: Request, connection: ConnectionInfo, user: string) => Promise<ReadOutcome>;
 
@@ -205,7 +205,7 @@ export class Forwarding {
     this.#memory = memory;
   }
 
-  /** Undefined when the path is not forwarded. What this service has itself is never forwarded. */
+  /** Returns undefined if the path is not forwarded. Resources of this service are never forwarded. */
   find(path: string): Forward | undefined {
     if (this.#forwarder.isEmpty) return undefined;
     const parsed = parseForwardPath(path);
@@ -268,7 +268,7 @@ export class Forwarding {
     });
   }
 
-  /** The signal aborts when the client goes away, or after the longest time. `end` must be called once. */
+  /** The signal aborts when the client is gone, or after the maximum duration. `end` must be called once. */
   #begin(source: string, user: string, connection: ConnectionInfo): { signal: AbortSignal; end: () => void } {
     const { clock } = this.#options;
     const abort = new AbortController();
@@ -333,10 +333,10 @@ export class Forwarding {
   }
 }
 
-/** Of the service, not of the client: the credentials that it does not have are not those that the client sent. */
+/** Statuses about the credentials that the service sent to the controller. They would mislead a client about its own ones. */
 const CREDENTIAL_STATUSES = [401, 403, 407];
 
-/** Why the client gets a problem, in words for it; undefined when it gets the response. */
+/** The reason, as shown to the client, why it gets a problem; undefined if it gets the response. */
 function refusalOf(received: ForwardResult, maxBytes: number): string | undefined {
   if (!received.ok) return FAILURES[received.code] ?? "did not respond as it should";
   const { status } = received;

@@ -1,8 +1,8 @@
 /**
- * Forwards a request of a reader process to the main process, over a Unix socket, and streams the response back: status,
- * headers and bytes unchanged.
+ * Relays a request of a reader process to the main process over a Unix socket, and streams the response back with its
+ * status, headers and bytes.
  *
- * A response of a revision that this process has not reached yet is held until it has. Otherwise a client could see a
+ * A response of a revision that this process has not reached yet is delayed until it has. Otherwise a client could see a
  * new revision, and an older one with its next request on the same connection.
  */
 import { AsyncBodySource } from "../../http1/body-source.ts";
@@ -17,7 +17,7 @@ import { ProblemDetails } from "../response/problem.ts";
 
 type FetchResponse = globalThis.Response;
 
-/** Throws a `ProblemDetails` when the main process does not respond. `user` is the one that this process has authenticated. */
+/** Relays a request of `user`, whom this process has authenticated. Throws a `ProblemDetails` without a response in time. */
 export type Relay = (
   request: Request,
   clientAddress: string,
@@ -25,10 +25,10 @@ export type Relay = (
   signal?: AbortSignal,
 ) => Promise<Response>;
 
-/** The percent-encoded name of that user. It counts only beside the credentials of the service's own processes. */
+/** The header with the percent-encoded name of the user. It is valid only with the credentials of the service's own processes. */
 export const RELAYED_USER_HEADER = "gazetteer-relayed-user";
 
-/** RFC 9110, 7.6.1: headers of one connection, not of the message. */
+/** Headers that belong to one connection and not to the message (RFC 9110, 7.6.1). */
 const HOP_BY_HOP_HEADERS = [
   "connection",
   "keep-alive",
@@ -40,7 +40,7 @@ const HOP_BY_HOP_HEADERS = [
   "transfer-encoding",
   "upgrade",
 ];
-/** Headers of the connection, of a request body, which is not forwarded, or that name client and user in the client's words. */
+/** Headers of the connection or of the body, which is not relayed, and those that a client could use to impersonate another. */
 const NOT_FORWARDED = [
   ...HOP_BY_HOP_HEADERS,
   "host",
@@ -51,7 +51,7 @@ const NOT_FORWARDED = [
   "x-forwarded-for",
   RELAYED_USER_HEADER,
 ];
-/** The server of this process adds its own. */
+/** Headers that are not returned to the client, because the server of this process adds its own. */
 const NOT_RETURNED = [
   ...HOP_BY_HOP_HEADERS,
   "date",
@@ -60,15 +60,15 @@ const NOT_RETURNED = [
   "cross-origin-resource-policy",
   STALE_HEADER.toLowerCase(),
 ];
-/** As the server of this process spells it: it adds its own to a response without one. */
+/** The name as the server of this process writes it, which adds its own policy to a response without this header. */
 const POLICY = "Content-Security-Policy";
-/** `fetch` gives names in lower case. The handler looks these up as this service spells them, and would add them again. */
+/** The names that `fetch` returns in lower case and the handler looks up in this spelling; otherwise it would add them again. */
 const SPELLINGS = new Map([POLICY, LOG_HEADER].map((name) => [name.toLowerCase(), name]));
 const CATCH_UP_TIMEOUT_MS = 5_000;
-/** A path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
+/** Matches a path with `.` or `..`, which `fetch` would normalise to another path. No resource has such a path. */
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
 
-/** `internalAuthorization` is the Authorization header of the service's own processes. */
+/** Creates the relay. `internalAuthorization` is the Authorization header of the service's own processes. */
 export function createRelay(
   socketPath: string,
   history: History,
@@ -113,7 +113,7 @@ function forwardedHeaders(request: Request, clientAddress: string): globalThis.H
     const name = list[i] ?? "";
     if (!NOT_FORWARDED.includes(name)) headers.append(name, list[i + 1] ?? "");
   }
-  // Without it, `fetch` adds an Accept-Encoding of its own.
+  // Without this header, `fetch` adds an Accept-Encoding of its own.
   if (!headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
   return headers;
 }
@@ -126,7 +126,7 @@ function toResponse({ status, headers, body }: FetchResponse): Response {
   const length = headers.get("content-length");
   if (length !== null) returned["Content-Length"] = length;
   const isEventStream = headers.get("content-type") === "text/event-stream";
-  // A reader can cancel the stream while a read is pending; an async iterator cannot.
+  // The code uses a reader, because it can cancel the stream while a read is pending and an async iterator cannot.
   const reader = body?.getReader();
   const bodySource =
     reader &&

@@ -1,4 +1,4 @@
-/** The limits that a request with valid credentials must pass before it is looked at. They hold for one process. */
+/** The limits that are applied to a request with valid credentials before it is handled. Each process has its own counts. */
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -9,19 +9,19 @@ import { ProblemDetails } from "../response/problem.ts";
 import { MAX_TARGET_BYTES, type ServerLimits } from "./server-limits.ts";
 
 /*
- * Load shedding: measures how late the event loop runs its timers. While it is too late, the request handler rejects new
- * requests, so that those in flight get their responses. `/metrics` shows the delays as a histogram.
+ * Load shedding: measures how late the event loop runs its timers. While the delay is too long, the request handler rejects
+ * new requests, so that those in flight get their responses. `/metrics` shows the delays as a histogram.
  */
 
 const MAX_LOOP_DELAY_MS = 2_000;
 const CHECK_INTERVAL_MS = 50;
 
 export class LoadShedder {
-  /** Seconds. */
+  /** The delays of the event loop in seconds. */
   readonly delays = new Histogram();
   #shedding = false;
 
-  /** Whether new requests are to be rejected. */
+  /** Whether new requests must be rejected. */
   get shedding(): boolean {
     return this.#shedding;
   }
@@ -52,7 +52,7 @@ export class Admission {
   }
 
   /**
-   * Returns the headers that say how many requests are left. Throws a `ProblemDetails` when a limit is reached.
+   * Returns the headers that state how many requests are left. Throws a `ProblemDetails` if a limit is reached.
    */
   admit(
     request: Pick<Request, "target">,
@@ -67,8 +67,8 @@ export class Admission {
 }
 
 /**
- * Limits requests per second and user with a token bucket that holds the requests of one second. Every response carries
- * the `RateLimit` headers, so that a client can slow down before it is rejected.
+ * Limits requests per second and user with a token bucket that holds the requests of one second. Every response has the
+ * `RateLimit` headers, so that a client can slow down before it is rejected.
  */
 export class RateLimiter {
   readonly #limits: Pick<ServerLimits, "requestsPerSecond">;
@@ -88,7 +88,7 @@ export class RateLimiter {
     });
   }
 
-  /** Returns the headers for the response. Throws a `ProblemDetails` when the user has no requests left. */
+  /** Returns the headers for the response. Throws a `ProblemDetails` if the user has no requests left. */
   take(user: string): Readonly<Record<string, string>> {
     const { requestsPerSecond } = this.#limits;
     if (requestsPerSecond === 0) return NO_HEADERS;

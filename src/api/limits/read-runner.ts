@@ -1,6 +1,6 @@
 /**
- * Runs reads on the scheduler, within the budget of memory: refuses a read over the budget, counts what its response
- * holds, and releases it whatever becomes of the response.
+ * Runs reads on the scheduler, within the memory budget: refuses a read that exceeds the budget, counts the memory that its
+ * response holds, and releases it whether the response is sent or not.
  */
 import { isBodySource } from "../../http1/body-source.ts";
 import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../../lib/memory-budget.ts";
@@ -24,7 +24,7 @@ export class ReadRunner {
     this.#budget = budget;
   }
 
-  /** Most reads are complete within the call. Throws a `ProblemDetails` for one that is refused. */
+  /** Runs a read. Most are complete within the call. Throws a `ProblemDetails` if the read is refused. */
   run(route: Route, request: ReadRequest, signal: CancelSignal): ReadOutcome | Promise<ReadOutcome> {
     const { user, owner } = request;
     if (user !== INTERNAL_USER && !this.#budget.admits(user)) throw overBudget();
@@ -54,7 +54,7 @@ async function later(pending: Promise<ReadOutcome>, memory: MemoryAccount): Prom
   }
 }
 
-/** A read on the scheduler. Its first step is the whole of most reads; the others go on in steps of their own. */
+/** A read on the scheduler. Most reads complete in the first step; the others continue in their own steps. */
 class Read implements Runnable<ReadOutcome> {
   readonly #handler: ReadHandler;
   readonly #route: Route;
@@ -90,8 +90,8 @@ export const overBudget = (): ProblemDetails =>
   );
 
 /**
- * Counts the response of a read. Its account stays open while its body is produced: then a chunk is reserved, or the read is
- * refused. The body releases the account at its end, and an event stream by itself.
+ * Counts the response of a read. If its body is produced while it is sent, the account stays open and memory for one chunk
+ * is reserved, or the read is refused. The body releases the account at its end; an event stream releases it itself.
  */
 function account({ prepared, response }: ReadOutcome, memory: MemoryAccount): void {
   const { body } = response;

@@ -3,7 +3,7 @@
 /** The longest path and query of a request, in bytes. */
 export const MAX_TARGET_BYTES = 8192;
 
-/** Read at each use: the values change when the service reloads its configuration. */
+/** The configured limits. They must be read at each use, because a reload of the configuration changes them. */
 export interface ServerLimits {
   readonly headerBytes: number;
   readonly connections: number;

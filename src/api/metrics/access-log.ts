@@ -1,7 +1,7 @@
 /**
- * The access log: one JSON line for each response, to a file or to standard output. Lines are collected in memory and
- * written once a second, off the path of requests. While the disk is slower than the requests, lines beyond
- * `MAX_BUFFERED_BYTES` are dropped and counted: a request never waits for its line.
+ * The access log: one JSON line for each response, written to a file or to standard output. Lines are collected in memory
+ * and written once a second, so that a request never waits for its line. While the disk is slower than the requests, lines
+ * beyond `MAX_BUFFERED_BYTES` are dropped and counted.
  *
  * The file is opened for appending, so that several processes may share it. `reopen` follows a rotation.
  */
@@ -11,14 +11,14 @@ import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
 
 export interface AccessEntry {
-  /** Absent where the credentials were missing or wrong. */
+  /** The name of the user; undefined if the credentials were missing or wrong. */
   readonly user: string | undefined;
   readonly method: string;
   readonly target: string;
   readonly status: number;
-  /** Of the body. */
+  /** The number of bytes of the body. */
   readonly bytes: number;
-  /** From the request to its response being ready, or to the end of a streamed one; 0 for a response from the cache. */
+  /** Time from the request until its response is ready, or until the end of a streamed one; 0 for one from the cache. */
   readonly ms: number;
   readonly id: string;
   readonly address: string;
@@ -48,7 +48,7 @@ export class AccessLog {
     this.#logger = logger;
   }
 
-  /** Lines that were not written. */
+  /** Number of lines that were not written. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -60,18 +60,18 @@ export class AccessLog {
     }
     const time = new Date(this.#clock.now()).toISOString();
     const rounded = Math.round(ms * 1000) / 1000;
-    // JSON escapes what could end the line.
+    // JSON escapes the characters that could end the line.
     const line = `${JSON.stringify({ time, user, method, target, status, bytes, ms: rounded, id, address })}\n`;
     this.#lines.push(line);
     this.#bufferedLength += line.length;
   }
 
-  /** The next write opens the file again: it was renamed. */
+  /** Makes the next write open the file again, after a rotation has renamed it. */
   reopen(): void {
     this.#mustReopen = true;
   }
 
-  /** Writes until the signal aborts, and once more then. */
+  /** Writes once a second until the signal aborts, and then once more. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(FLUSH_INTERVAL_MS, signal);

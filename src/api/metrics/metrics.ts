@@ -1,4 +1,4 @@
-/** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read when it is requested. */
+/** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read at each request. */
 import type { Response } from "../../http1/response.ts";
 import { type HistogramCounts, LATENCY_BOUNDS } from "../../lib/histogram.ts";
 import type { Steps } from "../../lib/steps.ts";
@@ -13,12 +13,12 @@ import type { ReadContext } from "../endpoints/read-context.ts";
 import type { ForwardMetrics } from "../forwarding/forward-counters.ts";
 import { addCounters, type ProcessCounters } from "./process-counters.ts";
 
-/* Prometheus' text format (0.0.4): one family of samples as text. */
+/* Rendering of one family of samples in Prometheus' text format (0.0.4). */
 
 type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 
-/** A single number is one sample without labels. */
+/** The samples of a family. A number is a single sample without labels. */
 type Samples = number | readonly Sample[];
 
 const gauge = (name: string, help: string, samples: Samples): string =>
@@ -32,7 +32,7 @@ function renderFamily(name: string, type: "gauge" | "counter", help: string, sam
   return `${header(name, type, help)}${list.map((sample) => renderSample(name, sample)).join("")}`;
 }
 
-/** Each count of a bucket includes those of the buckets before. */
+/** Renders a histogram. In the text format the count of a bucket includes those of all lower buckets. */
 function histogram(
   name: string,
   help: string,
@@ -164,7 +164,7 @@ function* usageFamilies({ requests, usage }: ProcessCounters): Generator<string>
   );
 }
 
-/** Responses from the cache take microseconds and are not measured: to read a clock would be a part of their cost. */
+/** Adds the responses from the cache, which take microseconds and are not measured because reading a clock costs too much. */
 function withUnmeasured(measured: HistogramCounts | undefined, total: number): HistogramCounts {
   const counts = measured?.counts ?? [];
   const unmeasured = total - counts.reduce((sum, n) => sum + n, 0);
@@ -174,36 +174,36 @@ function withUnmeasured(measured: HistogramCounts | undefined, total: number): H
 
 export interface MetricsInput {
   readonly context: ReadContext;
-  /** Of this process. */
+  /** The counters of this process. */
   readonly counters: ProcessCounters;
   readonly sources: readonly SourceReport[];
-  /** Source name → records that were not valid. */
+  /** Number of records that were not valid, by the name of the source. */
   readonly rejectedRecords: Readonly<Record<string, number>>;
   readonly version: string;
   readonly readers?: ReaderMetrics | undefined;
   readonly configReload?: ConfigReloadMetrics | undefined;
-  /** When the server's certificate expires, in epoch milliseconds. */
+  /** The time when the server's certificate expires (epoch milliseconds). */
   readonly tlsExpiresAt?: number | undefined;
   readonly forwards?: ForwardMetrics | undefined;
   readonly map?: Pick<MapSource, "queryCounts"> | undefined;
   readonly cluster?: ClusterStatus | undefined;
-  /** Epoch milliseconds. */
+  /** The current time (epoch milliseconds). */
   readonly now: number;
 }
 
-/** The start counts as the first reload. */
+/** The result of reloads of the configuration. The start counts as the first reload. */
 export interface ConfigReloadMetrics {
   /** Whether the last reload was applied. */
   readonly successful: boolean;
-  /** When a configuration was last applied, in epoch milliseconds. */
+  /** The time when a configuration was last applied (epoch milliseconds). */
   readonly succeededAt: number;
 }
 
-/** The reader processes beside this one. */
+/** The metrics of the reader processes. */
 export interface ReaderMetrics {
-  /** How many processes are configured and how many are alive, this one included. */
+  /** Number of processes that are configured and that are alive, this one included. */
   count(): { readonly configured: number; readonly alive: number };
-  /** The sum over all readers, ended ones included. */
+  /** The sum of the counters of all reader processes, including ended ones. */
   counters(): ProcessCounters;
 }
 
@@ -212,7 +212,7 @@ const HEADERS = {
   "Cache-Control": "no-store",
 };
 
-/** In steps: the clusters are computed after each change of the graph. */
+/** Runs in steps, because the clusters are computed again after each change of the graph. */
 export function* metricsResponse(input: MetricsInput): Steps<Response> {
   const graph = yield* input.context.view.capture().linkGraph();
   const clusters = yield* graph.clusterCount();
@@ -262,7 +262,7 @@ function* networkFamilies({ context: { view }, version }: MetricsInput, clusters
 function* sourceFamilies({ sources, rejectedRecords }: MetricsInput): Generator<string> {
   const perSource = (value: (source: SourceReport) => number) =>
     sources.map((source): Sample => [{ source: source.name, kind: source.kind }, value(source)]);
-  // Only the node that runs a source knows: so the others have no sample, and an alert on 0 is right on every node.
+  // Only the node that runs a source has a sample of it, so that an alert on 0 is right on every node.
   const perRunningSource = (value: (source: SourceReport) => number) =>
     perSource(value).filter((_, i) => sources[i]?.status !== "standby");
   yield gauge(
@@ -288,7 +288,7 @@ function* sourceFamilies({ sources, rejectedRecords }: MetricsInput): Generator<
   yield* sourceSpecificFamilies(sources);
 }
 
-/** The metrics that sources count for themselves: one family a kind and name. */
+/** The metrics that sources count themselves, with one family for each kind of source and name. */
 function* sourceSpecificFamilies(sources: readonly SourceReport[]): Generator<string> {
   const samplesByFamily = new Map<string, Sample[]>();
   for (const { name, kind, metrics = {} } of sources) {
@@ -348,7 +348,7 @@ function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
   yield* usageFamilies(total);
 }
 
-/** Only where TLS is configured. */
+/** The families about TLS, which exist only if TLS is configured. */
 function* tlsFamilies({ counters, readers, tlsExpiresAt }: MetricsInput): Generator<string> {
   if (tlsExpiresAt === undefined) return;
   yield gauge(
@@ -364,7 +364,7 @@ function* tlsFamilies({ counters, readers, tlsExpiresAt }: MetricsInput): Genera
   );
 }
 
-/** Only where the alias `onos` is configured, under which requests are forwarded. */
+/** The families about forwarding, which exist only if the alias `onos` is configured, under which requests are forwarded. */
 function* forwardFamilies({ forwards }: MetricsInput): Generator<string> {
   if (!forwards) return;
   yield counter(
@@ -380,7 +380,7 @@ function* forwardFamilies({ forwards }: MetricsInput): Generator<string> {
   yield gauge("gazetteer_forwards_open", "Requests that are being forwarded.", forwards.open);
 }
 
-/** Only where metrics of the map are configured. */
+/** The families about the metrics of the map, which exist only if those are configured. */
 function* mapFamilies({ map }: MetricsInput): Generator<string> {
   const samples = Array.from(
     map?.queryCounts() ?? [],

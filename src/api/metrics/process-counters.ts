@@ -1,6 +1,6 @@
 /**
- * The counters of one process: responses by what was read and by status, shed requests, event streams, TLS handshakes. The main process
- * adds those of its readers to its own when it renders `/metrics`.
+ * The counters of one process: responses by read name and status, shed requests, event streams, TLS handshakes. The main
+ * process adds those of its reader processes to its own when it renders `/metrics`.
  */
 
 import type { ConnectionCounters } from "../../http1/handler.ts";
@@ -9,13 +9,13 @@ import type { SseHub } from "../stream/sse-hub.ts";
 import { addUsage, endedUsage, PerResponse, type UsageCounters, ZERO_USAGE } from "./usage-counters.ts";
 
 export interface ProcessCounters {
-  /** Responses by what was read and status. A key is `devices 200`. */
+  /** Number of responses by read name and status, with keys such as `devices 200`. */
   readonly requests: Readonly<Record<string, number>>;
   readonly shed: number;
   readonly streamsOpen: number;
   readonly streamsOpened: number;
   readonly streamsOverflowed: number;
-  /** Of all streams: those at the same position share them. */
+  /** Number of chunks rendered for all streams. Streams at the same position share a chunk. */
   readonly streamChunks: number;
   readonly tlsHandshakes: Readonly<HandshakeCounts>;
   readonly connectionsEvicted: number;
@@ -56,7 +56,7 @@ export function addCounters(a: ProcessCounters, b: ProcessCounters): ProcessCoun
   };
 }
 
-/** The counters of a process that has ended: what it had open is closed. */
+/** The counters of a process that has ended, whose streams are closed. */
 export const endedCounters = (counters: ProcessCounters): ProcessCounters => ({
   ...counters,
   streamsOpen: 0,
@@ -70,14 +70,14 @@ const addHandshakes = (a: HandshakeCounts, b: HandshakeCounts): HandshakeCounts 
   displaced: a.displaced + b.displaced,
 });
 
-/** Callers keep the object and increment it, which saves the look-up on every request. */
+/** A counter of responses. Callers keep the object and increment it, which saves the look-up on every request. */
 export interface ResponseCounter {
   count: number;
 }
 
 export class RequestCounters {
   readonly #responses = new PerResponse<ResponseCounter>(() => ({ count: 0 }));
-  /** Counted by the listener. */
+  /** Number of TLS handshakes by result, which the listener counts. */
   readonly tlsHandshakes = createHandshakeCounts();
   #shed = 0;
 

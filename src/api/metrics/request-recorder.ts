@@ -13,20 +13,20 @@ import type { ProblemCode } from "../response/problem.ts";
 import type { AccessEntry, AccessLog } from "./access-log.ts";
 import type { UsageRecorder } from "./usage-counters.ts";
 
-/** A response with what is recorded of it. */
+/** A response with the values that are recorded of it. */
 export interface RecordedResponse extends Response {
-  /** What was read: the label under which it is counted. */
+  /** The read name, the label under which the response is counted. */
   readonly read?: string;
   readonly problem?: ProblemCode;
 }
 
-/** Finds the address that a request comes from. It is looked up only when a line is written. */
+/** Finds the address that a request comes from. It is called only when a line is written. */
 export interface AddressFinder {
-  /** Undefined for the service's own processes. */
+  /** The address of the client; undefined for the service's own processes. */
   externalAddress(request: Request, connection: ConnectionInfo): string | undefined;
 }
 
-/** Refused because of what the user does, not because of what the request says. */
+/** The problems that count as refusals of a user: their cause is the user's role or load, not the content of the request. */
 const REFUSALS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   "forbidden",
   "too-many-requests",
@@ -72,7 +72,7 @@ export class RequestRecorder {
     return this.#log(this.#accessLog, request, response, { user, address, ms, id: exchange.id });
   }
 
-  /** A line for a response from the cache. It has no exchange, and no time of its own. */
+  /** Writes a line for a response from the cache, which has no exchange and whose time is not measured. */
   recordCached(
     { method, target }: Request,
     address: string | undefined,

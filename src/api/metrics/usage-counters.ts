@@ -1,6 +1,6 @@
 /**
- * Who uses how much: latencies by route and status, the delay of the event loop, logins, and what each user has cost. A
- * part of the counters of a process, in the form in which a reader process sends them to the main process.
+ * Counters of usage: latencies by route and status, the delay of the event loop, logins, and the resources that each user
+ * has used. They are a part of the counters of a process, in the form in which a reader process sends them to the main one.
  */
 import Type from "typebox";
 import { addHistograms, Histogram } from "../../lib/histogram.ts";
@@ -13,40 +13,40 @@ const Amount = Type.Number({ minimum: 0 });
 const Histograms = Type.Object({ counts: Type.Array(Count), sum: Amount });
 
 const UserCounters = Type.Object({
-  /** Time on the event loop. */
+  /** Time that the user's work took on the event loop. */
   loopSeconds: Amount,
-  /** Memory that exists now because of the user's responses. */
+  /** Memory that the user's responses hold now. */
   bytesHeld: Amount,
-  /** By the code of the problem. */
+  /** Number of refused requests by the code of the problem. */
   refusals: Type.Record(Type.String(), Count),
 });
 type UserCounters = DeepReadonly<Type.Static<typeof UserCounters>>;
 
 export const UsageCounters = Type.Object({
-  /** By what was read and status. A key is `devices 200`. Responses from the cache are not measured. */
+  /** Latencies by read name and status, with keys such as `devices 200`. Responses from the cache are not measured. */
   latency: Type.Record(Type.String(), Histograms),
   loopDelay: Histograms,
-  /** Steps on the scheduler that took longer than a slice may. */
+  /** Number of steps on the scheduler that took longer than a slice may take. */
   longSteps: Count,
-  /** First logins by outcome. */
+  /** Number of first logins by outcome. */
   logins: Type.Record(Type.String(), Count),
   users: Type.Record(Type.String(), UserCounters),
   accessLogDropped: Count,
 });
 export type UsageCounters = DeepReadonly<Type.Static<typeof UsageCounters>>;
 
-/** What the scheduler and the accounting of memory know of a user. */
+/** The usage of a user that the scheduler and the memory accounting measure. */
 export interface UserUsage {
   readonly user: string;
-  /** So far. */
+  /** Milliseconds on the event loop since the process started. */
   readonly loopMs: number;
-  /** Now. */
+  /** Memory that the user's responses hold now. */
   readonly bytesHeld: number;
 }
 
 const USER_OWNER = "user:";
 
-/** The users among the owners of the scheduler. */
+/** The usage of the users among the owners of the scheduler. */
 export function* userUsages(
   owners: Iterable<OwnerUsage>,
   bytesHeld: (user: string) => number = () => 0,
@@ -69,7 +69,7 @@ export const ZERO_USAGE: UsageCounters = {
 
 const ZERO_USER: UserCounters = { loopSeconds: 0, bytesHeld: 0, refusals: {} };
 
-/** By way of a Map, because a key may be any text, such as `__proto__`. */
+/** Adds the values with the same key. Uses a Map, because a key may be any text, such as `__proto__`. */
 function addRecords<T>(
   a: Readonly<Record<string, T>>,
   b: Readonly<Record<string, T>>,
@@ -100,7 +100,7 @@ export const addUsage = (a: UsageCounters, b: UsageCounters): UsageCounters => (
   accessLogDropped: a.accessLogDropped + b.accessLogDropped,
 });
 
-/** Of a process that has ended: what it counted stays, what it held is free. */
+/** The counters of a process that has ended: its counts stay, and the memory that it held is free. */
 export const endedUsage = (usage: UsageCounters): UsageCounters => ({
   ...usage,
   users: Object.fromEntries(
@@ -108,7 +108,7 @@ export const endedUsage = (usage: UsageCounters): UsageCounters => ({
   ),
 });
 
-/** One value for each read and status of a response. No text is built to find one: this happens for every response. */
+/** One value for each read name and status. A look-up builds no string, because it happens for every response. */
 export class PerResponse<T> {
   readonly #create: () => T;
   readonly #byRead = new Map<string, Map<number, T>>();
@@ -131,7 +131,7 @@ export class PerResponse<T> {
     return value;
   }
 
-  /** A key is `devices 200`. */
+  /** All values, with keys such as `devices 200`. */
   record<Mapped>(map: (value: T) => Mapped): Record<string, Mapped> {
     const record: Record<string, Mapped> = {};
     for (const [read, byStatus] of this.#byRead)
@@ -140,7 +140,7 @@ export class PerResponse<T> {
   }
 }
 
-/** Collects the counters of this process. Users and codes are bounded by the users file and the table of problems. */
+/** Collects the counters of this process. The users file and the table of problems bound the number of users and codes. */
 export class UsageRecorder {
   readonly #latency = new PerResponse(() => new Histogram());
   readonly #refusals = new Map<string, Map<string, number>>();

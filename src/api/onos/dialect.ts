@@ -1,8 +1,8 @@
 /**
- * A dialect: how one path prefix spells the interface. The resources, queries, formats and caches are the same in every
- * dialect. It decides which fields an entity has, how ids and ports are spelled, what the topology counts, which
- * parameters are ignored, and the shape of errors. Reads produce the interface's own JSON and pass it through the dialect
- * last, so that filters, indexes and history know nothing of it.
+ * A dialect is the variant of the interface under one path prefix. The resources, queries, formats and caches are the same
+ * in every dialect. The dialect decides which fields an entity has, how ids and ports are written, what the topology
+ * counts, which parameters are ignored, and the shape of errors. Reads produce the interface's own JSON and pass it through
+ * the dialect last, so that filters, indexes and history do not depend on it.
  */
 import type { Paced } from "../../lib/steps.ts";
 import type { Topology } from "../../model/entity.ts";
@@ -19,31 +19,31 @@ export interface ErrorBody {
 }
 
 export interface Dialect {
-  /** Begins the key of every representation, so that two dialects share neither entity tags nor cached bodies. */
+  /** The beginning of the key of every representation, so that two dialects share neither entity tags nor cached bodies. */
   readonly keyPrefix: string;
-  /** An entity contains its revision, so that its bytes differ in every revision. */
+  /** Whether an entity contains its revision, so that its bytes differ in every revision. */
   readonly showsRevision: boolean;
-  /** Whether it has the parameter `drift`, and entities that are missing. */
+  /** Whether it has the parameter `drift` and shows missing entities. */
   readonly showsDrift: boolean;
-  /** Whether a device may be given by its name, and lists have the parameter `name` and the order by it. */
+  /** Whether a device may be given by its name, and lists have the parameter `name` and can be sorted by name. */
   readonly acceptsNames: boolean;
-  /** Added to the error of a path that does not exist. */
+  /** Text that is added to the error of a path that does not exist. */
   readonly unknownPathHint: string;
-  /** The problem of a path that only the original of the dialect has. Its header `Allow` is the answer to OPTIONS. */
+  /** The problem of a path that only the imitated service has. The response to OPTIONS has its header `Allow`. */
   missingResource(method: string, path: string): UnknownResourceProblem | undefined;
-  /** What to do instead of a request that writes; undefined for what is said everywhere. */
+  /** The advice in the response to a request that writes; undefined for the usual text. */
   readonly writeAdvice: string | undefined;
-  /** The top-level fields that an entity has at most; undefined for all. */
+  /** The top-level fields that an entity can have; undefined for all. */
   fields(kind: Kind): readonly string[] | undefined;
   entity(kind: Kind, json: string): string;
-  /** The same page gives the same object every time, so that its compressed form is cached with it. */
+  /** Converts pages. The same page gives the same object every time, so that its compressed form is cached with it. */
   pages(kind: Kind, pages: readonly EncodedPage[]): Paced<EncodedPage>;
   deviceId(id: string): string;
-  /** The cost of a path, which is a whole number. */
+  /** The text of the cost of a path. `cost` is a whole number. */
   cost(cost: number): string;
-  /** `graph` is what `topology` counts. */
+  /** Converts the topology. `graph` is the graph that it counts. */
   topology(topology: Topology, graph: LinkGraph): Partial<Topology>;
-  /** The parameters that have a meaning. */
+  /** The parameters that are not ignored. */
   parameters(parameters: readonly QueryParameter[], set: ParameterSet): readonly QueryParameter[];
   error(problem: ProblemDetails, instance: string): ErrorBody;
 }

@@ -1,7 +1,7 @@
 /**
- * What ONOS 2.7 has under /onos/v1 and this service has not: the first segment of the path, and what is here in its place.
- * Such a read is "not implemented" and not "not found": programs take a 404 for an empty list, or for an entity that is
- * already gone. docs/from-onos.md has a row for each path.
+ * The resources that ONOS 2.7 has under /onos/v1 and this service does not have: the first segment of the path, and what
+ * this service has instead. Such a read is "not implemented" and not "not found", because programs interpret a 404 as an
+ * empty list, or as an entity that is already gone. docs/from-onos.md has a row for each path.
  */
 
 import { parseOnosPath } from "../forwarding/forward-path.ts";
@@ -38,10 +38,10 @@ const MISSING: ReadonlyMap<string, string> = new Map([
 
 const DOCS = "/docs/from-onos#what-only-onos-has";
 
-/** What to do instead of a request that writes: no configuration makes this service pass it on. */
+/** The advice in the response to a request that writes, which no configuration makes this service forward. */
 export const WRITE_ADVICE = `The key forward of a controller source passes on reads only: send this to ONOS itself; see ${DOCS}.`;
 
-/** The problem of a path that ONOS has and that is neither here nor forwarded; undefined for any other path. */
+/** The problem of a path that ONOS has and that is neither served here nor forwarded; undefined for any other path. */
 export function missingOnosResource(method: string, path: string): UnknownResourceProblem | undefined {
   const parsed = parseOnosPath(path);
   if (!parsed) return undefined;

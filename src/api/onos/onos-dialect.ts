@@ -1,10 +1,10 @@
 /**
- * The dialect of the alias `onos`: what ONOS 2.7 serves under /onos/v1, for programs whose JSON mappers reject unknown
- * fields. docs/from-onos.md lists what is the same and what is not; test/onos compares it with ONOS's own REST code.
+ * The dialect of the alias `onos`: it serves what ONOS 2.7 serves under /onos/v1, for programs whose JSON mappers reject
+ * unknown fields. docs/from-onos.md lists the differences; test/onos compares it with ONOS's own REST code.
  *
  * An entity is converted as text: the fields that Gazetteer adds come after those of ONOS, so that they are cut off
- * without parsing. Only an entity with an upper-case device id or a logical port is parsed. Each page is converted once
- * and kept as long as the page itself. Pages exist only for collections that were read under the alias.
+ * without parsing. Only an entity with an upper-case device id or a logical port is parsed. Each page is converted once,
+ * when it is first read under the alias, and the result is kept as long as the page itself.
  */
 import type { Entities } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
@@ -29,10 +29,10 @@ const FIELDS: Readonly<Record<Kind, readonly string[]>> = {
     "auxLocations", "annotations",
   ],
 };
-/** Before 1.14. The annotations are last in the JSON. */
+/** The fields of a host in ONOS before 1.14. The annotations stay last in the JSON. */
 const OLD_HOST_FIELDS = FIELDS.hosts.toSpliced(-1, 0, "location");
 
-/** The first field that ONOS does not have. An annotation may have the same name; the last one in the text is the field. */
+/** The first field that ONOS does not have. An annotation may have the same name, but the last match in the text is the field. */
 const FIRST_OWN_FIELD: Readonly<Record<Kind, string>> = {
   devices: ',"firstSeen":"',
   ports: ',"firstSeen":"',
@@ -51,7 +51,7 @@ const NEEDS_SPELLING: Readonly<Record<Kind, RegExp>> = {
 
 const deviceId = (id: string): string => id.toLowerCase();
 
-/** The end of a link, or a location. The end of a path may be a host: its id is in upper case, as in ONOS. */
+/** Converts the end of a link, or a location. The end of a path may be a host, whose id is in upper case as in ONOS. */
 const spellPoint = (point: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(point).map(([name, value]) => {
@@ -65,7 +65,7 @@ const SPELL: { readonly [K in Kind]: (entity: Entities[K]) => Record<string, unk
   ports: (port) => ({
     ...port,
     element: deviceId(port.element),
-    // Port lists are where ONOS writes this one in lower case.
+    // ONOS writes this port in lower case in port lists only.
     port: port.port === "local" ? port.port : port.port.toUpperCase(),
   }),
   links: (link) => ({ ...link, src: spellPoint(link.src), dst: spellPoint(link.dst) }),
@@ -77,9 +77,9 @@ const SPELL: { readonly [K in Kind]: (entity: Entities[K]) => Record<string, unk
   }),
 };
 
-/** ONOS reads these only together with a device. */
+/** Parameters that ONOS uses only together with `device`. */
 const NEEDS_DEVICE = ["port", "direction"];
-/** Ignored, as every parameter that ONOS does not know: they would show what ONOS does not. */
+/** Parameters of Gazetteer that are ignored like any other that ONOS does not know. */
 const OWN_PARAMETERS = ["drift", "explain", "name"];
 
 function parameters(
@@ -98,11 +98,11 @@ function parameters(
   return [...byName.values()];
 }
 
-/** Decided before the path is looked at, so that they are the same under every prefix. */
+/** Statuses that are decided before the path is evaluated, so that their body is the same under every prefix. */
 const COMMON_STATUSES = [401, 429, 431, 503];
 
 export interface OnosOptions {
-  /** Hosts have `location` too, as in ONOS before 1.14. */
+  /** Whether hosts also have `location`, as in ONOS before 1.14. */
   readonly hostLocation: boolean;
 }
 
@@ -117,7 +117,7 @@ export function createOnosDialect({ hostLocation }: OnosOptions): Dialect {
     return kind === "hosts" && !hostLocation ? own.replace(HOST_LOCATION, "") : own;
   }
 
-  /** Pauses after each page that was not converted before. */
+  /** Converts pages. Pauses after each page that was not converted before. */
   function* pages(kind: Kind, all: readonly EncodedPage[]): Generator<EncodedPage | undefined, void, void> {
     for (const page of all) {
       let result = converted.get(page);

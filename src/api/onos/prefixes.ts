@@ -4,7 +4,7 @@ import { createOnosDialect, type OnosOptions } from "./onos-dialect.ts";
 
 export type Prefixes = ReadonlyMap<string, Dialect>;
 
-/** Every alias but `onos` serves exactly what `controller` serves. */
+/** Creates the prefixes. Every alias except `onos` serves exactly what `controller` serves. */
 export const createPrefixes = (
   aliases: readonly string[],
   onos: OnosOptions = { hostLocation: false },
@@ -13,10 +13,10 @@ export const createPrefixes = (
     ["controller", ...aliases].map((prefix) => [prefix, prefix === "onos" ? createOnosDialect(onos) : PLAIN]),
   );
 
-/** The dialect of a path; outside the interface the plain one. */
+/** The dialect of a path. Paths outside the interface have the plain one. */
 export const dialectOf = (path: string, prefixes: Prefixes): Dialect => prefixes.get(prefixOf(path)) ?? PLAIN;
 
-/** Whether a path begins with one of the prefixes, whatever follows. */
+/** Whether a path begins with one of the prefixes. The rest of the path is not checked. */
 export const isInterfacePath = (path: string, prefixes: Prefixes): boolean => prefixes.has(prefixOf(path));
 
 function prefixOf(path: string): string {

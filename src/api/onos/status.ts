@@ -1,7 +1,7 @@
 /**
- * `/onos/v1/system` and `/onos/v1/cluster`, which many programs of ONOS read first: ONOS's fields, with what is true of this
- * service. They are no reads of the network, and only the main process knows what they say, so they are served beside the
- * interface, unless a controller source forwards them.
+ * `/onos/v1/system` and `/onos/v1/cluster`, which many programs for ONOS read first. They have ONOS's fields with the values
+ * of this service. They are service endpoints, because they do not read the network and only the main process has their
+ * values. If a controller source forwards them, they are not served here.
  */
 import { readdir } from "node:fs/promises";
 import { networkInterfaces, totalmem } from "node:os";
@@ -22,7 +22,7 @@ export type OnosStatusPath =
   | { readonly read: "nodes" }
   | { readonly read: "node"; readonly id: string };
 
-/** Undefined for every other path. */
+/** Returns undefined for every other path. */
 export function parseOnosStatusPath(path: string): OnosStatusPath | undefined {
   const parsed = parseForwardPath(path);
   if (parsed?.resource !== "system" && parsed?.resource !== "cluster") return undefined;
@@ -34,7 +34,7 @@ export function parseOnosStatusPath(path: string): OnosStatusPath | undefined {
 
 const UNKNOWN_ADDRESS = { host: "127.0.0.1", port: 0 };
 
-/** They are not part of the documented interface: docs/from-onos.md has them. */
+/** The endpoint of both paths. The OpenAPI document does not contain them; docs/from-onos.md describes them. */
 export const onosStatus: ServiceEndpoint = {
   path: "/onos/v1/{system,cluster}",
   access: "reader",
@@ -76,10 +76,10 @@ const jsonResponse = (body: object): Response => ({
   body: JSON.stringify(body),
 });
 
-/** A run of a node is called by the node's name, a dot, and what tells the runs apart. */
+/** The name of a node. The name of a run of it is the node's name, a dot, and a part that distinguishes the runs. */
 export const nameOfRun = (run: string): string => run.replace(/\.[^.]*$/, "");
 
-/** READY is complete, ACTIVE runs but lacks something, INACTIVE is lost. */
+/** The state of a node: READY is ready, ACTIVE runs but is not ready or has a failure, INACTIVE is lost. */
 type NodeState = "READY" | "ACTIVE" | "INACTIVE";
 
 /** A node as ONOS's ControllerNodeCodec writes it. */
@@ -93,7 +93,7 @@ export interface OnosNode {
 }
 
 export interface OwnNode {
-  /** Undefined where the node has none: then its address is its name, as in ONOS. */
+  /** The name of the node. Without one its address is its name, as in ONOS. */
   readonly name: string | undefined;
   readonly host: string;
   readonly port: number;
@@ -105,7 +105,7 @@ export function ownNode({ name, host, port, isReady }: OwnNode): OnosNode {
   return onosNode(name ?? ip, ip, port, isReady ? "READY" : "ACTIVE", Math.round(performance.timeOrigin));
 }
 
-/** A node that listens on every address is known to others by its name only. */
+/** Converts a node of the cluster. The `ip` of a node that listens on every address is its name. */
 export function clusterNode({ name, url, since, lostSince, trouble }: ClusterNode): OnosNode {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
@@ -138,7 +138,7 @@ export interface SystemInput {
   readonly topology: Topology;
 }
 
-/** The fields are in the order of ONOS. There are no flows and no intents here. */
+/** The response body of `system`, with the fields in the order of ONOS. This service has no flows and no intents. */
 export async function systemInfo({ version, logId, nodes, self, topology }: SystemInput): Promise<object> {
   const { devices, links, hosts, clusters } = topology;
   const rss = process.memoryUsage.rss();
@@ -160,7 +160,7 @@ export async function systemInfo({ version, logId, nodes, self, topology }: Syst
 
 let peakThreads = 0;
 
-/** The peak is that of all calls: nothing else counts threads. Only Linux tells how many there are. */
+/** The peak is the maximum over all calls, because nothing else counts threads. The number is known on Linux only. */
 async function countThreads(): Promise<object> {
   const live = await readdir("/proc/self/task").then(
     (names) => names.length,

@@ -1,20 +1,20 @@
 /**
- * Schemas as components of the OpenAPI document. A schema with an `$id` is the component of that name, and a reference to
- * it wherever it is nested, so that a generated client has one named type for it.
+ * Schemas as components of the OpenAPI document. A schema with an `$id` becomes the component of that name and is replaced
+ * by a reference wherever it is nested, so that a generated client has one named type for it.
  *
- * The rest is what generators expect and TypeBox writes otherwise:
- * - A map by `additionalProperties`, and the type of an enum.
- * - An object may have more fields than it states, unless it says otherwise. The interface only ever gains fields, and
- *   clients in Go and Java refuse those that they do not know where the document does not say so.
- * - The values of an enum have names that no other enum has: in Go they are constants of the whole package.
+ * The schemas of TypeBox are changed to what generators expect:
+ * - A map is written with `additionalProperties`, and an enum has a type.
+ * - An object may have more fields than it lists, unless its schema forbids it, because later versions of the interface add
+ *   fields, and generated clients in Go and Java reject unknown fields unless the document allows them.
+ * - The values of an enum have names that no other enum has, because in Go they are constants of the whole package.
  */
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A JSON schema, of TypeBox or written as an object. */
+/** A JSON schema, made by TypeBox or written as an object. */
 export type Schema = object;
 
-/** The name of a schema that is a component. */
+/** The name of a schema that is a component; undefined for any other. */
 export const schemaName = (schema: Schema): string | undefined =>
   "$id" in schema && typeof schema.$id === "string" ? schema.$id : undefined;
 
@@ -57,7 +57,7 @@ function renderComponent(name: string, schema: Schema): Json {
   };
 }
 
-/** `link-lost` is `LinkLost`, `ROADM_OTN` is `RoadmOtn`, and `-annotations.name`, of a descending order, `AnnotationsNameDescending`. */
+/** Converts `link-lost` to `LinkLost`, `ROADM_OTN` to `RoadmOtn`, and `-annotations.name` to `AnnotationsNameDescending`. */
 function variableName(value: string): string {
   const words = (value === value.toUpperCase() ? value.toLowerCase() : value).split(/[^a-zA-Z0-9]+/);
   const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
@@ -67,7 +67,7 @@ function variableName(value: string): string {
 /** The pattern of `Type.Record` with any text as its key. */
 const ANY_KEY = "^.*$";
 
-/** Without `$id`: it would make a schema the root of its own references. */
+/** Renders a schema without `$id`, which would make it the root of its own references. */
 function renderBody(schema: Schema): Json {
   const rendered: Record<string, unknown> = "enum" in schema ? { type: "string" } : {};
   for (const [key, value] of Object.entries(schema)) {

@@ -1,7 +1,7 @@
 /**
  * The OpenAPI 3.1 document, generated from the schemas and the tables of formats, parameters and problems, so that it
- * cannot differ from the code. `openapi.json` in the repository is its golden copy: every change of the interface is a
- * visible change of that file.
+ * cannot differ from the code. `openapi.json` in the repository is its golden copy, so that every change of the interface
+ * is visible as a change of that file.
  */
 
 import { TAGS } from "../endpoints/endpoint.ts";

@@ -1,6 +1,6 @@
 /**
- * The small network of all examples in the OpenAPI document. The entities have the types of the model, so that an example
- * cannot miss a field.
+ * The small network that all examples in the OpenAPI document show. The entities have the types of the model, so that no
+ * example can lack a field.
  */
 import type { Device, Host, Link, Port } from "../../model/entity.ts";
 

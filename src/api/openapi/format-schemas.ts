@@ -7,7 +7,7 @@ import { FIRST, HOST, LOG, NEWEST, SECOND } from "./example-network.ts";
 
 const capitalised = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** The graph formats in JSON: the members that every document of the format has. */
+/** The members that every document has, for the graph formats that are JSON. */
 const JSON_MEMBERS: Readonly<Record<string, Schema>> = {
   netjson: Type.Object({
     type: Type.Literal("NetworkGraph"),

@@ -1,6 +1,6 @@
 /**
- * The operations of the OpenAPI document, made from endpoints: one a path, GET. HEAD and OPTIONS are the same on every path
- * and described once, in the description of the document.
+ * The operations of the OpenAPI document, generated from endpoints. Each path has one operation, GET. HEAD and OPTIONS are
+ * the same on every path and described once, in the description of the document.
  */
 import type { Endpoint, EndpointText } from "../endpoints/endpoint.ts";
 import type { ServiceDocumentation, ServiceEndpoint } from "../endpoints/service-endpoint.ts";
@@ -24,7 +24,7 @@ interface Operation extends EndpointText {
   readonly headers: readonly HeaderName[];
   readonly content: Json;
   readonly responses: Json;
-  /** Whether it needs no credentials. */
+  /** Whether the operation needs no credentials. */
   readonly isPublic?: boolean;
 }
 
@@ -52,7 +52,7 @@ export function pathItem(operation: Operation): Json {
 
 const NOT_MODIFIED = { "304": { $ref: "#/components/responses/NotModified" } };
 
-/** The names in braces. */
+/** The names of the path parameters, which are in braces. */
 const pathParametersOf = (path: string): string[] =>
   Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = ""]) => name);
 
@@ -86,7 +86,7 @@ export function endpointPath(endpoint: Endpoint<unknown>): Json {
   });
 }
 
-/** The media types of all variants, each with its schema. `application/json` has one shape: that of the plain variant. */
+/** The media types of all variants, each with its schema. `application/json` has the schema of the plain variant only. */
 function contentOf({ variants, openapi }: Endpoint<unknown>): Json {
   const content: Record<string, Json> = {};
   for (const {
@@ -105,7 +105,7 @@ function contentOf({ variants, openapi }: Endpoint<unknown>): Json {
   return content;
 }
 
-/** The statuses of problems that every path of the service has that needs credentials. */
+/** The statuses of problems that every service path with credentials has. */
 const SERVICE_PROBLEMS: readonly ProblemStatus[] = [401, 403, 414, 421, 429, 431, 500, 503];
 
 export function servicePath(

@@ -1,7 +1,7 @@
 /**
  * The parameters of the OpenAPI document, from the tables that the query parser uses. A parameter that means the same on
- * every path is described once and referenced. No parameter has a `default`: some generated clients send defaults, and a
- * value may need another parameter beside it.
+ * every path is described once and referenced. No parameter has a `default`, because some generated clients send defaults,
+ * and a value may need another parameter with it.
  */
 import type { Kind } from "../../model/ids.ts";
 import { FIELD_NAMES, SCALAR_FIELDS, SORT_FIELDS } from "../../query/fields.ts";
@@ -13,10 +13,10 @@ import { type Json, renderSchema, type Schema } from "./components.ts";
 
 type AnyEndpoint = Endpoint<unknown>;
 
-/** `min-revision` is `MinRevision`. */
+/** Converts `min-revision` to `MinRevision`. */
 const capitalised = (name: string): string =>
   name.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
-/** The name of a component. Generators make a type of each, so it must not be the name of a schema, such as `Device`. */
+/** The name of a component. Generators create a type for each, so it must differ from the names of schemas, such as `Device`. */
 const componentName = (name: string): string => `${capitalised(name)}Parameter`;
 export const parameterRef = (name: string): Json => ({
   $ref: `#/components/parameters/${componentName(name)}`,
@@ -91,7 +91,7 @@ export function queryParameters(endpoint: AnyEndpoint): Json[] {
   return kind ? [...all, parameterRef("Annotation")] : all;
 }
 
-/** The schemas that the parameters of an endpoint use, where they have a name. */
+/** The schemas that the parameters of an endpoint use. */
 export const parameterSchemas = (endpoint: AnyEndpoint): Schema[] =>
   [...endpoint.parameters.byName].flatMap(([name, { row }]): Schema[] => {
     const schema = ownEnum(name, endpoint) ?? row?.schema;

@@ -97,7 +97,7 @@ export const PROBLEM_SCHEMA = Type.Object(
 );
 
 const CODES = Object.keys(PROBLEMS).filter((code): code is ProblemCode => code in PROBLEMS);
-/** The statuses that operations refer to. What is the same everywhere (405, 408, 505) stands in the description. */
+/** The statuses that operations refer to. Statuses that are the same for every path (405, 408, 505) are not listed. */
 const STATUSES = [400, 401, 403, 404, 406, 410, 414, 421, 429, 431, 500, 502, 503] as const;
 export type ProblemStatus = (typeof STATUSES)[number];
 const STATUS_HEADERS: Readonly<Record<number, readonly HeaderName[]>> = {
@@ -111,7 +111,7 @@ function exampleOf(code: ProblemCode | undefined): Json {
   return JSON.parse(problem.body("urn:uuid:0dd334c7-013b-4f86-8b6e-ff8f71ca373a"));
 }
 
-/** One response a status; the description lists its codes. */
+/** One response for each status. The description lists its codes. */
 export const PROBLEM_RESPONSES: Readonly<Record<string, Json>> = Object.fromEntries(
   STATUSES.map((status) => {
     const codes = CODES.filter((code) => PROBLEMS[code].status === status);
@@ -130,7 +130,7 @@ export const PROBLEM_RESPONSES: Readonly<Record<string, Json>> = Object.fromEntr
 export const problemRefs = (...statuses: readonly ProblemStatus[]): Json =>
   Object.fromEntries(statuses.map((status) => [String(status), responseRef(`Problem${status}`)]));
 
-/** One media type with its schema and, where there is one, an example. */
+/** One media type with its schema and an optional example. */
 export const mediaType = (schema: Schema, example?: unknown): Json => ({
   schema: renderSchema(schema),
   ...(example !== undefined && { example }),

@@ -1,4 +1,7 @@
-/** Counts what a body that is produced while it is sent has in the queue of its socket, and releases its account at its end. */
+/**
+ * Counts the bytes in the queue of a socket that belong to a body that is produced while it is sent, and releases the memory
+ * account of the body at its end.
+ */
 import type { BodySource } from "../../http1/body-source.ts";
 import { MAX_CHUNK_BYTES } from "../../http1/response-writer.ts";
 import type { MemoryAccount } from "../../lib/memory-budget.ts";
@@ -8,14 +11,14 @@ export class AccountedBody implements BodySource {
   readonly #source: BodySource;
   readonly #memory: MemoryAccount;
   readonly #isOwn: (chunk: Uint8Array) => boolean;
-  /** Bytes that the socket may not have accepted yet. */
+  /** Number of bytes that the socket may not have accepted yet. */
   #queuedBytes = 0;
-  /** Those of them that exist because of this body alone. */
+  /** Number of those queued bytes that are in memory because of this body alone. */
   #ownBytes = 0;
-  /** The writer reads on only when the socket has accepted everything before. */
+  /** Whether the writer calls `next` again only when the socket has accepted all queued bytes. */
   #isQueueComplete = false;
 
-  /** `isOwn` is false for a chunk that is in memory without this body: it is not counted. */
+  /** `isOwn` returns false for a chunk that would be in memory without this body too. Such a chunk is not counted. */
   constructor(source: BodySource, memory: MemoryAccount, isOwn: (chunk: Uint8Array) => boolean = () => true) {
     this.#source = source;
     this.#memory = memory;

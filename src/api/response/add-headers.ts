@@ -1,4 +1,4 @@
-/** Headers that are added to a finished response: rate limit and CORS. Two `Vary` headers become one list. */
+/** Adds the headers of the rate limit and of CORS to a finished response. Two `Vary` headers become one list. */
 import type { Response } from "../../http1/response.ts";
 
 export function addHeaders(response: Response, added: Readonly<Record<string, string>>): Response {

@@ -1,6 +1,6 @@
 /**
- * Produces a large body on the scheduler, as the user who requested it, a run of parts each time the consumer wants more.
- * Every byte of a body that is not whole in memory passes here or, where its compressed pages are joined, through
+ * Produces a large body on the scheduler for the user who requested it, one run of parts each time the consumer reads on.
+ * Every body that is not completely in memory is produced here or, if it consists of compressed pages, in
  * `gzip-fragments.ts`.
  */
 import type { BodySource } from "../../http1/body-source.ts";
@@ -9,26 +9,26 @@ import type { Scheduler } from "../../lib/scheduler.ts";
 import type { Arriving, Steps } from "../../lib/steps.ts";
 import { joinSmallParts } from "./chunks.ts";
 
-/** Where a body is produced: the user's share of the scheduler. */
+/** The scheduler, the user and the memory account that a body is produced with. */
 export interface ProducerScope {
   readonly scheduler: Scheduler;
   readonly owner: string;
-  /** Of the response. */
+  /** The memory account of the response. */
   readonly memory: MemoryAccount;
 }
 
-/** What a run renders, and what is reserved for a body that is produced while it is sent. */
+/** Number of bytes that a run renders, and that are reserved for a body that is produced while it is sent. */
 export const CHUNK_BYTES = 128 * 1024;
-/** What a run takes of parts that are in memory already. */
+/** Number of bytes in a run of parts that are in memory already. */
 export const SHARED_RUN_BYTES = 1024 * 1024;
 
-/** The next parts, at least one; undefined after the last ones. */
+/** The next parts of a body, at least one; undefined at its end. */
 export type Produced = readonly Uint8Array[] | undefined;
 
 export interface Producer {
-  /** Only after the run before is there. */
+  /** Produces the next run. Must be called only after the previous run is complete. */
   next(): Produced | Promise<Produced>;
-  /** A body that is closed is not produced any further. */
+  /** Whether the body is closed, so that it is not produced any further. */
   readonly aborted: boolean;
   close(): void;
 }
@@ -40,9 +40,9 @@ export class BodyProducer implements Producer {
   readonly #scheduler: Scheduler;
   readonly #chunks: Iterator<Uint8Array | undefined | Promise<unknown>>;
   readonly #runBytes: number;
-  /** The chunks of this body that are no parts of `chunks`, but copies. */
+  /** The parts of this body that are copies and not elements of `chunks`. */
   readonly #copies = new WeakSet<Uint8Array>();
-  /** Of the chunks that were counted already, because they were made before the first one was wanted. */
+  /** Number of bytes of the first chunks that are already counted in the memory account, because they were made before. */
   #countedBytes: number;
   #closed = false;
 
@@ -100,12 +100,12 @@ export class BodyProducer implements Producer {
 
 const NO_PARTS: readonly Uint8Array[] = [];
 
-/** A body that is sent as it is produced. At most one run is ready before the socket takes it. */
+/** A body that is sent as it is produced. At most one run is ready before the socket accepts it. */
 export class ProducedBody implements BodySource {
   readonly noTimeout = false;
   readonly #producer: Producer;
   #parts = NO_PARTS;
-  /** The next one of the parts. */
+  /** The index of the next part. */
   #at = 0;
   #hasEnded = false;
   #isProducing = false;

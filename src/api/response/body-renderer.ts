@@ -1,10 +1,11 @@
 /**
  * Renders representations to responses: entity tag, condition, content encoding and body. Rendering runs in steps. A body
- * up to 1 MB, or up to 24 MB where it is pages of the view, is made whole once, and shared by all its readers until its data
- * changes; a larger one is produced while it is sent. Nothing is rendered or compressed for a 304 or a cached body.
+ * up to 1 MB, or up to 24 MB if it consists of pages of the view, is rendered completely once and shared by all its readers
+ * until its data changes. A larger one is produced while it is sent. For a 304 or a cached body nothing is rendered or
+ * compressed, except what an entity tag by hash needs.
  *
- * A cached body is identified by its key (what was requested) and its entity tag: new data with the same bytes is not
- * compressed again.
+ * A cached body is identified by its key (what was requested) and its entity tag, so that new data with the same bytes is
+ * not compressed again.
  */
 import type { BodySource } from "../../http1/body-source.ts";
 import type { Response } from "../../http1/response.ts";
@@ -21,23 +22,23 @@ import { EntityTags, matchesEtag, type TaggedContent, type TagScope } from "./en
 import { gzipBody } from "./gzip-fragments.ts";
 import type { Content, Representation, RepresentationInfo } from "./representation.ts";
 
-/** Text and bytes can be sent again; a body source only once. */
+/** A body with the headers that rendering adds. Text and bytes can be sent again, a body source only once. */
 export interface RenderedBody {
   readonly body: string | Uint8Array | BodySource;
   readonly headers: Readonly<Record<string, string>>;
-  /** The memory of bytes that other responses share. */
+  /** The memory of the body if other responses share it. */
   readonly shared?: SharedMemory;
 }
 
-/** A representation in a content encoding. Its body is not encoded yet. */
+/** A representation with its entity tag and content encoding, whose body is not rendered yet. */
 export class PreparedResponse {
   readonly info: RepresentationInfo;
   readonly etag: string;
   readonly #renderer: BodyRenderer;
   readonly #encoding: ContentEncoding;
-  /** Undefined once the body is rendered. It refers to a state of the network, and the response cache keeps this object. */
+  /** Set until the body is rendered. It refers to a state of the network, which the response cache must not keep alive. */
   #representation: Representation | undefined;
-  /** Rendered for the tag; undefined once it is used. */
+  /** The content if it was rendered for the tag; undefined after it is used. */
   #content: Content | undefined;
 
   constructor(
@@ -54,7 +55,7 @@ export class PreparedResponse {
     this.#content = content;
   }
 
-  /** `Gazetteer-Revision` of a response that is sent at `revision`. */
+  /** The value of `Gazetteer-Revision` in a response that is sent at `revision`. */
   revisionHeader(revision: number): string {
     const { isPage, revision: ownRevision } = this.info;
     return String(isPage ? ownRevision : revision);
@@ -79,7 +80,7 @@ export class PreparedResponse {
     return headers;
   }
 
-  /** Once. */
+  /** Renders the body. Must be called at most once; a second call throws. */
   renderBody(scope: ProducerScope): ResultOrSteps<RenderedBody> {
     const representation = this.#representation;
     const content = this.#content;
@@ -88,34 +89,34 @@ export class PreparedResponse {
     return this.#renderer.renderBody(representation, this.#encoding, this.etag, content, scope);
   }
 
-  /** The body is not needed. */
+  /** Called instead of `renderBody` if the body is not needed. */
   discard(): void {
     if (this.#content) closeChunks(this.#content.chunks);
     this.release();
   }
 
-  /** Drops what the body is rendered from. */
+  /** Drops the data that the body is rendered from. */
   release(): void {
     this.#representation = undefined;
     this.#content = undefined;
   }
 }
 
-/** A smaller body costs less to render again than to cache. The response cache holds those that repeat. */
+/** Minimum size of a cached body. A smaller one is cheap to render again, and the response cache holds repeated ones. */
 const MIN_CACHED_BYTES = 16 * 1024;
-/** A larger body is produced while it is sent, and not cached. */
+/** Maximum size of a body that is rendered completely. A larger one is produced while it is sent and is not cached. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
-/** The same for pages of the view. They are not rendered, and all readers of a version share one copy. */
+/** The same limit for pages of the view, which need no rendering and of which all readers of a version share one copy. */
 const MAX_WHOLE_PAGES_BYTES = 24 * 1024 * 1024;
-/** What is copied of them between two pauses. */
+/** Number of bytes of pages that are copied between two pauses. */
 const COPIED_PER_STEP = 1024 * 1024;
 const MAX_CACHE_BYTES = 96 * 1024 * 1024;
-/** Counted for each cached body besides its bytes. */
+/** Bytes that are counted for each cached body in addition to its length. */
 const ENTRY_OVERHEAD_BYTES = 16 * 1024;
 
 /**
- * A whole body, which all responses of its version share. It is made by the first reader, and by whoever else waits for it:
- * each of them advances it. It is in the cache from the beginning, so that its memory is bounded while it is made.
+ * A complete body, which all responses of its version share. All readers that wait for it advance its steps. It is in the
+ * cache from the beginning, so that its memory is bounded while it is rendered.
  */
 class SharedBody implements SharedMemory {
   readonly etag: string;
@@ -158,7 +159,7 @@ class SharedBody implements SharedMemory {
       return bytes;
     } finally {
       this.#readers--;
-      // All its readers are gone: what is made of it must not keep the pages of an old state.
+      // If all its readers are gone, the incomplete body must not keep the pages of an old state in memory.
       if (this.#readers === 0 && this.#bytes === steps) this.#onAbandoned(this);
     }
   }
@@ -183,7 +184,7 @@ const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 export class BodyRenderer {
   readonly logId: string;
-  /** Of the tags of encoded bodies: another node of a cluster may compress the same bytes to others. */
+  /** The prefix of the tags of encoded bodies, which are weak in a cluster because nodes may compress bytes differently. */
   readonly encodedPrefix: "" | "W/";
   readonly #tags: EntityTags;
   readonly #cache = createBoundedCache<string, SharedBody>({
@@ -216,7 +217,7 @@ export class BodyRenderer {
     return new PreparedResponse(this, representation, encoding, yield* tagged);
   }
 
-  /** `content` is the rendered content, where there is one already. A text needs no encoding, no cache and no steps. */
+  /** Renders a body. `content` is the content if it is rendered already. A text that is not compressed needs no steps. */
   renderBody(
     representation: Representation,
     encoding: ContentEncoding,
@@ -244,7 +245,7 @@ export class BodyRenderer {
       if (content) closeChunks(content.chunks);
       return yield* cached.rendered(scope);
     }
-    // Dropped before rendering, so that the memory of the old body is free for the new one.
+    // The old body is dropped before rendering, so that its memory is free for the new one.
     if (cached) this.#cache.delete(cacheKey);
     const rendered = content ?? representation.render();
     const {
@@ -276,7 +277,7 @@ export class BodyRenderer {
     const isLargeCopy = isShared && !rest && bufferedBytes > COPIED_PER_STEP;
     const joined = isLargeCopy ? this.#joined(cacheKey, etag, headers, buffered, scope.memory) : undefined;
     if (joined) return yield* joined.rendered(scope);
-    // Pages are in memory in any case.
+    // Pages of the view are in memory anyway, so they are not counted.
     const ownBytes = persistent ? 0 : bufferedBytes;
     scope.memory.add(ownBytes);
     if (!rest && !isLargeCopy) return finish(yield* encode(joinBytes(buffered), encoding, scope.owner));
@@ -290,8 +291,9 @@ export class BodyRenderer {
   }
 
   /**
-   * The body of these pages, which another reader may have begun to join. Undefined where the network changes so often that
-   * too many bodies of former versions are being sent: then the pages, most of which all versions share, are sent as they lie.
+   * The joined body of these pages, which another reader may have begun to join. Undefined if the network changes so often
+   * that too many bodies of former versions are being sent. The pages, most of which all versions share, are then sent
+   * without a copy.
    */
   #joined(
     cacheKey: string,

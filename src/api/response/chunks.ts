@@ -1,11 +1,11 @@
-/** Bodies in chunks: reads a bounded number of bytes of one, and puts the parts together again. */
+/** Bodies in chunks: functions that read a bounded number of bytes of a body, and that join chunks. */
 import type { Arriving, Steps } from "../../lib/steps.ts";
 
 type ChunkIterator = Iterator<Uint8Array | undefined | Promise<unknown>>;
 
 export interface BufferedChunks {
   readonly buffered: readonly Uint8Array[];
-  /** The chunks that were not read; undefined when there are no more. */
+  /** The chunks that were not read; undefined if there are no more. */
   readonly rest: ChunkIterator | undefined;
 }
 
@@ -35,7 +35,7 @@ export function* bufferChunks(chunks: Arriving<Uint8Array>, maxBytes: number): S
   }
 }
 
-/** Not a generator: one that has not started does not end what it would have read. */
+/** Concatenates chunks. It is not a generator, because closing a generator that has not started would not close `rest`. */
 export function concatChunks(buffered: readonly Uint8Array[], rest: ChunkIterator): Arriving<Uint8Array> {
   const first = buffered.values();
   const iterator: ChunkIterator = {
@@ -51,7 +51,7 @@ export function concatChunks(buffered: readonly Uint8Array[], rest: ChunkIterato
   return { [Symbol.iterator]: () => iterator };
 }
 
-/** Ends the production of chunks that nobody reads any further. */
+/** Stops the production of chunks that are not read any further. */
 export function closeChunks(chunks: string | Arriving<Uint8Array>): void {
   if (typeof chunks !== "string") chunks[Symbol.iterator]().return?.();
 }
@@ -59,11 +59,14 @@ export function closeChunks(chunks: string | Arriving<Uint8Array>): void {
 export const sizeOf = (chunks: readonly Uint8Array[]): number =>
   chunks.reduce((sum, { length }) => sum + length, 0);
 
-/** A part of this size is worth a write of its own: to copy it would cost more. */
+/** Size from which a part is written separately, because copying it would cost more than another write. */
 const SMALL_BYTES = 16 * 1024;
 const MAX_JOINED_BYTES = 64 * 1024;
 
-/** The parts as they are, except that small ones are joined: the copy costs less than so many writes. `copies` gets what was joined. */
+/**
+ * Joins small parts, because copying them costs less than many writes. Other parts stay as they are. The joined parts are
+ * added to `copies`.
+ */
 export function joinSmallParts(parts: readonly Uint8Array[], copies: WeakSet<Uint8Array>): Uint8Array[] {
   const joined: Uint8Array[] = [];
   let small: Uint8Array[] = [];

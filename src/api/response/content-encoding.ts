@@ -1,6 +1,7 @@
 /**
- * Content encodings. A small body is encoded at once; any other off the event loop, by the runtime's asynchronous calls,
- * a few at a time and users in turn. A body that is not whole in memory is encoded chunk by chunk while it is sent.
+ * Content encodings. A small body is encoded synchronously. Any other is encoded off the event loop by the runtime's
+ * asynchronous calls, of which a few run at a time and users take turns. A body that is not completely in memory is encoded
+ * chunk by chunk while it is sent.
  */
 import { promisify } from "node:util";
 import {
@@ -25,22 +26,22 @@ export const GZIP_LEVEL = 5;
 const BROTLI_PARAMS = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 const ZSTD_LEVEL = 3;
 /**
- * Of a body that is encoded while it is sent: 256 kB. With the default windows, which are larger, a compressor has 12 MB
- * (Brotli) or 3.5 MB (Zstandard) for as long as its client reads, takes longer, and saves nothing on such bodies.
+ * The window for a body that is encoded while it is sent: 256 kB. With the larger default windows a compressor holds 12 MB
+ * (Brotli) or 3.5 MB (Zstandard) as long as its client reads, takes longer, and does not compress such bodies better.
  */
 const WINDOW_BITS = 18;
-/** Measured, for one body that is encoded while it is sent. */
+/** Measured memory of the compressor of one body that is encoded while it is sent. */
 const COMPRESSOR_BYTES: Readonly<Record<Compressed, number>> = {
   gzip: 700_000,
   zstd: 1_200_000,
   br: 2_500_000,
 };
-/** A larger body would take long on the event loop: this many bytes take some 0.3 ms. */
+/** Maximum size of a body that is encoded synchronously, which takes about 0.3 ms of the event loop. */
 const MAX_SYNC_BYTES = 16 * 1024;
-/** Compressions that run at once. More would only take processors from the event loop. */
+/** Number of compressions that run at once. More would only take processor time from the event loop. */
 const MAX_COMPRESSIONS = 2;
 
-/** Every compression off the event loop runs in its turn. */
+/** Limits the compressions off the event loop, in which users take turns. */
 export const compressions = new FairSemaphore(MAX_COMPRESSIONS);
 
 type Compressed = Exclude<ContentEncoding, "identity">;
@@ -48,14 +49,14 @@ type Compressed = Exclude<ContentEncoding, "identity">;
 const gzipBytes = promisify(gzip);
 const brotliBytes = promisify(brotliCompress);
 
-/** `owner` is the user on whose turn a larger body is compressed. */
+/** Encodes a body. `owner` is the user in whose turn a larger body is compressed. */
 export function* encode(bytes: Uint8Array, encoding: ContentEncoding, owner: string): Steps<Uint8Array> {
   if (encoding === "identity") return bytes;
   if (bytes.length <= MAX_SYNC_BYTES) return encodeSync(bytes, encoding);
   return yield* waitFor(compress(bytes, encoding, owner));
 }
 
-/** Off the event loop. */
+/** Compresses off the event loop. */
 export const compress = (bytes: Uint8Array, encoding: Compressed, owner: string): Promise<Uint8Array> =>
   compressions.run(owner, () => encodeAsync(bytes, encoding));
 
@@ -106,14 +107,14 @@ export function createEncodedBody(producer: BodyProducer, encoding: ContentEncod
   if (encoding === "identity") return new ProducedBody(producer);
   const compressor = createCompressor(encoding);
   producer.memory.add(COMPRESSOR_BYTES[encoding]);
-  /** What the compressor has written since it was last read: at most what one chunk becomes. */
+  /** The bytes that the compressor has written since the last read: at most those of one chunk. */
   let written: Uint8Array[] = [];
   let failure: Error | undefined;
   compressor.on("data", (bytes: Uint8Array) => written.push(bytes));
   compressor.on("error", (error: Error) => {
     failure = error;
   });
-  /** Ends what waits for the compressor: once it is destroyed, it calls nobody back. */
+  /** Rejects the promise that waits for the compressor, which calls no callback after it is destroyed. */
   let abandon = (_: Error) => {};
   const write = (chunk: Uint8Array) =>
     new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 /** CORS headers. Cross-origin reads are off until origins are configured, and then allowed for exactly those. */
 export interface Cors {
-  /** Headers for a response to a request with this Origin header. */
+  /** The headers of a response to a request with this Origin header. */
   headers(origin: string | null): Readonly<Record<string, string>>;
   preflightHeaders(origin: string | null): Readonly<Record<string, string>>;
 }

@@ -1,11 +1,11 @@
 /**
- * Strong entity tags. A tag changes when the bytes do. It is a hash of the bytes, so that it changes only then; a body
- * above 64 kB is not hashed, because it is rendered while it is sent, and has the version of its data as tag. That version
- * may change while the bytes stay the same. It never stays while the bytes change: it also changes with a removal, as the
- * highest revision of the remaining entities would not.
+ * Strong entity tags. A tag is a hash of the bytes, so that it changes exactly when the bytes change. A body above 64 kB is
+ * not hashed, because it may be rendered while it is sent; its tag is the version of its data. That version may change
+ * while the bytes stay the same, but it always changes with the bytes. It also changes with a removal, unlike the highest
+ * revision of the remaining entities.
  *
- * The tag of a version is remembered, so that a 304 for unchanged data renders nothing; except that of a text that is there
- * without steps, which takes less time to make than to remember. All parts of a tag survive a restart.
+ * The tag of a version is remembered, so that a 304 for unchanged data renders nothing. The tag of a short text that needs
+ * no steps is not remembered, because it takes less time to compute than to store. All parts of a tag survive a restart.
  */
 import { createHash } from "node:crypto";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
@@ -15,7 +15,7 @@ import type { Content, Representation } from "./representation.ts";
 
 /* Entity tags in conditions (RFC 9110, 13.1.2). */
 
-/** `ifNoneMatch` is `*` or a list of tags. Tags are compared weakly: strong or weak makes no difference. */
+/** Whether `ifNoneMatch`, which is `*` or a list of tags, matches. Tags are compared weakly, so the prefix `W/` is ignored. */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === etag) return true;
   const opaque = opaqueTag(etag);
@@ -28,10 +28,10 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 const opaqueTag = (tag: string): string => (tag.startsWith("W/") ? tag.slice(2) : tag);
 
 const MAX_HASHED_BYTES = 64 * 1024;
-/** One entity, mostly. */
+/** Maximum length of a text whose tag is not remembered. Most such texts are one entity. */
 const MAX_SHORT_LENGTH = 4096;
 const MAX_CACHE_BYTES = 8 * 1024 * 1024;
-/** Counted for each remembered tag besides its key. */
+/** Bytes that are counted for each remembered tag in addition to its key. */
 const ENTRY_OVERHEAD_BYTES = 200;
 
 interface RememberedTag {
@@ -40,18 +40,18 @@ interface RememberedTag {
 }
 
 export interface TaggedContent {
-  /** Without quotes and without the suffix of the content encoding. */
+  /** The tag without quotes and without the suffix of the content encoding. */
   readonly tag: string;
-  /** The content, where it was rendered to make the tag. It can be read once. */
+  /** The content if it was rendered to compute the tag. It can be read once. */
   readonly content: Content | undefined;
 }
 
 export interface TagScope {
   readonly logId: string;
-  /** The log's signing key. Whoever describes the network must not be able to compute two bodies with the same tag. */
+  /** The log's signing key, which seeds the hash, so that a source cannot craft two bodies with the same tag. */
   readonly signingKey: Uint8Array;
   readonly serviceVersion: string;
-  /** Whether other nodes give the same tags. */
+  /** Whether other nodes serve the same representations. */
   readonly isClustered?: boolean;
 }
 
@@ -63,7 +63,7 @@ export class EntityTags {
     sizeOf: (_, key) => key.length + ENTRY_OVERHEAD_BYTES,
   });
 
-  /** Another log and another version of the service both give other tags. */
+  /** Tags differ between logs and between versions of the service. */
   constructor({ logId, signingKey, serviceVersion }: TagScope) {
     const scope = `${logId} ${serviceVersion}`;
     this.#prefix = createHash("sha256").update(scope).digest("base64url").slice(0, 8);
@@ -89,11 +89,11 @@ export class EntityTags {
     return { tag, content };
   }
 
-  /** A header that comes with the bytes (`Link`) counts too: a client keeps both. */
+  /** Includes the headers that belong to the bytes (`Link`), because a client keeps both. */
   #contentTag(key: string, bytes: string | Uint8Array, headers: Content["headers"]): string {
     let hash = Bun.hash.xxHash3(bytes, this.#seed);
     if (headers) hash = Bun.hash.xxHash3(JSON.stringify(headers), hash);
-    // In hexadecimal: of a bigint another base takes longer than the hash.
+    // The hash is written in hexadecimal, because converting a bigint to base 36 takes longer than hashing.
     return `${this.#prefix}.${keyHash(key)}.${hash.toString(16)}`;
   }
 
@@ -102,10 +102,10 @@ export class EntityTags {
   }
 }
 
-/** A short hash is enough: it only has to distinguish the representations of one URL. */
+/** A short hash is enough, because it only has to distinguish the representations of one URL. */
 const keyHash = (key: string): string => Bun.hash.xxHash32(key).toString(36);
 
-/** `bytes` is undefined when there are too many to hash. */
+/** Reads the bytes to hash; `bytes` is undefined if there are too many. */
 function* readHashed(content: Content): Steps<{ bytes: string | Uint8Array | undefined; content: Content }> {
   const { chunks } = content;
   if (typeof chunks === "string")

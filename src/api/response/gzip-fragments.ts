@@ -1,7 +1,7 @@
 /**
  * Gzip of bodies that consist of shared chunks: the pages of the view. The compressed form of a page is kept with the
  * page, so that after a change only the changed pages are compressed again. The body is still a single gzip member: each
- * chunk is raw deflate ended by a full flush, and the CRC-32s are combined.
+ * chunk is raw deflate data that ends with a full flush, and the CRC-32s are combined.
  */
 import { promisify } from "node:util";
 import { constants, crc32, deflateRaw } from "node:zlib";
@@ -20,11 +20,11 @@ import { joinSmallParts } from "./chunks.ts";
 import { compressions, GZIP_LEVEL } from "./content-encoding.ts";
 
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** An empty final block. */
+/** An empty final block of deflate. */
 const DEFLATE_FINAL_BLOCK = Buffer.from([3, 0]);
-/** A run that has waited for a compression ends with this many bytes, so that the client has something to read. */
+/** Number of bytes after which a run ends if it had to wait for a compression, so that the client gets bytes meanwhile. */
 const MIN_RUN_BYTES = 64 * 1024;
-/** Chunks that are compressed at once for one body. */
+/** Number of chunks that are compressed at once for one body. */
 const CHUNKS_AT_ONCE = 4;
 
 const deflate = promisify(deflateRaw);
@@ -35,10 +35,10 @@ interface Fragment {
   readonly length: number;
 }
 
-/** Entries live as long as their chunk, so the view bounds the size. */
+/** The compressed form of each chunk. An entry lives as long as its chunk, so the size of the view bounds it. */
 const fragments = new WeakMap<Uint8Array, Fragment | Promise<Fragment>>();
 
-/** Two requests for the same chunk compress it once. */
+/** The compressed form of a chunk. Concurrent requests for the same chunk compress it once. */
 function fragmentOf(chunk: Uint8Array, owner: string): Fragment | Promise<Fragment> {
   const known = fragments.get(chunk);
   if (known) return known;
@@ -56,7 +56,7 @@ async function compress(chunk: Uint8Array): Promise<Fragment> {
   return { bytes, crc: crc32(chunk), length: chunk.length };
 }
 
-/** Writes one gzip member, a fragment at a time. */
+/** Writes one gzip member, fragment by fragment. */
 class GzipMember {
   #crc = 0;
   #length = 0;
@@ -93,12 +93,12 @@ function* nextFragments(
 }
 
 interface TakenFragments {
-  /** In order. The last one is the end of the member, where there are no more. */
+  /** The bytes of the fragments in order. If there are no more fragments, the last element is the end of the member. */
   readonly pieces: readonly Bytes[];
   readonly hasEnded: boolean;
 }
 
-/** Takes fragments until they have more than `maxBytes`, or `minBytes` where one of them had to be waited for. */
+/** Takes fragments until they have more than `maxBytes`, or more than `minBytes` if it had to wait for one of them. */
 function* takeFragments(
   chunks: Iterator<Bytes | Promise<unknown> | undefined>,
   member: GzipMember,
@@ -122,7 +122,7 @@ function* takeFragments(
   return { pieces, hasEnded: false };
 }
 
-/** Whole where it has at most `maxBytes`; otherwise the rest is compressed while it is sent. */
+/** Compresses a body. It is complete if it has at most `maxBytes`; otherwise the rest is compressed while it is sent. */
 export function* gzipBody(
   chunks: Arriving<Bytes>,
   maxBytes: number,
@@ -133,7 +133,7 @@ export function* gzipBody(
   const { pieces, hasEnded } = yield* takeFragments(iterator, member, scope.owner, maxBytes);
   if (hasEnded) return Buffer.concat([GZIP_HEADER, ...pieces]);
   const producer = new FragmentProducer(scope, iterator, member, [GZIP_HEADER, ...pieces]);
-  // A fragment is kept with its page.
+  // A fragment is kept with its page, so only copies are counted.
   return new AccountedBody(new ProducedBody(producer), scope.memory, (chunk) => producer.isCopy(chunk));
 }
 
@@ -142,7 +142,7 @@ class FragmentProducer implements Producer {
   readonly #chunks: Iterator<Bytes | Promise<unknown> | undefined>;
   readonly #member: GzipMember;
   readonly #copies = new WeakSet<Bytes>();
-  /** Fragments that were taken before the first run was wanted. */
+  /** The fragments that were taken before the first run. */
   #begun: readonly Bytes[] | undefined;
   #hasEnded = false;
   #closed = false;

@@ -1,2 +1,2 @@
-/** Media types that several responses have. */
+/** Media types of several responses. */
 export const JSON_TYPE = "application/json";

@@ -1,7 +1,7 @@
 /**
- * Turns everything that goes wrong with a request into a problem response (RFC 9457), and counts it. A `ProblemDetails` is
- * meant for the client. Any other exception is a fault of the service: the client gets a 500 without details, and the
- * log has them under the same `instance`.
+ * Turns every error of a request into a problem response (RFC 9457), and counts it. A `ProblemDetails` is meant for the
+ * client. Any other exception is a fault of the service: the client gets a 500 without details, and the details are logged
+ * with the same `instance`.
  */
 import type { Logger } from "../../lib/logger.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
@@ -16,15 +16,15 @@ import type { Cors } from "./cors.ts";
 import { ProblemDetails, UnknownPathProblem } from "./problem.ts";
 
 /*
- * The page for people who open an address of the service where nothing is: it links to the map. Programs get the problem
+ * The page for people who open a path of the service that does not exist. It links to the map. Programs get the problem
  * with the same status and text.
  */
 
 const HTML_TYPES = ["text/html", "application/xhtml+xml"];
 
 /**
- * Whether the client is a browser that opens a page. All browsers name both media types of HTML; Java's HTTP client names
- * `text/html` alone, and is a program.
+ * Whether the client is a browser that opens a page. All browsers accept both media types of HTML. Java's HTTP client, which
+ * is a program, accepts only `text/html`.
  */
 function isBrowser(accept: string | null): boolean {
   const accepted = (accept ?? "")
@@ -61,7 +61,7 @@ export class ProblemResponder {
 
   respondTo(exchange: Exchange, error: unknown): RecordedResponse {
     const { request, readName, rateLimitHeaders, credential, id } = exchange;
-    // A client that must authenticate gets the same problem below all prefixes.
+    // A client that must authenticate gets the same problem under every prefix.
     const dialect = credential || request.method === "OPTIONS" ? exchange.dialect : PLAIN;
     const headers = { ...this.#cors.headers(request.header("origin")), ...rateLimitHeaders };
     const problem = this.respond(error, readName, headers, dialect, id);
@@ -70,7 +70,7 @@ export class ProblemResponder {
     return { ...addHeaders(problem, unknownPathHeaders), body: renderUnknownPathPage(error) };
   }
 
-  /** `readName` is the label under which the response is counted. */
+  /** Returns the response to an error. `readName` is the label under which it is counted. */
   respond(
     error: unknown,
     readName: string,

@@ -1,7 +1,7 @@
 /**
  * Problem responses (RFC 9457): the table of all codes, and the exception that carries one. The body also has ONOS's
  * `code` and `message`. docs/errors.md explains each code; a test checks that both lists are the same. Problems are
- * thrown inside src/api only: src/query returns faults, and the rooms below know no HTTP.
+ * thrown inside src/api only: src/query returns faults, and the folders that it imports do not depend on HTTP.
  */
 
 export const PROBLEMS = {
@@ -42,10 +42,10 @@ export type ProblemCode = keyof typeof PROBLEMS;
 export class ProblemDetails extends Error {
   override readonly name = "Problem";
   readonly code: ProblemCode;
-  /** Added to the response. */
+  /** The headers that are added to the response. */
   readonly headers: Readonly<Record<string, string>>;
 
-  /** `detail` is for the client: what is wrong, and what to do. */
+  /** `detail` tells the client what is wrong and what to do. */
   constructor(code: ProblemCode, detail: string, headers: Readonly<Record<string, string>> = {}) {
     super(detail);
     this.code = code;
@@ -60,7 +60,7 @@ export class ProblemDetails extends Error {
     return PROBLEMS[this.code].title;
   }
 
-  /** `instance` identifies this one request, also in the log. */
+  /** The body of the response. `instance` identifies the request, also in the log. */
   body(instance: string): string {
     const { status, title } = PROBLEMS[this.code];
     return JSON.stringify({
@@ -75,13 +75,13 @@ export class ProblemDetails extends Error {
     });
   }
 
-  /** More members of the body. */
+  /** Further members of the body. */
   protected get members(): object {
     return {};
   }
 }
 
-/** A device is given by what several are called. The body has the ids of some of them. */
+/** The problem of a name that several devices have. The body has the ids of some of them. */
 export class AmbiguousNameProblem extends ProblemDetails {
   readonly #candidates: readonly string[];
 
@@ -95,8 +95,8 @@ export class AmbiguousNameProblem extends ProblemDetails {
   }
 }
 
-/** No resource of the interface has this name. Another service may have it. */
+/** The problem of a name that no resource of the interface has. Another service may have it. */
 export class UnknownResourceProblem extends ProblemDetails {}
 
-/** Nothing is at an address that people may open in a browser. A browser gets a page instead of the problem. */
+/** The problem of a missing path that people may open in a browser. A browser gets a page instead of the problem. */
 export class UnknownPathProblem extends ProblemDetails {}

@@ -1,6 +1,6 @@
 /**
- * Query faults as problems. src/query returns faults as values and knows no HTTP; inside src/api a problem is thrown, and
- * the request handler renders it. This is the only place where one becomes the other.
+ * Converts query faults to problems. src/query returns faults as values and does not depend on HTTP. Inside src/api a
+ * problem is thrown, and the request handler renders it. Only this file converts one to the other.
  */
 import { AmbiguousNameFault, QueryFault } from "../../query/fault.ts";
 import { AmbiguousNameProblem, ProblemDetails } from "./problem.ts";

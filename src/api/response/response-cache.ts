@@ -1,8 +1,8 @@
 /**
- * Response cache. A request with the same target, Accept and Accept-Encoding as a cached one gets the serialized
- * response without its query being parsed. An entry is valid while the version of the data that it was rendered from is
- * current, so a hit costs one credential look-up, one cache look-up and one write. A connection keeps its last entry,
- * which saves both look-ups for a repeated request.
+ * The response cache. A request with the same target, Accept and Accept-Encoding as a cached one gets the serialized
+ * response, and its query is not parsed. An entry is valid while the version of the data that it was rendered from is
+ * current. A hit costs one credential look-up, one cache look-up and one write. A connection keeps its last entry, which
+ * saves both look-ups for a repeated request.
  *
  * A look-up in `lru-cache` costs 75 ns against 50 ns in a Map (200 targets), which is less than 1 % of a request.
  */
@@ -18,9 +18,9 @@ import type { PreparedResponse } from "./body-renderer.ts";
 import { matchesEtag } from "./entity-tags.ts";
 
 /*
- * Admission filter of a cache: tells whether a text was seen recently with the same version, so that texts that occur once,
- * or less often than their data changes, do not evict others. It keeps a hash of each and no order: another text in the
- * same place makes it forget the first. Of ten thousand texts that are read in turn, 4 % are never known for that.
+ * The admission filter of a cache determines whether a text was seen recently with the same version, so that texts that
+ * occur once, or less often than their data changes, do not evict others. It stores the hash of each text in a fixed slot,
+ * where the hash of another text may replace it. Of ten thousand texts that are read in turn, 4 % are therefore never found.
  */
 
 const PLACES = 262_144;
@@ -37,13 +37,13 @@ export class AdmissionFilter {
   }
 }
 
-/** Variants differ in Accept and Accept-Encoding. */
+/** Maximum number of variants of one target. They differ in Accept and Accept-Encoding. */
 const MAX_VARIANTS_PER_TARGET = 8;
 const MAX_TARGET_LENGTH = 1024;
-/** Counted for each entry besides its body. */
+/** Bytes that are counted for each entry in addition to its body. */
 const ENTRY_OVERHEAD_BYTES = 2048;
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
-/** A larger body would take the place of too many others, and to send it costs far more than to find it. */
+/** Maximum size of an entry. A larger one would evict too many others and save little, because sending it costs most. */
 const MAX_ENTRY_BYTES = MAX_CACHE_BYTES / 4;
 
 interface ResponseCounters {
@@ -54,7 +54,7 @@ interface ResponseCounters {
 interface CachedResponseParts {
   readonly prepared: PreparedResponse;
   readonly currentVersion: () => number;
-  /** Undefined when the response was a 304. */
+  /** The body; undefined if the response was a 304. */
   readonly body: Uint8Array | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly counters: ResponseCounters;
@@ -71,7 +71,7 @@ export class CachedResponse {
   #body: Uint8Array | undefined;
   readonly #counters: ResponseCounters;
   readonly #common: CommonHeaders | undefined;
-  /** Whether a client got it from the cache. */
+  /** Whether a client received this response from the cache. */
   wasSent = false;
   #revision: number;
   #ok: SerializedResponse | undefined;
@@ -91,7 +91,7 @@ export class CachedResponse {
     this.#revision = prepared.info.revision;
   }
 
-  /** Returns undefined when the entry is stale, or when it has no body and the client needs one. */
+  /** Returns undefined if the entry is stale, or if it has no body and the client needs one. */
   serialize(ifNoneMatch: string | null, revision: number): SerializedResponse | undefined {
     if (this.#currentVersion() !== this.#prepared.info.version) return undefined;
     if (this.#revision !== revision) this.#setRevision(revision);
@@ -121,19 +121,19 @@ export class CachedResponse {
     return this.accept === other.accept && this.acceptEncoding === other.acceptEncoding;
   }
 
-  /** Drops the body. Connections may hold the entry longer than the cache does; the bytes must not live as long. */
+  /** Drops the body, because connections may hold the entry longer than the cache does. */
   release(): void {
     this.#body = undefined;
     this.#dropSerialized();
   }
 
-  /** Clients that still read it hold it from now on. */
+  /** Drops the serialized response. Its memory is counted for the clients that still read it from now on. */
   #dropSerialized(): void {
     if (this.#ok) this.#ok.isCached = false;
     this.#ok = undefined;
   }
 
-  /** The network has a new revision, but the data of this response did not change: only one header differs. */
+  /** Called when the network has a new revision and the data of this response did not change. Only one header differs. */
   #setRevision(revision: number): void {
     this.#revision = revision;
     if (this.#prepared.info.isPage) return;
@@ -147,7 +147,7 @@ export class ResponseCache {
     maxSize: MAX_CACHE_BYTES,
     sizeOf: (variants) => variants.reduce((sum, { bytes }) => sum + bytes, 0),
     onRemove: (variants, _target, reason) => {
-      // A replaced list shares variants with its successor; `#addVariant` releases those that are dropped.
+      // A replaced list shares variants with its successor, and `#addVariant` releases those that are dropped.
       if (reason !== "set") for (const variant of variants) variant.release();
     },
   });
@@ -159,8 +159,9 @@ export class ResponseCache {
   }
 
   /**
-   * The entry may be stale; `serialize` checks it. None for a request that needs a later revision than the current one. A
-   * connection that repeats a request repeats its headers, and revisions only grow, so this is checked once.
+   * Returns an entry that may be stale; `serialize` checks it. Returns undefined for a request that needs a later revision
+   * than the current one. A connection that repeats a request repeats its headers, and revisions only grow, so this needs no
+   * check for a repeated request.
    */
   get(request: Request, revision: number): CachedResponse | undefined {
     const variants = this.#variantsByTarget.get(request.target);
@@ -172,15 +173,15 @@ export class ResponseCache {
     return variants.find((variant) => variant.accept === accept && variant.acceptEncoding === acceptEncoding);
   }
 
-  /** Connections that hold an entry get no body from it either. */
+  /** Removes all entries. Connections that hold an entry get no body from it any more. */
   clear(): void {
     this.#variantsByTarget.clear();
   }
 
   /**
-   * True from the second request for a target at the same version on, so that targets that are requested once, or less
-   * often than they change, cost nothing and do not evict others. Where clients were sent the version before, the next one
-   * is stored at once.
+   * Whether the response is worth storing: from the second request for a target at the same version on, so that targets
+   * that are requested once, or less often than they change, do not evict others. If clients received the previous version
+   * from the cache, the next version is stored at its first request.
    */
   shouldStore({ target }: Request, version: number): boolean {
     if (target.length > MAX_TARGET_LENGTH) return false;
@@ -188,7 +189,7 @@ export class ResponseCache {
     return this.#variantsByTarget.peek(target)?.some((variant) => variant.wasSent) ?? false;
   }
 
-  /** Stores the response to this request, unless it is historical, streamed, too large or stale by now. */
+  /** Stores the response to this request, unless it is historical, streamed, too large or already stale. */
   store(
     request: Request,
     prepared: PreparedResponse,

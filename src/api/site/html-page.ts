@@ -1,6 +1,6 @@
 /**
- * The frame of the service's plain HTML pages: the documentation, and the page that a browser gets where nothing is. They
- * have no script, and one stylesheet of this origin, so that they work within the content security policy of the map.
+ * The frame of the service's plain HTML pages: the documentation, and the page that a browser gets for an unknown path. They
+ * have no script and one stylesheet of this origin, so that they comply with the content security policy of the map.
  */
 
 export const HTML_TYPE = "text/html; charset=utf-8";
@@ -16,7 +16,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? "");
 
-/** `main` is HTML; the title is text. */
+/** Returns a page. `main` is HTML, and `title` is text. */
 export const htmlPage = (title: string, main: string): string => `<!doctype html>
 <html lang="en">
 <head>

@@ -1,25 +1,26 @@
 /**
- * The documentation as pages below `/docs`: every Markdown file of docs/ rendered, the images, and at `/docs` the interface
- * reference below a list of all pages. It is read and rendered once, at the first request; the files are part of the package.
+ * The documentation as pages below `/docs`: every Markdown file of docs/ as HTML, the images, and at `/docs` a list of all
+ * pages followed by the interface reference. The files are part of the package, and are read and rendered at the first
+ * request.
  */
 import { join, posix } from "node:path";
 import { escapeHtml, HTML_TYPE, htmlPage, STYLESHEET_PATH } from "./html-page.ts";
 import type { SiteFile } from "./static-site.ts";
 
 const DOCS_FOLDER = join(import.meta.dir, "..", "..", "..", "docs");
-/** Those at the start of the index; the others follow in order of path. */
+/** The pages at the start of the index. The others follow in order of path. */
 const FIRST_IN_INDEX = ["interface", "errors", "formats", "merging", "operations", "map", "client"];
 const IMAGE_TYPES: Readonly<Record<string, string>> = { ".png": "image/png", ".svg": "image/svg+xml" };
 
 interface DocPage {
-  /** Below docs/, without `.md`. */
+  /** The path below docs/, without `.md`. */
   readonly name: string;
   readonly title: string;
   readonly html: string;
 }
 
 export async function loadDocs(folder = DOCS_FOLDER): Promise<SiteFile[]> {
-  // Loaded here, because most starts of the service never render a page.
+  // The renderer is loaded only now, because most runs of the service never render a page.
   const { renderMarkdown } = await import("./markdown.ts");
   const paths = (await Array.fromAsync(new Bun.Glob("**/*").scan(folder))).sort();
   const pages: DocPage[] = [];
@@ -51,7 +52,7 @@ const htmlFile = (path: string, title: string, main: string): SiteFile => ({
   bytes: Buffer.from(htmlPage(title, main)),
 });
 
-/** `from` is the file that has the link. A link to a file that is not served (a source file) is no link here. */
+/** The address of a link in the file `from`; undefined for a link to a file that is not served, such as a source file. */
 function resolveLink(from: string, href: string): string | undefined {
   if (/^(https?:|#)/.test(href)) return href;
   const [path = "", anchor] = href.split("#");

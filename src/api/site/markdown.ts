@@ -11,7 +11,7 @@ export interface RenderedMarkdown {
   readonly html: string;
 }
 
-/** Returns the address of a link or an image, or undefined when it leads to nothing that is served. */
+/** Returns the address of a link or an image, or undefined if its target is not served. */
 export type LinkResolver = (href: string) => string | undefined;
 
 export function renderMarkdown(markdown: string, resolveLink: LinkResolver): RenderedMarkdown {
@@ -41,7 +41,7 @@ export function renderMarkdown(markdown: string, resolveLink: LinkResolver): Ren
   return { title, html };
 }
 
-/** GitHub's rule: lower case, no punctuation, `-` for a space; a repeated heading gets a number. */
+/** The anchor by GitHub's rule: lower case, no punctuation, `-` for a space; a repeated heading gets a number. */
 function uniqueAnchor(heading: string, anchors: Set<string>): string {
   const base = heading
     .toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * A file that does not change while the service runs, with a strong entity tag and each content coding. The compressed
- * forms are kept (few files times four encodings, so that they need no bound).
+ * A file that does not change while the service runs, with a strong entity tag for each content encoding. The compressed
+ * forms are kept without a limit, because there are few files and four encodings.
  */
 import type { Response } from "../../http1/response.ts";
 import { type ContentEncoding, negotiateEncoding } from "../endpoints/negotiate.ts";
@@ -12,7 +12,7 @@ export interface RequestHeaders {
   header(name: string): string | null;
 }
 
-/** The owner of the compression on the scheduler: the files are the same for all users. */
+/** The owner of the compression, which belongs to no user because the files are the same for all. */
 const OWNER = "files";
 
 export class StaticFile {
@@ -42,7 +42,7 @@ export class StaticFile {
     return { status: 200, headers: { ...headers, ...encodingHeader }, body: await this.#body(encoding) };
   }
 
-  /** Several requests at once compress it once. */
+  /** The body in an encoding. Concurrent requests compress it once. */
   #body(encoding: ContentEncoding): Uint8Array | Promise<Uint8Array> {
     let body = this.#bodies.get(encoding);
     if (!body) {

@@ -9,7 +9,7 @@ import { FRAME_ANCESTORS } from "../response/common-headers.ts";
 import { type RequestHeaders, StaticFile } from "./static-file.ts";
 
 export interface SiteFile {
-  /** `/`, or `/assets/NAME-HASH.EXT`. */
+  /** The path of the URL, such as `/` or `/assets/NAME-HASH.EXT`. */
   readonly path: string;
   /** The media type. */
   readonly type: string;
@@ -18,7 +18,7 @@ export interface SiteFile {
 
 export interface StaticSite {
   has(path: string): Promise<boolean>;
-  /** Returns undefined when there is no such file. The caller has checked the credentials and the method. */
+  /** Returns undefined if there is no such file. The caller has checked the credentials and the method. */
   respond(path: string, request: RequestHeaders): Promise<Response | undefined>;
 }
 
@@ -35,7 +35,7 @@ const CONTENT_SECURITY_POLICY = [
   FRAME_ANCESTORS,
 ].join("; ");
 
-/** The headers of every HTML page of the service, and of what it loads. */
+/** The headers of every HTML page of the service and of the files that it loads. */
 export const PAGE_HEADERS = {
   "Content-Security-Policy": CONTENT_SECURITY_POLICY,
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -50,7 +50,7 @@ export function createStaticSite(loadFiles: () => Promise<readonly SiteFile[]>):
       (files) =>
         new Map(files.map(({ path, type, bytes }) => [path, new StaticFile(bytes, type, PAGE_HEADERS)])),
       (error: unknown) => {
-        loading = undefined; // the next request tries again
+        loading = undefined; // The next request tries again.
         throw error;
       },
     );

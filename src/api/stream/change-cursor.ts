@@ -1,10 +1,10 @@
 /**
- * The position of one subscriber, and what it has to be sent next: first the collection as it is (unless the subscriber
+ * The position of one subscriber, and what it must be sent next: first the current collection (unless the subscriber
  * resumes), then every change. Rendering runs in steps and is shared with other subscribers (`shared-chunks.ts`).
  *
- * A cursor is a position, not a queue: batches stay in the ring that all subscribers share. A cursor that falls out of
- * the ring overflows. While it reads older batches from the log (it resumed from an old revision) it cannot overflow
- * that way, because the log holds all of them.
+ * A cursor is a position, not a queue: batches stay in the ring that all subscribers share. A cursor whose next batch has
+ * left the ring overflows. A cursor that resumed from an old revision and still reads from the log cannot overflow that
+ * way, because the log holds all batches after it.
  */
 import { onlyPausing, type Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
@@ -39,16 +39,16 @@ import {
 import { type StreamTopic, streamTopicOf } from "./stream-topic.ts";
 
 /*
- * Positions on a stream with `around`. A neighbourhood changes with the graph, so its states are compared as a whole: the
- * one that the client has with the current one. Revisions that are committed meanwhile are compared together afterwards.
+ * Positions on a stream with `around`. A neighbourhood changes with the graph, so the state that the client has is compared
+ * as a whole with the current one. Revisions that are committed meanwhile are compared together afterwards.
  *
- * Streams with the same topic at the same revision share the neighbourhood, the comparison and its records. A state is
- * immutable pages, most of which it shares with the view.
+ * Streams with the same topic at the same revision share the neighbourhood, the comparison and its records. A state consists
+ * of immutable pages, most of which it shares with the view.
  */
 
 type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
 
-/** The client has `previous`. */
+/** The position of a client that has the state `previous`. */
 const neighbourhoodPosition = (topic: StreamTopic, previous: FilteredState): ChunkPosition => ({
   key: `${topic.key} ${previous.state.revision}`,
   revision: previous.state.revision,
@@ -57,7 +57,7 @@ const neighbourhoodPosition = (topic: StreamTopic, previous: FilteredState): Chu
   open: () => neighbourhoodChunks(topic, previous),
 });
 
-/** The first `sent` changes from `previous` to `current` are sent. */
+/** The position after the first `sent` changes from `previous` to `current`. */
 const partialPosition = (
   topic: StreamTopic,
   previous: FilteredState,
@@ -71,7 +71,7 @@ const partialPosition = (
   open: () => diffChunks(topic, previous, current, sent),
 });
 
-/** One comparison after the other, while there are new revisions. */
+/** Compares each state with the current one while there are new revisions. */
 function* neighbourhoodChunks(topic: StreamTopic, first: FilteredState): Chunks {
   const { view } = topic.history;
   for (let previous = first; previous.state.revision < view.revision; ) {
@@ -110,8 +110,8 @@ function* diffChunks(
 }
 
 /*
- * Positions in the snapshot that a stream begins with: the kind, and the last entity of it that was sent. The snapshot is
- * of the state that was captured when the stream was opened.
+ * Positions in the snapshot that a stream begins with: the kind, and the last entity of that kind that was sent. The
+ * snapshot shows the state that was captured when the stream was opened.
  */
 
 interface StreamSnapshot {
@@ -119,11 +119,11 @@ interface StreamSnapshot {
   readonly filtered: FilteredState;
   /** The record after the last entity. */
   readonly synced: string;
-  /** Where the stream is after it. */
+  /** The position of the stream after the snapshot. */
   readonly end: ChunkPosition;
 }
 
-/** Entities up to `after`, of the kind with index `kindIndex`, are sent. */
+/** The position after the entity `after` of the kind with index `kindIndex`. */
 function snapshotPosition(snapshot: StreamSnapshot, kindIndex = 0, after = ""): ChunkPosition {
   const { revision } = snapshot.filtered.state;
   return {
@@ -164,8 +164,8 @@ function* snapshotChunks(
 export type StreamContext = Pick<RequestContext, "view" | "history" | "dialect" | "memory">;
 
 /**
- * The revision to resume from. Without it the snapshot comes first, also where a client has an id that it cannot resume from.
- * Such a client may have seen that the centre of `around` was removed, or that a name became ambiguous: that is no error then.
+ * The revision to resume from. Without one the stream begins with a snapshot; a `ResetReason` is why a client cannot resume
+ * from its id. For such a client it is not an error if the centre of `around` was removed or a name became ambiguous.
  */
 export type StreamStart = number | ResetReason | undefined;
 
@@ -195,7 +195,7 @@ export function* createChangeCursor(
     const bound = yield* bindChangesAt(history, query, start);
     return new ChangeCursor(history, chunks, logPosition(topic, start, bound));
   }
-  // A subscriber that resumes may have seen that the centre was removed, and waits until it is added again.
+  // A missing centre is not an error, because a subscriber that resumes may wait until it is added again.
   const filtered = yield* filterStateOrEmpty(yield* history.stateAt(start), query);
   return new ChangeCursor(history, chunks, neighbourhoodPosition(topic, filtered));
 }
@@ -204,7 +204,7 @@ export class ChangeCursor {
   readonly #history: History;
   readonly #chunks: SharedChunks;
   #position: ChunkPosition;
-  /** It resumed from a revision that the ring no longer has, and has not reached the ring yet. */
+  /** Whether the cursor resumed from a revision that the ring no longer has, and has not reached the ring yet. */
   #isBeforeRing: boolean;
 
   constructor(history: History, chunks: SharedChunks, position: ChunkPosition) {
@@ -214,12 +214,12 @@ export class ChangeCursor {
     this.#isBeforeRing = !history.ringHolds(position.revision);
   }
 
-  /** The revision that the subscriber has once it received everything so far. */
+  /** The revision that the subscriber has after it has received everything sent so far. */
   get revision(): number {
     return this.#position.revision;
   }
 
-  /** Of the position, which it tells the subscriber. Within a snapshot there is nothing to resume from yet. */
+  /** The record of a heartbeat. It contains the position, except within a snapshot, where there is nothing to resume from. */
   get heartbeat(): string {
     return this.isPartial ? HEARTBEAT_COMMENT : heartbeatRecord(this.#history.log, this.revision);
   }
@@ -229,7 +229,7 @@ export class ChangeCursor {
     return this.#position.isPartial;
   }
 
-  /** Whether there is anything that the subscriber was not sent, matching or not. */
+  /** Whether there are changes that the cursor has not passed yet, matching or not. */
   get isBehind(): boolean {
     const position = this.#position;
     if (position.isPartial) return true;
@@ -241,13 +241,13 @@ export class ChangeCursor {
     return !this.#isBeforeRing && !this.#history.ringHolds(this.revision);
   }
 
-  /** What comes next, where another subscriber had it rendered already. */
+  /** Takes the next chunk if it is already rendered for another subscriber. */
   takeReady(): Uint8Array | undefined {
     const chunk = this.#chunks.ready(this.#position);
     return chunk && this.#take(chunk);
   }
 
-  /** What comes next. Undefined when nothing new matches; "overflow" when the cursor fell out of the ring. */
+  /** Takes the next chunk. Returns undefined if nothing new matches, and "overflow" if the next batch has left the ring. */
   *next(): Steps<Uint8Array | "overflow" | undefined> {
     while (this.isBehind) {
       if (this.hasOverflowed) return "overflow";

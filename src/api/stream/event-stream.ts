@@ -1,9 +1,9 @@
 /**
- * One open event stream, as the body of its response. It takes chunks from its cursor: those that are rendered already at
- * once, any other from the scheduler, as its user.
+ * One open event stream, as the body of its response. It takes chunks from its cursor. A chunk that is rendered already is
+ * taken at once; any other is rendered on the scheduler for the user of the stream.
  *
- * Backpressure: a stream takes a chunk only when its socket has accepted everything before. A subscriber that does not
- * read costs its cursor and one chunk, nothing more.
+ * Backpressure: a stream takes a chunk only when its socket has accepted all previous bytes. A subscriber that does not
+ * read costs only its cursor and one chunk.
  */
 import type { BodySource } from "../../http1/body-source.ts";
 import type { MemoryAccount } from "../../lib/memory-budget.ts";
@@ -11,22 +11,22 @@ import { Cancelled, type Scheduler } from "../../lib/scheduler.ts";
 import type { ChangeCursor } from "./change-cursor.ts";
 import { encodeText, OPENING_COMMENT, overflowRecord } from "./sse.ts";
 
-/** After a larger chunk the other streams have their turn: copying many of them to sockets takes long. */
+/** Size of a chunk above which other streams get their turn after it, because copying many such chunks to sockets takes long. */
 const LARGE_CHUNK_BYTES = 16 * 1024;
 
 const OPENING = encodeText(OPENING_COMMENT);
 
 export interface EventStreamOptions {
   readonly user: string;
-  /** The user on the scheduler. */
+  /** The name of the user on the scheduler. */
   readonly owner: string;
   readonly scheduler: Scheduler;
   readonly cursor: ChangeCursor;
-  /** Sent before what the cursor has. */
+  /** The record that is sent before those of the cursor; empty for none. */
   readonly firstRecord: string;
-  /** Of the state that the snapshot is rendered from. The rest of the stream holds next to nothing. */
+  /** The account of the state that the snapshot is rendered from. The rest of the stream holds almost no memory. */
   readonly memory: MemoryAccount;
-  /** The stream has more to send, in a later turn: then `wake` is to be called. */
+  /** Called when the stream has more to send in a later turn, in which `wake` must be called. */
   readonly onPause: (stream: EventStream) => void;
   readonly onEnd: (stream: EventStream, overflow: boolean) => void;
 }
@@ -39,17 +39,17 @@ export class EventStream implements BodySource {
   readonly #cursor: ChangeCursor;
   #onReadable = () => {};
   #isOpeningSent = false;
-  /** `next` had nothing to send when it was last called. */
+  /** Whether `next` had nothing to send when it was last called. */
   #isWaiting = false;
-  /** A large chunk was taken in this turn. */
+  /** Whether a large chunk was taken in this turn. */
   #isPaused = false;
   #isRendering = false;
-  /** Rendered by the scheduler, and not sent yet. */
+  /** The chunk that the scheduler has rendered and that is not sent yet. */
   #rendered: Uint8Array | undefined;
   #error: { readonly cause: unknown } | undefined;
   #isHeartbeatDue = false;
   #bytesTaken = 0;
-  /** Sent as the last text of the stream. */
+  /** The last record of the stream, if it is not sent yet. */
   #lastRecord: string | undefined;
   #hasEnded = false;
 
@@ -63,12 +63,12 @@ export class EventStream implements BodySource {
     return !this.#hasEnded;
   }
 
-  /** For the scheduler: what an ended stream would send next is not rendered any further. */
+  /** Whether the stream has ended, so that the scheduler does not render its next chunk any further. */
   get aborted(): boolean {
     return this.#hasEnded;
   }
 
-  /** Of all chunks so far. */
+  /** Number of bytes of all chunks taken so far. */
   get bytesTaken(): number {
     return this.#bytesTaken;
   }
@@ -90,7 +90,7 @@ export class EventStream implements BodySource {
     return this.#hasEnded ? this.#lastRecordOrEnd() : this.#waitOrHeartbeat();
   }
 
-  /** Undefined when there is none now. */
+  /** The next chunk; undefined if there is none now. */
   #nextChunk(): Uint8Array | undefined {
     const rendered = this.#rendered;
     this.#rendered = undefined;
@@ -116,7 +116,7 @@ export class EventStream implements BodySource {
   #received(rendered: Rendered): Uint8Array | undefined {
     if (rendered === "overflow") this.#finish(overflowRecord(this.#cursor.revision), true);
     else if (rendered) return rendered;
-    // More came while it was rendered.
+    // New changes were committed while the chunk was rendered.
     else if (this.#cursor.isBehind) this.#options.onPause(this);
     return undefined;
   }
@@ -138,7 +138,7 @@ export class EventStream implements BodySource {
   }
 
   #lastRecordOrEnd(): Uint8Array | "end" | "wait" {
-    // It is sent after the chunk that is still to be sent.
+    // The rendered chunk must be sent before the last record.
     if (this.#rendered) return "wait";
     const text = this.#lastRecord;
     this.#lastRecord = undefined;
@@ -153,8 +153,8 @@ export class EventStream implements BodySource {
   }
 
   /**
-   * Called after each change, and after a pause. Overflow is checked first, because a waiting stream may still have bytes
-   * that its socket does not accept: then `next` is not called, and only this check ends a subscriber that does not read.
+   * Called after each change and after a pause. Overflow is checked first. While the socket does not accept bytes, `next` is
+   * not called, so only this check ends the stream of a subscriber that does not read.
    */
   wake(): void {
     this.#isPaused = false;
@@ -163,7 +163,7 @@ export class EventStream implements BodySource {
     else if (this.#isWaiting || this.#hasEnded) this.#onReadable();
   }
 
-  /** Sent by the next `wake`, unless there is something else to send. */
+  /** Makes the next `wake` send a heartbeat, unless there is something else to send. */
   requestHeartbeat(): void {
     if (this.#isWaiting) this.#isHeartbeatDue = true;
   }

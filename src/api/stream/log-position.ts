@@ -1,6 +1,6 @@
 /**
- * Positions in the history of changes: a revision, and an entry of the batch after it where that is sent in several
- * chunks. Batches come from the ring of recent ones; older ones from the log, one at a time.
+ * Positions in the history of changes: a revision, and an entry of the batch after it if that batch is sent in several
+ * chunks. Recent batches are read from the ring, older ones from the log, one at a time.
  */
 import type { Batch } from "../../log/log.ts";
 import { KINDS } from "../../model/ids.ts";
@@ -14,12 +14,12 @@ import { type ChunkOrOverflow, type ChunkPosition, STATE_BYTES } from "./shared-
 import { CHUNK_CHARS, changeRecord, encodeText, lastChangeRecord, revisionRecord } from "./sse.ts";
 import type { StreamTopic } from "./stream-topic.ts";
 
-/** A chunk ends after this many batches, also when none of them matched: the stream's position is kept up to date. */
+/** Number of batches after which a chunk ends, even if none of them matched, so that the position of the stream advances. */
 const MAX_BATCHES_PER_CHUNK = 256;
 
 /**
- * `bound`: the filters at `revision`, which determines them. `entry`: the changes before it, of the batch after
- * `revision`, are sent.
+ * The position after `revision`, and after the changes before `entry` of the next batch. `bound` are the filters as they are
+ * at `revision`, which determines them.
  */
 export const logPosition = (
   topic: StreamTopic,
@@ -30,14 +30,14 @@ export const logPosition = (
   key: `${topic.key} ${revision}.${entry}`,
   revision,
   isPartial: entry > 0,
-  // Within a batch that changes what a name means, two states are compared.
+  // Within a batch that changes what a name means, the rendering compares two states.
   bytes: entry > 0 && bound.named.size > 0 ? 2 * STATE_BYTES : 0,
   open: () => logChunksOrOverflow(topic, revision, bound, entry),
 });
 
 type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
 
-/** A state that is needed for a comparison may be pruned meanwhile, as a batch may. */
+/** Yields "overflow" if a batch, or a state that a comparison needs, was pruned meanwhile. */
 function* logChunksOrOverflow(
   topic: StreamTopic,
   from: number,
@@ -89,9 +89,9 @@ function* logChunks(topic: StreamTopic, from: number, initial: ChangeFilters, fi
 
 /** The records of one batch. */
 class BatchRecords {
-  /** The entry whose record comes next; undefined after the last one. */
+  /** The index of the entry whose record comes next; undefined after the last one. */
   nextEntry: number | undefined;
-  /** The filters for the next batch, once this one is rendered. */
+  /** The filters of this batch, and after its rendering those of the next one. */
   bound: ChangeFilters;
   readonly #topic: StreamTopic;
   readonly #batch: Batch;
@@ -104,7 +104,7 @@ class BatchRecords {
     this.#first = first;
   }
 
-  /** With pauses. A record waits for the next one, because the last one has the id. */
+  /** Renders the records with pauses. A record is held back until the next one is known, because the last one has the id. */
   *render(): Generator<string | undefined, void, void> {
     const { scope, kind, query, dialect, history } = this.#topic;
     const { revision, time } = this.#batch;
@@ -126,7 +126,7 @@ class BatchRecords {
     }
     this.bound = next.value;
     this.nextEntry = undefined;
-    // A replica subscribes to everything and must reach every revision, also one that changed no public entity.
+    // A replica subscribes to everything and must reach every revision, even one that changed no public entity.
     const isEverything = scope.length === KINDS.length && query.filters.length === 0;
     if (waiting) yield lastChangeRecord(history.log, waiting, revision, time);
     else if (!matches && isEverything) yield revisionRecord(history.log, revision);
@@ -135,10 +135,10 @@ class BatchRecords {
 
 /** Reads batches one after the other. */
 class BatchReader {
-  /** Of the last batch that was read. */
+  /** The revision of the last batch that was read. */
   revision: number;
   readonly #history: History;
-  /** From the log; undefined where the ring has the next batch. */
+  /** The batches that are read from the log; undefined while the ring has the next batch. */
   #logged: Iterator<Batch | undefined> | undefined;
 
   constructor(history: History, revision: number) {
@@ -146,7 +146,7 @@ class BatchReader {
     this.revision = revision;
   }
 
-  /** Undefined at the end of the history; "overflow" where the next batch was pruned. */
+  /** The next batch; undefined at the end of the history; "overflow" if the next batch was pruned. */
   *next(): Generator<undefined, Batch | "overflow" | undefined, void> {
     const batch = this.#history.ringHolds(this.revision)
       ? this.#nextInRing()
@@ -162,7 +162,7 @@ class BatchReader {
     return this.#history.recentBatch(this.revision + 1);
   }
 
-  /** Undefined where the log ended when its reading began. */
+  /** The next batch in the log; undefined at the end that the log had when the reading began. */
   *#nextInLog(): Generator<undefined, Batch | undefined, void> {
     const logged = this.#logged;
     for (let next = logged?.next(); next && !next.done; next = logged?.next()) {
@@ -172,7 +172,7 @@ class BatchReader {
     return undefined;
   }
 
-  /** The ring went on while the log was read. */
+  /** The next batch if the ring has moved on while the log was read. */
   *#nextInNewerLog(): Generator<undefined, Batch | "overflow" | undefined, void> {
     if (this.#history.ringHolds(this.revision)) return this.#nextInRing();
     this.#logged = this.#history.batches(this.revision)[Symbol.iterator]();

@@ -1,6 +1,6 @@
 /**
- * Positions on the stream of problems. A list is compared with the one before as a whole, because one change may change
- * what many problems cut off. It also changes when time passes: then the revision stays the same.
+ * Positions on the stream of problems. Each list is compared with the previous one as a whole, because one change may change
+ * what many problems cut off. A list also changes with time, while the revision stays the same.
  */
 import { COST, onlyPausing, type Paced, Pause, type Steps } from "../../lib/steps.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
@@ -18,7 +18,7 @@ import { selectionOf } from "./stream-topic.ts";
 
 type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
 
-/** Counted for each problem that a position keeps in memory, besides its text. */
+/** Bytes counted for each problem that a position holds, in addition to its text. */
 const PROBLEM_BYTES = 1000;
 
 interface Topic {
@@ -27,11 +27,11 @@ interface Topic {
   readonly context: Pick<RequestContext, "history" | "problems" | "view">;
 }
 
-/** The problems that match, of one list, whose version it has. */
+/** The problems of one list that match, with the version of the list. */
 interface Matching extends ListVersion {
   readonly time: number;
   readonly problems: ReadonlyMap<string, ListedProblem>;
-  /** What they take in memory. */
+  /** The memory that the problems take. */
   readonly bytes: number;
 }
 
@@ -50,7 +50,7 @@ export function* createProblemsCursor(
   if (typeof start !== "number") {
     if (start === undefined) throwIfFault(findFilterAmbiguity(query, view.capture()));
     const current = yield* matching(topic, yield* problems.newest());
-    // Until it is sent, however many newer lists there are by then.
+    // The list stays in memory until it is sent, even if there are newer lists by then.
     memory.add(current.bytes);
     return new ChangeCursor(history, chunks, snapshotPosition(topic, current, 0));
   }
@@ -84,20 +84,20 @@ const positionOf = (
   bytes,
 });
 
-/** The first `sent` problems are sent. */
+/** The position after the first `sent` problems of the snapshot. */
 const snapshotPosition = (topic: Topic, current: Matching, sent: number): ChunkPosition => ({
   ...positionOf(topic, current, `snapshot ${sent}`),
   open: () => snapshotChunks(topic, current, sent),
 });
 
-/** The client has `previous`. */
+/** The position of a client that has the list `previous`. */
 const changesPosition = (topic: Topic, previous: Matching): ChunkPosition => ({
   ...positionOf(topic, previous, ""),
   isBehind: () => topic.context.problems.isBehind(previous),
   open: () => changeChunks(topic, previous),
 });
 
-/** The first `sent` changes from `previous` to `current` are sent. */
+/** The position after the first `sent` changes from `previous` to `current`. */
 const partialPosition = (
   topic: Topic,
   previous: Matching,
@@ -125,7 +125,7 @@ function* snapshotChunks(topic: Topic, current: Matching, alreadySent: number): 
   yield { bytes: encodeText(text), next: changesPosition(topic, current) };
 }
 
-/** One comparison after the other, while there is a later list. */
+/** Compares each list with the next one while there is a later list. */
 function* changeChunks(topic: Topic, first: Matching): Chunks {
   try {
     for (let previous = first; ; ) {

@@ -1,54 +1,53 @@
 /**
- * The chunks that streams send, shared by the streams that are at the same position: each chunk is rendered once, in
- * steps, and by whichever of them is first. The cache is bounded; a stream that needs a chunk that was evicted renders it
- * again.
+ * The chunks that streams send, shared by the streams that are at the same position. Each chunk is rendered once, in steps,
+ * by the first stream that needs it. The cache is bounded; a stream that needs a chunk that was evicted renders it again.
  *
- * A chunk is rendered by a generator that reads on from a position. It is kept with the position at which it paused, so
- * that the next chunk does not search for its start.
+ * A chunk is rendered by a generator that reads on from a position. The generator is kept under the position at which it
+ * paused, so that the next chunk does not have to search for its start.
  */
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import { SharedSteps, type Steps } from "../../lib/steps.ts";
 
-/** How far a stream has come. */
+/** The position of a stream. */
 export interface ChunkPosition {
-  /** Streams with the same key receive the same bytes next. */
+  /** A text that is equal for streams that receive the same bytes next. */
   readonly key: string;
-  /** The client has all changes up to this revision. */
+  /** The revision up to which the client has all changes. */
   readonly revision: number;
-  /** Between two chunks of a snapshot, or of a revision. */
+  /** Whether the position is between two chunks of a snapshot, or of a revision. */
   readonly isPartial: boolean;
-  /** Whether there may be more, of a stream for which that does not depend on the revision alone. */
+  /** Whether there may be more to send. Set if that does not depend on the revision alone. */
   readonly isBehind?: () => boolean;
-  /** Counted for what the position keeps in memory, such as a state of the network. */
+  /** Number of bytes counted for the memory that the position holds, such as a state of the network. */
   readonly bytes: number;
-  /** Reads on from here, with pauses, until nothing is left for now. */
+  /** Reads on from this position, with pauses, until nothing is left for now. */
   open(): Iterator<ChunkOrOverflow | undefined>;
 }
 
 export interface Chunk {
-  /** Empty when nothing matched. */
+  /** The bytes to send; empty if nothing matched. */
   readonly bytes: Uint8Array;
-  /** Where the stream is once it has sent them. */
+  /** The position of the stream after it has sent the bytes. */
   readonly next: ChunkPosition;
 }
 
-/** "overflow": changes after the position are no longer kept. */
+/** A chunk, or "overflow" if changes after the position are no longer kept. */
 export type ChunkOrOverflow = Chunk | "overflow";
 
-/** Counted for a position that keeps a state of the network: old pages that nobody else needs. */
+/** Bytes counted for a position that holds a state of the network, which may keep old pages in memory. */
 export const STATE_BYTES = 1024 * 1024;
 const MAX_CACHE_BYTES = 16 * 1024 * 1024;
-/** Counted for each chunk besides its bytes, and for one that is not rendered yet. */
+/** Bytes counted for each entry in addition to its content. */
 const ENTRY_OVERHEAD_BYTES = 1024;
 
 type Chunks = Iterator<ChunkOrOverflow | undefined>;
 
-/** A chunk that is being rendered. Once it is, only the chunk is kept: the generator holds batches and states. */
+/** A chunk that is being rendered. Afterwards only the chunk is kept, because the generator holds batches and states. */
 class Rendering {
   readonly steps: SharedSteps<ChunkOrOverflow | undefined>;
-  /** Where the chunk after this one is rendered from. */
+  /** The generator that also renders the next chunk. */
   readonly chunks: Chunks;
-  /** Counted for what the generator holds. */
+  /** Bytes counted for the memory that the generator holds. */
   readonly bytes: number;
 
   constructor(chunks: Chunks, bytes: number) {
@@ -75,18 +74,18 @@ export class SharedChunks {
   });
   #rendered = 0;
 
-  /** Chunks rendered so far: each of them once for all streams at its position. */
+  /** Number of chunks rendered since the process started, each once for all streams at its position. */
   get rendered(): number {
     return this.#rendered;
   }
 
-  /** The chunk at a position, where it is rendered already. */
+  /** The chunk at a position if it is rendered already. */
   ready({ key }: ChunkPosition): Chunk | undefined {
     const entry = this.#entries.get(key);
     return entry instanceof Rendering ? undefined : entry;
   }
 
-  /** The chunk at a position. Undefined when there is nothing for now. */
+  /** The chunk at a position; undefined if there is nothing to send for now. */
   *next(position: ChunkPosition): Steps<ChunkOrOverflow | undefined> {
     const { key } = position;
     let entry = this.#entries.get(key);
@@ -106,18 +105,18 @@ export class SharedChunks {
     }
   }
 
-  /** Forgets everything: for when no stream is left. */
+  /** Removes all chunks. Called when no stream is left. */
   clear(): void {
     this.#entries.clear();
   }
 
   #keep(key: string, rendering: Rendering, chunk: Chunk): void {
-    if (this.#entries.peek(key) !== rendering) return; // another stream kept it, or it was evicted
+    if (this.#entries.peek(key) !== rendering) return; // Another stream has stored it, or it was evicted.
     this.#rendered++;
     this.#entries.set(key, chunk);
     const { next } = chunk;
     if (this.#entries.has(next.key)) return;
-    // A generator holds what it was opened with until it ends, also where it pauses at a position that holds less.
+    // A generator holds the memory of its first position until it ends, also if it pauses at a position that holds less.
     const bytes = Math.max(rendering.bytes, next.bytes);
     this.#entries.set(next.key, new Rendering(rendering.chunks, bytes));
   }

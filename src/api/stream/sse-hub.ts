@@ -1,7 +1,7 @@
 /**
  * All open event streams: opens them within the limits, wakes them after each change, sends heartbeats, and closes them
- * when their credentials change or the service stops. Thousands of streams are woken in slices, a turn of the event loop
- * each.
+ * when their credentials change or the service stops. Thousands of streams are woken in slices, one in each turn of the
+ * event loop.
  *
  * A subscriber whose cursor falls out of the ring of recent changes receives `overflow` and is closed; it resumes by id.
  */
@@ -17,19 +17,19 @@ import { EventStream, type EventStreamOptions } from "./event-stream.ts";
 import { SharedChunks } from "./shared-chunks.ts";
 import { closingRecord } from "./sse.ts";
 
-/** Read at each use: the value changes when the service reloads its configuration. */
+/** The limits of streams. They must be read at each use, because a reload of the configuration changes them. */
 export interface StreamLimits {
   readonly streamsPerUser: number;
 }
 
 const SHUTDOWN_RETRY_MS = 2_000;
 const CREDENTIALS_RETRY_MS = 10_000;
-/** Streams and bytes that one turn of the event loop handles: a write to a socket takes about 8 µs, and copying a megabyte 0.5 ms. */
+/** Number of streams and bytes in one turn of the event loop. A write takes about 8 µs, and copying a megabyte 0.5 ms. */
 const STREAMS_PER_TURN = 256;
 const BYTES_PER_TURN = 2 * 1024 * 1024;
 
 export class SseHub {
-  /** What streams send, shared by those that are at the same position. */
+  /** The chunks that streams at the same position share. */
   readonly chunks = new SharedChunks();
   readonly #scheduler: Scheduler;
   readonly #limits: StreamLimits;
@@ -39,7 +39,7 @@ export class SseHub {
   #openedTotal = 0;
   #overflowedTotal = 0;
   #isStopping = false;
-  /** The streams that are to be woken, in this order. */
+  /** The streams that must be woken, in this order. */
   #due = new Set<EventStream>();
   #isTurnScheduled = false;
 
@@ -56,13 +56,13 @@ export class SseHub {
     history.subscribe(() => this.wakeAll());
   }
 
-  /** To be called when streams may have something to send. */
+  /** Must be called when streams may have something to send. */
   wakeAll(): void {
     for (const stream of this.#streams) this.#due.add(stream);
     this.#scheduleTurn();
   }
 
-  /** Batches that are committed in one turn of the event loop wake the streams once. */
+  /** Schedules one turn for all batches that are committed in the current turn of the event loop. */
   #scheduleTurn(): void {
     if (this.#isTurnScheduled || this.#due.size === 0) return;
     this.#isTurnScheduled = true;
@@ -73,7 +73,7 @@ export class SseHub {
     this.#isTurnScheduled = false;
     let streamsLeft = STREAMS_PER_TURN;
     let bytesLeft = BYTES_PER_TURN;
-    // A stream that pauses again is due in the next turn.
+    // A stream that pauses again is woken in the next turn.
     const due = this.#due;
     this.#due = new Set();
     for (const stream of due) {
@@ -100,7 +100,7 @@ export class SseHub {
     return this.#overflowedTotal;
   }
 
-  /** Throws a problem when the user may not open another stream. */
+  /** Throws a `ProblemDetails` if the user may not open another stream. */
   requireRoom(user: string): void {
     if (this.#isStopping)
       throw new ProblemDetails("stopping", "The service is stopping; try again in a moment.", {
@@ -114,7 +114,7 @@ export class SseHub {
     );
   }
 
-  /** A body that lasts until the client disconnects or the stream is closed. Throws as `requireRoom` does. */
+  /** Returns a body that lasts until the client disconnects or the stream is closed. Throws like `requireRoom`. */
   openStream(options: Omit<EventStreamOptions, "scheduler" | "onPause" | "onEnd">): BodySource {
     const { user } = options;
     this.requireRoom(user);
@@ -142,7 +142,7 @@ export class SseHub {
     if (this.#streams.size === 0) this.chunks.clear();
   };
 
-  /** Sends heartbeats until the signal aborts: without them, clients and proxies close idle connections. */
+  /** Sends heartbeats until the signal aborts, because clients and proxies close idle connections. */
   async runHeartbeat(clock: Clock, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await clock.sleep(this.#heartbeatMs, signal);
@@ -157,7 +157,7 @@ export class SseHub {
     }
   }
 
-  /** Closes all streams and refuses new ones: the service stops. */
+  /** Closes all streams and refuses new ones, because the service stops. */
   closeAll(): void {
     this.#isStopping = true;
     for (const stream of this.#streams) stream.end(closingRecord("shutdown", SHUTDOWN_RETRY_MS));

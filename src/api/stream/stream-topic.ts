@@ -1,6 +1,6 @@
 /**
- * What a stream is about: the kinds, filters and dialect of its request. Streams with the same topic receive the same
- * records from the same position.
+ * The topic of a stream: the kinds, filters and dialect of its request. Streams with the same topic receive the same records
+ * from the same position.
  */
 
 import type { Kind } from "../../model/ids.ts";
@@ -11,7 +11,7 @@ import type { RequestContext } from "../endpoints/read-context.ts";
 import type { Dialect } from "../onos/dialect.ts";
 
 export interface StreamTopic {
-  /** The same for two topics exactly when they are the same. */
+  /** A text that is equal for two topics exactly if they are the same. */
   readonly key: string;
   readonly kind: Kind | undefined;
   readonly scope: readonly Kind[];
@@ -30,7 +30,7 @@ export function streamTopicOf(
   return { key, kind, scope: changeScope(kind), query, dialect, history };
 }
 
-/** The fingerprint of the query without the parameters that do not select entities. They have no escaped characters. */
+/** The fingerprint of the query without the parameters that do not select entities, which have no escaped characters. */
 export const selectionOf = ({ fingerprint }: ParsedQuery): string =>
   fingerprint
     .split("&")
