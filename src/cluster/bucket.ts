@@ -1,6 +1,6 @@
 /**
- * A key-value bucket whose entries vanish after the bucket's own TTL: per-key TTL does nothing on server 2.9. Made by the
- * first node that needs it, and made again when somebody deleted it. Values are JSON of one schema; others are ignored.
+ * A key-value bucket whose entries expire after the TTL of the bucket, because server 2.9 ignores a TTL per key. The first node
+ * that needs the bucket makes it, and makes it again if it was deleted. Values are JSON of one schema; others are ignored.
  */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
@@ -9,7 +9,7 @@ import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
 import type { NatsClient } from "./nats/nats-client.ts";
 
-/** Interval of checks that a watch has shown all that the bucket has. */
+/** Interval of the checks that a watch has delivered all entries of the bucket. */
 const CHECK_MS = 4_000;
 export const STREAM_NOT_FOUND = 10059;
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
@@ -18,7 +18,7 @@ export interface BucketOptions {
   readonly nats: NatsClient;
   readonly name: string;
   readonly replicas: number;
-  /** TTL of entries in a bucket that is made now. A bucket that exists keeps its own. */
+  /** TTL of entries in a newly made bucket. An existing bucket keeps its own. */
   readonly ttlMs: number;
 }
 
@@ -37,12 +37,12 @@ export class TtlBucket {
     this.#ttlMs = options.ttlMs;
   }
 
-  /** TTL of the bucket as it was last opened; before that, of the one that would be made. */
+  /** TTL of the bucket when it was last opened; before that, the TTL that a new bucket would get. */
   get ttlMs(): number {
     return this.#ttlMs;
   }
 
-  /** Rejects when NATS cannot be used now. */
+  /** Opens the bucket, and makes it if it does not exist. Rejects when NATS cannot be used now. */
   async open(): Promise<OpenBucket> {
     this.#opened ??= this.#open();
     try {
@@ -61,7 +61,7 @@ export class TtlBucket {
   async #open(): Promise<OpenBucket> {
     const { nats, name, replicas, ttlMs } = this.#options;
     const kvm = new Kvm(nats.jetstream);
-    // Direct reads are off: a server that is behind would answer with a former value.
+    // Direct reads are off, because a server that is behind would answer with an old value.
     const kv = await kvm.create(name, { replicas, ttl: ttlMs, history: 1, allow_direct: false });
     const { ttl } = await kv.status();
     this.#ttlMs = ttl;
@@ -69,14 +69,14 @@ export class TtlBucket {
   }
 }
 
-/** Whether the entry has another revision than the expected one. Any other error says nothing about it. */
+/** Whether the error means that the entry has another revision than the expected one. Other errors leave that open. */
 export const isOtherRevision = (error: unknown): boolean =>
   error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
 
-/** Called with an entry that is no value of the bucket. */
+/** Callback for an entry that does not match the schema of the bucket. */
 export type OnMalformed = (entry: KvEntry) => void;
 
-/** Undefined for an entry that was deleted, and for what is no value of the schema. */
+/** Creates a function that reads an entry: undefined for a deleted entry, and for one that does not match the schema. */
 export function entryReader<Schema extends Type.TSchema>(
   schema: Schema,
 ): (entry: KvEntry, onMalformed?: OnMalformed) => Type.Static<Schema> | undefined {
@@ -90,7 +90,7 @@ export function entryReader<Schema extends Type.TSchema>(
   };
 }
 
-/** Undefined for what is no JSON. */
+/** Parses the JSON of an entry; undefined where it is malformed. */
 function parse(entry: KvEntry): unknown {
   try {
     return entry.json();
@@ -99,17 +99,17 @@ function parse(entry: KvEntry): unknown {
   }
 }
 
-/** What a bucket has now. */
+/** The current content of a bucket. */
 export interface BucketContent {
   /** Entries in the order in which they were written. */
   readonly entries: readonly KvEntry[];
-  /** The clock of NATS in epoch milliseconds, where it says it: 2.10 and later. */
+  /** The time of NATS in epoch milliseconds; undefined on servers before 2.10, which do not report it. */
   readonly time: number | undefined;
 }
 
 /**
- * Reads without making the bucket: where there is none, it has no entries. By single reads, each with a time-out: reading
- * them by a consumer was seen to hang once, for an unknown reason. Rejects when NATS cannot be used now.
+ * Reads all entries without making the bucket; a missing bucket has no entries. Reads each entry by itself, with a timeout,
+ * because reading by a consumer was once seen to hang for an unknown reason. Rejects when NATS cannot be used now.
  */
 export async function readBucket({ jetstream, manager }: NatsClient, name: string): Promise<BucketContent> {
   const prefix = `$KV.${name}.`;
@@ -121,7 +121,7 @@ export async function readBucket({ jetstream, manager }: NatsClient, name: strin
     const entries = await Promise.all(keys.map((key) => kv.get(key)));
     return {
       entries: entries.filter((entry) => entry !== null).sort((a, b) => a.revision - b.revision),
-      // The types of the client lack it.
+      // The types of the client lack `ts`.
       time: "ts" in info && typeof info.ts === "string" ? Date.parse(info.ts) : undefined,
     };
   } catch (error) {
@@ -135,11 +135,11 @@ export interface BucketWatchOptions {
   readonly clock: Clock;
   readonly pauseMs: number;
   readonly signal: AbortSignal;
-  /** Called each time the bucket is watched from its beginning: it may be another one. */
+  /** Callback for each time the watch starts from the beginning. The bucket may be another one than before. */
   readonly onBegin?: () => void;
 }
 
-/** Every entry, and every change from then on, until `signal` aborts. Begins again after `pauseMs` when it is interrupted. */
+/** Delivers every entry and every later change, until `signal` aborts. Begins again `pauseMs` after an interruption. */
 export async function watchBucket(
   bucket: TtlBucket,
   onEntry: (entry: KvEntry, ttlMs: number) => void,
@@ -177,9 +177,9 @@ export async function watchBucket(
 }
 
 /**
- * Ends a watch that lacks what the bucket had at the check before: what was sent on a connection that broke is lost, and the
- * client of NATS notices that only when another entry arrives. Also one of a bucket that was deleted: in the one that is made
- * in its place revisions begin again, and the client waits for a higher one.
+ * Restarts a watch that has not delivered an entry which the bucket had at the check before. Entries sent on a broken connection
+ * are lost, and the client of NATS notices that only when another entry arrives. Also restarts the watch of a deleted bucket:
+ * in the bucket made in its place revisions begin again, and the client would wait for a higher one.
  */
 async function checkWatch(
   kv: KV,
@@ -196,11 +196,11 @@ async function checkWatch(
     try {
       const { state } = (await kv.status()).streamInfo;
       if (state.last_seq < seen()) return beginAgain();
-      // The last one of a bucket without entries is gone.
+      // In an empty bucket the entry with the last sequence no longer exists.
       last = state.messages > 0 ? state.last_seq : 0;
     } catch (error) {
       if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) return beginAgain();
-      // Unanswered: the watch is checked again.
+      // A check without an answer is repeated.
     }
   }
 }

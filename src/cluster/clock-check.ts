@@ -1,41 +1,41 @@
 /**
- * Compares the clock of this node with that of NATS, because the times of revisions never run backwards: one node whose clock is
- * ahead would give its time to everything that all nodes write after it.
+ * Compares the clock of this node with that of NATS. The times of revisions never decrease, so all nodes would have to use the
+ * time of one node whose clock is ahead for every later revision.
  *
- * NATS stamps what this node writes. Between two such writes the monotonic clock carries the time of NATS on, so that a clock that
- * somebody sets is noticed before the next commit. A node whose clock differs by more than two seconds writes nothing, if another
- * node agrees with NATS. Where none does, the clock of NATS is suspect, and this node goes on.
+ * NATS stamps the entries that this node writes. Between two writes the time of NATS is extrapolated by the monotonic clock, so
+ * that a changed clock is noticed before the next commit. A node whose clock differs by more than two seconds writes nothing, if
+ * another node agrees with NATS. If none does, the clock of NATS is suspect, and this node goes on.
  */
 import { aborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 
 const MAX_OFFSET_MS = 2_000;
 
-/** `wrong`: this node writes nothing. `suspect`: the clock of NATS may be wrong, and this node goes on. */
+/** The result of the comparison. `wrong`: this node writes nothing. `suspect`: NATS may be wrong, and this node goes on. */
 export type ClockState = "right" | "wrong" | "suspect";
 
-/** What another node shows of its clock. */
+/** The clock offset that another node publishes. */
 export interface ShownClock {
   readonly clockOffsetMs?: number | undefined;
 }
 
-/** Reads those of the other live nodes. Rejects when NATS cannot be used now. */
+/** Reads the clock offsets of the other live nodes. Rejects when NATS cannot be used now. */
 export type ReadOthers = () => Promise<readonly ShownClock[]>;
 
 export class ClockCheck {
-  /** The clock of NATS; that of this node, before the first comparison. */
+  /** The clock of NATS; the clock of this node before the first comparison. */
   readonly natsClock: Clock;
   readonly #clock: Clock;
   readonly #readOthers: ReadOthers;
   readonly #measure: () => Promise<boolean>;
   #isMeasured = false;
   readonly #listeners = new Set<(state: ClockState, message: string) => void>();
-  /** The time of NATS minus the monotonic clock is between these. */
+  /** The bounds of the time of NATS minus the monotonic clock. */
   #natsOffset: { readonly lowest: number; readonly highest: number } | undefined;
   #state: ClockState = "right";
   #left = new AbortController();
 
-  /** `measure` leads to a call of `observe`; false where NATS is not connected. It does not reject. */
+  /** `measure` causes a call of `observe`, and resolves to false where NATS is not connected. It does not reject. */
   constructor(clock: Clock, readOthers: ReadOthers, measure: () => Promise<boolean> = async () => true) {
     this.#clock = clock;
     this.#readOthers = readOthers;
@@ -47,12 +47,12 @@ export class ClockCheck {
     };
   }
 
-  /** The listener is called when the state has changed. */
+  /** Adds a listener that is called when the state has changed. */
   onChange(listener: (state: ClockState, message: string) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** By how much the clock of this node is ahead, at least; 0 within the accuracy. Undefined before the first comparison. */
+  /** The minimum by which this node's clock is ahead; 0 within the accuracy. Undefined before the first comparison. */
   get offsetMs(): number | undefined {
     if (!this.#natsOffset) return undefined;
     const { lowest, highest } = this.#natsOffset;
@@ -60,22 +60,22 @@ export class ClockCheck {
     return Math.round(own > highest ? own - highest : own < lowest ? own - lowest : 0);
   }
 
-  /** NATS has stamped `created`, epoch milliseconds, what was sent and acknowledged at these times of the monotonic clock. */
+  /** Records that NATS stamped an entry `created` (epoch ms), sent and acknowledged at these times of the monotonic clock. */
   async observe(created: number, sentAt: number, receivedAt: number): Promise<void> {
     this.#natsOffset = { lowest: created - receivedAt, highest: created - sentAt };
     await this.check();
   }
 
-  /** Whether this node may write. To be awaited before each commit; reads nothing while the clock is right. */
+  /** Determines whether this node may write. Await it before each commit. It reads nothing while the clock is right. */
   async check(): Promise<ClockState> {
-    // A node that started without NATS has not compared yet. Tried once: commits must not wait for a list that does not answer.
+    // A node that started without NATS has not compared yet. It measures once, so that commits do not wait for the nodes list.
     if (!this.#natsOffset && !this.#isMeasured) this.#isMeasured = await this.#measure();
     const others = this.#isWithin ? [] : await this.#readOthers().catch(() => undefined);
-    // The clock may have been set back while the others were read.
+    // The clock may have been corrected while the others were read.
     if (this.#isWithin) this.#set("right", "");
     else {
       const isConfirmed = others?.some(({ clockOffsetMs }) => isWithin(clockOffsetMs));
-      // While the list cannot be read, it stays as it is.
+      // While the list of nodes cannot be read, a suspect state stays suspect, and every other state becomes wrong.
       const state = isConfirmed === undefined ? this.#stateOfUnknown : isConfirmed ? "wrong" : "suspect";
       this.#set(state, messageOf(state, this.offsetMs ?? 0));
     }

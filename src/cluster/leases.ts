@@ -1,15 +1,15 @@
 /**
- * Leases: each names the node that runs a source. A lease is a key in a bucket, made where there is none, renewed by its
- * revision, and deleted at an orderly stop; after the TTL of the bucket NATS removes it.
+ * Leases: each names the node that runs a source. A lease is a key in a bucket. A node creates it where there is none, renews
+ * it by its revision, and deletes it at an orderly stop; otherwise NATS removes it after the TTL of the bucket.
  *
  * - The lease outlasts a fail-over of NATS (8–12 s without a leader). A node that could not renew it in time gives it
  *   up by its own clock, before NATS removes it.
- * - Who waits for a lease watches the bucket, and tries to make it once it is deleted or was not renewed for a TTL. What
- *   decides is always the write by revision, never what was watched.
- * - A node that is started again takes the leases of its own run before, and of no other: two nodes may have one name.
- * - A node whose clock is wrong, or that cannot write its log for longer than a TTL, gives its leases up, and waits with others.
- * - A lease alone protects nothing: a paused node does not know that it has lost one. The log refuses its writes, because
- *   the new holder has taken over there.
+ * - A node that waits for a lease watches the bucket, and tries to create the lease once it is deleted or was not renewed for
+ *   a TTL. Only the write by revision decides who gets it; the watch is a hint.
+ * - A restarted node takes the leases of its own previous run, and of no other run, because two nodes may have one name.
+ * - A node whose clock is wrong, or that cannot write its log for longer than a TTL, gives its leases up and waits like others.
+ * - A lease alone is no protection, because a paused node does not know that it has lost one. The log refuses its writes,
+ *   because the new holder has appended a takeover there.
  */
 import Type from "typebox";
 import { aborted, orAborted } from "../lib/aborted.ts";
@@ -28,14 +28,14 @@ import {
 import type { ClockCheck } from "./clock-check.ts";
 import type { NatsClient } from "./nats/nats-client.ts";
 
-/** TTL of leases in a bucket that is made now. A bucket with another TTL has another pace. */
+/** TTL of leases in a newly made bucket. All intervals below are derived from the TTL of the existing bucket. */
 export const TTL_MS = 16_000;
-/** For each source that it runs, a node waits this long before it takes a free lease, so that nodes with fewer sources come first. */
+/** Wait per source that a node already runs before it takes a free lease, so that nodes with fewer sources take it first. */
 const PRECEDENCE_MS = 100;
 const MAX_PRECEDENCE_MS = 1_000;
 export const renewAfterMs = (ttlMs: number): number => ttlMs / 8;
 export const retryAfterMs = (ttlMs: number): number => ttlMs / 32;
-/** The clocks of this machine and of the server may run at slightly different speeds. */
+/** Safety margin, because the clocks of this machine and of the server may run at slightly different speeds. */
 export const marginMs = (ttlMs: number): number => ttlMs / 32;
 export const attemptTimeoutMs = (ttlMs: number): number => Math.max(250, ttlMs / 16);
 
@@ -48,7 +48,7 @@ const LeaseValue = Type.Object({
 export type LeaseValue = Readonly<Type.Static<typeof LeaseValue>>;
 const readLease = entryReader(LeaseValue);
 
-/** Sources have any name, keys have not. */
+/** The key of a source. It is encoded, because a source may have any name and a key may not. */
 const keyOf = (source: string): string => Buffer.from(source).toString("base64url");
 
 export interface LeasesOptions {
@@ -56,7 +56,7 @@ export interface LeasesOptions {
   readonly bucket: string;
   readonly replicas: number;
   readonly node: string;
-  /** The run of this node before this one, which has ended: its leases are taken without waiting. */
+  /** The previous run of this node, which has ended, so that its leases are taken without waiting. */
   readonly previousNode?: string | undefined;
   readonly nodeName: string;
   readonly writes: WatchedWrites;
@@ -66,25 +66,25 @@ export interface LeasesOptions {
   readonly onMalformed: OnMalformed;
 }
 
-/** All leases, by source: what is shown to people. Rejects when NATS cannot be used now. */
+/** Reads all leases, ordered by source, to show them to operators. Rejects when NATS cannot be used now. */
 export async function readLeases(nats: NatsClient, bucket: string): Promise<LeaseValue[]> {
   const { entries } = await readBucket(nats, bucket);
   return entries.flatMap((entry) => readLease(entry) ?? []).sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
-/** A lease that this node has. */
+/** A lease that this node holds. */
 export interface Lease {
   /** Aborts when the lease is lost or given up. */
   readonly ended: AbortSignal;
-  /** Whether the lease is valid by the clock: this is right also just after the process was paused. */
+  /** Whether the lease is valid by the clock. This is correct also just after the process was paused. */
   isValid(): boolean;
-  /** Lets another node have it at once. */
+  /** Deletes the lease, so that another node can take it at once. */
   release(): Promise<void>;
 }
 
 interface Seen {
   readonly lease: LeaseValue;
-  /** Monotonic: from when on it may be free, and when it is gone unless it is seen again. */
+  /** The monotonic time from which the lease may be free. After `goneAt` it has expired, unless it is seen again. */
   readonly tryAt: number;
   readonly goneAt: number;
 }
@@ -103,18 +103,18 @@ export class Leases {
     this.#bucket = new TtlBucket({ nats, name: bucket, replicas, ttlMs: TTL_MS });
   }
 
-  /** TTL of leases in the bucket, as far as it is known. */
+  /** TTL of leases in the bucket, as far as known. */
   get ttlMs(): number {
     return this.#bucket.ttlMs;
   }
 
-  /** The node that has the lease of a source, by what was seen last. */
+  /** The node that holds the lease of a source, as it was last seen. */
   holderOf(source: string): LeaseValue | undefined {
     const seen = this.#seen.get(keyOf(source));
     return seen && seen.goneAt > this.#options.clock.monotonic() ? seen.lease : undefined;
   }
 
-  /** The sources whose leases this node has, by what was seen last. */
+  /** The sources whose leases this node holds, as they were last seen. */
   get held(): string[] {
     return [...this.#seen.values()]
       .map(({ lease }) => lease.source)
@@ -132,7 +132,7 @@ export class Leases {
         this.#wake();
         return;
       }
-      // How old an entry is that was there before is not known.
+      // The age of an entry is unknown when it is seen for the first time.
       const isRenewal = this.#seen.has(entry.key);
       const now = clock.monotonic();
       const tryAt = now + (isRenewal ? ttlMs : retryAfterMs(ttlMs));
@@ -142,8 +142,8 @@ export class Leases {
   }
 
   /**
-   * Waits until this node has the lease; `onWait` is called when another one has it, NATS does not answer, or this node cannot
-   * write. Undefined when `signal` aborts.
+   * Waits until this node holds the lease. `onWait` is called when another node holds it, NATS does not answer, or this node
+   * cannot write. Resolves to undefined when `signal` aborts.
    */
   async acquire(source: string, signal: AbortSignal, onWait: () => void): Promise<Lease | undefined> {
     const { clock, logger } = this.#options;
@@ -196,7 +196,7 @@ export class Leases {
         this.#seen.set(key, { lease, tryAt, goneAt: now + bucket.ttlMs });
       }
       if (!isOwn) return undefined;
-      // The entry is of the run before, or of an earlier attempt whose answer was lost.
+      // The entry was written by the previous run, or by an earlier attempt whose answer was lost.
       sentAt = clock.monotonic();
       revision = await bucket.kv.update(key, value, entry?.revision ?? 0);
     }
@@ -213,7 +213,7 @@ export class Leases {
     }
   }
 
-  /** Resolves when a lease was deleted, and after `ms`. */
+  /** Resolves when a lease is deleted, after `ms` at the latest. */
   async #change(ms: number, signal: AbortSignal): Promise<void> {
     const woken = new AbortController();
     const wake = () => woken.abort();
@@ -236,9 +236,9 @@ interface HeldOptions {
   readonly node: string;
   readonly clock: Clock;
   readonly revision: number;
-  /** Monotonic: when the write that got the lease was sent. NATS counts the TTL from later. */
+  /** The monotonic time at which the write that acquired the lease was sent. For NATS the TTL begins later. */
   readonly sentAt: number;
-  /** Aborts when this node gives the lease up, because it cannot write. */
+  /** Signal that this node cannot write, so that it must give the lease up. */
   readonly outage: AbortSignal;
 }
 
@@ -273,7 +273,7 @@ class HeldLease implements Lease {
     const wasValid = this.isValid();
     this.#end.abort();
     await this.#renewing;
-    // What fails here, the TTL does.
+    // If the delete fails, the lease expires by its TTL.
     if (wasValid) await bucket.kv.delete(key, { previousSeq: this.#revision }).catch(() => {});
   }
 
@@ -314,7 +314,7 @@ class HeldLease implements Lease {
       const entry = await bucket.kv.get(key);
       if (!entry && this.isValid()) return await this.#makeAgain();
       if (!entry || readLease(entry)?.node !== node) return "lost";
-      // An earlier renewal whose answer was lost: when it was stored is not known, so it is renewed again.
+      // An earlier renewal was stored and its answer lost. Its time is unknown, so the lease is renewed again.
       this.#revision = entry.revision;
       return "failed";
     } catch {
@@ -322,7 +322,7 @@ class HeldLease implements Lease {
     }
   }
 
-  /** Gone before its time, and nobody has it: server 2.9 was seen not to find entries that it has, after a fail-over. */
+  /** Creates the lease again where the entry is missing too early: server 2.9 may not find its entries after a fail-over. */
   async #makeAgain(): Promise<"renewed"> {
     const { clock, bucket, key, value } = this.#options;
     const sentAt = clock.monotonic();
@@ -332,9 +332,9 @@ class HeldLease implements Lease {
   }
 }
 
-/** The log of this node. */
+/** The log of this node, whose failing writes cause an outage. */
 export interface WatchedWrites {
-  /** The listener is called with true when writes begin to fail, and with false when they no longer do. */
+  /** Adds a listener that is called with true when writes begin to fail, and with false when they succeed again. */
   onWriteFailing(listener: (isFailing: boolean) => void): void;
 }
 
@@ -350,16 +350,16 @@ export interface WriteOutagesOptions {
 }
 
 /**
- * Times in which this node cannot store changes, for example because its disk is full. Only a failure that lasts longer than a
- * lease is an outage: a short one must not move sources. An outage ends with the next write that succeeds. While the clock is
- * wrong, nothing may be written: that is an outage at once.
+ * Outages during which this node cannot store changes, for example because its disk is full. Only a failure that lasts longer
+ * than the TTL of a lease is an outage, so that a short one does not move sources. It ends with the next successful write. A
+ * wrong clock is an outage at once, because this node must not write then.
  */
 export class WriteOutages {
   readonly #options: WriteOutagesOptions;
   readonly #causes = new Set<Cause>();
   #begun = new AbortController();
   #ended = new AbortController();
-  /** Aborts when writes no longer fail. */
+  /** The current failure of writes. It is aborted when writes succeed again. */
   #failing = new AbortController();
 
   constructor(options: WriteOutagesOptions) {

@@ -1,6 +1,6 @@
 /**
- * The nodes of a cluster as people see them: each writes what it is and does every few seconds. A node that no longer writes is
- * lost, and stays in the list until it returns, or for a week; one that stops in order is removed.
+ * The list of the nodes of a cluster, for operators. Each node writes its status every two seconds. A node that no longer writes
+ * is lost, and stays in the list until it returns or a week has passed; one that stops in order is removed.
  */
 import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
 import Type from "typebox";
@@ -13,7 +13,7 @@ import type { NatsClient } from "./nats/nats-client.ts";
 const WRITE_INTERVAL_MS = 2_000;
 /** Time without a write after which a node is lost. */
 const LOST_AFTER_MS = 16_000;
-/** A lost node is shown for as long. */
+/** Time for which a lost node stays in the list. */
 const KEPT_MS = 7 * 86_400_000;
 
 export const NodeStatus = Type.Object(
@@ -37,7 +37,7 @@ export const NodeStatus = Type.Object(
 export type NodeStatus = Readonly<Type.Static<typeof NodeStatus>>;
 const readStatus = entryReader(NodeStatus);
 
-/** The bucket of the list, and what reading it needs. */
+/** The bucket of the list, and the parts that are needed to read it. */
 export interface NodesPlace {
   readonly nats: NatsClient;
   readonly bucket: string;
@@ -47,15 +47,16 @@ export interface NodesPlace {
 
 export interface NodesOptions extends NodesPlace {
   readonly replicas: number;
-  /** Learns the time of NATS from each write. */
+  /** The clock check, which gets the time of NATS from each write. */
   readonly clockCheck?: Pick<ClockCheck, "observe">;
-  /** Called at the stop: whether the entry stays, because other nodes have to know what this one has. */
+  /** Called at the stop. Whether the entry stays, because other nodes must know the revision that this one has. */
   readonly isKept?: () => boolean;
 }
 
 /**
- * Writes the status until `signal` aborts, then removes it, unless it is kept. What fails is tried again with the next one. The key is the name
- * of the node, so that its next run takes the place of this one. Where two nodes have one name, the key of one is its run.
+ * Writes the status at intervals until `signal` aborts, then removes it, unless it is kept. A failed write is made up for by the
+ * next one. The key is the name of the node, so that its next run replaces this one. If two nodes have one name, one of them
+ * uses the name of its run as the key.
  */
 export async function announceNode(
   options: NodesOptions,
@@ -89,8 +90,8 @@ export async function announceNode(
 }
 
 /**
- * Removes the entry of the run before, which has ended, and learns the time of NATS by that, before this node writes anything to
- * the log. What fails here is done by the first status.
+ * Removes the entry of the previous run, which has ended. This also measures the time of NATS before this node writes to the
+ * log. If it fails, the first status does both.
  */
 export async function clearFormerRun(options: NodesOptions, nodeName: string): Promise<void> {
   const { nats, bucket: name, replicas } = options;
@@ -101,11 +102,11 @@ export async function clearFormerRun(options: NodesOptions, nodeName: string): P
       return 0;
     });
   } catch {
-    // Nothing is written while NATS cannot be used.
+    // While NATS cannot be used, this node writes nothing to the log either.
   }
 }
 
-/** `revision` is what `write` returns: 0 where it removes the entry. */
+/** Calls `write` and reads the entry back, for the time of NATS. `revision` is the result of `write`; 0 where it deletes. */
 async function writeAndRead(
   { clock, clockCheck }: NodesOptions,
   kv: KV,
@@ -121,32 +122,32 @@ async function writeAndRead(
   return { revision, entry };
 }
 
-/** Changes the TTL of a bucket that an earlier version has made. An account that may not change it leaves it as it is. */
+/** Changes the TTL of a bucket that an earlier version has made. An account without the permission leaves it unchanged. */
 async function lengthenTtl({ manager }: NatsClient, bucket: string): Promise<void> {
   await manager.streams.update(`KV_${bucket}`, { max_age: KEPT_MS * 1e6 }).catch(() => {});
 }
 
-/** Another node of the same name has written after this one. */
+/** Whether another run, of a node with the same name, has written the entry. */
 const isOfOtherRun = (entry: KvEntry, node: string): boolean => {
   const status = readStatus(entry);
   return status !== undefined && status.node !== node;
 };
 
-/** A node, and when it last wrote its status. */
+/** A node of the list, with the age of its status. */
 export interface SeenNode extends NodeStatus {
   readonly ageMs: number;
-  /** Set for a lost node: epoch milliseconds. */
+  /** The time of the last status of a lost node, in epoch milliseconds; undefined for other nodes. */
   readonly lostSince: number | undefined;
 }
 
-/** The nodes in the list, ordered by name. Rejects when NATS cannot be used now. */
+/** Reads the nodes in the list, ordered by name. Rejects when NATS cannot be used now. */
 export async function readNodes({ nats, bucket, clock, onMalformed }: NodesPlace): Promise<SeenNode[]> {
   const { entries, time } = await readBucket(nats, bucket);
   return seenNodes(entries, time ?? clock.now(), onMalformed);
 }
 
 export function seenNodes(entries: readonly KvEntry[], time: number, onMalformed?: OnMalformed): SeenNode[] {
-  // The time of NATS is at least that of the newest entry, whatever the clock of this machine says.
+  // The time of NATS is at least that of the newest entry; the clock of this machine may be behind it.
   const now = Math.max(time, ...entries.map(({ created }) => created.getTime()));
   const nodes = entries.flatMap((entry): SeenNode[] => {
     const status = readStatus(entry, onMalformed);
@@ -159,7 +160,7 @@ export function seenNodes(entries: readonly KvEntry[], time: number, onMalformed
   );
 }
 
-/** Takes all nodes off the list: those that run write themselves again. Rejects when NATS cannot be used now. */
+/** Removes all nodes from the list. Running nodes add themselves again. Rejects when NATS cannot be used now. */
 export async function clearNodes({ nats, bucket }: NodesPlace): Promise<void> {
   const { entries } = await readBucket(nats, bucket);
   const kv = await new Kvm(nats.jetstream).open(bucket);

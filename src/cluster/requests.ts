@@ -2,9 +2,9 @@
  * Requests of the command line to a cluster, over NATS. Requests and answers are signed with a key that is derived from the
  * secret of the cluster.
  *
- * Any one node is taken by a first request, and says which run of which node it is, and the time by its own clock. The second
- * one is for that run only, and has that time and a number of its own: it is fulfilled once, and only for a while. So a
- * request that somebody sends again changes nothing, and no clocks are compared.
+ * A first request goes to any one node, which answers with the name of its run and the time of its own clock. The second
+ * request goes to that run only, and contains that time and a nonce. The node fulfils each nonce once, and only within a
+ * minute. So a replayed request changes nothing, and no two clocks are compared.
  */
 import { randomUUID } from "node:crypto";
 import type { Msg, NatsConnection } from "@nats-io/transport-node";
@@ -15,10 +15,10 @@ import { errorMessage } from "../lib/error-message.ts";
 import { IDENTITY_RULES, type MergeSettings, SOURCE_ROLES } from "../model/merge-settings.ts";
 import { readSignedText, signText } from "./nats/signed.ts";
 
-/** One node answers, not all. */
+/** The queue group, so that only one node answers the first request. */
 const QUEUE = "nodes";
 const TIMEOUT_MS = 60_000;
-/** Pause between the two requests. */
+/** Maximum time between the two requests. */
 const MAX_AGE_MS = 60_000;
 
 const Settings = Type.Object({
@@ -41,20 +41,20 @@ const Request = Type.Object({
   ]),
 });
 const Answer = Type.Object({
-  /** State after the request. */
+  /** The settings after the request. */
   settings: Type.Optional(Settings),
-  /** Absent when the request was refused. */
+  /** The revision from which on the request applies; absent when it was refused. */
   revision: Type.Optional(Type.Integer()),
-  /** Message for the operator. */
+  /** The reason of a refusal, for the operator. */
   error: Type.Optional(Type.String()),
 });
 const [isBeginning, isBegun] = [Compile(Beginning), Compile(Begun)];
 const [isRequest, isAnswer] = [Compile(Request), Compile(Answer)];
 
 export type ClusterRequest =
-  /** Changes nothing. */
+  /** Reads the settings. */
   | { readonly op: "settings" }
-  /** Sources that the settings lack stay, after the others. */
+  /** Replaces the settings. Sources that the new settings lack stay, after the others. */
   | { readonly op: "apply"; readonly settings: MergeSettings }
   | { readonly op: "forget"; readonly source: string };
 
@@ -65,7 +65,7 @@ export interface ClusterAnswer {
   readonly settings: MergeSettings;
 }
 
-/** The request cannot be fulfilled. The message is for the operator. */
+/** The error for a request that cannot be fulfilled. The message is for the operator. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
 }
@@ -77,14 +77,14 @@ export interface RequestPlace {
   readonly key: Uint8Array;
 }
 
-/** A name of any characters as one token of a subject of NATS. */
+/** Encodes a name of any characters as one token of a NATS subject. */
 const subjectToken = (name: string): string => Buffer.from(name).toString("base64url");
 
 const ofNode = (subject: string, node: string): string => `${subject}.node.${subjectToken(node)}`;
-/** An answer is signed for one request. */
+/** The signing context of an answer, so that it is valid for one request only. */
 const answerTo = (nonce: string): string => `answer ${nonce}`;
 
-/** Rejects with `RequestError`. */
+/** Sends a request to one node of the cluster. Rejects with `RequestError`. */
 export async function sendRequest(place: RequestPlace, message: ClusterRequest): Promise<ClusterAnswer> {
   const begun = await exchange(place, place.subject, { nonce: randomUUID() });
   if (!isBegun.Check(begun)) throw unexpected(begun);
@@ -124,12 +124,12 @@ const unexpected = (read: unknown): RequestError =>
   new RequestError(`an unexpected answer: ${JSON.stringify(read)}; the nodes may have another version`);
 
 export interface AnswerOptions extends RequestPlace {
-  /** This run of this node. */
+  /** The name of this run of this node. */
   readonly node: string;
   readonly clock: Clock;
-  /** May reject with `RequestError`. */
+  /** Carries out a request. May reject with `RequestError`. */
   readonly fulfil: (message: ClusterRequest) => Promise<ClusterAnswer>;
-  /** Called for a request that is not signed, or was fulfilled already. It changes nothing. */
+  /** Callback for a refused request: one that is not signed, too old or already fulfilled. */
   readonly onForeign: () => void;
 }
 
@@ -146,7 +146,7 @@ export async function answerRequests(options: AnswerOptions, stopping: AbortSign
     if (signal.aborted) stop();
     for await (const message of subscription) {
       const text = await answer(message);
-      // After a stop no connection is left to answer with.
+      // After a stop the connection is closed, and no answer can be sent.
       if (!connection.isClosed()) message.respond(text);
     }
   };
@@ -160,12 +160,12 @@ export async function answerRequests(options: AnswerOptions, stopping: AbortSign
   }
 }
 
-/** Whoever has another secret learns that from an answer without a signature. */
+/** The answer to a refused request. It is not signed, so that a client with another secret can report that. */
 const REFUSED = "";
 
 class Requests {
   readonly #options: AnswerOptions;
-  /** Numbers of requests that were fulfilled, and when they had begun. */
+  /** Nonces of fulfilled requests, with the times at which they began. */
   readonly #fulfilled = new Map<string, number>();
 
   constructor(options: AnswerOptions) {

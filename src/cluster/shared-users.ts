@@ -1,13 +1,13 @@
 /**
- * The users of a cluster: one sealed value in a bucket, which is the truth for all nodes. The first node writes its users
- * there; from then on what changes in the users file of a node is changed in the value: users that were added, changed or
- * removed in that file since it was last read, and no others, so that an old file on another node brings no removed user back.
+ * The users of a cluster: one sealed value in a bucket, which applies to all nodes. The first node writes its users there.
+ * From then on changes of a node's users file are made in the value: only users that were added, changed or removed in that
+ * file since it was last read, so that an old file on another node does not restore a removed user.
  *
- * - Writes are by revision: two at once are both applied, and of two changes of one user the last one wins.
- * - A value has a version that grows. Whoever may write to the bucket, without the secret, cannot bring an old one back: a node
- *   that knows a newer one writes that again, also where the bucket was deleted.
- * - The last known value is kept in a file as well, for starts without NATS, and for a node that goes on alone: that is a
- *   users file, which needs no secret to be read.
+ * - Writes are by revision, so two at once are both applied, and of two changes of one user the last one wins.
+ * - A value has an increasing version. A NATS user who may write to the bucket, without the secret, cannot restore an old value:
+ *   a node that knows a newer one writes that again, also where the bucket was deleted.
+ * - The last known value is also stored in a file, for starts without NATS and for a node that continues alone. It is a users
+ *   file, which can be read without the secret.
  */
 import { readFile } from "node:fs/promises";
 import type { KvEntry } from "@nats-io/kv";
@@ -23,11 +23,11 @@ import type { NatsClient } from "./nats/nats-client.ts";
 import type { ClusterSecret } from "./nats/sealed.ts";
 
 const KEY = "users";
-/** Users stay until they are removed. */
+/** The TTL of the bucket: none, because users stay until they are removed. */
 const NO_TTL_MS = 0;
 const RETRY_MS = 500;
 
-/** Name → whatever stands behind it in a users file. */
+/** The users by name, each with the rest of its line in a users file. */
 export type UserEntries = ReadonlyMap<string, string>;
 
 const Value = Type.Object({
@@ -36,7 +36,7 @@ const Value = Type.Object({
 });
 const value = Compile(Value);
 
-/** A value of the bucket that was opened. */
+/** A decrypted value of the bucket. */
 interface UserSet {
   readonly version: number;
   readonly users: UserEntries;
@@ -51,17 +51,17 @@ export interface SharedUsersOptions {
   readonly copyPath: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Called for entries that are malformed or sealed with another secret. */
+  /** Callback for entries that are malformed or sealed with another secret. */
   readonly onMalformed: OnMalformed;
 }
 
 export class SharedUsers {
   readonly #options: SharedUsersOptions;
   readonly #bucket: TtlBucket;
-  /** Called with each set that comes to apply. */
+  /** Callback for each new set of users that applies. */
   onChange: (users: UserEntries) => void = () => {};
   #known: UserSet | undefined;
-  /** The file as the shared set has it, and as it is. They differ while a change is not written yet. */
+  /** The content of the file that the shared set includes. It differs from `#file` while a change is not written yet. */
   #sharedFile: UserEntries = new Map();
   #file: UserEntries | undefined;
   #shouldWrite = false;
@@ -75,12 +75,12 @@ export class SharedUsers {
     this.#bucket = new TtlBucket({ nats, name: bucket, replicas, ttlMs: NO_TTL_MS });
   }
 
-  /** The set that applies. Undefined when there is none yet, or none is known. */
+  /** The users that apply; undefined when there are none yet, or none are known. */
   get users(): UserEntries | undefined {
     return this.#known?.users;
   }
 
-  /** Reads the set, from NATS or else from the copy. To be called before anything else. */
+  /** Reads the set, from NATS or else from the copy. Call it before any other method. */
   async load(): Promise<void> {
     const { copyPath, nats } = this.#options;
     const copy = copyPath && (await readFile(copyPath, "utf8").catch(() => undefined));
@@ -97,8 +97,8 @@ export class SharedUsers {
   }
 
   /**
-   * The users in the file of this node, at the start and whenever the file was read again. Resolves after the attempt to write
-   * what changed; `run` tries again.
+   * Sets the users of this node's file. Call it at the start and whenever the file was read again. Resolves after one attempt
+   * to write the changes; `run` tries again.
    */
   setFile(users: UserEntries): Promise<void> {
     if (!this.#file) this.#sharedFile = users;
@@ -107,18 +107,18 @@ export class SharedUsers {
     return this.#writeIfNeeded();
   }
 
-  /** The file is another one, or none; what it has is no change. */
+  /** Sets the users of another file, or of none. Its content does not count as a change. */
   resetFile(users: UserEntries): void {
     this.#sharedFile = users;
     this.#file = users;
   }
 
-  /** Follows the set, and writes what could not be written before, until `signal` aborts. */
+  /** Watches the set, and repeats writes that failed, until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const onEntry = (entry: KvEntry) => this.#onEntry(entry);
     const onBegin = () => {
-      // The bucket may be one that was made again, without users.
+      // The bucket may have been made again, without users.
       this.#shouldWrite = true;
     };
     const watching = watchBucket(this.#bucket, onEntry, { clock, pauseMs: RETRY_MS, signal, onBegin });
@@ -132,11 +132,11 @@ export class SharedUsers {
     if (isSet && !read) this.#options.onMalformed(entry);
     if (entry.key !== KEY) return;
     if (read && read.version > (this.#known?.version ?? 0)) this.#apply(read);
-    // Deleted, replaced by something else, or an old one: what is known is written again.
+    // The value was deleted, replaced by something else or by an old one, so the known users are written again.
     else if (!read || !this.#known || !isEqual(read.users, this.#known.users)) this.#shouldWrite = true;
   }
 
-  /** The watch may have seen it before. */
+  /** Applies a set, unless the watch has delivered it or a newer one before. */
   #applyIfNewer(set: UserSet): void {
     if (set.version > (this.#known?.version ?? 0)) this.#apply(set);
   }
@@ -170,14 +170,14 @@ export class SharedUsers {
       this.#reported = "";
     } catch (error) {
       this.#shouldWrite = true;
-      // Another node was faster: its value is the next one to change.
+      // Another node was faster. The next attempt changes its value.
       if (isOtherRevision(error)) return;
       this.#bucket.forget();
       this.#report("users-not-shared", errorMessage(error));
     }
   }
 
-  /** Makes the value what it must be, where it is not. Rejects when that is not possible now. */
+  /** Writes the value if it differs from the users that should apply. Rejects when that is not possible now. */
   async #write(file: UserEntries): Promise<void> {
     if (!this.#options.nats.isConnected)
       throw new Error("NATS cannot be reached; the last known users apply");
@@ -215,7 +215,7 @@ export class SharedUsers {
     return `users of ${this.#options.bucket}`;
   }
 
-  /** Logs one line for as long as the reason is the same. */
+  /** Logs a reason once, until another one is reported. */
   #report(event: string, reason: string): void {
     const line = `${event} ${reason}`;
     if (line !== this.#reported) this.#options.logger.error(event, { reason });
@@ -232,7 +232,7 @@ const formatCopy = ({ version, users }: UserSet): string =>
     "",
   ].join("\n");
 
-/** Undefined where it is not what `formatCopy` writes. */
+/** Parses a copy; undefined where it does not have the format of `formatCopy`. */
 function parseCopy(text: string): UserSet | undefined {
   const version = COPY_HEAD.exec(text)?.[1];
   if (version === undefined) return undefined;
@@ -250,7 +250,7 @@ const newer = (a: UserSet | undefined, b: UserSet | undefined): UserSet | undefi
 const isEqual = (a: UserEntries, b: UserEntries): boolean =>
   a.size === b.size && [...a].every(([name, entry]) => b.get(name) === entry);
 
-/** `users` with what was added, changed or removed from `before` to `after`. */
+/** Applies to `users` the additions, changes and removals from `before` to `after`. */
 function withChanges(users: UserEntries, before: UserEntries, after: UserEntries): UserEntries {
   const changed = new Map(users);
   for (const name of before.keys()) if (!after.has(name)) changed.delete(name);

@@ -1,6 +1,6 @@
 /**
- * What a cluster leaves in NATS besides the stream of its log. Where the stream is gone and this is not, a log was there, and
- * nodes may have copies of it. Only looks: a bucket that was made by looking would be a trace itself.
+ * The traces of a cluster in NATS besides the stream of its log. Traces without a stream mean that there was a log, and that
+ * nodes may have copies of it. The search makes no bucket, because a new bucket would itself be a trace.
  */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { STREAM_NOT_FOUND } from "./bucket.ts";
@@ -9,13 +9,13 @@ import type { NatsClient } from "./nats/nats-client.ts";
 import { type NodeStatus, type NodesPlace, readNodes } from "./nodes.ts";
 
 interface FoundTraces {
-  /** The streams of buckets, as the operator finds them in NATS. */
+  /** The names of the buckets' streams in NATS, for messages to the operator. */
   readonly places: readonly string[];
-  /** The nodes that the list of nodes shows. */
+  /** The nodes in the list of nodes. */
   readonly nodes: readonly NodeStatus[];
 }
 
-/** Rejects when NATS cannot be used now. */
+/** Finds the traces of a cluster. Rejects when NATS cannot be used now. */
 export async function findTraces(
   { leases, nodes, users, snapshots }: ClusterNames,
   options: NodesPlace,
@@ -37,7 +37,7 @@ async function exists({ manager }: NatsClient, stream: string): Promise<boolean>
   }
 }
 
-/** Why an operator should not begin a log here; undefined where no node shows one. */
+/** The reason why an operator should not begin a new log here; undefined where no node has revisions of one. */
 export function whyGivenUp({
   nodes,
 }: {

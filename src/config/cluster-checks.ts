@@ -1,7 +1,7 @@
 /**
- * Checks of the section `cluster`: what nodes send to NATS servers on other machines is encrypted, the servers know who the
- * nodes are, and every cluster has a secret, also where all addresses are of this machine: a local server may be one of
- * several, and its other clients are not known here. The files are checked by `gazetteer check`, and read at the start.
+ * Checks of the section `cluster`: connections to NATS servers on other machines are encrypted and authenticated, and every
+ * cluster has a secret. The secret is required for local servers too, because a local server may be one of several, and may
+ * have other clients. `gazetteer check` checks the files, and the start reads them.
  */
 import { basename } from "node:path";
 import { isLoopback } from "../lib/loopback.ts";
@@ -13,7 +13,7 @@ import type { Config } from "./schema.ts";
 import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
 import type { SourceContents } from "./sources.ts";
 
-/** A shorter one could be guessed by whoever reads what is sealed with it. */
+/** Minimum length of the secret. A shorter one could be guessed by anyone who reads values that are sealed with it. */
 const MIN_SECRET_CHARACTERS = 16;
 const MAKE_SECRET = "openssl rand -base64 32 > FILE makes one";
 const NO_SECRET =
@@ -57,7 +57,7 @@ export function checkCluster(settings: readonly Setting[]): ConfigFault[] {
   return faults;
 }
 
-/** Appends the address to `parsed`, which has those before it. */
+/** Returns the fault of an address, if any. Appends the address to `parsed`, which has the addresses before it. */
 function faultOf(
   text: string,
   parsed: NatsUrl[],
@@ -83,7 +83,7 @@ function faultOf(
   return undefined;
 }
 
-/** What `gazetteer check` finds in the files of the section. */
+/** Checks the files of the section, for `gazetteer check`. */
 export async function checkClusterFiles(settings: readonly Setting[]): Promise<SourceContents> {
   const find = settingsBy(settings);
   const faults: ConfigFault[] = [];
@@ -103,7 +103,7 @@ export async function checkClusterFiles(settings: readonly Setting[]): Promise<S
   return { faults, warnings };
 }
 
-/** Why the content of `cluster.secretFile` is no secret, or undefined. */
+/** The reason why the content of `cluster.secretFile` cannot be used; undefined if it can. */
 export const secretFault = (secret: string): string | undefined =>
   secret.trim().length < MIN_SECRET_CHARACTERS
     ? `the secret of the cluster is shorter than ${MIN_SECRET_CHARACTERS} characters; ${MAKE_SECRET}`

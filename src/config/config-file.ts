@@ -1,6 +1,7 @@
 /**
- * The configuration file: YAML in, a layer of settings out, with the position of every fault. Values that are not valid
- * are left out of the layer. Relative paths are relative to the folder of the file. The parsed document is held so that later checks (of the sources) can report a position too.
+ * Parses the configuration file: YAML in, a layer of settings out, with the position of every fault. Values that are not valid
+ * are left out of the layer. Relative paths are relative to the folder of the file. The parsed document is kept, so that later
+ * checks (of the sources) can report a position too.
  */
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -24,7 +25,7 @@ import {
 
 const MAX_FILE_CHARACTERS = 4 * 1024 * 1024;
 
-/** Stands for the file when none is given. */
+/** The layer of the file when none is given. */
 export const NO_FILE: CheckedLayer = { layer: new Map(), faults: [] };
 
 export function readConfigFile(path: string): CheckedLayer {
@@ -71,7 +72,7 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
   }
   const origin = originAt([]);
   const { value: values, dropped } = dropIgnoredKeys(written, GONE_KEYS);
-  // The faults of the whole document include unknown keys; those of the layer are among them.
+  // The faults of the whole document include unknown keys, and all faults of the layer.
   const faults = findSchemaFaults(Configuration, values).map((fault) => ({
     ...adviseGoneKey(fault, GONE_KEYS),
     origin,
@@ -86,7 +87,7 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
   };
 }
 
-/** The library quotes the text at fault after a colon. The position says where it is, and it may be a password. */
+/** Removes the faulty text, which the library quotes after a colon and may be a password. The position shows where it is. */
 const withoutSource = (message: string): string => message.replace(/: .*$/s, "").replaceAll("\n", " ");
 
 function readSetting(

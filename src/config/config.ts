@@ -1,8 +1,8 @@
 /**
- * Flags, environment, file and defaults to one validated, immutable Config, in this order of precedence for every key
- * (settings.ts). Faults are returned as values, all at once; a Config that is returned is one the service can be built
- * from. Relative paths of the file are relative to it, all others to the working folder; in a Config, all are relative to
- * the working folder.
+ * Combines flags, environment, file and defaults into one validated, immutable Config, in this order of precedence for every
+ * key (settings.ts). Faults are returned as values, all at once; the service can be built from every Config that is returned.
+ * Relative paths in the file are relative to the file, all others to the working folder. In a Config, all are relative to the
+ * working folder.
  */
 import Value from "typebox/value";
 import { systemClock } from "../lib/clock.ts";
@@ -44,9 +44,9 @@ export interface ConfigInput {
 }
 
 export type ConfigResult = {
-  /** A setting for every key. Where there are faults, values that are not valid are missing. */
+  /** A setting for every key. Values that are not valid are missing. */
   readonly settings: readonly Setting[];
-  /** Lines for the operator about what is no fault. */
+  /** Lines for the operator about conditions that are not faults. */
   readonly warnings: readonly string[];
 } & (
   | { readonly ok: true; readonly config: Config }
@@ -55,7 +55,7 @@ export type ConfigResult = {
 
 const NO_FLAGS: FlagReader = { all: () => [] };
 
-/** Reads the file, if one is given. The entries of sources are checked too. */
+/** Loads the configuration. Reads the file, if one is given. The entries of sources are checked too. */
 export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: ConfigInput): ConfigResult {
   const fromFile = path === undefined ? NO_FILE : readConfigFile(path);
   const fromEnvironment = readEnvironment(environment);
@@ -79,7 +79,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
   ];
   if (faults.length > 0) return { ok: false, faults, settings, warnings };
   const config = structuredClone(nestSettings(settings));
-  // Each value was checked on its own; a list to which flags added may have become too long.
+  // Each value was checked on its own, but a list to which flags have added items may be too long now.
   if (Value.Check(Configuration, config)) return { ok: true, config: deepFreeze(config), settings, warnings };
   return { ok: false, faults: findSchemaFaults(Configuration, config), settings, warnings };
 }
@@ -107,13 +107,13 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-// The environment as a layer: `GAZETTEER_` and the key in upper snake case. Lists are separated by commas, `sources` is
-// JSON. An empty variable counts as not set. An unknown `GAZETTEER_…` is a warning and not a fault, because a variable
+// The environment is a layer: `GAZETTEER_` and the key in upper snake case. Lists are separated by commas, `sources` is
+// JSON. An empty variable counts as not set. An unknown variable with the prefix is a warning and not a fault, because it
 // may belong to another version, or to a program that runs this one.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variables that are no keys: the credentials, and those that the commands read which talk to a service. */
+/** Variables that are not keys: the credentials, and the address for commands that connect to a service. */
 const OTHER_VARIABLES = ["GAZETTEER_CREDENTIALS", "GAZETTEER_URL"];
 
 function readEnvironment(environment: Environment): CheckedLayer {
@@ -136,7 +136,7 @@ function readEnvironment(environment: Environment): CheckedLayer {
 
 const isBrokenJson = ({ isList }: ConfigKey, value: unknown): boolean => isList && typeof value === "string";
 
-/** One line for each variable that has the prefix but is not known. `referenced` are those that hold secrets of sources. */
+/** Returns one line for each unknown variable with the prefix. `referenced` are variables with secrets of sources. */
 function unknownVariables(environment: Environment, referenced: readonly string[]): string[] {
   const known = [...CONFIG_KEYS.map(({ variable }) => variable), ...OTHER_VARIABLES, ...referenced];
   return Object.keys(environment)

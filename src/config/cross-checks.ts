@@ -1,6 +1,6 @@
 /**
- * Checks of the listening address together with TLS: the files of `tls` belong together, and passwords are not accepted
- * in plain text from other machines unless the operator says so.
+ * Checks that involve several keys. Transport: the files of `tls` belong together, and passwords are not accepted in plain
+ * text from other machines unless the operator allows it. Forwarding: see `checkForwarding`.
  */
 
 import { isRecord } from "../lib/is-record.ts";
@@ -18,7 +18,7 @@ export function checkTransport(settings: readonly Setting[]): ConfigFault[] {
   if (isSet(key) && !isSet(cert)) return fault(key, "needs tls.cert, the certificate of this key");
   if (isSet(clientCa) && !isSet(cert)) return fault(clientCa, "needs tls.cert and tls.key");
   const host = find("host");
-  // Behind a trusted proxy, TLS ends at the proxy.
+  // With trusted proxies, TLS ends at the proxy.
   const isAllowed = isSet(cert) || isSet(find("allowPlaintext")) || isSet(find("trustedProxies"));
   if (isAllowed || typeof host?.value !== "string" || isLoopback(host.value)) return [];
   return fault(
@@ -28,14 +28,14 @@ export function checkTransport(settings: readonly Setting[]): ConfigFault[] {
   );
 }
 
-/** An empty list and `false` count as not set. */
+/** Whether a setting has a value. An empty list and `false` count as not set. */
 export const isSet = (setting: Setting | undefined): boolean => {
   const value = setting?.value;
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 };
 
-// What controllers forward, over all sources: a resource is forwarded to one controller only, it is none that this service
-// has itself, and there is the alias under which it is requested.
+// Checks of `forward` over all sources: each resource is forwarded to one controller only and is not a resource of this
+// service, and the alias under which it is requested is configured.
 
 const FORWARDED_ALIAS = "onos";
 

@@ -1,12 +1,12 @@
 /**
- * Faults of a configuration as values: what is wrong, at which key, and where it was set. A check reports all faults at
- * once. Callers decide what to do with them: `gazetteer check` lists all, `gazetteer serve` shows the first.
+ * Faults of a configuration as values: a message, the key, and the place where the value was set. A check reports all faults
+ * at once. Callers decide what to do with them: `gazetteer check` lists all, `gazetteer serve` shows the first.
  */
 import { formatPath, type KeyPath } from "../lib/schema-faults.ts";
 
 export interface FilePosition {
   readonly file: string;
-  /** Absent when the fault concerns the file as a whole. Both count from 1. */
+  /** Line number from 1, like `column`; both are absent when the fault concerns the file as a whole. */
   readonly line?: number;
   readonly column?: number;
 }
@@ -24,16 +24,16 @@ export interface PositionSource {
 }
 
 export interface ConfigFault {
-  /** Absent when the fault belongs to no value: a file that cannot be read. */
+  /** The origin of the faulty value; absent when the fault belongs to no value, as with a file that cannot be read. */
   readonly origin?: SettingOrigin;
-  /** The path from the value of the origin on. Empty when the fault is that of the value as a whole. */
+  /** The path within the value of the origin; empty when the fault concerns the value as a whole. */
   readonly path: KeyPath;
   readonly message: string;
-  /** The key itself is wrong, not its value. */
+  /** Set when the key itself is wrong, not its value. */
   readonly atKey?: true;
 }
 
-/** `gazetteer.yaml:12:5: limits.pageLimit: must be …`, `--port: must be …`, `GAZETTEER_PORT: must be …`. */
+/** Renders `gazetteer.yaml:12:5: limits.pageLimit: MESSAGE`, `--port: MESSAGE` or `GAZETTEER_PORT: MESSAGE`. */
 export function renderFault({ origin, path, message, atKey }: ConfigFault): string {
   const parts: string[] = [];
   if (origin?.kind === "file") {
@@ -46,7 +46,7 @@ export function renderFault({ origin, path, message, atKey }: ConfigFault): stri
   return [...parts.filter((part) => part !== ""), message].join(": ");
 }
 
-/** `default`, `gazetteer.yaml:3:7`, `GAZETTEER_PORT`, `--port`. */
+/** Renders `default`, `gazetteer.yaml:3:7`, `GAZETTEER_PORT` or `--port`. */
 export function renderOrigin(origin: SettingOrigin): string {
   if (origin.kind === "default") return "default";
   return origin.kind === "file" ? formatPosition(origin.file.position(origin.path)) : origin.name;

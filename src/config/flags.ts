@@ -1,6 +1,6 @@
 /**
- * The flags of `serve` and `check` as a layer. A flag with the name of a key, and `--set KEY=VALUE` for every key that is
- * not a list, replace the value; `--alias`, `--demo`, `--openflow` and `--file` add to the lists.
+ * The flags of `serve` and `check` as a layer. A flag that stands for a key, and `--set KEY=VALUE` for every key that is not a
+ * list, replace the value; `--alias`, `--demo`, `--openflow` and `--file` add to the lists.
  */
 import { goneKeyMessage } from "../lib/gone-keys.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -27,11 +27,11 @@ export interface FlagReader {
 }
 
 export interface CheckedFlags extends CheckedLayer {
-  /** Sources have no name yet. */
+  /** The items that flags add to lists. Sources among them have no name yet. */
   readonly added: readonly AddedItem[];
 }
 
-/** Flag → key, for flags that replace a value. */
+/** The keys of the flags that replace a value, by flag. */
 const FLAG_KEYS: Readonly<Record<string, string>> = {
   host: "host",
   port: "port",
@@ -91,7 +91,7 @@ function findScalarKey(name: string): ConfigKey | { readonly message: string } {
   };
 }
 
-/** Items for the lists `aliases` and `sources`. */
+/** Reads the items that flags add to the lists `aliases` and `sources`. */
 function readAddedItems(flags: FlagReader): { added: AddedItem[]; faults: ConfigFault[] } {
   const added: AddedItem[] = [];
   const faults: ConfigFault[] = [];
@@ -113,7 +113,7 @@ function readAddedItems(flags: FlagReader): { added: AddedItem[]; faults: Config
       );
   }
   for (const listen of flags.all("openflow")) {
-    // The quick way into a lab: switches without another controller forward nothing unless they are programmed.
+    // The flag is for labs: switches without another controller forward nothing unless they are programmed.
     add("openflow", "sources", { type: "openflow", ...(listen !== "" && { listen }), forwarding: "bridge" });
   }
   for (const path of flags.all("file")) add("file", "sources", { type: "file", path });

@@ -1,6 +1,6 @@
 /**
- * Keys of the configuration that earlier versions had, with what to do. `gazetteer check` and `serve` name them at their
- * position in the file. A configuration with one of them is refused, unless the row says `ignored`: then it is a warning.
+ * Keys of the configuration that earlier versions had, with advice. `gazetteer check` and `serve` report them at their
+ * position in the file. A configuration with such a key is refused, unless the row has `ignored`: then the key is a warning.
  * An option of a source has the kind of the source in its key, such as `sources.openflow.settleMs`.
  */
 import type { GoneKey } from "../lib/gone-keys.ts";

@@ -1,6 +1,6 @@
 /**
- * Checks of the sections of the map that their schemas cannot make: templates of addresses, secrets, and names that must
- * be different. The settings have passed their schemas.
+ * Checks of the sections of the map that their schemas cannot express: URL templates, secrets, and unique names. The settings
+ * have passed their schemas.
  */
 import Value from "typebox/value";
 import type { KeyPath } from "../lib/schema-faults.ts";
@@ -13,7 +13,7 @@ import { MetricsServer } from "./map-schema.ts";
 import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
 import type { SourceContents } from "./sources.ts";
 
-/** The path is that within the entry. */
+/** A fault of an entry. Its path is relative to the entry. */
 interface EntryFault {
   readonly path: KeyPath;
   readonly message: string;
@@ -59,7 +59,7 @@ function serverFaults(server: MetricsServer, names: Set<string>): EntryFault[] {
   return faults;
 }
 
-/** Adds the name to those that were seen. */
+/** Returns a fault if `names` has the name already; adds it otherwise. */
 function repeated(names: Set<string>, name: string, path: KeyPath, what: string): EntryFault[] {
   if (!names.has(name)) {
     names.add(name);
@@ -68,7 +68,7 @@ function repeated(names: Set<string>, name: string, path: KeyPath, what: string)
   return [{ path, message: `another ${what} has this name` }];
 }
 
-/** What `gazetteer check` finds in the files that hold secrets. */
+/** Checks the files that hold secrets, for `gazetteer check`. */
 export async function checkMapFiles(settings: readonly Setting[]): Promise<SourceContents> {
   const reports = new Map<unknown, readonly EntryFault[]>();
   const warnings: string[] = [];
@@ -85,7 +85,7 @@ function entriesOf(settings: readonly Setting[], name: string): readonly unknown
   return Array.isArray(value) ? value : [];
 }
 
-/** The faults of all entries, with the origin of each entry: a variable holds the whole list, the position in a file is that of the entry. */
+/** The faults of all entries, each with the origin of its entry. A variable holds the whole list, so paths have the index. */
 function faultsOf(
   settings: readonly Setting[],
   name: string,

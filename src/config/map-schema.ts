@@ -1,4 +1,4 @@
-/** The sections of the configuration for the map: links out, metrics on links, and saved views. */
+/** The sections of the configuration for the map: links to other tools, metrics on links, and saved views. */
 import Type from "typebox";
 import { MapLink, UnitName } from "../model/map-settings.ts";
 import { MapView, ShownName } from "../model/map-view.ts";
@@ -75,7 +75,7 @@ export const MetricsServer = Type.Object(
 );
 export type MetricsServer = Type.Static<typeof MetricsServer>;
 
-/** What a query and its server have where the configuration is silent. */
+/** The defaults of a query and its server. */
 export const METRIC_DEFAULTS = {
   unit: "%",
   device: "instance",
@@ -87,7 +87,7 @@ export const METRIC_DEFAULTS = {
   maxResponseBytes: 16 * MiB,
 } as const;
 
-/** Spread into the schema of the configuration. */
+/** The sections, which are spread into the schema of the configuration. */
 export const mapSections = {
   links: Type.Array(MapLink, {
     maxItems: 200,

@@ -1,6 +1,6 @@
 /**
- * Settings: a value of the configuration with its origin. A layer is the settings of one place (the flags, the
- * environment, the file); the effective setting of a key is that of the first layer that has it, else the default. Items
+ * Settings: a setting is a value of the configuration with its origin. A layer is the settings of one place (the flags, the
+ * environment, the file). The effective setting of a key is that of the first layer that has it, else the default. Items
  * of a list have origins of their own, because some flags add to a list.
  */
 import Type from "typebox";
@@ -17,7 +17,7 @@ import { Configuration } from "./schema.ts";
 
 export interface Setting {
   readonly key: ConfigKey;
-  /** Undefined when the key is optional and not set. Relative paths are relative to the working folder. */
+  /** The value; undefined when the key is optional and not set. Relative paths are relative to the working folder. */
   readonly value: unknown;
   /** The value as it was written: relative paths of a file are relative to that file. */
   readonly written: unknown;
@@ -44,7 +44,7 @@ export interface CheckedLayer {
 
 export const DEFAULT_ORIGIN: SettingOrigin = { kind: "default" };
 
-/** A setting whose value has one origin as a whole. */
+/** Creates a setting. By default all items of a list have the origin of the value. */
 export function createSetting(
   key: ConfigKey,
   value: unknown,
@@ -55,7 +55,7 @@ export function createSetting(
   return { key, value, written: value, origin, itemOrigins };
 }
 
-/** The setting whose relative paths were relative to `folder`. */
+/** Resolves the relative paths of a setting, which are relative to `folder`. */
 export function withPathsFrom(folder: string, setting: Setting): Setting {
   const { key, value } = setting;
   const resolved = Array.isArray(value)
@@ -64,7 +64,7 @@ export function withPathsFrom(folder: string, setting: Setting): Setting {
   return { ...setting, value: resolved };
 }
 
-/** Checks each value against its key. What is not valid is left out, so that all other checks can still be made. */
+/** Checks each value against the schema of its key. Leaves out invalid values, so that all other checks can still be made. */
 export function checkLayer(settings: readonly Setting[]): CheckedLayer {
   const layer = new Map<ConfigKey, Setting>();
   const faults: ConfigFault[] = [];
@@ -115,7 +115,7 @@ function addItem(setting: Setting, { value, origin }: AddedItem): Setting {
   };
 }
 
-/** The settings as nested sections. */
+/** Converts the settings to nested sections. */
 export function nestSettings(settings: readonly Setting[]): Record<string, unknown> {
   const root: Record<string, unknown> = {};
   for (const { key, value } of settings) {
@@ -131,19 +131,19 @@ export function nestSettings(settings: readonly Setting[]): Record<string, unkno
   return root;
 }
 
-// The keys of the configuration, from its schema: the name in the file (`limits.headerBytes`), the name in the
-// environment (`GAZETTEER_LIMITS_HEADER_BYTES`), and the conversion of text to a value. A new key of the schema needs
-// nothing here.
+// The keys of the configuration are derived from its schema: the name in the file (`limits.headerBytes`), the name in the
+// environment (`GAZETTEER_LIMITS_HEADER_BYTES`), and the conversion of text to a value. A new key of the schema needs no
+// change here.
 
 export interface ConfigKey {
-  /** `limits.headerBytes`. */
+  /** The name in the file, such as `limits.headerBytes`. */
   readonly name: string;
   readonly path: readonly string[];
   readonly schema: Type.TSchema;
   readonly isList: boolean;
-  /** `GAZETTEER_LIMITS_HEADER_BYTES`. */
+  /** The environment variable, such as `GAZETTEER_LIMITS_HEADER_BYTES`. */
   readonly variable: string;
-  /** Undefined when the key has none and may be absent. */
+  /** The default; undefined when the key is optional. */
   readonly defaultValue: unknown;
 }
 
@@ -176,7 +176,7 @@ export const CONFIG_KEYS: readonly ConfigKey[] = keysOf(Configuration, []);
 
 export const findKey = (name: string): ConfigKey | undefined => CONFIG_KEYS.find((key) => key.name === name);
 
-/** The schema of one item of a list. An entry of `sources` has that of its kind; of an unknown kind there is none. */
+/** The schema of one item of a list. An entry of `sources` has the schema of its kind; undefined for an unknown kind. */
 export function itemSchemaOf({ name, schema }: ConfigKey, item: unknown): Type.TSchema | undefined {
   if (name !== "sources") return Type.IsArray(schema) ? schema.items : undefined;
   const kind = isRecord(item) && typeof item.type === "string" ? item.type : "";
@@ -184,8 +184,8 @@ export function itemSchemaOf({ name, schema }: ConfigKey, item: unknown): Type.T
 }
 
 /**
- * The value that `text` stands for. Lists of text are separated by commas, other lists are JSON. Text that no value of
- * the schema is written as stays text: the check of the value says what it must be.
+ * Parses the text of a value. Lists of text are separated by commas, other lists are JSON. Text that matches no value of the
+ * schema stays text, so that the check of the value reports what it must be.
  */
 export function parseValue({ schema, isList }: ConfigKey, text: string): unknown {
   if (!isList) return parseScalar(schema, text);

@@ -10,7 +10,7 @@ import { VARIABLE_PATTERN } from "../sources/secret.ts";
 import { renderOrigin, type SettingOrigin } from "./faults.ts";
 import { itemSchemaOf, type Setting, withPathsFrom } from "./settings.ts";
 
-/** One value with its origin. */
+/** A line of the output, with the origin of its value. */
 interface Line {
   readonly text: string;
   readonly origin: SettingOrigin | undefined;
@@ -48,26 +48,26 @@ export function renderSettings(settings: readonly Setting[]): string {
     .join("");
 }
 
-/** YAML on one line. */
+/** Renders a value as YAML on one line. */
 const renderValue = (value: unknown): string =>
   stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 
-// Replaces secrets in values of the configuration: what the schema of a source marks as a secret, whatever is named like
-// one (a misspelt key, an unknown kind of source, a parameter in the query of a URL), and user names and passwords in
-// URLs. The path of a file and the name of a variable that hold a secret are shown: an operator looks for them.
+// Secrets in values of the configuration are replaced: values that a schema marks as secret, values with a name like that of a
+// secret (a misspelt key, an unknown kind of source, a parameter in the query of a URL), and user names and passwords in
+// URLs. The path of a file and the name of a variable that hold a secret are shown, because operators need them.
 
 const SECRET_NAME = /passw|passphrase|secret|token|community|credential|(api|auth|private|priv).?key/i;
 const FILE_NAME = /File$/;
 const VARIABLE_NAME = /Env$/;
 const VARIABLE = new RegExp(VARIABLE_PATTERN);
-/** Up to the last @, because a password may contain one. */
+/** Matches up to the last @, because a password may contain one. */
 const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^/:@]*):.*@/is;
 const URL_USER = /^([a-z][a-z0-9+.-]*:\/\/)[^/:@]+@/i;
-/** A parameter of a query, up to its value. */
+/** A parameter of a query, with its value. */
 const URL_PARAMETER = /([?&])([^=&?#]+)=[^&#]*/g;
 const HIDDEN = "(hidden)";
 
-/** `schema` is that of the value, where it has one. */
+/** Replaces the secrets in a value. `schema` is the schema of the value, if there is one. */
 export const hideSecrets = (value: unknown, schema?: Type.TSchema): unknown =>
   copyValue(value, schema, (part, partSchema, name) => {
     if (partSchema && schemaOption(partSchema, "secret") === true) return HIDDEN;
@@ -86,6 +86,6 @@ const hideSecretsInUrl = (text: string): string =>
 function isNamedLikeSecret(name: string, value: unknown): boolean {
   if (!SECRET_NAME.test(name)) return false;
   if (FILE_NAME.test(name)) return false;
-  // A secret that was written in place of the name of a variable is still a secret.
+  // Text that cannot be the name of a variable may be the secret itself, written in the wrong key.
   return !(VARIABLE_NAME.test(name) && typeof value === "string" && VARIABLE.test(value));
 }

@@ -1,6 +1,6 @@
 /**
- * Creates the sources that a configuration lists, or returns the faults of every entry. Creating a source is inert:
- * it checks the options and opens nothing, so the same function serves to check a configuration.
+ * Creates the sources that a configuration lists, or returns the faults of every entry. Creating a source only checks the
+ * options and opens nothing, so the same function is used to check a configuration.
  */
 import { quote } from "../lib/error-text.ts";
 import { adviseGoneKey } from "../lib/gone-keys.ts";
@@ -34,7 +34,7 @@ export function createConfiguredSources(
   return { ok: false, faults };
 }
 
-/** The faults of the entries, each with the origin of its entry. */
+/** Checks the entries. Returns their faults, each with the origin of its entry. */
 export function checkSources(settings: readonly Setting[], context: SourceContext): ConfigFault[] {
   const setting = settings.find(({ key }) => key.name === "sources");
   if (!setting || !Array.isArray(setting.value)) return [];
@@ -46,7 +46,7 @@ export function checkSources(settings: readonly Setting[], context: SourceContex
     const entry = entries[index];
     const kind = isRecord(entry) ? String(entry.type) : "";
     const { path, ...fault } = adviseGoneKey(found, GONE_KEYS, ["sources", kind]);
-    // A variable holds the whole list, a flag one entry; the position in a file is that of the entry.
+    // A variable holds the whole list, so its paths begin with the index. A flag holds one entry, and a file has its position.
     return { ...fault, origin, path: origin.kind === "environment" ? [index, ...path] : path };
   });
 }
@@ -63,16 +63,16 @@ export function referencedVariables(settings: readonly Setting[]): string[] {
   );
 }
 
-/** What `gazetteer check` finds in what the sources would read. */
+/** The findings of `gazetteer check` in the files that the sources would read. */
 export interface SourceContents {
-  /** Faults such as those of the network in a file, each with the origin of its entry. */
+  /** Faults, such as those of the network in a file, each with the origin of its entry. */
   readonly faults: readonly ConfigFault[];
-  /** Lines for the operator about what is no fault. */
+  /** Lines for the operator about conditions that are not faults. */
   readonly warnings: readonly string[];
 }
 
 export interface CheckedSources extends SourceContents {
-  /** What may be wrong, and may be right once the other sources run. */
+  /** Lines about conditions that may be wrong, but may also be resolved once the other sources run. */
   readonly notes: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export async function checkSourceContents(
     const { source, kind } = created;
     const secrets = await checkSecretFiles(SOURCE_KINDS[kind]?.options, entry);
     warnings.push(...secrets.warnings.map((warning) => `source ${source.name}: ${warning}`));
-    // Without its secret, a source has nothing else to report.
+    // A source whose secret cannot be read is not checked further.
     const checked = secrets.faults.length === 0 ? await source.check?.() : undefined;
     const found = [
       ...secrets.faults,
@@ -108,9 +108,9 @@ export async function checkSourceContents(
 
 const MAX_EXAMPLES = 5;
 
-/** `isWhole`: every source was read, so that no other one can report the devices. */
+/** Notes about unknown devices. `isWhole` means that every source was read, so that no other one can report the devices. */
 function unknownDeviceNotes(networks: readonly Claims[], isWhole: boolean): string[] {
-  /** Ids as they are written, by key. */
+  /** Ids of devices as they are written, by key. */
   const known = new Map<string, string>();
   for (const { devices = [] } of networks)
     for (const { id, aliases = [] } of devices)

@@ -1,7 +1,7 @@
 /**
- * Makes claims of a graph: a node is a device, or a host where it says so and has a MAC address; an edge between devices
- * is a link, an edge between a host and a device is where the host is attached. What cannot be a claim is left out and
- * noted: an edge to a node that does not exist, a second edge between the same ports, a host without a device.
+ * Converts a graph to claims: a node is a device, or a host if its `kind` is `host` and it has a MAC address. An edge between
+ * devices is a link; an edge between a host and a device is a location of the host. Items that cannot be claims are left out
+ * and noted: an edge to a node that does not exist, a second edge between the same ports, a host without a device.
  */
 import { isRecord } from "../lib/is-record.ts";
 import { canonicalMac, canonicalPort, portNameOf } from "../model/address.ts";
@@ -43,11 +43,11 @@ class ClaimBuilder {
   readonly #ids: ReadonlyMap<string, string>;
   readonly #hosts = new Map<string, GraphNode>();
   readonly #locations = new Map<string, ClaimTypes["hosts"]["locations"]>();
-  /** Ports of each device by the text that the file, or this class, has for them. */
+  /** Ports of each device, by the text that the file or this class uses for them. */
   readonly #ports = new Map<string, Map<string, { speedMbps?: number | undefined }>>();
   readonly #numbers = new Map<string, ReadonlyMap<string, string>>();
   readonly #links = new Map<string, ClaimTypes["links"]>();
-  /** Reverse directions that an edge of the file may still replace by its own. */
+  /** Keys of implied reverse links, which an edge of the file in that direction may still replace. */
   readonly #implied = new Set<string>();
   readonly #cables = new Map<string, number>();
 
@@ -85,7 +85,7 @@ class ClaimBuilder {
     }
   }
 
-  /** The names of the two ports; nothing where the edge has an end that does not exist. */
+  /** Finds the two ports of an edge; returns nothing where an end of the edge does not exist. */
   #resolve(edge: GraphEdge): { edge: GraphEdge; source: End; target: End }[] {
     const [source, target] = [this.#ids.get(edge.source), this.#ids.get(edge.target)];
     if (source === undefined || target === undefined) {
@@ -238,7 +238,7 @@ const faultText = ({ field, message }: { field: string; message: string }): stri
 const isHost = ({ properties }: GraphNode): boolean =>
   properties.kind === "host" && canonicalMac(textOf(properties.mac) ?? "") !== undefined;
 
-/** Ports with a number keep it; `local` and `controller` are no numbers and need none. */
+/** Converts a port for the assignment of numbers. Ports with a number keep it; `local` and `controller` need none. */
 function namedPort(text: string): NamedPort[] {
   const number = canonicalPort(text);
   if (number === undefined) return [{ name: text }];
@@ -248,13 +248,13 @@ function namedPort(text: string): NamedPort[] {
 const nonEmpty = ({ annotations }: { annotations: Record<string, string> }): object =>
   Object.keys(annotations).length > 0 ? { annotations } : {};
 
-/** GraphML has lists as one text. */
+/** Splits the addresses into a list, because GraphML stores a list as one text. */
 const withAddressList = (properties: GraphNode["properties"]): GraphNode["properties"] =>
   typeof properties.ipAddresses === "string"
     ? { ...properties, ipAddresses: properties.ipAddresses.split(" ").filter((ip) => ip !== "") }
     : properties;
 
-/** A list of objects as in NetJSON, or `DEVICE/PORT DEVICE/PORT` as in GraphML. */
+/** Parses a list of objects as in NetJSON, or `DEVICE/PORT DEVICE/PORT` as in GraphML. */
 function parseLocations(value: unknown): { elementId: string; port: string }[] {
   if (Array.isArray(value)) {
     return value
@@ -268,15 +268,15 @@ function parseLocations(value: unknown): { elementId: string; port: string }[] {
   });
 }
 
-// The device ids of nodes. A node keeps the id of the file where that is a valid id which no other node has in any case,
-// because users know and store it. Any other id is changed as little as possible, and that is noted.
+// A node keeps the id of the file as its device id if it is valid and no other node has it in upper or lower case, because
+// users know and store it. Any other id is changed as little as possible, and the change is noted.
 
-/** Room for a number at the end. */
+/** Maximum length of a changed id, which leaves room for a number at the end. */
 const MAX_CHANGED_LENGTH = CLAIM_LIMITS.id - 16;
 
 const isValidId = (id: string): boolean => canonicalClaim("devices", { id }).ok;
 
-/** The id of each node by its id in the file. Of two nodes with the same id in the file, the first stands. */
+/** Assigns an id to each node, by its id in the file. Of two nodes with the same id in the file, the first is used. */
 function assignNodeIds(nodes: readonly GraphNode[], notes: Note[]): Map<string, string> {
   const ids = new Map<string, string>();
   const taken = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * Imports one file: finds out its format, parses it, and makes a document in the format of the file source. The text of
- * a fault or note begins with `file:line: `, as those of the file source do.
+ * Imports one file: detects its format, parses it, and converts it to a document in the format of the file source. The text of
+ * a fault or note begins with `file:line: `, as in the file source.
  */
 import { isRecord } from "../lib/is-record.ts";
 import { sameJson } from "../lib/same-json.ts";
@@ -30,15 +30,15 @@ export type ImportResult =
       readonly ok: true;
       readonly format: ImportFormat;
       readonly document: NetworkDocument;
-      /** How many records of each kind the file source will read. */
+      /** Number of records of each kind that the file source will read. */
       readonly counts: Readonly<Record<keyof ImportedClaims, number>>;
       readonly notes: readonly string[];
     }
   | { readonly ok: false; readonly message: string };
 
-/** The line of a note is found by a search from the start of the text; in a text larger than this the path stands for it. */
+/** Maximum text in which the line of a note is searched from the start. In a larger text the note shows the path instead. */
 const MAX_SEARCHED_CHARS = 4 * 1024 * 1024;
-/** Further notes are only counted. */
+/** Maximum number of notes in the result. Further ones are only counted. */
 const MAX_NOTES = 50;
 
 export async function importFile(path: string, format?: ImportFormat): Promise<ImportResult> {
@@ -107,7 +107,7 @@ const refuse = (message: string, at?: ImportPosition) =>
 const fromGraph = (result: GraphResult): ClaimsResult =>
   result.ok ? { ok: true, ...claimsOfGraph(result.graph) } : result;
 
-/** Recognises a format by the one key that it cannot do without. */
+/** Recognises a format by a key that every document of it has. */
 function detectFormat(document: unknown): DocumentFormat | undefined {
   if (!isRecord(document)) return undefined;
   if (document.type === "NetworkGraph") return "netjson";
@@ -131,8 +131,8 @@ function lineText(text: string, language: Language | undefined, at: ImportPositi
   return line === undefined ? "" : `:${line}`;
 }
 
-// The claims of an import as a document in the format of the file source, in its short form: ports stand in their device,
-// and a link whose reverse says the same is one record with `bidirectional: true`.
+// The document has the short form of the file source: ports are nested in their device, and two links that differ only in
+// their direction are one record with `bidirectional: true`.
 
 type PortRecord = Omit<ClaimTypes["ports"], "element">;
 type DeviceRecord = ClaimTypes["devices"] & { readonly ports?: readonly PortRecord[] };
@@ -140,7 +140,7 @@ type LinkRecord = ClaimTypes["links"] & { readonly bidirectional?: true };
 
 export interface NetworkDocument {
   readonly devices: readonly DeviceRecord[];
-  /** Ports of devices that the document does not have. */
+  /** Ports of devices that are not in the document. */
   readonly ports?: readonly ClaimTypes["ports"][];
   readonly links: readonly LinkRecord[];
   readonly hosts: readonly ClaimTypes["hosts"][];

@@ -1,6 +1,6 @@
 /**
- * What the formats that are graphs have in common: nodes, edges, and what is known about them by name. The parsers
- * produce it, `graph-claims.ts` makes claims of it. No parser has to know ports, ids or links.
+ * The common model of the formats that are graphs: nodes, edges, and their properties by name. The parsers produce it, and
+ * `graph-claims.ts` converts it to claims, so that no parser has to derive port numbers, ids or links.
  */
 
 import { CLAIM_LIMITS, CLAIM_SCHEMAS, canonicalClaim } from "../model/claim.ts";
@@ -8,32 +8,32 @@ import { ENTITY_SCHEMAS } from "../model/entity.ts";
 import type { Kind } from "../model/ids.ts";
 import type { FieldPath } from "../sources/file/text-location.ts";
 
-/** Where something is in the file: a line, or a path in a JSON or YAML document, whose line is found when it is shown. */
+/** A position in the file: a line, or a path in a JSON or YAML document, whose line is determined when it is shown. */
 export type ImportPosition = number | FieldPath;
 
-/** Something that the result does not have, or has in another form. */
+/** A note about an item that the result lacks, or has in another form. */
 export interface Note {
   readonly at?: ImportPosition;
   readonly message: string;
 }
 
-/** Why the file cannot be imported. */
+/** The reason why the file cannot be imported. */
 export interface ImportFault {
   readonly at?: ImportPosition;
   readonly message: string;
 }
 
-/** Facts by name: the fields of a record have the names of the interface, all others become annotations. */
+/** Properties by name. Those with the name of a field of the API become that field, all others become annotations. */
 export type Properties = Readonly<Record<string, unknown>>;
 
 export interface GraphNode {
   readonly at: ImportPosition;
   readonly id: string;
   readonly properties: Properties;
-  /** Stand as they are, whatever their names. */
+  /** Annotations, which are kept even if they have the name of a field. */
   readonly annotations?: Properties;
   readonly aliases?: readonly string[];
-  /** Ports that the file declares; those that edges name need no declaration. */
+  /** Ports that the file declares. Ports that edges name need no declaration. */
   readonly ports?: readonly string[];
 }
 
@@ -41,12 +41,12 @@ export interface GraphEdge {
   readonly at: ImportPosition;
   readonly source: string;
   readonly target: string;
-  /** A number, a name, or both as ONOS writes them. Without one, the port is named after the node at the other end. */
+  /** The port: a number, a name, or both as ONOS writes them. If absent, the port is named after the node at the other end. */
   readonly sourcePort?: string | undefined;
   readonly targetPort?: string | undefined;
   /**
-   * `both`: an undirected edge; two between the same nodes are two cables. `each`: the file lists directions, or may; an
-   * edge and one in the opposite direction are one cable. `forward`: the same, and the opposite is not implied.
+   * `both`: an undirected edge; two between the same nodes are two cables. `each`: the file may list both directions; an
+   * edge and one in the opposite direction are one cable. `forward`: like `each`, but the opposite direction is not implied.
    */
   readonly direction: "both" | "each" | "forward";
   readonly speedMbps?: number | undefined;
@@ -58,7 +58,7 @@ export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
   readonly notes: readonly Note[];
-  /** Whether this service made the file: then fields that it adds itself are not kept as annotations. */
+  /** Whether this service exported the file. Then the fields that an export adds are not kept as annotations. */
   readonly ownExport: boolean;
 }
 
@@ -68,7 +68,7 @@ export type GraphResult =
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Text of a scalar; undefined for everything else. */
+/** The text of a scalar; undefined for other values. */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === "string"
     ? value
@@ -76,14 +76,14 @@ export const textOf = (value: unknown): string | undefined =>
       ? String(value)
       : undefined;
 
-// Splits what a file knows about a node or an edge into fields of the record and annotations. A property whose name is a
-// field of the record, with a value that the field accepts, is that field. Everything else is an annotation, so that
-// nothing of the file is lost; what an annotation cannot hold is reported.
+// `splitProperties` splits the properties of a node or an edge into fields of the record and annotations. A property with the
+// name of a field and a value that the field accepts becomes that field. All others become annotations, so that no content of
+// the file is lost. Properties that do not fit into an annotation are reported.
 
 export interface SplitProperties {
   readonly fields: Record<string, unknown>;
   readonly annotations: Record<string, string>;
-  /** Names of properties that cannot be an annotation, and why. */
+  /** Names of properties that cannot be an annotation, with the reasons. */
   readonly unfit: readonly { readonly name: string; readonly reason: string }[];
 }
 
@@ -92,7 +92,7 @@ type RecordKind = Exclude<Kind, "ports">;
 /** Fields that identify a record or that the parsers set. */
 const RESERVED = ["id", "src", "dst", "mac", "vlan", "locations", "auxLocations", "annotations", "aliases"];
 
-/** The least record of each kind, to check the value of one field. */
+/** The smallest valid record of each kind, used to check the value of one field. */
 const LEAST: Readonly<Record<RecordKind, object>> = {
   devices: { id: "a" },
   links: { src: { device: "a", port: 1 }, dst: { device: "b", port: 1 } },
@@ -115,7 +115,7 @@ const ANNOTATION_NAMES: ReadonlyMap<string, string> = new Map([
   ["lng", "longitude"],
 ]);
 
-/** Properties that this service added to its own export: it adds them again. */
+/** Properties that this service adds to its exports. An import drops them, because the next export adds them again. */
 const EXPORT_ONLY = ["kind", "label", "conflict", "ids", "source_port", "target_port", "srcPort", "dstPort"];
 const addedFields = (kind: RecordKind): ReadonlySet<string> =>
   new Set([...EXPORT_ONLY, ...Object.keys(ENTITY_SCHEMAS[kind].properties)]);
@@ -164,7 +164,7 @@ export function splitProperties(
   return { fields, annotations: Object.fromEntries(annotations), unfit };
 }
 
-/** Undefined for a value of a depth that cannot be written. */
+/** The JSON text of a value; undefined for a value that is nested too deeply. */
 function jsonText(value: unknown): string | undefined {
   if (value === null || value === undefined) return "";
   try {

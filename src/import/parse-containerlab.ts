@@ -1,8 +1,8 @@
 /**
  * Reads a topology file of containerlab (https://containerlab.dev/manual/topo-def-file): each node is a device, each
- * link with two nodes is a cable between the named interfaces. What only concerns the deployment (mounts, commands,
- * environment) is not about the network and is not read. Values of a node come from the node, its group, its kind or the
- * defaults, in this order.
+ * link with two nodes is a cable between the named interfaces. Settings of the deployment (mounts, commands, environment) do
+ * not describe the network and are not read. Values of a node come from the node, its group, its kind or the defaults, in
+ * this order.
  */
 import { isRecord } from "../lib/is-record.ts";
 import type { DEVICE_TYPES } from "../model/entity.ts";
@@ -17,7 +17,7 @@ import {
 
 type DeviceType = (typeof DEVICE_TYPES)[number];
 
-/** Types by a part of the kind; a kind that is not here gets the default type. */
+/** Device types by a pattern of the kind. A kind that matches no pattern gets the default type. */
 const TYPES: readonly (readonly [pattern: RegExp, type: DeviceType])[] = [
   [/^(linux|host|ext-container|k8s-kind|generic_vm)$/, "SERVER"],
   [/vsrx|paloalto|fortinet|checkpoint|ftdv|asav|sophos/, "FIREWALL"],
@@ -28,7 +28,7 @@ const TYPES: readonly (readonly [pattern: RegExp, type: DeviceType])[] = [
   ],
 ];
 
-/** Ends of links that are not nodes: the machine that runs the lab. */
+/** Ends of links that are not nodes but belong to the machine that runs the lab. */
 const OUTSIDE = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy"];
 
 export function parseContainerlab(document: unknown): GraphResult {
@@ -86,7 +86,7 @@ function parseNode(name: string, given: unknown, topology: JsonObject, document:
   };
 }
 
-/** What containerlab calls the container, and with it every tool that reads its inventory. */
+/** The name of the container, which tools that read containerlab's inventory use. */
 function containerName(node: string, { name, prefix }: JsonObject): string | undefined {
   const lab = textOf(name);
   if (lab === undefined || prefix === "") return undefined;
@@ -130,7 +130,7 @@ function parseLink(link: unknown, index: number, topology: JsonObject, notes: No
   ];
 }
 
-/** `node:interface`, or an object with both. */
+/** Parses `node:interface`, or an object with both. */
 function parseEndpoint(endpoint: unknown): Endpoint | undefined {
   if (isRecord(endpoint)) {
     const [node, port] = [textOf(endpoint.node), textOf(endpoint.interface)];
@@ -140,7 +140,7 @@ function parseEndpoint(endpoint: unknown): Endpoint | undefined {
   return node !== undefined && port !== undefined ? { node, port } : undefined;
 }
 
-/** Scalars only: with YAML's aliases a small file can have a list that is endless as text. */
+/** The labels with scalar values. With YAML aliases, a small file can have a list that is extremely large as text. */
 const labelsOf = (object: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(objectAt(object, "labels")).filter(([, value]) => textOf(value) !== undefined),

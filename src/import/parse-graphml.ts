@@ -1,10 +1,10 @@
 /**
- * Reads GraphML (http://graphml.graphdrawing.org): that of the Internet Topology Zoo, of graph tools such as NetworkX,
- * Gephi and yEd, and our own. Of the extensions only labels are read; shapes and colours are not about the network.
+ * Reads GraphML (http://graphml.graphdrawing.org): files of the Internet Topology Zoo, of graph tools such as NetworkX,
+ * Gephi and yEd, and exports of this service. Of the extensions only labels are read, because shapes and colours do not
+ * describe the network.
  *
- * `saxes` parses the XML: it rejects what is not well-formed, with the line, reads no external entities and expands none
- * of a DTD. A document with a DTD is refused. The parser has no recursion, so depth does not matter. The same library is
- * there for any other XML that this project reads.
+ * `saxes` parses the XML. It rejects malformed XML with the line, and neither reads external entities nor expands entities of
+ * a DTD. A document with a DTD is refused. The parser does not recurse, so the depth of a document is not limited.
  */
 import { SaxesParser, type SaxesTagPlain } from "saxes";
 import type { GraphEdge, GraphNode, GraphResult, ImportFault, Note, Properties } from "./import-graph.ts";
@@ -33,9 +33,9 @@ interface Item {
   readonly attributes: ReadonlyMap<string, string>;
   readonly data: Map<string, Value>;
   readonly ports: string[];
-  /** Direction of an edge: that of the graph where the edge has none. */
+  /** Whether the graph is directed, for edges that do not state it. */
   readonly directed: boolean;
-  /** The node whose graph this node is in. */
+  /** The id of the node whose nested graph contains this node. */
   readonly group: string | undefined;
 }
 
@@ -46,13 +46,13 @@ class GraphmlReader {
   readonly #edges: Item[] = [];
   readonly #notes: Note[] = [];
   readonly #directedGraphs: boolean[] = [];
-  /** The nodes, edges and other elements that are open and can have data. */
+  /** The open elements that can have data. Elements other than nodes and edges are undefined. */
   readonly #open: (Item | undefined)[] = [];
   #fault: ImportFault | undefined;
   #ownExport = false;
   #depth = 0;
   #key: Key | undefined;
-  /** The key of the open `data` element, and its text; of one with elements inside, only the text of a label. */
+  /** The key of the open `data` element. `#text` is its text; within nested elements, the text since the last opening tag. */
   #dataKey: string | undefined;
   #text = "";
   #dataHasElements = false;
@@ -81,7 +81,7 @@ class GraphmlReader {
     };
   }
 
-  /** The first one counts: what follows is often caused by it. */
+  /** Records a fault. Only the first one is kept, because later ones are often caused by it. */
   #fail(message: string): void {
     this.#fault ??= { at: this.#parser.line, message: `is not GraphML: ${message}` };
   }
@@ -178,7 +178,7 @@ class GraphmlReader {
     if (text !== "") this.#open.at(-1)?.data.set(name, convert(text, type));
   }
 
-  /** The data with the defaults of the keys for this domain. */
+  /** The data of an item, with the defaults of the keys for this domain. */
   #properties({ data }: Item, domain: string): Record<string, Value> {
     const properties = new Map<string, Value>();
     for (const key of this.#keys.values()) {
@@ -238,12 +238,12 @@ class GraphmlReader {
   }
 }
 
-/** The name without its prefix. Namespaces are not resolved: the library searches all open elements for each name. */
+/** The name without its prefix. Namespaces are not resolved, because the library searches all open elements for each name. */
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
 
 const ANNOTATION_PREFIX = "annotations.";
 
-/** Our own GraphML has each annotation as a key of its own. */
+/** Separates the annotations. Exports of this service have a prefixed key for each annotation. */
 function separateAnnotations(data: Record<string, Value>): {
   properties: Record<string, Value>;
   annotations: Record<string, Value>;
@@ -258,14 +258,14 @@ function separateAnnotations(data: Record<string, Value>): {
   };
 }
 
-/** Numbers stay text: no field of a node or edge is a number, and an annotation has the digits of the file. */
+/** Converts booleans. Numbers stay text, because no field of a node or edge is a number, and annotations keep the digits. */
 function convert(text: string, type: string): Value {
   if (type !== "boolean") return text;
   if (text === "true" || text === "1") return true;
   return text === "false" || text === "0" ? false : text;
 }
 
-// The speed of a link as the Internet Topology Zoo writes it: in bit/s, or a number and a unit.
+// The Internet Topology Zoo writes the speed of a link in bit/s, or as a number and a unit.
 
 const BITS_PER_UNIT: Readonly<Record<string, number>> = { K: 1e3, M: 1e6, G: 1e9, T: 1e12 };
 

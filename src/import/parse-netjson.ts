@@ -1,12 +1,12 @@
 /**
- * Reads a NetJSON NetworkGraph (https://netjson.org/rfc.html, section 4). A link is one cable; where a routing protocol
- * lists both directions, with a cost each, they are the two directions of one cable.
+ * Reads a NetJSON NetworkGraph (https://netjson.org/rfc.html, section 4). A link is one cable. If a routing protocol lists
+ * both directions, with a cost each, they are the two directions of one cable.
  */
 import { isRecord } from "../lib/is-record.ts";
 import { canonicalIp } from "../model/address.ts";
 import { type GraphEdge, type GraphNode, type GraphResult, type Note, textOf } from "./import-graph.ts";
 
-/** The protocol that this service gives its own exports. */
+/** The value of `protocol` in exports of this service. */
 const OWN_PROTOCOL = "gazetteer";
 
 export function parseNetJson(document: unknown): GraphResult {

@@ -1,6 +1,6 @@
 /**
- * Reads `ietf-network:networks` (RFC 8345) and OpenDaylight's `network-topology` as JSON. The mapping is that of the
- * source `restconf`, so a saved answer and the server itself give the same devices, links and hosts.
+ * Reads `ietf-network:networks` (RFC 8345) and OpenDaylight's `network-topology` as JSON. It uses the mapping of the source
+ * `restconf`, so a saved response and the server itself give the same devices, links and hosts.
  */
 import { isRecord } from "../lib/is-record.ts";
 import { type Claim, canonicalClaim } from "../model/claim.ts";
@@ -33,7 +33,7 @@ export function parseRfc8345(document: unknown): ClaimsResult {
   return { ok: true, claims, notes };
 }
 
-/** A source's sink drops what is not valid; here nothing else does. */
+/** Validates the mapped records and drops invalid ones, as the sink of a source does. */
 function acceptClaims<K extends Kind>(
   kind: K,
   mapped: readonly Claim[],

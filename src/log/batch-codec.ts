@@ -1,10 +1,10 @@
 /**
  * Encodes the entries of a batch: one line of tab-separated fields each, compressed with zstd. JSON text contains neither
  * tabs nor newlines, and ids contain no white space, so nothing is escaped, and no JSON is parsed to store or read it.
- * The values before and after are nearly the same text, so that storing both compresses to little more than one.
+ * The values before and after are nearly the same text, so both together compress to little more than one of them.
  *
- * Entries are encoded in the thread that has them, a part at a time; the writer compresses the bytes. Compressed data has
- * zstd's checksum, so that a damaged block of the disk is an error and not a wrong value.
+ * The thread that has the entries encodes them, a part at a time; the writer compresses the bytes. Compressed data has
+ * zstd's checksum, so that a damaged disk block causes an error and not a wrong value.
  */
 import { constants, zstdCompressSync } from "node:zlib";
 import { COST, type Paced, Pause } from "../lib/steps.ts";
@@ -20,7 +20,7 @@ const COMPRESSION = {
 const kindByLetter = new Map(STORE_KINDS.map((kind) => [kind.charAt(0), kind]));
 const encoder = new TextEncoder();
 
-/** The entries in parts, which are encoded one by one. */
+/** Splits the entries into parts, which are encoded one by one. */
 export function* partsOf(entries: readonly LogEntry[]): Generator<readonly LogEntry[], void, void> {
   let from = 0;
   let bytes = 0;
@@ -34,7 +34,7 @@ export function* partsOf(entries: readonly LogEntry[]): Generator<readonly LogEn
   if (from < entries.length) yield entries.slice(from);
 }
 
-/** The bytes have a buffer of their own, so that they can be transferred to another thread. */
+/** Returns bytes with a buffer of their own, so that they can be transferred to another thread. */
 export function encodeEntries(entries: Iterable<LogEntry>): Uint8Array<ArrayBuffer> {
   const lines: string[] = [];
   for (const { kind, id, before, after, changed } of entries) {

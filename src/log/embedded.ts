@@ -38,7 +38,7 @@ interface StoredSnapshot {
   revision: number;
   time: number;
   graph_time: number;
-  /** The stored name of the versions. */
+  /** The collection versions as JSON, under the name that the file format has for them. */
   marks: string;
   pages: string;
 }
@@ -55,7 +55,7 @@ export interface CompressedPage {
   readonly data: Uint8Array;
 }
 
-/** Writes what one request says. Rejects when nothing of it is stored, or with `WorkerLostError` when that is unknown. */
+/** Carries out one request. Rejects when nothing of it is stored, or with `WorkerLostError` when that is unknown. */
 interface Writer {
   write(request: WriteRequest): Promise<void>;
   close(): Promise<void>;
@@ -90,7 +90,7 @@ export class EmbeddedLog implements Log {
     const onStats = (changed: LogStats) => {
       this.#stats = changed;
     };
-    // A database in memory belongs to its connection; it never waits for a disk.
+    // A database in memory is visible to its own connection only, and its writes never wait for a disk.
     if (path === IN_MEMORY) {
       const writer = new LogWriter(db, onStats, file.stats);
       this.#writer = { write: (request) => writer.write(request), close: () => Promise.resolve() };
@@ -103,12 +103,12 @@ export class EmbeddedLog implements Log {
     return this.store(batch);
   }
 
-  /** `position` is stored in the same transaction; see `position`. */
+  /** Appends a batch and stores `position` in the same transaction (see the getter `position`). */
   async store({ revision, time, entries }: Batch, position?: string): Promise<void> {
     const parts: BatchPart[] = [];
     for (const part of partsOf(entries)) {
       if (parts.length > 0) await yieldToLoop();
-      // What the histogram counts: the other kinds are internal records, not changes that the interface shows.
+      // The histogram counts the public kinds only: the other kinds are internal records that the interface does not show.
       const changes = part.filter(({ kind }) => isKind(kind)).length;
       parts.push({ bytes: encodeEntries(part), changes });
     }
@@ -120,7 +120,7 @@ export class EmbeddedLog implements Log {
     }
   }
 
-  /** The position in the stream up to which a copy of a cluster's log has it, as text; undefined where this is no copy. */
+  /** The position in the stream up to which this copy of a cluster's log is complete, as text; undefined if it is no copy. */
   get position(): string | undefined {
     return this.#file.position;
   }
@@ -202,7 +202,7 @@ export class EmbeddedLog implements Log {
     await this.#storeSnapshot({ revision, time, graphTime, versions }, pageIds);
   }
 
-  /** Begins an empty log with a snapshot of another one, whose pages are compressed. All of it is stored, or nothing. */
+  /** Fills an empty log with the snapshot of another log, whose pages are compressed. Stores all of it or nothing. */
   async loadSnapshot(
     facts: SnapshotFacts,
     pages: AsyncIterable<CompressedPage>,
@@ -258,7 +258,7 @@ export class EmbeddedLog implements Log {
       false,
     );
     await this.#write({ op: "storePages", block });
-    // Set after the commit: a page with an id is never written again, so a failed transaction would lose it.
+    // The ids are set after the commit: a page with an id is never written again, so a failed transaction would lose it.
     for (const [n, record] of records.entries()) record.storedId = block.pages[n]?.id;
   }
 
@@ -293,7 +293,7 @@ export class EmbeddedLog implements Log {
     return revision === this.#stats.oldest ? this.#stats.oldestTime : undefined;
   }
 
-  /** The differences of running totals: as many look-ups as buckets, whatever the number of batches. */
+  /** Subtracts running totals, so that the number of look-ups depends on the buckets and not on the batches. */
   histogram(from: number, to: number, buckets: number): readonly number[] {
     const width = (to - from) / buckets;
     const bounds = Array.from({ length: buckets + 1 }, (_, i) => from + i * width);
@@ -319,7 +319,7 @@ export class EmbeddedLog implements Log {
   }
 
   async close(): Promise<void> {
-    // First: the last connection to close writes the WAL to the file, which the writer can do without delaying others.
+    // This connection closes first, so that the writer's thread writes the WAL to the file: the last one to close does that.
     this.#db.close();
     await this.#writer.close();
     this.#file.releaseLock();

@@ -14,16 +14,16 @@ import { dirname } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
 import { LogError, type LogStats } from "./log.ts";
 
-/** A log of another format is refused. */
+/** The format of the file. A file of another format is refused. */
 const FORMAT = "3";
 const FILE_PRAGMAS = ["auto_vacuum = INCREMENTAL", "journal_mode = WAL"];
 const CONNECTION_PRAGMAS = [
   "synchronous = NORMAL",
   "journal_size_limit = 67108864",
-  // Covers short locks of SQLite itself: there is one writer.
+  // There is one writer, so the timeout only has to cover the short locks of SQLite itself.
   "busy_timeout = 1000",
 ];
-/** Page cache in KiB, for look-ups all over a long history. */
+/** Page cache of the reading connection, in KiB. It serves look-ups all over a long history. */
 const READ_CACHE = "cache_size = -16000";
 const PRIVATE = 0o600;
 export const IN_MEMORY = ":memory:";
@@ -47,20 +47,20 @@ export interface LogFile {
   readonly signingKey: Uint8Array;
   readonly stats: LogStats;
   readonly position: string | undefined;
-  /** The highest id of a page so far, also of deleted ones. */
+  /** The highest page id that was ever used, including those of deleted pages. */
   readonly lastPageId: number;
   /** Call this when all connections are closed. */
   releaseLock(): void;
 }
 
-/** What makes a log this one: its copies on other nodes have the same. */
+/** The identity of a log. Its copies on other nodes have the same identity. */
 export interface LogIdentity {
   readonly id: string;
   readonly signingKey: Uint8Array;
 }
 
 export interface LogFileOptions {
-  /** A new file gets this identity; a file with another id is an error. */
+  /** The identity that a new file gets. A file with another id is an error. */
   readonly identity?: LogIdentity;
 }
 
@@ -73,7 +73,7 @@ function readPosition(db: Database): string | undefined {
   return row === null ? undefined : Buffer.from(row.value).toString();
 }
 
-/** Opens or creates the log at `path`, a file or `:memory:`. The connection is for reads, unless it is in memory. */
+/** Opens or creates the log at `path`, a file or `:memory:`. The connection to a file is read-only. */
 export function openLogFile(path: string, { identity }: LogFileOptions = {}): LogFile {
   let lock: Database | undefined;
   let db: Database | undefined;
@@ -120,7 +120,7 @@ export function openLogFile(path: string, { identity }: LogFileOptions = {}): Lo
   }
 }
 
-/** Makes a log that is not open the one with another identity. Without `position` it is no copy of a cluster's log. */
+/** Gives a log that is not open another identity. Without `position` the log is not a copy of a cluster's log. */
 export function changeIdentity(path: string, { id, signingKey }: LogIdentity, position?: string): void {
   const db = openWriterConnection(path);
   try {
@@ -136,20 +136,20 @@ export function changeIdentity(path: string, { id, signingKey }: LogIdentity, po
   }
 }
 
-/** A log has, besides its file, those of SQLite. */
+/** The file of a log and the two files that SQLite keeps beside it. */
 export const filesOfLog = (path: string): string[] => ["", "-wal", "-shm"].map((suffix) => path + suffix);
 
-/** Moves a log that is not open, with its history. */
+/** Moves the files of a log that is not open. */
 export function moveLog(path: string, to: string): void {
-  // SQLite would take a WAL that was left there for one of this log.
+  // SQLite would apply a leftover WAL at the destination to this log.
   for (const file of filesOfLog(to)) rmSync(file, { force: true });
   for (const [n, file] of filesOfLog(path).entries())
     if (existsSync(file)) renameSync(file, filesOfLog(to)[n] ?? "");
 }
 
 /**
- * Makes a copy of a log that no process has open, as another log: with an identity of its own, and no copy of a cluster's log.
- * Rejects with `LogError`. A copy that was not completed is made again.
+ * Copies a log that no process has open. The result is a separate log with an identity of its own, and not a copy of a
+ * cluster's log. Rejects with `LogError`. Files of an earlier incomplete attempt are replaced.
  */
 export async function copyLog(
   path: string,
@@ -160,7 +160,7 @@ export async function copyLog(
     db.close();
     const incomplete = `${to}.incomplete`;
     for (const file of filesOfLog(incomplete)) rmSync(file, { force: true });
-    // Nobody writes, so that the file and its WAL belong together.
+    // No process writes while the lock is held, so the copied file and its WAL belong together.
     for (const suffix of ["", "-wal"])
       if (existsSync(path + suffix)) await copyFile(path + suffix, incomplete + suffix);
     const identity = newIdentity();
@@ -180,7 +180,7 @@ export const newIdentity = (): LogIdentity => ({
   signingKey: randomBytes(32),
 });
 
-/** The connection of the writer, besides the one of `openLogFile`. */
+/** Opens the connection of the writer, besides the one that `openLogFile` opens for reads. */
 export function openWriterConnection(path: string): Database {
   const db = new Database(path, { readwrite: true, create: false, strict: true });
   for (const pragma of CONNECTION_PRAGMAS) db.run(`PRAGMA ${pragma}`);
@@ -202,7 +202,7 @@ const lockPath = (path: string): string => `${path}-lock`;
 
 function lockLog(path: string): Database {
   const lock = lockPath(path);
-  // Not opened again when it exists: closing a second descriptor would release the lock of this process.
+  // An existing file is not opened here: closing a second descriptor would release the lock of this process.
   if (!existsSync(lock)) closeSync(openSync(lock, "a", PRIVATE));
   const db = new Database(lock, { readwrite: true, create: false });
   try {
@@ -215,7 +215,7 @@ function lockLog(path: string): Database {
   }
 }
 
-/** Creates the file, or takes the permissions of others from the files of an earlier version. */
+/** Creates the file if it does not exist, and removes the permissions of other users from the files of an earlier version. */
 function makePrivate(path: string): void {
   if (!existsSync(path)) closeSync(openSync(path, "a", PRIVATE));
   for (const file of [path, `${path}-wal`, `${path}-shm`, lockPath(path)]) {
@@ -238,7 +238,7 @@ function asLogError(path: string, error: unknown): LogError {
   return new LogError("unreadable", `cannot open the log ${path}: ${reason}; ${fix}`, { cause: error });
 }
 
-/** Creates the value when the log does not have it yet. */
+/** Returns the value of `name`, and creates it when the log does not have it yet. */
 function readOrCreateMeta(db: Database, name: string, create: () => Uint8Array): Uint8Array {
   const row = db.query<{ value: Uint8Array }, [string]>("SELECT value FROM meta WHERE name = ?").get(name);
   if (row) return row.value;

@@ -1,7 +1,7 @@
 /**
- * The contract of the log: the ordered, durable record of every change. Implementations differ in where they store it, and
- * in who else writes: the embedded log has one writer, in a cluster several nodes append to one log. Callers rely on what is
- * written here and on nothing else.
+ * The contract of the log: the ordered, durable record of every change. Implementations differ in where they store it and in
+ * who else writes: the embedded log has one writer; in a cluster several nodes append to one log. Callers rely on this
+ * contract and on nothing else.
  *
  * - Revision: one integer per batch, consecutive, in a total order, never reused. ETags, cursors, event ids, `since`
  *   and `at` are all this number. Two logs have different ids, because their revisions mean different batches; an event id
@@ -15,7 +15,7 @@
  * - Snapshot: the pages of all collections at one revision. A page that two snapshots share is stored once.
  *
  * Writes are asynchronous, because the disk may be slow, and in a replicated log other nodes decide the order. Reads are
- * synchronous and local. Each step of a read is short: what grows with the history is read as a paced sequence.
+ * synchronous and local. Each step of a read is short: results that grow with the history are paced sequences.
  */
 import type { Paced } from "../lib/steps.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
@@ -25,13 +25,13 @@ import { KINDS, type Kind } from "../model/ids.ts";
  *
  * - `claims`: the claims of sources that cannot be recovered from the public value.
  * - `missing`: entities that an intended source claims and no observed one does (see `missingKey`).
- * - `settings`: what the merged values depend on besides the claims (see `merge-rules.ts`).
+ * - `settings`: the settings that the merged values depend on besides the claims (see `merge-rules.ts`).
  *
- * Their first letters differ: batches are encoded by them.
+ * The first letters of all kinds differ, because the encoding of a batch names a kind by its first letter.
  */
 export type StoreKind = Kind | "claims" | "missing" | "settings";
 export const STORE_KINDS: readonly StoreKind[] = [...KINDS, "claims", "missing", "settings"];
-/** One value for each kind of collection. */
+/** Creates one value for each kind of collection. */
 export const forStoreKinds = <T>(create: (kind: StoreKind) => T): Record<StoreKind, T> => ({
   devices: create("devices"),
   ports: create("ports"),
@@ -46,7 +46,7 @@ export const forStoreKinds = <T>(create: (kind: StoreKind) => T): Record<StoreKi
 export interface LogEntry {
   readonly kind: StoreKind;
   readonly id: string;
-  /** JSON text, or null when there is no such value. */
+  /** The value before the batch as JSON text; null when there was none. `after` is the value after it. */
   readonly before: string | null;
   readonly after: string | null;
   /** Top-level fields that differ, when both values exist. */
@@ -55,7 +55,7 @@ export interface LogEntry {
 
 export interface Batch {
   readonly revision: number;
-  /** Epoch milliseconds; never less than that of the previous batch. */
+  /** The time of the batch, in epoch milliseconds; never less than that of the previous batch. */
   readonly time: number;
   readonly entries: readonly LogEntry[];
 }
@@ -91,19 +91,19 @@ export interface LogStats {
   readonly snapshots: number;
   /** Set while batches wait because they cannot be written. */
   readonly writeFailure?: WriteFailure;
-  /** Failed writes of batches since the start. */
+  /** Number of failed writes of batches since the start. */
   readonly writeFailures?: number;
 }
 
 export interface WriteFailure {
   readonly error: string;
-  /** Epoch milliseconds. */
+  /** The time of the first failed write, in epoch milliseconds. */
   readonly since: number;
 }
 
 /**
- * The way into the log. Whoever appends has computed the batch from the revision before it, so it is stored only if it is
- * the next one.
+ * The part of the log that appends. The caller has computed a batch from the revision before it, so the batch is stored only
+ * if its revision is the next one.
  */
 export interface CommitLog {
   /**
@@ -112,37 +112,37 @@ export interface CommitLog {
    * `not-holder`, another node runs `source`, whose claims the batch contains.
    */
   append(batch: Batch, source?: string): Promise<void>;
-  /** The batches of other nodes; absent where nobody else appends. */
+  /** The batches of other nodes; absent where no other node appends. */
   readonly foreign?: ForeignBatches;
 }
 
 /** The batches that other nodes have appended. */
 export interface ForeignBatches {
-  /** The listener is called when there may be a batch to take. */
+  /** Adds a listener that is called when there may be a batch to take. */
   onArrival(listener: () => void): void;
   /**
-   * The next batch, once it is in the local history; undefined when there is none now. To be called when no append is in
-   * progress. The caller makes the batch visible before it takes the next.
+   * Resolves to the next batch once it is in the local history; to undefined when there is none now. Call it only while no
+   * append is in progress, and make each batch visible before taking the next.
    */
   take(): Promise<Batch | undefined>;
-  /** Whether this node runs the source, by what was taken. */
+  /** Whether this node runs the source, according to the messages that were taken. */
   holds(source: string): boolean;
 }
 
-/** What is stored on this machine: every read of the past. */
+/** The history that is stored on this machine. Every read of a historical state uses it. */
 export interface LocalHistory {
-  /** Random, created with the log: revisions of two logs must never be confused. */
+  /** The random id that was created with the log, so that revisions of two logs are never confused. */
   readonly id: string;
-  /** Random, created with the log: signs what clients receive and must send back unchanged. */
+  /** The random key that was created with the log. It signs values that clients must send back unchanged, such as cursors. */
   readonly signingKey: Uint8Array;
   /**
-   * Batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time.
+   * Yields the batches after `revision`, up to and including `until`, oldest first. Holds one batch in memory at a time.
    * Batches that are pruned between two steps are missing: a caller that pauses checks that revisions are consecutive.
    */
   read(revision: number, until?: number): Paced<Batch>;
   /** The newest snapshot at or before `revision`; undefined when there is none (start empty, at revision 0). */
   snapshotAtOrBefore(revision: number): Snapshot | undefined;
-  /** Encodes in slices. Batches may be appended meanwhile, because pages are immutable. */
+  /** Encodes and stores a snapshot in slices. Batches may be appended meanwhile, because pages are immutable. */
   writeSnapshot(snapshot: Snapshot): Promise<void>;
   /** Removes a snapshot that cannot be read. States are then reconstructed from the one before it. */
   dropSnapshot(revision: number): Promise<void>;

@@ -1,8 +1,8 @@
 /**
  * The embedded log of the service. A batch that cannot be written, because the disk is full or the writer ended, is
- * written again after a pause, until it is stored or the log is closed. Meanwhile sources keep their sessions and wait with
- * their claims, and readers see the last revision. The failure is logged once, and its end; `stats` reports it, and listeners
- * are called.
+ * written again after a pause, until it is stored or the log is closed. Meanwhile sources keep their sessions, their claims
+ * wait, and readers see the last revision. The beginning and the end of a failure are logged once each; `stats` reports the
+ * failure, and listeners are called.
  */
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -59,7 +59,7 @@ export class RetryingLog extends EmbeddedLog {
     logger.info("the log is written again", { seconds });
   }
 
-  /** The listener is called with true when batches begin to fail, and with false when they no longer do, or at the close. */
+  /** Adds a listener. It gets true when writes of batches begin to fail, and false when they succeed again or the log closes. */
   onFailing(listener: (isFailing: boolean) => void): void {
     this.#failingListeners.add(listener);
   }

@@ -1,11 +1,11 @@
-/** The writer of a log file in a thread of its own (`writer-worker.ts`), as the log sees it. */
+/** The log's end of the connection to the writer thread of a log file; `writer-worker.ts` is the thread's end. */
 import { RequestWorker, WorkerLostError } from "../lib/request-worker.ts";
 import type { LogStats } from "./log.ts";
 import type { WriteRequest } from "./writer.ts";
 
 export interface OpenRequest {
   readonly path: string;
-  /** Undefined where the thread must read them. */
+  /** The current statistics; undefined where the thread must read them from the file. */
   readonly stats: LogStats | undefined;
 }
 
@@ -18,7 +18,7 @@ export type WriterOperations = {
 
 export interface WriterThreadOptions {
   readonly path: string;
-  /** Known to the caller, so that the thread need not read them. */
+  /** The statistics that the caller has read, so that the first thread need not read them. */
   readonly stats: LogStats;
   readonly onStats: (stats: LogStats) => void;
   /** The module that the thread runs. */
@@ -38,7 +38,7 @@ export class WriterThread {
       url,
       name: "log-writer",
       ref: true,
-      // Another thread than the first one reads the statistics itself: what was written meanwhile is unknown.
+      // A thread after the first one reads the statistics itself, because it is unknown what the one before it has written.
       onStart: () => {
         const request = { path, stats: this.#worker.started === 1 ? stats : undefined };
         this.#worker.request("open", request).catch(() => {});
@@ -48,7 +48,7 @@ export class WriterThread {
     this.#worker.start();
   }
 
-  /** Rejects with `WorkerLostError` where it is unknown whether the request was carried out. */
+  /** Carries out a request. Rejects with `WorkerLostError` where it is unknown whether it was carried out. */
   write(request: WriteRequest): Promise<void> {
     return this.#worker.request("write", request, buffersOf(request));
   }

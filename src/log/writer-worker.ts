@@ -15,7 +15,7 @@ const sendStats = serveRequests<WriterOperations, LogStats>({
     toOpen = request;
   },
   async write(request) {
-    // Tried again by the next request when it fails.
+    // When opening fails, the next request tries again.
     opened ??= open();
     const writing = opened.writer.write(request);
     inFlight.add(writing);

@@ -1,8 +1,8 @@
 /**
  * The write operations of the embedded log, on a connection of its own: batches, snapshots, pruning. It runs in a worker
- * (`writer-worker.ts`), where a slow disk delays nobody but the writer. A log in memory runs it in place.
+ * (`writer-worker.ts`), where a slow disk delays only the writer. A log in memory runs it in the main thread.
  *
- * Callers give encoded bytes; the writer compresses them. Every operation is one transaction, or several that each leave
+ * Callers pass encoded bytes; the writer compresses them. Every operation is one transaction, or several that each leave
  * the log complete, so that a crash between two of them loses nothing.
  */
 import type { Database } from "bun:sqlite";
@@ -15,14 +15,14 @@ const ROWS_PER_SLICE = 200;
 const TOTALS_PER_SLICE = 10_000;
 const FREE_PAGES_PER_SLICE = 1000;
 
-/** Encoded entries of a batch. */
+/** One part of a batch, whose entries are encoded. */
 export interface BatchPart {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Number of changes that the histogram counts: internal records are none. */
+  /** Number of changes for the histogram, without internal records. */
   readonly changes: number;
 }
 
-/** Encoded pages, one after the other in one buffer. */
+/** A block of encoded pages, which lie one after the other in one buffer. */
 export interface PageBlock {
   /** Whether the pages are compressed, as another log stores them. */
   readonly isCompressed: boolean;
@@ -34,7 +34,7 @@ export interface SnapshotRow {
   readonly revision: number;
   readonly time: number;
   readonly graphTime: number;
-  /** JSON. */
+  /** The collection versions, as JSON. */
   readonly versions: string;
   /** The ids of the pages of each collection, as JSON. */
   readonly pages: string;
@@ -56,7 +56,7 @@ export type WriteRequest =
 
 export class LogWriter {
   readonly #db: Database;
-  /** Called after each change, before the operation is complete. */
+  /** Callback that receives the statistics after each change, before the operation is complete. */
   readonly #onStats: (stats: LogStats) => void;
   #stats: LogStats;
 
@@ -66,7 +66,7 @@ export class LogWriter {
     this.#stats = stats;
   }
 
-  /** Requests may overlap: `prune` lets others run between its slices. */
+  /** Carries out a request. Requests may overlap: `prune` lets others run between its slices. */
   async write(request: WriteRequest): Promise<void> {
     switch (request.op) {
       case "append":
@@ -140,7 +140,7 @@ export class LogWriter {
     this.#updateExtent();
   }
 
-  /** Deletes up to a snapshot each time: history without its first batch must start with a snapshot. */
+  /** Deletes history up to one snapshot after another, because history without its first batch must start with a snapshot. */
   async #prune(keepSince: number, maxBytes: number): Promise<void> {
     for (;;) {
       const next = this.#db
@@ -150,11 +150,11 @@ export class LogWriter {
         .get(this.#stats.oldest);
       if (!next || (next.time >= keepSince && this.#stats.bytes <= maxBytes)) return;
       this.#db.query("DELETE FROM snapshot WHERE revision < ?").run(next.revision);
-      // Before the batches are deleted: what is about to go must not be read any more.
+      // Raises `oldest` before the batches are deleted, so that nobody reads a batch that is about to be deleted.
       const { snapshots } = readExtent(this.#db);
       this.#update({ oldest: next.revision, oldestTime: next.time, snapshots });
       await this.#deleteInSlices("batch", "revision <= $bound", next.revision);
-      // The total of the oldest revision stays: counts are differences from it.
+      // The total of the oldest revision stays, because the histogram subtracts it from later totals.
       await this.#deleteTotals(next.revision);
       await this.#deleteUnreferencedPages();
       await this.#vacuum();
@@ -173,7 +173,7 @@ export class LogWriter {
     }
   }
 
-  /** Deletes the oldest rows first: a crash in the middle leaves no gap after the rows that remain. */
+  /** Deletes the oldest rows first, so that a crash in the middle leaves no gap between the remaining rows. */
   async #deleteInSlices(table: string, where: string, bound: number): Promise<void> {
     const selectSlice = `SELECT rowid AS id, bytes FROM ${table} WHERE ${where} ORDER BY rowid LIMIT ${ROWS_PER_SLICE}`;
     for (;;) {
@@ -198,7 +198,7 @@ export class LogWriter {
     while (deleteSlice.run(before).changes > 0) await yieldToLoop();
   }
 
-  /** Leaves pages above the highest referenced id: they may belong to a snapshot that is still being written. */
+  /** Keeps pages above the highest referenced id, because they may belong to a snapshot that is still being written. */
   async #deleteUnreferencedPages(): Promise<void> {
     this.#db.run("CREATE TEMP TABLE IF NOT EXISTS referenced (id INTEGER PRIMARY KEY)");
     this.#db.run("DELETE FROM referenced");

@@ -1,4 +1,4 @@
-/** What the configuration gives the map: links out, saved views and metrics. A reload replaces it. */
+/** The part of the configuration that the map uses: links to other tools, saved views and metrics. A reload replaces it. */
 import type { MapSource, MetricOutcome } from "../api/endpoints/map-source.ts";
 import type { Config, Immutable } from "../config/schema.ts";
 import type { MapSettings } from "../model/map-settings.ts";

@@ -1,6 +1,6 @@
 /**
- * The controllers that reads are forwarded to: those of the configured sources, each with its URL, credentials and bounds.
- * A reload replaces them. Forwards in flight come to their end with the old ones.
+ * The controllers that reads are forwarded to: those of the configured sources, each with its URL, credentials and limits.
+ * A reload replaces them. Forwarded requests in flight complete with the old ones.
  */
 import { Compile } from "typebox/compile";
 import type { Forwarder, ForwardTarget } from "../api/forwarding/forwarder.ts";
@@ -13,7 +13,7 @@ const controllerOptions = Compile(ControllerOptions);
 
 export class ControllerForwarder implements Forwarder {
   readonly #clock: Clock;
-  /** The forwarding of each resource, by its name as `forward` spells it. */
+  /** The target of each resource, by its name in the option `forward`. */
   #targets: ReadonlyMap<string, ForwardTarget> = new Map();
 
   constructor(sources: Config["sources"], clock: Clock) {
@@ -55,7 +55,7 @@ function createTarget(
   };
 }
 
-/** Contexts of ONOS's server are beside that of its interface: `/onos/sadis` is beside `/onos/v1`. */
+/** The URL of another context of ONOS's server. Contexts are siblings of the REST API: `/onos/sadis` is beside `/onos/v1`. */
 function contextUrl(url: string, context: string): string {
   const beside = new URL(url);
   beside.pathname = beside.pathname

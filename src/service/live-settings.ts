@@ -1,11 +1,11 @@
 /**
- * The part of the configuration that changes while a process runs: one object, which its users read at each use. A reload
+ * The part of the configuration that can change while a process runs: one object, which is read at each use. A reload
  * changes its values in place, in the writer and in every reader process.
  */
 import Type from "typebox";
 import { Configuration, type Immutable, type Limits } from "../config/schema.ts";
 
-/** As it is sent to the reader processes. */
+/** The settings as they are sent to the reader processes. */
 export const SettingsSchema = Type.Pick(Configuration, ["limits"]);
 export type SettingsValues = Immutable<Type.Static<typeof SettingsSchema>>;
 

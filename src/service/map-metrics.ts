@@ -1,7 +1,7 @@
 /**
- * The metrics that the map shows on links: one query of Prometheus for each metric and interval, however many pages and
- * users there are. A failure is a result like another and is kept for an interval too. Nothing is queried while nobody
- * looks. A reload keeps the values of servers that are the same.
+ * The metrics that the map shows on links: at most one Prometheus query per metric and interval, independent of the number of
+ * pages and users. A failure is cached for an interval like a result. Queries are made only on requests of a page. A reload
+ * keeps the values of unchanged servers.
  */
 import type { MetricOutcome } from "../api/endpoints/map-source.ts";
 import { METRIC_DEFAULTS, type METRIC_DIRECTIONS, type MetricsServer } from "../config/map-schema.ts";
@@ -27,7 +27,7 @@ export interface MapMetricsOptions {
 
 type Server = Immutable<MetricsServer>;
 
-/** The owner of this work on the scheduler: the values are the same for all users. */
+/** The owner of this work on the scheduler. It is no user, because the values are the same for all users. */
 const OWNER = "map-metrics";
 
 export class MapMetrics {
@@ -48,7 +48,7 @@ export class MapMetrics {
     );
   }
 
-  /** Ends queries that are under way. */
+  /** Ends the queries in flight. */
   stop(): void {
     this.#stop.abort();
   }
@@ -81,7 +81,7 @@ export class MapMetrics {
     return { server, metrics };
   }
 
-  /** Built again only when devices, ports or links have changed. */
+  /** The ports of the links, built again only when devices, ports or links have changed. */
   #currentPorts(): Promise<LinkPorts> {
     const { view, scheduler } = this.#options;
     const state = view.capture();
@@ -90,7 +90,7 @@ export class MapMetrics {
     if (this.#ports?.version !== version) {
       const built = Promise.resolve(scheduler.run(OWNER, LinkPorts.build(state)));
       this.#ports = { version, built };
-      // The next interval builds it again, also where the network is the same.
+      // A failed build is not cached, so that the next query builds it again.
       built.catch(() => {
         if (this.#ports?.built === built) this.#ports = undefined;
       });
@@ -105,7 +105,7 @@ export class CachedMetric {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #query: () => Promise<MetricOutcome>;
-  /** Monotonic time. */
+  /** The monotonic time at which the last query started. */
   #startedAt = Number.NEGATIVE_INFINITY;
   #outcome: MetricOutcome | Promise<MetricOutcome> | undefined;
   #isFailing = false;
@@ -120,7 +120,7 @@ export class CachedMetric {
   read(): MetricOutcome | Promise<MetricOutcome> {
     const now = this.#clock.monotonic();
     const isCurrent = now - this.#startedAt < this.about.intervalSeconds * 1000;
-    // A query that takes longer than the interval is waited for, too.
+    // A query that takes longer than the interval is awaited, and no second one is started.
     if (this.#outcome && (isCurrent || this.#outcome instanceof Promise)) return this.#outcome;
     this.#startedAt = now;
     this.#outcome = this.#refresh();
@@ -144,7 +144,7 @@ export class CachedMetric {
     return outcome;
   }
 
-  /** The first failure, and the first success after it. */
+  /** Logs the first failure, and the first success after it. */
   #log(outcome: MetricOutcome): void {
     if (!outcome.ok && !this.#isFailing)
       this.#logger.warn("a metric of the map fails", { metric: this.about.name, why: outcome.message });
@@ -154,13 +154,15 @@ export class CachedMetric {
   }
 }
 
-/** Names of unknown devices, to show what the labels are like. */
+/** Maximum names of unknown devices in the result. They show operators what the labels look like. */
 const MAX_EXAMPLES = 5;
 const MAX_EXAMPLE_LENGTH = 80;
 const DIGITS = 6;
 
-/** Where several series belong to one link, the largest value counts: the map must not hide the worst. */
-/** Converts values of ports to values of links, as the JSON that the page gets. In steps, because both grow with the network. */
+/**
+ * Converts values of ports to values of links, as the JSON that the page gets. Works in steps, because both grow with the
+ * network. If several series belong to one link, the largest value is used, so that the map does not hide the worst.
+ */
 function* linkValues(
   ports: LinkPorts,
   samples: readonly PortSample[],

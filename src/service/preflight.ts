@@ -1,7 +1,7 @@
 /**
- * What can be found out about a start beyond the configuration, without starting anything and without creating a file:
- * whether the users and the certificate can be read, whether the log is elsewhere, and what is in use at the moment. That
- * another process has the port or the data folder is a note and not a fault, because it is often the service itself.
+ * The checks of a start beyond those of the configuration. They start nothing and create no file: whether the users and the
+ * certificate can be read, whether the log is in another folder, and whether the port and the data folder are in use. A port
+ * or folder in use is a note and not a fault, because the other process is often the service itself.
  */
 
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
@@ -19,7 +19,7 @@ import { isLogInUse } from "../log/log-file.ts";
 import { dataDirOf, LOG_FILE } from "./data-folder.ts";
 import { openTlsFiles } from "./tls-files.ts";
 
-/** The faults of the users file and of GAZETTEER_CREDENTIALS, one line each. */
+/** Finds the faults of the users file and of GAZETTEER_CREDENTIALS, one line each. */
 export async function findUsersFaults(
   config: Pick<Config, "users" | "data">,
   credentials: string | undefined,
@@ -39,7 +39,7 @@ export async function findUsersFaults(
   }
 }
 
-/** The fault of the certificate and its key, if there is one. */
+/** Finds the fault of the certificate and its key, if there is one. */
 export async function findTlsFaults(tls: Config["tls"]): Promise<readonly string[]> {
   try {
     await openTlsFiles({ tls }, systemClock, silentLogger);
@@ -51,8 +51,8 @@ export async function findTlsFaults(tls: Config["tls"]): Promise<readonly string
 }
 
 /**
- * The fault of a relative `data` of a configuration file that has its log in the working folder, where earlier versions
- * looked for it. To begin an empty log elsewhere would hide the old one.
+ * Finds the fault of a relative `data` in a configuration file if the log is still relative to the working folder, where earlier
+ * versions looked for it. An empty log begun in the new folder would hide the old one.
  */
 export function findMovedData(settings: readonly Setting[]): ConfigFault | undefined {
   const setting = settings.find(({ key }) => key.name === "data");
@@ -65,7 +65,7 @@ export function findMovedData(settings: readonly Setting[]): ConfigFault | undef
   return { origin: setting.origin, path: [], message };
 }
 
-/** That of a single node, or a copy of a cluster's. */
+/** Whether the folder has the log of a single node, or a copy of a cluster's log. */
 function hasLog(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => name.endsWith(".sqlite"));
@@ -74,7 +74,7 @@ function hasLog(folder: string): boolean {
   }
 }
 
-/** What would keep the service from starting right now, one line each. */
+/** Finds the conditions that would keep the service from starting right now, one line each. */
 export function findNotes(config: Pick<Config, "host" | "port" | "data">): string[] {
   return [portNote(config), dataNote(dataDirOf(config))].filter((note) => note !== undefined);
 }

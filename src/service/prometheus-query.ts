@@ -1,5 +1,5 @@
 /**
- * One instant query of a Prometheus server, or of anything with its HTTP interface. The response is read in pieces and
+ * One instant query to a Prometheus server, or to any server with the same HTTP API. The response is read in pieces and
  * bounded in size and time. Only the configured address is requested, with the configured query: no value of the network
  * and no parameter of a client is part of a request.
  */
@@ -11,7 +11,7 @@ import { yieldToLoop } from "../lib/yield-to-loop.ts";
 import { UpstreamError, type UpstreamFailure } from "../sources/upstream/exchange.ts";
 import type { Upstream } from "../sources/upstream/upstream.ts";
 
-/** The value of one time series, with the two labels that name its port. A label that it does not have is empty. */
+/** The value of one time series, with the two labels that name its port. A missing label is empty. */
 export interface PortSample {
   readonly device: string;
   readonly port: string;
@@ -20,12 +20,12 @@ export interface PortSample {
 
 export type QueryResult =
   | { readonly ok: true; readonly samples: readonly PortSample[] }
-  /** Message for the users of the map, with the host and the path of the server. */
+  /** The message is for users of the map, and contains the host and the path of the server. */
   | { readonly ok: false; readonly message: string };
 
 export interface PortQuery {
   readonly query: string;
-  /** The names of the labels. */
+  /** The name of the label with the device; `port` is the name of the label with the port. */
   readonly device: string;
   readonly port: string;
   readonly timeoutSeconds: number;
@@ -67,7 +67,7 @@ async function readResult(upstream: Upstream, query: PortQuery, signal: AbortSig
   const items = new JsonArrayItems("result");
   const decoder = new TextDecoder();
   const samples: PortSample[] = [];
-  // The type of the result comes before the result. The items of another type than a vector have another form.
+  // The type of the result precedes the result. Items of other types than a vector have another form.
   const isVector = () => /"resultType"\s*:\s*"vector"/.test(items.head ?? "");
   const failed = (): QueryResult => {
     const why =
@@ -99,7 +99,7 @@ async function readResult(upstream: Upstream, query: PortQuery, signal: AbortSig
 const PATH = "api/v1/query";
 const targetOf = ({ url }: Upstream): string => `${url.host}${url.pathname.replace(/\/+$/, "")}/${PATH}`;
 
-/** Undefined for a value that is no number: there is nothing to show then. */
+/** Parses one time series; undefined where the value is no finite number, because the map cannot show it. */
 function parseSample(item: string, labels: PortQuery): PortSample | undefined | "malformed" {
   let series: unknown;
   try {
@@ -108,7 +108,7 @@ function parseSample(item: string, labels: PortQuery): PortSample | undefined | 
     return "malformed";
   }
   if (!isRecord(series) || !isRecord(series.metric) || !Array.isArray(series.value)) return "malformed";
-  // A text, such as "42.5" or "NaN". `Number` makes 0 of null and of an empty text.
+  // The value is text, such as "42.5" or "NaN". Empty text is excluded, because `Number` converts it to 0.
   const value: unknown = series.value[1];
   if (typeof value !== "string" || value.trim() === "" || !Number.isFinite(Number(value))) return undefined;
   const text = (label: unknown) => (typeof label === "string" ? label : "");
@@ -119,7 +119,7 @@ function parseSample(item: string, labels: PortQuery): PortSample | undefined | 
   };
 }
 
-/** The message has Prometheus' word for what is wrong, such as `bad_data`, and no other text of the peer. */
+/** The message contains the error type of Prometheus, such as `bad_data`, and no other text from the server. */
 function describeFailure({ message, errorBody }: UpstreamFailure): string {
   const word = /"errorType"\s*:\s*"([a-z_]{1,40})"/.exec(Buffer.from(errorBody ?? []).toString("utf8"))?.[1];
   return word === undefined ? message : `${message} (${word})`;

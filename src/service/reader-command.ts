@@ -1,10 +1,10 @@
 /**
- * How a reader process is started: the same program with a hidden command. In a file of its own, so that the table of
- * commands can name the command without loading the service.
+ * The command line that starts a reader process: the same program with a hidden command. It has a file of its own, so that the
+ * table of commands can name the command without loading the service.
  */
 export const READER_COMMAND = "reader-process";
 
-/** A compiled executable contains its script; otherwise the script is an argument of the runtime. */
+/** The command line of a reader. A compiled executable contains its script; otherwise the script is an argument. */
 export function readerCommandLine(): string[] {
   const script = Bun.main.includes("$bunfs") ? [] : [...process.execArgv, Bun.main];
   return [process.execPath, ...script, READER_COMMAND];

@@ -1,8 +1,8 @@
 /**
  * A reader process: serves requests on the same port as the writer, from a replica of the view. It follows the writer
  * through the same event stream that any client may read, and listens only once the replica is complete. It drains
- * when the writer or a signal says so. When the writer is gone it ends at once: a replica that is no longer updated
- * must not be served.
+ * on a message of the writer or on a signal. When the writer is gone it ends at once, because a replica that is no longer
+ * updated must not be served.
  */
 
 import { rmSync } from "node:fs";
@@ -43,15 +43,15 @@ export interface ReaderOptions {
   readonly input: ReadableStream<Uint8Array>;
   /** The pipe to the writer. */
   readonly write: (line: string) => Promise<void>;
-  /** Stops the reader; it drains first. */
+  /** Signal that stops the reader after it has drained. */
   readonly signal: AbortSignal;
-  /** Must end the process at once, without draining. */
+  /** Callback that must end the process at once, without draining. */
   readonly onWriterGone: () => void;
 }
 
 type Send = (message: ReaderMessage) => Promise<void>;
 
-/** Returns when the reader has drained. Throws StartupError when the other end of `input` is not a writer. */
+/** Runs the reader, and returns when it has drained. Throws `StartupError` when the other end of `input` is not a writer. */
 export async function runReader({ input, write, signal, onWriterGone }: ReaderOptions): Promise<void> {
   const messages = jsonLines(input);
   const first = await Promise.race([receiveStart(messages), aborted(signal)]);
@@ -60,7 +60,7 @@ export async function runReader({ input, write, signal, onWriterGone }: ReaderOp
   const users = new PushedUsers(first.users);
   const stop = new AbortController();
   const onInputEnd = () => {
-    // The writer can no longer remove its socket folder.
+    // The writer is gone and can no longer remove its socket folder.
     rmSync(dirname(start.socket), { recursive: true, force: true });
     onWriterGone();
   };
@@ -81,12 +81,12 @@ async function receiveStart(
     const { start, users } = parseWriterMessage(value);
     if (start && users) return { start, users };
   } catch {
-    // Not JSON or not a message of the protocol: reported below like an empty input.
+    // Input that is not JSON, or not a message of the protocol, is reported below like an empty input.
   }
   throw new StartupError("no-writer", "is started by gazetteer serve --readers N only");
 }
 
-/** The settings of this process, and what is done on messages about them; `onUpdate` is called after each change. */
+/** The settings of this process, and the callbacks for messages about them. `onUpdate` is called after each change. */
 interface ReaderSettings {
   readonly live: LiveSettings;
   update(values: SettingsValues): void;
@@ -111,12 +111,12 @@ interface Controlled {
   readonly users: PushedUsers;
   readonly settings: ReaderSettings;
   readonly tls: LiveTlsIdentity | undefined;
-  /** On a node of a cluster. */
+  /** The state of the cluster's view; undefined on a single node. */
   readonly cluster: PushedClusterView | undefined;
   readonly stop: AbortController;
 }
 
-/** Set by the main process, which follows the log of the cluster. */
+/** The state of the cluster's view. The writer sets it, because it follows the log of the cluster. */
 interface PushedClusterView extends ClusterView {
   staleSince: number | undefined;
 }
@@ -163,7 +163,7 @@ async function serveReplica(
   const following = followWriter(client, replica, followingStop.signal, onSynced);
   const stopped = aborted(signal);
   try {
-    // `following` settles only by failing. Then this process fails, and the writer starts another one.
+    // Before the stop, `following` settles only by rejecting. Then this process fails, and the writer starts another one.
     await Promise.race([synced, following, stopped]);
     if (signal.aborted) return;
     const server = openServer({
@@ -250,7 +250,7 @@ async function followWriter(
   }
 }
 
-/** The collection of the view that an entity is in, and its id there. The writer's stream also has what is missing. */
+/** The collection of an entity in the view, and its id there. The writer's stream also contains missing entities. */
 function placeOf({ resource, value }: Pick<WatchSnapshot, "resource" | "value">): [ReplicatedKind, string] {
   const id = idOf(value);
   return value.drift?.state === "missing" ? ["missing", missingKey(resource, id)] : [resource, id];

@@ -1,7 +1,7 @@
 /**
- * The messages between the writer and its reader processes, one JSON line each. The writer sends the start message,
- * users, settings, certificates and the stop on a reader's standard input; the reader reports on its standard output. Both are anonymous
- * pipes, so no other process can read or write them.
+ * The messages between the writer and its reader processes, one JSON line each. The writer sends the start message, users,
+ * settings, certificates and the stop to a reader's standard input; the reader reports on its standard output. Both are
+ * anonymous pipes, so no other process can read or write them.
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
@@ -28,14 +28,14 @@ const ReaderUser = Type.Object({
   credentialId: Type.String(),
 });
 
-/** PEM texts: readers do not read the files, so that all processes change their certificate at the same time. */
+/** The PEM texts. Readers do not read the files, so that all processes change their certificate at the same time. */
 const ReaderTls = Type.Object({
   cert: Type.String(),
   key: Type.String(),
   clientCa: Type.Optional(Type.String()),
 });
 
-/** For the header Gazetteer-Stale; without a time while the view is up to date. */
+/** The state for the header Gazetteer-Stale. It has no time while the view is up to date. */
 const ReaderCluster = Type.Object({ staleSince: Type.Optional(Type.Number()) });
 
 const ReaderStart = Type.Object({
@@ -57,18 +57,18 @@ export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
 const count = Type.Integer({ minimum: 0 });
 
-/** The first message has `start` and `users`. */
+/** A message of the writer. The first one has `start` and `users`. */
 const WriterMessage = Type.Object({
   start: Type.Optional(ReaderStart),
-  /** All users, whenever any of them changes. */
+  /** All users. Sent whenever any of them changes. */
   users: Type.Optional(Type.Array(ReaderUser)),
-  /** After each reload of the configuration. */
+  /** The settings. Sent after each reload of the configuration. */
   settings: Type.Optional(SettingsSchema),
-  /** After SIGHUP: the access log may have been renamed. */
+  /** The request to open the access log again, because it may have been renamed. Sent after SIGHUP. */
   reopenAccessLog: Type.Optional(Type.Boolean()),
-  /** Whenever the certificate changes. */
+  /** The certificate. Sent whenever it changes. */
   tls: Type.Optional(ReaderTls),
-  /** Whenever the log of the cluster can no longer be followed, or can be again. */
+  /** The state of the cluster's view. Sent whenever the view becomes stale or is up to date again. */
   cluster: Type.Optional(ReaderCluster),
   stop: Type.Optional(Type.Boolean()),
 });
@@ -76,7 +76,7 @@ export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;
 
 const ReaderMessage = Type.Object({
   listening: Type.Optional(Type.Boolean()),
-  /** Since the start of the reader. */
+  /** The counters since the start of the reader. */
   counters: Type.Optional(
     Type.Object({
       requests: Type.Record(Type.String(), count),

@@ -31,16 +31,16 @@ import { parseReaderMessage, type ReaderStart, type WriterMessage } from "./read
 import { DRAIN_TIMEOUT_MS } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
 
-/** A reader gets its settings from the main process. Others may be credentials and secrets of sources. */
+/** Environment variables that a reader inherits. Others may be secrets of sources; its settings come from the writer. */
 const READER_VARIABLES = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 const MIN_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
-/** A reader that has not ended by then is killed. */
+/** Time after the stop message after which a reader is killed. */
 const STOP_TIMEOUT_MS = DRAIN_TIMEOUT_MS + 1000;
-/** How long the readers of a killed service may hold the port until they notice. */
+/** Time for which the readers of a killed service may hold the port until they notice. */
 const PORT_RELEASE_TIMEOUT_MS = 1000;
 const PORT_RETRY_INTERVAL_MS = 50;
-/** Linux: the size of `sun_path`, without the terminating NUL. */
+/** The size of `sun_path` on Linux, without the terminating NUL. */
 const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_NAME = "writer";
 const PASSWORD_BYTES = 32;
@@ -51,7 +51,7 @@ export interface ReadersOptions {
   readonly users: Users;
   readonly tls: LiveTlsIdentity | undefined;
   readonly log: Log;
-  /** Of the log of a cluster. */
+  /** The health of a cluster's log; undefined on a single node. */
   readonly health: StreamHealth | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -63,12 +63,12 @@ function processCount({ readers }: Config): number {
   return readers === "auto" ? availableParallelism() : readers;
 }
 
-/** Creates the folder of the private socket, which `dispose` removes. With one process there is no folder. */
+/** Creates the folder of the private socket, which `dispose` removes. With one process no folder is created. */
 export function openReaders(options: ReadersOptions): Readers {
   const processes = processCount(options.config);
   if (processes === 1) return new Readers(options, processes, undefined);
   if (process.platform !== "linux") throw new StartupError("readers", "more than one reader needs Linux");
-  // mkdtemp creates the folder with mode 0700: no other user can reach the socket.
+  // mkdtemp creates the folder with mode 0700, so that no other user can reach the socket.
   const folder = mkdtempSync(join(tmpdir(), "gazetteer-readers-"));
   if (Buffer.byteLength(join(folder, SOCKET_NAME)) > MAX_SOCKET_PATH_BYTES) {
     rmSync(folder, { recursive: true });
@@ -81,18 +81,18 @@ export function openReaders(options: ReadersOptions): Readers {
 }
 
 export class Readers implements ReaderMetrics, Disposable {
-  /** Processes that serve requests, this one included. */
+  /** Number of processes that serve requests, including this one. */
   readonly processes: number;
   readonly #options: ReadersOptions;
   readonly #folder: string | undefined;
-  /** Of the internal user. Random at every start and sent to the readers only. */
+  /** The password of the internal user. It is random at every start and sent to the readers only. */
   readonly #password = Buffer.from(crypto.getRandomValues(new Uint8Array(PASSWORD_BYTES))).toString(
     "base64url",
   );
   readonly #children = new Set<Child>();
   /** The last report of each running reader. */
   readonly #counters = new Map<Child, ProcessCounters>();
-  /** The sum of readers that have ended: counters in `/metrics` must not decrease. */
+  /** The sum of the counters of ended readers, because counters in `/metrics` must not decrease. */
   #endedCounters = ZERO_COUNTERS;
   #listening = 0;
 
@@ -121,7 +121,7 @@ export class Readers implements ReaderMetrics, Disposable {
   }
 
   /**
-   * Throws when another service has the port: SO_REUSEPORT alone would let both listen. The readers of a service that
+   * Throws when another service has the port, because SO_REUSEPORT alone would let both listen. The readers of a service that
    * was killed may hold the port for a short time, so an address in use is retried for PORT_RELEASE_TIMEOUT_MS.
    */
   async checkPortIsFree(hostname: string, port: number): Promise<void> {
@@ -142,7 +142,7 @@ export class Readers implements ReaderMetrics, Disposable {
 
   /**
    * Runs the readers on `port` until `signal` aborts and all have ended. Once `stopping` aborts, a reader that ends is
-   * not started again: a terminal and a service manager send their signal to all processes of the service.
+   * not started again, because a terminal and a service manager send their signal to all processes of the service.
    */
   async run(port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
     const { users, tls, health } = this.#options;
@@ -276,7 +276,7 @@ function killIfRunning(child: Child): void {
   if (child.exitCode === null && child.signalCode === null) child.kill("SIGKILL");
 }
 
-/** Errors are ignored: the end of the child is handled where its output ends. */
+/** Sends a message. Errors are ignored, because the end of the child is handled where its output ends. */
 function send(child: Child, message: WriterMessage): void {
   try {
     child.stdin.write(jsonLine(message));

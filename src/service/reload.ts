@@ -1,7 +1,7 @@
 /**
- * Reloads the configuration of a running service: users, limits, the log level, the map's settings, sources and how they are merged. A reload is all or nothing:
- * everything is read and checked first, and a fault anywhere changes nothing. Keys that need a restart are logged.
- * Reloads run one after the other; requests that arrive meanwhile lead to one more.
+ * Reloads the configuration of a running service: users, limits, the settings of the map, the sources and how they are merged.
+ * A reload is all or nothing: everything is read and checked first, and any fault leaves the configuration unchanged. Changed
+ * keys that need a restart are logged. Reloads run one after the other; requests that arrive meanwhile lead to one more.
  */
 import type { ReloadableUsers } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
@@ -17,7 +17,7 @@ import { sameJson } from "../lib/same-json.ts";
 import type { SourceContext } from "../sources/source.ts";
 import { createEntries, type SourceSet } from "./source-set.ts";
 
-/** A key, or a section of keys. All other keys need a restart. */
+/** The keys and sections that a reload applies. All other keys need a restart. */
 const RELOADABLE: ReadonlySet<string> = new Set([
   "users",
   "limits",
@@ -34,7 +34,7 @@ export interface ReloaderOptions {
   readonly load: () => ConfigResult;
   readonly users: ReloadableUsers;
   readonly sources: SourceSet;
-  /** Applies limits and log level in all processes, what is forwarded, and the settings of the map. Must not fail. */
+  /** Applies the limits in all processes, the forwarded resources, and the settings of the map. Must not fail. */
   readonly applySettings: (config: Config) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -63,7 +63,7 @@ export class Reloader implements ConfigReloadMetrics {
     return this.#succeededAt;
   }
 
-  /** Returns at once. The result is logged. */
+  /** Requests a reload, and returns at once. The result is logged. */
   request(): void {
     this.#isRequested = true;
     if (!this.#isRunning) void this.#run();
@@ -123,7 +123,7 @@ export class Reloader implements ConfigReloadMetrics {
   }
 }
 
-/** The function that applies the users, and the faults that forbid to call it. */
+/** Returns the function that applies the users, and the faults. It must not be called if there are any. */
 async function prepareUsers(
   users: ReloadableUsers,
   file: unknown,

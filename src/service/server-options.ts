@@ -1,4 +1,4 @@
-/** The server options that the writer and the reader processes share, from the configuration. */
+/** Builds the server options that the writer and the reader processes share, from the configuration. */
 
 import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
@@ -11,7 +11,7 @@ import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
 import type { LiveSettings } from "./live-settings.ts";
 
-/** How long requests in flight may take when the service stops. */
+/** Maximum time for requests in flight when the service stops. */
 export const DRAIN_TIMEOUT_MS = 3000;
 
 export interface SharedServerInput {
@@ -26,7 +26,7 @@ export interface SharedServerInput {
   readonly logger: Logger;
   /** The Authorization header of the service's own processes. */
   readonly internalAuthorization?: string | undefined;
-  /** In a reader process. */
+  /** The check of credentials by the writer. Set in a reader process. */
   readonly checkRemotely?: RemoteCheck | undefined;
 }
 

@@ -1,17 +1,17 @@
 /**
- * The composition root: builds a running service from a Config. `runService` returns after an orderly stop; what keeps
- * the service from starting is thrown as a StartupError.
+ * The composition root: builds a running service from a Config. `runService` returns after an orderly stop, and throws a
+ * StartupError for anything that keeps the service from starting.
  *
  * Start: sources are created, users and storage are opened, the server listens, sources and readers run. The service
- * reports that it listens once the sources had their first chance to sync.
+ * reports that it listens once every source has synced or failed, or after a timeout.
  *
  * Stop, in this order, so that no committed change is lost and no request in flight is cut off:
- * 1. Sources stop: no new claims. A source that does not stop in time is not waited for.
+ * 1. Sources stop, so that there are no new claims. A source that does not stop in time is not awaited.
  * 2. Readers and server drain: streams close, requests in flight finish, the port is released.
  * 3. The compactor writes its last snapshot, so that the next start has nothing to replay; the users file and
- *    the certificate are no longer watched. What a node does for its cluster ends; what waits for NATS is not waited for.
+ *    the certificate are no longer watched. The tasks of a cluster node end; after a timeout they are not awaited.
  * 4. The socket folder of the readers is removed.
- * 5. The log closes: until here a change may still have been written.
+ * 5. The log closes. It is the last step, because the earlier ones may still write to it.
  */
 
 import { isIPv6 } from "node:net";
@@ -47,16 +47,16 @@ import { asStartupError, StartupError } from "./startup-error.ts";
 import { openStorage, type ServiceStorage } from "./storage.ts";
 import { openTlsFiles, type WatchedTlsFiles } from "./tls-files.ts";
 
-/** Sources that sync at once (a file, the demo) are complete before the service reports that it listens. */
+/** Maximum wait for the first sync, so that fast sources (a file, the demo) are complete before the service says it listens. */
 const INITIAL_SYNC_TIMEOUT_MS = 3000;
 const INITIAL_SYNC_POLL_MS = 20;
 const SOURCES_STOP_TIMEOUT_MS = 2000;
 const CLUSTER_STOP_TIMEOUT_MS = 2000;
 
 export interface ListeningFacts {
-  /** `http://HOST:PORT` or `https://…`, with the port that was picked. */
+  /** The URL `http://HOST:PORT` or `https://HOST:PORT`, with the actual port if the configured one is 0. */
   readonly url: string;
-  /** The configured address; may be the wildcard address. */
+  /** The configured address, which may be the wildcard address. */
   readonly host: string;
   readonly users: Pick<Users, "all" | "file" | "generated">;
   /** Names of the configured sources. */
@@ -64,9 +64,9 @@ export interface ListeningFacts {
 }
 
 export interface ServiceOptions {
-  /** `NAME:PASSWORD` of a user besides those of the users file. */
+  /** A user besides those of the users file, as `NAME:PASSWORD`. */
   readonly credentials: string | undefined;
-  /** Stops the service. */
+  /** Signal that stops the service. */
   readonly signal: AbortSignal;
   /** Called once, when the service serves requests. Not called when `signal` aborts before. */
   readonly onListening: (facts: ListeningFacts) => Promise<void>;
@@ -76,7 +76,7 @@ export interface ServiceOptions {
 export interface ReloadOptions {
   /** Reads the configuration again. */
   readonly load: () => ConfigResult;
-  /** The listener is called for each requested reload. Returns the function that removes it. */
+  /** Adds a listener that is called for each requested reload. Returns the function that removes it. */
   readonly onRequest: (listener: () => void) => () => void;
 }
 
@@ -98,7 +98,7 @@ interface Parts {
   readonly map: ConfiguredMap;
 }
 
-/** Runs the service again where the log of its cluster was replaced by another one. */
+/** Runs the service until it stops. Runs it again whenever the log of its cluster is lost and must be opened again. */
 export async function runService(config: Config, options: ServiceOptions): Promise<void> {
   let { port } = config;
   const onListening = async (facts: ListeningFacts) => {
@@ -119,7 +119,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const clock = systemClock;
   const settings = createLiveSettings(config);
   const logger = createLogger();
-  // The log is opened after the sources are created: their order is that of the merge.
+  // The log is opened after the sources are created, because opening it needs their order, which is that of the merge.
   let logId: string | undefined;
   let sourceCluster: SourceCluster | undefined;
   const context = {
@@ -145,7 +145,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   const store = await asStartupError(() =>
     openStorage(config, mergeSettings, clock, logger, serviceOptions.signal),
   ).catch((error: unknown) => {
-    // A node that waits for NATS gives up when it is stopped.
+    // A stopped node that still waits for NATS fails to open its storage, and that is no error.
     if (!serviceOptions.signal.aborted) throw error;
   });
   if (!store) return "stopped";
@@ -174,7 +174,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
       logger,
     });
     const sources = new SourceSet(created, store, context);
-    // A log that cannot be written now, or much to merge, delays this, but not the start.
+    // An unwritable log or a long merge delays this step. The start waits for it for a limited time only.
     const applied = sources.applyConfiguration(config).catch((error: unknown) => {
       logger.error("changed settings of sources were not applied", { why: errorMessage(error) });
     });
@@ -206,7 +206,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   return lost?.aborted && !serviceOptions.signal.aborted ? "lost-log" : "stopped";
 }
 
-/** The configuration was checked when it was loaded, so this fails only for a Config that was built otherwise. */
+/** Creates the sources. The configuration was checked when it was loaded, so this fails only for a Config built otherwise. */
 function openSources(config: Config, context: SourceContext): readonly CreatedSource[] {
   const created = createEntries(config, context);
   if (created.ok) return created.sources;
@@ -263,7 +263,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
       readers.reopenAccessLogs();
       reloader.request();
     });
-    // Waits for the signal, or for an error of the sources or the background work that nothing handles.
+    // Waits for the signal, or for an unhandled error of the sources or the background work.
     const allEnded = Promise.all([sourcesEnded, backgroundEnded, clusterEnded, aborted(signal)]);
     await Promise.race([allEnded, aborted(signal)]);
     logger.info("stopping");
@@ -333,7 +333,7 @@ const problemWindowsOf = ({ problems: { lostLinkHours, movedHostMinutes } }: Con
   movedHostMs: Math.round(movedHostMinutes * 60_000),
 });
 
-/** What only nodes of a cluster need, and with it the client of NATS, is not loaded elsewhere. */
+/** Runs the tasks of a cluster node. Imports them dynamically, so that a single node does not load the client of NATS. */
 async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promise<void> {
   const { runClusterNode } = await import("./cluster/run-node.ts");
   await runClusterNode({ ...parts, url }, signal);

@@ -3,11 +3,11 @@
  * that it was created from. A reload compares the entries: sources whose entry is the same are not touched, changed ones
  * are replaced and keep their claims until they report again, and the claims and files of removed ones are removed.
  *
- * It reports to the committer when a source begins to fail, with the reason, and when it works again. After a start of the
- * service the claims of a source from before count as before, live or stale, until it reports or fails.
+ * It tells the committer when a source begins to fail, with the reason, and when it works again. After a start of the service
+ * the stored claims of a source keep their state, live or stale, until the source reports or fails.
  *
- * In a cluster, a source runs where its lease is, and only that node reports its status. The claims of a source that this node
- * no longer has stay: other nodes may have it.
+ * In a cluster, only the node that holds the lease of a source runs it and reports its status. The claims of a source that is
+ * removed from this node's configuration stay, because other nodes may have the source.
  */
 import { RequestError } from "../cluster/requests.ts";
 import { isClustered } from "../config/cluster-checks.ts";
@@ -32,10 +32,10 @@ import { SourceLeases } from "./cluster/source-leases.ts";
 import type { ServiceStorage } from "./storage.ts";
 import { Withdrawals } from "./withdrawals.ts";
 
-/** The collections whose values have sources. */
+/** The collections whose values name their sources. */
 const CLAIMED = [...KINDS, "claims"] as const;
 
-/** Maximum characters of the reason of a failure in the log: a peer or a program may say anything. */
+/** Maximum characters of a failure's reason in the log, because a peer or a program may return text of any length. */
 const MAX_ERROR_CHARS = 1000;
 
 type SourceEntry = Config["sources"][number];
@@ -60,10 +60,10 @@ export function createEntries(config: Pick<Config, "sources">, context: SourceCo
   return { ok: true, sources };
 }
 
-/** The sections of the configuration that `MergeSettings` have. */
+/** The sections of the configuration that `mergeSettingsOf` needs. */
 export type MergeConfig = Pick<Config, "identity" | "history" | "cluster">;
 
-/** What the view must know of the configuration to merge the claims of these sources. */
+/** The settings by which the view merges the claims of these sources. */
 export const mergeSettingsOf = (config: MergeConfig, sources: readonly CreatedSource[]): MergeSettings => ({
   identity: config.identity,
   sources: sources.map(({ source, options }) => ({
@@ -74,7 +74,7 @@ export const mergeSettingsOf = (config: MergeConfig, sources: readonly CreatedSo
   ...(isClustered(config) && { history: config.history }),
 });
 
-/** Names of sources. */
+/** The names of added, removed and changed sources. */
 export interface SourceChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -89,7 +89,7 @@ export class SourceSet {
   readonly #withdrawals: Withdrawals;
   readonly #leases: SourceLeases | undefined;
   readonly #clusterSettings: ClusterSettings | undefined;
-  /** The sources of this node whose failure the log has, with the reason of their present configuration. */
+  /** The sources of this node whose current failure, under their current configuration, is in the log. */
   readonly #failing = new Set<string>();
   #sources: readonly CreatedSource[];
 
@@ -103,7 +103,7 @@ export class SourceSet {
     this.#clusterSettings = cluster && new ClusterSettings(store.committer, context.log);
     this.#supervisor = createSupervisor({
       sources,
-      // Required, because `lastClaims` is optional: an ingest without it would compile and break graceful restart.
+      // The type is `Required`, because an ingest without the optional `lastClaims` would compile and break graceful restart.
       sinkFor: (name): Required<ClaimSink> => this.#sink(name),
       permitFor: this.#leases?.permitFor.bind(this.#leases),
       onStatus: (name, status, error) => this.#onStatus(name, status, error),
@@ -132,7 +132,7 @@ export class SourceSet {
         ...(rules.isIntended(name) && { role: "intended" as const }),
         ...(node !== undefined && { node }),
         ...(failedSince !== undefined && status !== "synced" && { failedSince }),
-        // Another node runs it, so that only the log has the reason.
+        // Another node runs the source, so the reason is known from the log only.
         ...(status === "standby" && failedSince !== undefined && error !== undefined && { error }),
         entities: {
           devices: count("devices"),
@@ -144,18 +144,18 @@ export class SourceSet {
     });
   }
 
-  /** Whether another node may run the source as well as this one. Switches are connected to the node that runs `openflow`. */
+  /** Whether the source may move to another node. `openflow` may not, because switches are connected to the node that runs it. */
   isMovable(name: string): boolean {
     return this.#sources.some(({ source, kind }) => source.name === name && kind !== "openflow");
   }
 
-  /** Leaves a source that this node of a cluster runs to the others. */
+  /** Gives up a source that this node of a cluster runs, so that another node takes it. */
   giveUp(name: string): void {
     this.#context.log.info("source left to a node that runs fewer", { source: name });
     this.#leases?.giveUp(name);
   }
 
-  /** Records that failed validation, by source. */
+  /** Number of records that failed validation, by source. */
   rejectedRecords(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#ingests].map(([name, ingest]) => [name, ingest.rejectedCount]));
   }
@@ -169,7 +169,7 @@ export class SourceSet {
   }
 
   /**
-   * Applies what the configuration says about merging. On a single node also removes what is stored of sources that were
+   * Applies the merge settings of the configuration. On a single node it also removes the stored claims of sources that were
    * configured at an earlier start and no longer are.
    */
   async applyConfiguration(config: MergeConfig): Promise<void> {
@@ -187,8 +187,8 @@ export class SourceSet {
   }
 
   /**
-   * Makes these the running sources, created by `createEntries` from the configuration. A source whose entry differs in
-   * common options only goes on running.
+   * Replaces the running sources by these, which `createEntries` created from the configuration. A source whose entry differs
+   * only in common options goes on running.
    */
   async replace(next: readonly CreatedSource[], config: MergeConfig): Promise<SourceChanges> {
     const before = new Map(this.#sources.map((created) => [created.source.name, created]));
@@ -217,7 +217,7 @@ export class SourceSet {
     return changes;
   }
 
-  /** Never waits for the committer: the source goes on. The committer applies status changes in order. */
+  /** Records a change of status. Does not wait for the committer, so that the source goes on; the committer keeps the order. */
   #onStatus(name: string, status: "synced" | "failed" | "standby", error = "failed"): void {
     if (status !== "failed") {
       this.#withdrawals.cancel(name);
@@ -232,9 +232,9 @@ export class SourceSet {
     }
     const now = this.#context.clock.now();
     const hasSynced = facts?.hasSynced === true || this.#hasClaims(name);
-    // A source without claims has nothing that could be stale.
+    // A source without claims cannot be stale.
     const staleSince = hasSynced ? (facts?.staleSince ?? now) : undefined;
-    // A retry writes nothing. The reason from before a start, or of another node or configuration, may be another one.
+    // Only the first failure is written, not each retry. The log may have an older reason: of an earlier start, node or entry.
     if (!this.#failing.has(name)) {
       this.#failing.add(name);
       this.#setFacts(name, {
@@ -260,7 +260,7 @@ export class SourceSet {
     return CLAIMED.some((kind) => this.#store.view.indexes(kind).named("source").has(name));
   }
 
-  /** The run of the source ends first, and reports nothing more. So what its next run reports follows the withdrawal. */
+  /** Withdraws the claims of a stale source. Its run ends first, so that the claims of the next run follow the withdrawal. */
   #withdraw(name: string): void {
     if (!this.#hasClaims(name)) return;
     const { log } = this.#context;
@@ -300,7 +300,8 @@ export class SourceSet {
   }
 
   /**
-   * Removes what the log of the cluster has of a source that no node has. Rejects with `RequestError` when one may have it.
+   * Removes the claims and settings of a source that no node has from the log of the cluster. Rejects with `RequestError` when
+   * a node may have it.
    */
   async forget(name: string, signal: AbortSignal): Promise<void> {
     if (!this.#store.committer.rules.isConfigured(name) && !this.#hasClaims(name))
@@ -309,7 +310,7 @@ export class SourceSet {
       throw new RequestError(`a node runs the source ${name}; remove it from its configuration first`);
   }
 
-  /** The node that ran a source of the cluster is gone, and no other has it: its claims are outdated from now on. */
+  /** Marks the claims of a source as stale, because the node that ran it is gone and no other node has it. */
   async markOrphaned(name: string, signal: AbortSignal): Promise<void> {
     const { committer } = this.#store;
     await this.#asHolder(name, signal, async () => {
@@ -319,7 +320,7 @@ export class SourceSet {
     });
   }
 
-  /** Takes a source over that this node does not have, for one task. False where another node runs it. */
+  /** Takes over a source that is not configured on this node, for one task. False where another node runs it. */
   async #asHolder(name: string, signal: AbortSignal, task: () => Promise<void>): Promise<boolean> {
     const permit = this.names.includes(name) ? undefined : await this.#leases?.permitFor(name, signal);
     if (!permit) return false;
@@ -331,7 +332,7 @@ export class SourceSet {
     return true;
   }
 
-  /** The source is no longer this node's. */
+  /** Removes a source from this node of a cluster. Its claims stay. */
   async #leave(name: string): Promise<void> {
     this.#context.log.info("source removed from this node; `gazetteer cluster forget` removes its claims", {
       source: name,

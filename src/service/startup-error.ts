@@ -27,7 +27,7 @@ export class StartupError extends Error {
   }
 }
 
-/** Converts errors whose messages are written for the operator, where they keep the service from starting. */
+/** Converts errors whose messages are written for the operator to `StartupError`. Rethrows all others. */
 export async function asStartupError<T>(open: () => T | Promise<T>): Promise<T> {
   try {
     return await open();

@@ -23,14 +23,13 @@ import type { ClusterMember } from "./cluster/open-cluster.ts";
 import { SnapshotPublisher } from "./cluster/snapshot-publisher.ts";
 import { dataDirOf, LOG_FILE } from "./data-folder.ts";
 
-/*
- * A clock that reports when it was set back behind the last stored time. Stored times never decrease: until the clock has
- * passed that time again, everything is stored with it, and an operator should know why. One line for each set-back.
- */
-
-/** Smaller differences are corrections of a time server. */
+/** Minimum difference that is reported. Smaller ones are corrections by a time server. */
 const MIN_REPORTED_MS = 1000;
 
+/**
+ * Wraps a clock so that it logs when it was set back behind the last stored time. Stored times never decrease, so all changes
+ * get that time until the clock has passed it, and an operator should know why. Logs one line for each set-back.
+ */
 export function reportClockSkew(clock: Clock, lastTime: () => number, logger: Logger): Clock {
   let isBehind = false;
   return {
@@ -61,12 +60,12 @@ export interface ServiceStorage {
   readonly compactor: Compactor;
   /** The scheduler of the process. */
   readonly scheduler: Scheduler;
-  /** Absent on a single node. */
+  /** The membership in a cluster; absent on a single node, like `snapshots`. */
   readonly cluster?: ClusterMember;
   readonly snapshots?: SnapshotPublisher;
 }
 
-/** Rejects with `LogError` or `NatsError`, with a message for the operator. */
+/** Opens the storage. Rejects with `LogError` or `NatsError`, with a message for the operator. */
 export async function openStorage(
   config: Config,
   settings: MergeSettings,
@@ -102,7 +101,7 @@ async function restore(log: Log, logger: Logger): Promise<View> {
   return restored.view;
 }
 
-/** Uses the settings of the log where `settings` is undefined. */
+/** Opens the parts that work on a log and its view. Uses the merge settings in the log where `settings` is undefined. */
 function openParts(
   config: Config,
   log: Log,
@@ -120,7 +119,7 @@ function openParts(
     scheduler,
   );
   const history = new History(committer, config.limits.streamBufferBytes);
-  // The limits of a cluster stand in its log.
+  // In a cluster, the limits of the history come from the log.
   const limits = () => committer.rules.settings.history ?? config.history;
   const compactor = new Compactor(view, log, clock, logger, {
     get retentionMs() {

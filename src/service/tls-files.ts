@@ -1,6 +1,6 @@
 /**
- * The TLS identity of the service, from the files of `tls`, which are followed (`lib/certificate-files.ts`). Connections that
- * are open keep the certificate they began with.
+ * The TLS identity of the service, from the files of `tls`, which are watched for changes (`lib/certificate-files.ts`). Open
+ * connections keep the certificate they began with.
  */
 import type { Config } from "../config/schema.ts";
 import { LiveTlsIdentity, type TlsIdentity } from "../http1/tls-identity.ts";
@@ -12,11 +12,11 @@ export interface WatchedTlsFiles {
   readonly identity: LiveTlsIdentity;
   /** Expiry of the certificate in epoch milliseconds. */
   readonly expiresAt: number;
-  /** Follows the files until the signal aborts. */
+  /** Watches the files until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Undefined without TLS. Throws `CertificateError`. */
+/** Reads the files; undefined without TLS. Throws `CertificateError`. */
 export async function openTlsFiles(
   { tls: { cert, key, clientCa } }: Pick<Config, "tls">,
   clock: Clock,

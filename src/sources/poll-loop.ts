@@ -1,16 +1,16 @@
 /**
  * The loop of a polled source: poll, wait, poll. A poll that fails marks the source stale with its message, and the wait
  * until the next attempt grows: the interval after the first failure, then about twice as long after each further one, up
- * to a minute or the interval, whichever is longer, so that a peer that is back is noticed soon. A poll that succeeds resets
- * it. The source itself reports what it read, with `sink.replace`; when its peer said that nothing changed, with an empty
- * `sink.apply`, which ends staleness.
+ * to a minute or the interval, whichever is longer, so that the source soon notices that its peer is back. A poll that
+ * succeeds resets the wait. The source itself reports its claims with `sink.replace`. If nothing has changed, it calls
+ * `sink.apply` without changes, which ends staleness.
  */
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
 import { createPoll } from "../lib/poll.ts";
 import type { Sink } from "./source.ts";
 
-/** The message is one line for the operator. */
+/** The result of a poll. The message is one line for the operator. */
 export type PollResult = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
 export interface PollLoopOptions {
@@ -22,9 +22,9 @@ export interface PollLoopOptions {
 }
 
 export interface PollLoop {
-  /** Polls at once, then in intervals. Returns when the signal aborts; what `poll` throws ends it. */
+  /** Polls at once, then at intervals. Returns when the signal aborts. An error that `poll` throws ends the loop. */
   run(poll: () => Promise<PollResult>): Promise<void>;
-  /** Ends the wait at once; during a poll, another one follows it at once. */
+  /** Polls at once. If a poll is in progress, another one follows it at once. */
   nudge(): void;
 }
 
@@ -39,7 +39,7 @@ export function createPollLoop({ sink, intervalMs, clock, signal, random }: Poll
     run: (poll) =>
       loop.run(async () => {
         const result = await poll();
-        // A poll that the stop has cut short says nothing about the peer.
+        // The result of a poll that was interrupted by the stop does not describe the peer.
         if (signal.aborted) return;
         if (result.ok) {
           waitMs = intervalMs;

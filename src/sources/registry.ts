@@ -1,5 +1,5 @@
 /**
- * The explicit list of source kinds, and the creation of a source from one entry of the configuration. A new kind is one
+ * The explicit list of source kinds, and the creation of a source from an entry of the configuration. A new kind needs one
  * line here; no kind registers itself by being imported. Creating a source validates its options and does no I/O.
  */
 import Type from "typebox";
@@ -30,11 +30,11 @@ interface Rejected {
 type KindResult = { readonly ok: true; readonly source: Source } | Rejected;
 
 export interface SourceKind {
-  /** The schema of its own options, without those that every entry has. */
+  /** The schema of the kind's own options, without the common ones. */
   readonly options: Type.TObject;
   /** Whether the source runs in a thread of its own. */
   readonly thread: boolean;
-  /** `options` are its own and the common ones. */
+  /** Creates a source. `options` contains its own and the common options. */
   create(name: string, options: object, context: SourceContext): KindResult;
 }
 
@@ -49,7 +49,7 @@ function sourceKind<T extends Type.TObject>(
   create: (options: Type.Static<T> & { name: string }, context: SourceContext) => Source,
   { thread = false, findFaults = () => [] }: KindSettings<Type.Static<T>> = {},
 ): SourceKind {
-  // Compiled when a source is created: most kinds are not used.
+  // The schema is compiled when a source is first created, because most kinds are not used.
   const compile = () => Compile(options);
   let check: ReturnType<typeof compile> | undefined;
   const allOptions = Type.Object(
@@ -107,7 +107,7 @@ const fail = (path: SchemaFault["path"], message: string): Rejected => ({
   faults: [{ path, message }],
 });
 
-/** The name appears in responses, queries and metrics. */
+/** Pattern of names, which appear in responses, queries and metrics. */
 const NAME_PATTERN = /^[A-Za-z0-9][\w.-]{0,62}$/;
 
 /** Creates the source of one entry, `{type: "demo", name: "lab", …options}`. The name defaults to the type. */
@@ -117,7 +117,7 @@ export function createSource(entry: unknown, context: SourceContext): SourceResu
   return { ...created, source: createThreadedSource(created.source, entry, context) };
 }
 
-/** The source itself, which runs in the thread that calls it. */
+/** Creates the source of one entry, which runs in the thread that calls it. */
 export function createUnthreadedSource(entry: unknown, context: SourceContext): SourceResult {
   if (!isRecord(entry)) return fail([], "must be keys and values, such as {type: demo}");
   const { type: kind, name = kind, ...options } = entry;
@@ -164,8 +164,8 @@ export function createSources(entries: readonly unknown[], context: SourceContex
 type Create<Options> = (options: Options, context: SourceContext) => Source;
 
 /**
- * A kind of source whose code is loaded when a source of it first runs or is checked. A service, and each thread of a
- * source, so loads only the large kinds that it runs. The options are validated before, by a schema that is always loaded.
+ * Loads the code of a kind when a source of it first runs or is checked. So a service, and each thread of a source, loads only
+ * the large kinds that it runs. The options are validated before, by a schema that is always loaded.
  */
 export function loadedLater<Options extends { readonly name: string }>(
   load: () => Promise<Create<Options>>,

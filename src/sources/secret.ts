@@ -1,8 +1,8 @@
 /**
  * Secrets among the options of a source: a password, a community, credentials. Each has three options, of which at most
  * one is given: the secret itself (`community`), the path of a file that holds it (`communityFile`), or the name of an
- * environment variable (`communityEnv`). The option with the text is marked `secret` in its schema, so that nothing shows
- * it. Files are read at each use, because they are replaced while the service runs. No message here has the secret in it.
+ * environment variable (`communityEnv`). The option with the text is marked `secret` in its schema, so that it is never
+ * shown. Files are read at each use, because they may be replaced while the service runs. No message contains a secret.
  */
 
 import { constants } from "node:fs";
@@ -16,7 +16,7 @@ import { pathText } from "../lib/schema-values.ts";
 
 const MAX_SECRET_BYTES = 64 * 1024;
 
-/** A plain name, so that a secret that was written in place of it is refused and not shown. */
+/** Pattern of variable names. It is strict, so that a secret written in place of a name is usually refused and not shown. */
 export const VARIABLE_PATTERN = "^[A-Za-z_][A-Za-z0-9_]*$";
 
 type OptionalText = Type.TOptional<Type.TString>;
@@ -62,12 +62,12 @@ export type SecretValues<N extends string> = {
   readonly [K in N | `${N}File` | `${N}Env`]?: string | undefined;
 };
 
-/** The value is undefined when none of the three options is given. The message is one line that starts with the option. */
+/** The result of reading a secret. The value is undefined when none of its three options is given. The message is one line. */
 type SecretResult =
   | { readonly ok: true; readonly value: string | undefined }
   | { readonly ok: false; readonly message: string };
 
-/** The secret `name`, from wherever the options say. Without the newline at its end. */
+/** Reads the secret `name` from the option that is given. The newline at the end of a file is removed. */
 export async function readSecret<N extends string>(options: SecretValues<N>, name: N): Promise<SecretResult> {
   const values: Readonly<Record<string, string | undefined>> = options;
   const [text, file, variable] = [values[name], values[`${name}File`], values[`${name}Env`]];
@@ -86,11 +86,11 @@ function readSecretVariable(name: string): SecretResult {
   return value === "" ? fail(`the environment variable ${name} is empty`) : { ok: true, value };
 }
 
-/** A file is named by its base name: the folders are nobody's business who reads the status of a source. */
+/** Reads a secret from a file. Messages have only the base name of the file, because users who see the status need no folders. */
 export async function readSecretFile(path: string): Promise<SecretResult> {
   const name = basename(path);
   try {
-    // Without O_NONBLOCK, opening a pipe that nobody writes to would never return.
+    // Without O_NONBLOCK, opening a named pipe without a writer would never return.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       if (!(await handle.stat()).isFile()) return fail(`${name} is not a regular file`);
@@ -103,7 +103,7 @@ export async function readSecretFile(path: string): Promise<SecretResult> {
   }
 }
 
-/** Reads at most one byte more than allowed, whatever the size in the file's status is. */
+/** Reads at most one byte more than allowed, because the size in the file's status may be wrong. */
 async function readBounded(handle: FileHandle): Promise<Uint8Array> {
   const buffer = new Uint8Array(MAX_SECRET_BYTES + 1);
   let length = 0;
@@ -129,7 +129,7 @@ function decodeSecret(name: string, bytes: Uint8Array): SecretResult {
 
 const fail = (message: string): SecretResult => ({ ok: false, message });
 
-/** `ENOENT`; the message of a system error would have the whole path. */
+/** The code of a system error, such as `ENOENT`. Its message is not used, because it contains the whole path. */
 const errorCode = (error: unknown): string =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "error";
 
@@ -143,7 +143,7 @@ export type CredentialsResult =
     }
   | { readonly ok: false; readonly message: string };
 
-/** `<USERNAME>:<PASSWORD>`, as Basic authentication has them (RFC 7617): the first colon ends the user name. */
+/** Parses `<USERNAME>:<PASSWORD>` as in Basic authentication (RFC 7617). The first colon ends the user name. */
 export function parseCredentials(text: string): CredentialsResult {
   const colon = text.indexOf(":");
   if (colon <= 0) return { ok: false, message: "must be <USERNAME>:<PASSWORD>" };
@@ -158,15 +158,15 @@ export function parseCredentials(text: string): CredentialsResult {
   };
 }
 
-// The checks of secrets for every kind of source, by the marks in its schema (secret.ts): faults of the options, and, for
-// `gazetteer check`, what is wrong with the files. A kind needs no check of its own. A secret may stand in a nested object.
+// The checks of secrets work for every kind of source, by the marks in its schema: they find faults of the options and, for
+// `gazetteer check`, faults of the files. A kind needs no check of its own. A secret may be in a nested object.
 
 /** One secret among the options that were given. */
 interface GivenSecret {
   /** The path of the object that has the options. */
   readonly path: KeyPath;
   readonly name: string;
-  /** The options that are given, one to three. */
+  /** The names of the options that are given, one to three. */
   readonly given: readonly string[];
   readonly text: string | undefined;
   readonly file: string | undefined;
@@ -198,7 +198,7 @@ function givenSecrets(schema: Type.TSchema, value: unknown, path: KeyPath = []):
   });
 }
 
-/** The faults of options that match the schema. The environment does not change while the process runs, so it is checked at once. */
+/** Finds faults of options that match the schema. Variables are checked too, because they do not change in a running process. */
 export function findSecretFaults(schema: Type.TSchema, options: unknown): SchemaFault[] {
   return givenSecrets(schema, options).flatMap(({ path, name, given, text, variable }) => {
     if (given.length > 1) {
@@ -216,20 +216,20 @@ export function findSecretFaults(schema: Type.TSchema, options: unknown): Schema
 const faultOf = (path: KeyPath, message: string | undefined): SchemaFault[] =>
   message === undefined ? [] : [{ path, message }];
 
-/** Secrets of this name have a form in every kind of source. */
+/** The fault of a secret whose name requires a form: `credentials` has the same form in every kind of source. */
 function formFault(name: string, value: string): string | undefined {
   const parsed = name === "credentials" ? parseCredentials(value) : undefined;
   return parsed?.ok === false ? parsed.message : undefined;
 }
 
-/** What `gazetteer check` finds in the files. */
+/** The findings of `gazetteer check` in the files. */
 interface SecretFileReport {
   readonly faults: readonly SchemaFault[];
-  /** Nothing is wrong with the configuration, but others can read the secret. */
+  /** Warnings about files that other users can read. They are not faults of the configuration. */
   readonly warnings: readonly string[];
 }
 
-/** The base name in messages suffices: the fault has the position of the option. */
+/** Checks the files of secrets. Messages have only their base names, because a fault has the position of the option. */
 export async function checkSecretFiles(
   schema: Type.TSchema | undefined,
   options: unknown,

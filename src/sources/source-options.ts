@@ -1,6 +1,6 @@
 /**
- * The options that an entry of every kind of source may have, besides `type`, `name` and those of its kind. They say how
- * the claims of the source are merged; the source itself does not know them.
+ * The options that an entry of every kind of source may have, besides `type`, `name` and those of its kind. They define how
+ * the claims of the source are merged and when they are withdrawn. The source itself does not receive them.
  */
 import Type from "typebox";
 import Value from "typebox/value";
@@ -45,11 +45,11 @@ export function commonOptionsOf(entry: object): CommonOptions {
   return Value.Parse(CommonOptions, Value.Default(CommonOptions, given));
 }
 
-// The options that all polled sources have in common.
+// All polled sources have this option.
 
 const MAX_INTERVAL_SECONDS = 86_400;
 
-/** How often a source polls, in seconds. The default is that of the kind of source. */
+/** The schema of the polling interval, in seconds. Each kind of source has its own default. */
 export const intervalSeconds = (defaultSeconds: number) =>
   Type.Optional(
     Type.Integer({

@@ -3,12 +3,12 @@
  *
  * - `run` first reports its full set with `sink.replace`, then changes with `sink.apply`. A source that polls calls
  *   `replace` each time. `run` returns when `signal` aborts.
- * - A throw means "restart me": the supervisor starts the source again after a pause. Meanwhile its last claims stay in
- *   the view and the source is stale. So on failure a source reports nothing: stale data beats partial data.
+ * - When `run` throws, the supervisor starts the source again after a pause. Meanwhile its last claims stay in the view and
+ *   the source is stale. So a source that fails reports nothing, because stale data is better than partial data.
  * - A source that continues, but whose last claims may be outdated (its file is broken, its peer does not respond),
  *   calls `sink.markStale`. The next `replace` or `apply` that succeeds clears that.
- * - Awaiting the sink is the backpressure. The sink validates each record, drops and counts bad ones, and computes the
- *   difference: reporting the same claim again has no effect.
+ * - Awaiting the sink provides backpressure. The sink validates each record, drops and counts invalid ones, and computes the
+ *   difference, so reporting the same claim again has no effect.
  * - A source owns its claims and cannot change those of another source.
  */
 import type { Clock } from "../lib/clock.ts";
@@ -16,30 +16,30 @@ import type { Logger } from "../lib/logger.ts";
 import type { ClaimChange, ClaimFault, Claims } from "../model/claim.ts";
 import type { Kind } from "../model/ids.ts";
 
-/** A record that is not claimed, and why. */
+/** A record that is no valid claim, with the reason. */
 export interface RejectedRecord {
   readonly kind: Kind;
   readonly fault: ClaimFault;
 }
 
-/** The store of one source's claims, as the supervisor reaches it. */
+/** The store of one source's claims, as the supervisor uses it. */
 export interface ClaimSink {
   /** Replaces all claims of this source. */
   replace(all: Claims): Promise<void>;
   apply(changes: readonly ClaimChange[]): Promise<void>;
-  /** Counts and logs a record that the source itself could not convert to a claim, as records are that fail validation. */
+  /** Counts and logs a record that the source could not convert to a claim, like one that fails validation. */
   reject(kind: Kind, fault: ClaimFault): void;
-  /** The claims this source made last, including before a restart of the service. Absent where they are not stored. */
+  /** Reads the last claims of this source, also from before a restart of the service. Absent where they are not stored. */
   lastClaims?(): Promise<Claims>;
 }
 
 /** The sink that a running source gets. */
 export interface Sink extends ClaimSink {
-  /** The source still runs, but its last claims may be outdated. `reason` is one line for the operator. */
+  /** Marks the last claims of a running source as possibly outdated. `reason` is one line for the operator. */
   markStale(reason: string): void;
   /**
-   * The ids of the logs that the claims of this source come from: of the Gazetteer that it reads, and of those which that
-   * one reads. Every service shows its own in `/readyz`, so that a loop of services is detected. Empty at first.
+   * Sets the ids of the logs that the claims of this source come from: of the Gazetteer that it reads, and of those which
+   * that one reads. Every service shows its own in `/readyz`, so that a loop of services is detected. Initially empty.
    */
   setUpstreamLogs?(ids: readonly string[]): void;
 }
@@ -49,15 +49,15 @@ export interface Source {
   run(sink: Sink, signal: AbortSignal): Promise<void>;
   /** Counters and gauges of this source for `/metrics`, by name, e.g. `{ probes_sent_total: 3 }`. */
   metrics?(): Readonly<Record<string, number>>;
-  /** For `gazetteer check`: what the source would read now. Changes nothing. */
+  /** Checks, for `gazetteer check`, the input that the source would read now. Changes nothing. */
   check?(): Promise<SourceCheck>;
 }
 
-/** What can be said about a source without running it. */
+/** The result of checking a source without running it. */
 interface SourceCheck {
-  /** One line each. */
+  /** The faults, one line each. */
   readonly faults: readonly string[];
-  /** The network that it would report. Absent where that is known only to a running source. */
+  /** The claims that the source would report; absent where only a running source can know them. */
   readonly claims?: Claims;
 }
 
@@ -65,32 +65,32 @@ export const checkOf = (fault: string | undefined): SourceCheck => ({
   faults: fault === undefined ? [] : [fault],
 });
 
-/** What a source shares with the other nodes of its cluster. */
+/** Values that a source shares with the other nodes of its cluster. */
 export interface SourceCluster {
-  /** A key that all nodes have and nobody else. */
+  /** Derives a key that only the nodes of the cluster have. */
   deriveKey(purpose: string): Uint8Array;
-  /** The number of the takeover by which this node runs the source: each takeover has a larger one. */
+  /** The generation of the takeover by which this node runs the source. Each takeover has a larger one. */
   generationOf(source: string): bigint;
 }
 
-/** What every source is created with besides its own options. */
+/** The context that every source is created with, besides its own options. */
 export interface SourceContext {
   readonly clock: Clock;
   readonly log: Logger;
   /** The id of the log of this service, once the source runs. Absent where no service runs, as in `gazetteer check`. */
   readonly logId?: (() => string | undefined) | undefined;
-  /** The folder for files of sources (`state-file.ts`). Absent where nothing is written to disk. */
+  /** The folder for state files of sources (`state-file.ts`). Absent where nothing is written to disk. */
   readonly stateDir?: string | undefined;
   /** The cluster of this node, once the source runs. Absent where there is none. */
   readonly cluster?: (() => SourceCluster | undefined) | undefined;
 }
 
-/** An expected failure. Its message is for the operator. Any other error is a bug and is logged with its stack. */
+/** The error of an expected failure. Its message is for the operator. Any other error is a bug and is logged with its stack. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
 }
 
-/** Counters of a source by their names in `/metrics`. Each is there from the start, with 0. */
+/** Counters of a source, by their names in `/metrics`. Each exists from the start, with the value 0. */
 export class NamedCounters<Name extends string> {
   readonly #counts: Map<Name, number>;
 

@@ -1,7 +1,7 @@
 /**
- * A file of one source in the data folder, for what it needs after a restart and what is no claim. No secret belongs in
- * it. The file is a help, not a need: when it is damaged or cannot be written, the source continues without it, and one
- * warning says so.
+ * The state file of one source in the data folder, for data that it needs after a restart and that are not claims. It must not
+ * contain secrets. The file is optional: when it is damaged or cannot be written, the source continues without it, and one
+ * warning is logged.
  */
 import { mkdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,10 +12,10 @@ import type { SourceContext } from "./source.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** The names of sources have no separators. */
+/** The path of a state file. Names of sources contain no path separators. */
 const pathOf = (stateDir: string, name: string): string => join(stateDir, `${name}.json`);
 
-/** Checks what a file has, as the validators of TypeBox do. */
+/** A validator of the content of a file, such as those of TypeBox. */
 interface Check<T> {
   Check(value: unknown): value is T;
 }
@@ -27,7 +27,7 @@ export class StateFile<T> {
   readonly #log: Logger;
   #isWritable = true;
 
-  /** Without a folder in the context there is no file: nothing is read and nothing written. */
+  /** If the context has no folder, there is no file, and nothing is read or written. */
   constructor(name: string, check: Check<T>, { stateDir, log }: Pick<SourceContext, "stateDir" | "log">) {
     this.#path = stateDir === undefined ? undefined : pathOf(stateDir, name);
     this.#name = name;
@@ -35,7 +35,7 @@ export class StateFile<T> {
     this.#log = log;
   }
 
-  /** Undefined when there is no file, or none that can be used. */
+  /** Reads the state; undefined when there is no usable file. */
   async read(): Promise<T | undefined> {
     if (this.#path === undefined) return undefined;
     try {

@@ -7,9 +7,9 @@
  *   source that syncs and then fails at once is not restarted in a tight loop.
  * - Each run has its own signal and its own sink. Both end with the run, so that work which a failed run left behind is
  *   aborted and can no longer report claims.
- * - `onStatus` is called for every report that was committed and for every failure, in this order, and never after the run
- *   of the source was aborted.
- * - Where several nodes could run a source, it runs only with a permit. Without one it is on standby, which is no failure.
+ * - `onStatus` is called for every committed report and for every failure, in the order in which they occur, and never after
+ *   the run of the source was aborted.
+ * - If several nodes could run a source, it runs only with a permit. Without one it is on standby, which is not a failure.
  * - `run` returns when the signal aborts and every source has returned. Nothing is left running.
  */
 import { aborted } from "../lib/aborted.ts";
@@ -29,11 +29,11 @@ export interface ConfiguredSource {
 export interface SupervisorOptions extends SourceContext {
   readonly sources: readonly ConfiguredSource[];
   readonly sinkFor: (sourceName: string) => ClaimSink;
-  /** Must return at once and not throw. `error` is the reason of a failure. */
+  /** Callback for changes of status. It must return at once and not throw. `error` is the reason of a failure. */
   readonly onStatus?: (sourceName: string, status: "synced" | "failed" | "standby", error?: string) => void;
   /**
-   * Waits for the permit to run a source; `onWait` is called when it is not to be had at once. Undefined when `signal`
-   * aborts. Absent where a source always runs.
+   * Waits for the permit to run a source. `onWait` is called when it is not available at once. Resolves to undefined when
+   * `signal` aborts. Absent where a source may always run.
    */
   readonly permitFor?:
     | ((sourceName: string, signal: AbortSignal, onWait: () => void) => Promise<RunPermit | undefined>)
@@ -46,7 +46,7 @@ export interface SupervisorOptions extends SourceContext {
 export interface RunPermit {
   /** Aborts when the source may no longer run. */
   readonly lost: AbortSignal;
-  /** Must be called when the source no longer runs. */
+  /** Releases the permit. Call it when the source no longer runs. */
   release(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export interface Supervisor {
    */
   replace(sources: readonly ConfiguredSource[]): Promise<void>;
   /**
-   * Ends the current run of a source, if there is one. What it reports from then on is refused. The next run, which follows
+   * Ends the current run of a source, if there is one. Its later reports are refused. The next run, which follows
    * at once, begins with the full set, as every run does.
    */
   restart(sourceName: string): void;
@@ -70,7 +70,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   return new SourceSupervisor(options);
 }
 
-/** A removed source that does not return is not waited for: its sink no longer accepts claims. */
+/** Maximum wait for a removed source to return. After that it can do no harm, because its sink no longer accepts claims. */
 const STOP_TIMEOUT_MS = 2000;
 
 interface RunningSource {
@@ -147,7 +147,7 @@ class SupervisedSource {
   #lastSyncedAt: number | undefined;
   #restarts = 0;
   #upstreamLogs: readonly string[] = [];
-  /** Aborts the current run; undefined between runs. */
+  /** The controller that aborts the current run; undefined between runs. */
   #run: AbortController | undefined;
   #permit: RunPermit | undefined;
   #mustRestart = false;
@@ -182,7 +182,7 @@ class SupervisedSource {
       this.#permit = permit;
       await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
       if (!signal.aborted) this.#setStandby();
-      // The release takes a while when NATS cannot be reached.
+      // The state is set before the release, which takes a while when NATS cannot be reached.
       await permit?.release();
     }
     this.#setState("stopped", undefined);
@@ -207,7 +207,7 @@ class SupervisedSource {
     }
   }
 
-  /** Until its first report after this, the claims in the view are those that another node reported. */
+  /** Sets standby. Until the next report of this node, the claims in the view are those that another node reported. */
   #setStandby(): void {
     this.#lastSyncedAt = undefined;
     this.#upstreamLogs = [];
@@ -269,7 +269,7 @@ class SupervisedSource {
     };
   }
 
-  /** A log that does not answer must not delay the end of a run that has lost its permit. */
+  /** Awaits a write until the permit is lost, so that a log that does not answer does not delay the end of the run. */
   async #whilePermitted(write: Promise<void>): Promise<void> {
     const lost = this.#permit?.lost;
     if (!lost) return write;
@@ -284,7 +284,7 @@ class SupervisedSource {
     }
   }
 
-  /** A SourceError is an expected failure. Anything else is a bug, so its stack is logged. */
+  /** Handles the end of a run. A SourceError is an expected failure. Any other error is a bug, so its stack is logged. */
   #handleFailure(failure: unknown): void {
     if (!(failure instanceof SourceError) && failure instanceof Error)
       this.#options.log.error("source crashed", { source: this.#source.name, stack: failure.stack });
@@ -306,7 +306,7 @@ class SupervisedSource {
   }
 }
 
-/** The same claims; iterating them throws once the run is aborted, so that a million claims do not delay a stop. */
+/** Wraps claims so that iterating them throws once the run is aborted. So a million claims do not delay a stop. */
 function abortable(run: AbortSignal, all: Claims): Claims {
   const guard = <T>(claims: Iterable<T> = []): Iterable<T> => ({
     *[Symbol.iterator]() {

@@ -1,4 +1,4 @@
-/** The names of what a cluster has in NATS. Two clusters on the same servers share nothing. */
+/** The names of a cluster's streams, buckets and subjects in NATS. Clusters with different names share none of them. */
 
 export interface ClusterNames {
   readonly stream: string;
@@ -10,7 +10,7 @@ export interface ClusterNames {
   readonly leases: string;
   readonly nodes: string;
   readonly users: string;
-  /** Subject of requests between nodes. */
+  /** Subject of requests from the command line to the nodes. */
   readonly requests: string;
 }
 

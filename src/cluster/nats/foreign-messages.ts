@@ -1,9 +1,9 @@
-/** Counts what a node finds in NATS beside the log that no node of its cluster has written. It is ignored. */
+/** Counts messages and entries outside the log that no node of this cluster has written. They are ignored. */
 
 type BucketPlace = "leases" | "nodes" | "users";
 type ForeignPlace = "requests" | "snapshots" | BucketPlace;
 
-/** An entry of a bucket. */
+/** The time and revision of an entry of a bucket. */
 interface Written {
   readonly created: Date;
   readonly revision: number;
@@ -23,7 +23,7 @@ export class ForeignMessages {
     this.counts[place]++;
   }
 
-  /** An entry that is read several times is counted once. */
+  /** Counts an entry of a bucket. An entry that is read several times is counted once. */
   countEntry(place: BucketPlace, entry: Written): void {
     const newest = this.#newest.get(place);
     if (newest && !isLater(entry, newest)) return;
@@ -32,6 +32,6 @@ export class ForeignMessages {
   }
 }
 
-/** A bucket that was made again has smaller revisions. */
+/** Compares times before revisions, because a bucket that was made again has smaller revisions. */
 const isLater = (a: Written, b: Written): boolean =>
   a.created > b.created || (a.created.getTime() === b.created.getTime() && a.revision > b.revision);

@@ -1,6 +1,6 @@
 /**
- * The connection of a node to NATS. The client connects again by itself, for as long as the node runs; what is published
- * meanwhile fails, and whoever publishes tries again. A node that has a copy of the log starts before NATS is reached.
+ * The connection of a node to NATS. The client reconnects by itself for as long as the node runs. Publishing fails meanwhile,
+ * and the publishers try again. A node that has a copy of the log starts before NATS is reached.
  */
 import { readFileSync } from "node:fs";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
@@ -21,7 +21,7 @@ import { NatsError } from "./nats-error.ts";
 const CONNECT_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 250;
 const FIRST_CONNECT_WAIT_MS = 1_000;
-/** A server that does not answer for twice this time is left. */
+/** Interval of pings. The client leaves a server that does not answer for twice this time. */
 const PING_INTERVAL_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 3_000;
 const FOR_OPERATORS =
@@ -42,30 +42,30 @@ export interface NatsOptions {
     | undefined;
 }
 
-/** `connection`, `jetstream` and `manager` throw `NatsError` until NATS was reached for the first time. */
+/** The client of a node. `connection`, `jetstream` and `manager` throw `NatsError` until NATS is reached for the first time. */
 export interface NatsClient {
   readonly connection: NatsConnection;
   readonly jetstream: JetStreamClient;
   readonly manager: JetStreamManager;
   /** Whether a server is connected now. */
   readonly isConnected: boolean;
-  /** Why a server refused this node, since it was connected last. */
+  /** The reason why a server has refused this node since the last connection; undefined if none has. */
   readonly refusal: string | undefined;
-  /** Resolves when NATS was reached for the first time; never, when the client is closed before. */
+  /** Resolves when NATS is reached for the first time. Never settles if the client is closed before. */
   readonly reached: Promise<void>;
-  /** The listener is called when the connection is lost, and when it is there again. Returns the function that removes it. */
+  /** Adds a listener that is called when the connection is lost or restored. Returns the function that removes it. */
   onConnection(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
-/** Rejects with `NatsError` when no server can be reached. */
+/** Connects to NATS. Rejects with `NatsError` when no server can be reached. */
 export async function connectNats(options: NatsOptions): Promise<NatsClient> {
   const nats = new ReconnectingNatsClient(options);
   await nats.connect();
   return nats;
 }
 
-/** Connects in the background, for as long as it takes. `onFailure` is called after each failed attempt. */
+/** Connects in the background, and tries until it succeeds. `onFailure` is called after each failed attempt. */
 export function openNats(
   options: NatsOptions,
   clock: Clock,
@@ -129,7 +129,7 @@ class ReconnectingNatsClient implements NatsClient {
       const connection = await connect(connectOptions(this.#options));
       if (this.#closing.signal.aborted) return await connection.close();
       const apiOptions = { timeout: REQUEST_TIMEOUT_MS };
-      // JetStream is not checked: when all servers start together, it answers later than the servers.
+      // JetStream is not checked, because it answers later than the servers when all of them start together.
       const manager = await jetstreamManager(connection, { ...apiOptions, checkAPI: false });
       this.#api = { connection, jetstream: jetstream(connection, apiOptions), manager };
       void this.#watch(connection);
@@ -190,14 +190,14 @@ class ReconnectingNatsClient implements NatsClient {
 const isRefusal = (error: unknown): boolean =>
   error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
 
-/** Reads the file at each connection: an operator replaces it before it expires. One that cannot be read then is as before. */
+/** Reads the file at each connection, because operators replace it before it expires. If that fails, uses the last content. */
 export function authenticatorOf(file: string): Authenticator {
   let content = readFileSync(file);
   return (nonce) => {
     try {
       content = readFileSync(file);
     } catch {
-      // It is being replaced.
+      // The file may be in the course of being replaced.
     }
     return credsAuthenticator(content)(nonce);
   };
@@ -210,7 +210,7 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: NatsOptio
     name: clientName,
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
-    // Otherwise the library gives up for ever at the second refusal, and credentials that expired are replaced some time.
+    // Without this, the library gives up at the second refusal, but expired credentials are replaced later.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     pingInterval: PING_INTERVAL_MS,
@@ -218,9 +218,9 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: NatsOptio
     ...(credentialsFile !== undefined && {
       authenticator: authenticatorOf(credentialsFile),
     }),
-    // The client takes them from its options only. The configuration has the same in all addresses.
+    // The client takes user and password from its options only. The configuration requires the same ones in all addresses.
     ...addresses.find(({ login }) => login)?.login,
-    // Makes the library leave a server that does not offer TLS before anything is sent to it.
+    // With this, the library leaves a server that does not offer TLS before it sends anything.
     ...((tls || addresses.some(({ isTls }) => isTls)) && {
       tls: {
         ...(tls?.ca !== undefined && { caFile: tls.ca }),
@@ -231,10 +231,10 @@ function connectOptions({ servers, clientName, credentialsFile, tls }: NatsOptio
   };
 }
 
-/** The newest release of nats-server with which losses were seen: docs/cluster.md, "Losses that are the engine's own". */
+/** The newest release of nats-server with known losses: see docs/cluster.md, "Losses that are the engine's own". */
 const NEWEST_LOSSY = [2, 9] as const;
 
-/** Whether several servers of this version, as `2.9.10`, were seen to lose what they had delivered, when some of them fail. */
+/** Whether servers of this version (such as `2.9.10`) are known to lose delivered messages when some of them fail. */
 export function losesMessages(version: string): boolean {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
   return major < NEWEST_LOSSY[0] || (major === NEWEST_LOSSY[0] && minor <= NEWEST_LOSSY[1]);

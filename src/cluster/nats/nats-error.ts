@@ -1,6 +1,6 @@
-/** Why NATS cannot be used. In a file of its own, because a single node loads nothing of NATS. */
+/** The error of the NATS client. It has a file of its own, so that a single node loads no code of NATS. */
 
-/** NATS cannot be used. The message is for the operator. */
+/** The error while NATS cannot be used. The message is for the operator. */
 export class NatsError extends Error {
   override readonly name = "NatsError";
   /** `refused`: a server was reached and does not accept the credentials. */

@@ -1,6 +1,6 @@
 /**
- * Seals what nodes keep in NATS and others must not read: AES-256-GCM with a key derived from the secret of the cluster.
- * `purpose` is a part of the key, so that a sealed value cannot be used in another place.
+ * Encrypts ("seals") values in NATS that only nodes may read: AES-256-GCM with a key derived from the secret of the cluster.
+ * The key also depends on `purpose`, so that a sealed value cannot be used in another place.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
@@ -23,7 +23,7 @@ export class ClusterSecret {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** Undefined when it was sealed with another secret, for another purpose, or changed. */
+  /** Decrypts a value; undefined when it was sealed with another secret, for another purpose, or was changed. */
   open(purpose: string, sealed: Uint8Array): Uint8Array | undefined {
     if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
     const decipher = createDecipheriv(ALGORITHM, this.#key(purpose), sealed.subarray(0, NONCE_BYTES));
@@ -35,7 +35,7 @@ export class ClusterSecret {
     }
   }
 
-  /** A key that all nodes have and nobody else. */
+  /** Derives a key that only the nodes of the cluster have. */
   derive(purpose: string): Uint8Array {
     return this.#key(`derived ${purpose}`);
   }

@@ -1,6 +1,6 @@
 /**
  * Signatures of everything that the nodes of a cluster, and the command line, send each other over NATS: HMAC-SHA256 with a
- * key that nobody else has. Of each part the length is signed too, so that no other parts have the same signature.
+ * key that only they have. The length of each part is signed too, so that no other division into parts has the same signature.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 
@@ -21,13 +21,13 @@ export const isSignatureOf = (
   given: Uint8Array,
 ): boolean => given.length === SIGNATURE_BYTES && timingSafeEqual(given, signatureOf(key, parts));
 
-/** `place` is where the value is valid, such as a subject: elsewhere the text is not. */
+/** Signs a value for one `place`, such as a subject. The text is not valid in another place. */
 export function signText(key: Uint8Array, place: string, value: unknown): string {
   const text = JSON.stringify(value);
   return `${signatureOf(key, [place, text]).toString("base64url")} ${text}`;
 }
 
-/** The value; undefined for a text that was not signed with this key for this place. */
+/** Returns the value; undefined for a text that was not signed with this key for this place. */
 export function readSignedText(key: Uint8Array, place: string, signed: string): unknown {
   const end = signed.indexOf(" ");
   const text = signed.slice(end + 1);

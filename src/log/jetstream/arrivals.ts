@@ -1,11 +1,11 @@
-/** The messages of the stream that have arrived and are not applied yet, in order, and what waits for them. */
+/** The queue of stream messages that have arrived and are not applied yet, in order, and the callers that wait for them. */
 import { type EncodedMessage, messageId, type StreamMessage } from "./messages.ts";
 
-/** Bytes of payloads that wait. While there are more, the stream is not read on. */
+/** Maximum bytes of queued payloads. While there are more, no further messages are read from the stream. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 export class Arrivals {
-  /** Called at each arrival and each change of what has arrived. */
+  /** Callbacks for the next arrival or change of the queue. */
   readonly #waiting = new Set<() => void>();
   #messages: StreamMessage[] = [];
   #bytes = 0;
@@ -18,12 +18,12 @@ export class Arrivals {
     return this.#bytes > MAX_BYTES;
   }
 
-  /** Sequence of the last message that waits; undefined where none does. */
+  /** Sequence of the last queued message; undefined if the queue is empty. */
   get lastSequence(): number | undefined {
     return this.#messages.at(-1)?.sequence;
   }
 
-  /** Whether these messages are the first ones; undefined while that is not known. */
+  /** Whether the queue begins with these messages; undefined while too few have arrived to know. */
   beginWith(messages: readonly EncodedMessage[]): boolean | undefined {
     for (const [i, { id }] of messages.entries()) {
       const arrived = this.#messages[i];
@@ -45,7 +45,7 @@ export class Arrivals {
     return message;
   }
 
-  /** Drops the messages up to a sequence. */
+  /** Drops the messages up to and including a sequence. */
   drop(sequence: number): void {
     this.#messages = this.#messages.filter((message) => message.sequence > sequence);
     this.#bytes = this.#messages.reduce((sum, { data }) => sum + data.length, 0);

@@ -1,4 +1,4 @@
-/** What a failure of JetStream means for the log of a cluster. */
+/** Translates errors of JetStream into `StreamError`, by what they mean for the log of a cluster. */
 import { JetStreamApiError } from "@nats-io/jetstream";
 import type { NatsClient } from "../../cluster/nats/nats-client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -9,7 +9,7 @@ const FULL: ReadonlySet<number> = new Set([10023, 10047, 10077]);
 const NO_REPLICAS: ReadonlySet<number> = new Set([10005, 10074]);
 
 export interface StreamNaming {
-  /** The stream, as the operator finds it in NATS. */
+  /** The name of the stream in NATS, for messages to the operator. */
   readonly stream: string;
   readonly replicas: number;
 }
@@ -36,7 +36,7 @@ export function asStreamError(
   return new StreamError("unanswered", `the stream ${stream} does not answer: ${why}`, options);
 }
 
-/** Nobody waits for an answer that cannot come: throws `StreamError` while no server is connected. */
+/** Throws `StreamError` while no server is connected, so that no caller waits for an answer that cannot come. */
 export function checkConnected({ isConnected, refusal }: NatsClient): void {
   if (isConnected) return;
   const why = refusal === undefined ? "NATS is unreachable" : `NATS refuses this node: ${refusal}`;

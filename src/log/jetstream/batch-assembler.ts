@@ -1,8 +1,8 @@
 /**
- * Puts the messages of a stream together to batches, in the order of the stream, by rules that give the same result on
- * every node: parts must be consecutive, a batch or takeover must follow the last message that was accepted, and a batch must
- * be the next revision. Everything else is counted and ignored; but nothing may follow a message of a newer version, or one
- * before which the stream lacks some: what it means is not known here.
+ * Assembles the messages of a stream into batches, in the order of the stream, by rules that give the same result on every
+ * node: parts must be consecutive, a batch or takeover must follow the last accepted message, and a batch must have the next
+ * revision. All other messages are counted and ignored. A message of a newer version, or one after a hole in the stream, ends
+ * the assembly, because this node cannot know what the log contains from there on.
  */
 import type { Batch } from "../log.ts";
 import type { LogIdentity } from "../log-file.ts";
@@ -19,10 +19,10 @@ import {
 import type { ChainLink, StreamPosition } from "./position.ts";
 import { type StreamCondition, StreamError } from "./stream-error.ts";
 
-/** So many of the last ones are remembered, and compared with the stream. */
+/** Number of the last accepted messages, and of the last ignored ones, that are remembered and compared with the stream. */
 const MAX_LINKS = 16;
 
-/** What the messages that were accepted so far amount to. */
+/** The result of all messages that were accepted so far. */
 export interface Applied extends Omit<StreamPosition, "created"> {
   /** Revision of the last batch. */
   readonly revision: number;
@@ -31,24 +31,24 @@ export interface Applied extends Omit<StreamPosition, "created"> {
 export type Accepted =
   /** Neither this message nor anything after it can be applied. */
   | { readonly type: "unusable"; readonly error: StreamError }
-  /** Its writer has applied something else than this node; ignored, if the stream has what this node has applied. */
+  /** The writer of the message has applied other messages than this node. It is ignored if this node has not diverged. */
   | { readonly type: "unlinked" }
   | { readonly type: "batch"; readonly batch: Batch; readonly node: string }
   | { readonly type: "turn"; readonly node: string }
   | { readonly type: "takeover"; readonly source: string; readonly node: string };
 
 export class BatchAssembler {
-  /** Messages that are no part of the log. */
+  /** Number of messages that are not a part of the log. */
   foreign = 0;
   readonly #log: LogIdentity;
   #revision: number;
-  /** The last messages that were accepted, of a batch its last part; never empty. */
+  /** The last accepted messages, the oldest first; a batch counts with its last part. Never empty. */
   #links: readonly ChainLink[];
-  /** The last messages that were not: where such a one is replaced, another one is missed. */
+  /** The last ignored messages. If NATS replaces one of them, this node has missed the replacement. */
   #ignored: readonly ChainLink[];
-  /** Sequence of the last message that was accepted or ignored. Parts that wait for others do not count. */
+  /** Sequence of the last message that was accepted or ignored. Parts of an incomplete batch are neither yet. */
   #decidedTo: number;
-  /** The node that runs each source, by the takeovers so far. */
+  /** The node that runs each source, according to the takeovers so far. */
   readonly holders: Map<string, string>;
   /** The state before the last batch. */
   #before: Applied | undefined;
@@ -58,7 +58,7 @@ export class BatchAssembler {
   /** Whether the stream lacks messages after the last one that was accepted. */
   #hasHole = false;
 
-  /** `revision` is that of the last batch that is applied. */
+  /** `revision` is the revision of the last applied batch. */
   constructor(log: LogIdentity, revision: number, position: Omit<Applied, "revision">) {
     this.#log = log;
     this.#revision = revision;
@@ -69,7 +69,7 @@ export class BatchAssembler {
     this.holders = new Map(Object.entries(position.holders));
   }
 
-  /** Changes at once with each message that is decided about, never while one is read. */
+  /** The result of all messages so far. It changes in one step when a message is accepted or ignored. */
   get applied(): Applied {
     return {
       revision: this.#revision,
@@ -80,13 +80,13 @@ export class BatchAssembler {
     };
   }
 
-  /** What was applied at `revision`, which is that of the last batch or of the one before it. */
+  /** The result at `revision`; undefined unless it is the revision of the last batch or of the one before it. */
   appliedAt(revision: number): Applied | undefined {
     if (revision === this.#revision) return this.applied;
     return this.#before?.revision === revision ? this.#before : undefined;
   }
 
-  /** The last messages that this node has decided about, in the order of the stream. */
+  /** The last messages that were accepted or ignored, in the order of the stream. */
   get remembered(): readonly ChainLink[] {
     return [...this.#links, ...this.#ignored].sort((a, b) => a.sequence - b.sequence);
   }
@@ -98,7 +98,7 @@ export class BatchAssembler {
     return last;
   }
 
-  /** This revision was appended by this node itself: these messages, after the one with the sequence `after`. */
+  /** Accepts a batch that this node itself has appended as `messages`, after the message with the sequence `after`. */
   skip(revision: number, messages: readonly EncodedMessage[], after: number): void {
     this.#parts = [];
     this.#sequence = after + messages.length;
@@ -130,7 +130,7 @@ export class BatchAssembler {
       return read;
     }
     this.#ignore(link);
-    // Only the first message of the stream counts as a base, and it was read when the log was opened.
+    // Only the first message of the stream is a valid base, and it was read when the log was opened.
     if (read.type !== "base") this.foreign++;
     return undefined;
   }
@@ -142,14 +142,14 @@ export class BatchAssembler {
       : part.part === 0;
     if (!before || !isNext) this.#giveUpParts();
     if (!isNext) {
-      // The rest of a batch that was given up.
+      // The part belongs to a batch that was given up.
       this.#ignore(link);
       return undefined;
     }
     if (part.previous !== (before?.link ?? this.last).signature) return this.#unlinked(link);
     this.#parts.push({ part, link });
     if (this.#parts.length < part.parts) return undefined;
-    // It follows what is applied here, so its writer had more there: this copy is not what its position says.
+    // The batch follows the last message applied here, but its writer had a later revision there: this copy lacks batches.
     if (part.revision > this.#revision + 1)
       return unusable("gap", `revision ${part.revision} follows revision ${this.#revision} of this node`);
     if (part.revision <= this.#revision) return this.#rejectParts();
@@ -195,7 +195,7 @@ export class BatchAssembler {
     return { type: "unlinked" };
   }
 
-  /** A batch that is complete and means nothing. */
+  /** Ignores a complete batch that is not the next revision or cannot be decoded. */
   #rejectParts(): undefined {
     this.#giveUpParts();
     this.foreign++;

@@ -1,10 +1,10 @@
 /**
  * Checks that the stream still has the messages that this node has applied. NATS can replace messages that it has delivered and
- * even acknowledged (docs/cluster.md), and neither a sequence nor a revision shows that: only the signatures of messages do.
+ * even acknowledged (docs/cluster.md). Sequences and revisions do not show that; only the signatures of messages do.
  *
- * There is a doubt when the connection was lost or is there again, when another server leads the stream, when it did not
- * answer, and when somebody has applied something else. While there is one, this node publishes nothing. What no check has seen
- * is still no danger for other nodes, which accept only what follows the messages that the stream has.
+ * A doubt arises when the connection is lost or restored, when another server leads the stream, when the stream did not
+ * answer, and when another node has applied other messages. While there is a doubt, this node publishes nothing. A replacement
+ * that no check finds does not harm other nodes, because they accept only messages that follow the ones in the stream.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { LogStream, StreamInfo } from "./log-stream.ts";
@@ -12,13 +12,13 @@ import { signatureIn } from "./messages.ts";
 import type { ChainLink } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
 
-/** Pause before a second look: a leader that is about to be replaced may answer wrongly. */
+/** Pause before a difference is checked again, because a leader that is about to be replaced may answer wrongly. */
 const SECOND_LOOK_MS = 500;
 
 export interface ChainCheckOptions {
   readonly stream: Pick<LogStream, "info" | "message">;
   readonly clock: Clock;
-  /** The last messages of the log that this node has applied; the oldest first. */
+  /** The last messages that this node has accepted or ignored, the oldest first. */
   readonly links: () => readonly ChainLink[];
   readonly onDiverged: (error: StreamError) => void;
   readonly signal: AbortSignal;
@@ -46,13 +46,13 @@ export class ChainCheck {
     this.#doubts++;
   }
 
-  /** Another node has applied something else than this one. */
+  /** Called when another node has applied other messages than this one. */
   onContradiction(): void {
     this.#isContradicted = true;
     this.requireCheck();
   }
 
-  /** Resolves when there is no doubt. Rejects with `StreamError` when that is not known, or this node has diverged. */
+  /** Resolves when no doubt is left. Rejects with `StreamError` when the check is not possible or this node has diverged. */
   async ensure(): Promise<void> {
     const { stream, links } = this.#options;
     while (!this.isSure) {
@@ -64,7 +64,7 @@ export class ChainCheck {
     }
   }
 
-  /** All messages that are remembered when there is a doubt, else those that came since. */
+  /** Compares all remembered messages while there is a doubt, otherwise those that came since the last check. */
   async check({ leader, firstSequence, lastSequence }: StreamInfo): Promise<void> {
     if (leader !== this.#leader) this.requireCheck();
     this.#leader = leader;
@@ -88,7 +88,7 @@ export class ChainCheck {
     this.#removed = doubts;
   }
 
-  /** One of these messages that the stream does not have. */
+  /** The first of these messages that the stream does not have; undefined if it has all. */
   async #replaced(links: readonly ChainLink[]): Promise<ChainLink | undefined> {
     const { clock, signal } = this.#options;
     const others = await this.#others(links);
@@ -102,7 +102,7 @@ export class ChainCheck {
     const stored = await Promise.all(links.map(({ sequence }) => stream.message(sequence)));
     return links.filter(({ signature }, i) => {
       const message = stored[i];
-      // One that was deleted may be missing everywhere but in this copy.
+      // A message that an operator deleted is missing in the stream and still right in this copy, unless a node contradicts.
       return message ? signatureIn(message) !== signature : this.#isContradicted;
     });
   }

@@ -1,4 +1,4 @@
-/** The id and the signing key of a cluster's log. NATS has the key sealed. */
+/** The id and the signing key of a cluster's log. NATS stores the key encrypted with the cluster's secret. */
 import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { LogError } from "../log.ts";
 import type { LogIdentity } from "../log-file.ts";
@@ -12,7 +12,7 @@ export const sealKey = (secret: ClusterSecret, signingKey: Uint8Array): string =
 export const isSealedWith = (secret: ClusterSecret, { key }: { readonly key: string }): boolean =>
   secret.open(SIGNING_KEY, Buffer.from(key, "base64")) !== undefined;
 
-/** Throws `LogError` when it was sealed with another secret. */
+/** Decrypts the signing key. Throws `LogError` when it was sealed with another secret. */
 export function openIdentity(
   secret: ClusterSecret,
   { log, key }: { readonly log: string; readonly key: string },

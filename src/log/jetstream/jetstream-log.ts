@@ -1,13 +1,13 @@
 /**
  * The log of a cluster: a stream that all nodes append to, and this node's copy of it in SQLite.
  *
- * The stream decides order and durability. A batch is published with the sequence of the last message that this node has
- * applied as the expected one; when another node was first, the append rejects with `overtaken`, and the committer takes the
+ * The stream decides order and durability. A batch is published with an expected sequence, that of the last message which
+ * this node has applied. When another node was first, the append rejects with `overtaken`, and the committer takes the
  * foreign batches and computes again. A batch is stored in the copy once the stream has it. So a crash at any moment loses
- * nothing: what the copy lacks is read from the stream again.
+ * nothing: batches that the copy lacks are read from the stream again.
  *
- * Every attempt to publish a batch has the same message id, and the stream is followed at the same time: whether an attempt
- * without an answer was stored is seen by what arrives, never guessed.
+ * Every attempt to publish a batch has the same message id, and this node follows the stream at the same time. The messages
+ * that arrive show whether an attempt without an answer was stored.
  */
 import { randomUUID } from "node:crypto";
 import { aborted } from "../../lib/aborted.ts";
@@ -44,7 +44,7 @@ import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
 import { Turns } from "./turns.ts";
 
-/** The reads of the past, which a node answers from its copy of the log, and the upkeep of the copy. */
+/** The reads of historical states, which a node answers from its copy of the log, and the pruning and snapshots of the copy. */
 class LocalCopy implements LocalHistory {
   readonly id: string;
   readonly signingKey: Uint8Array;
@@ -88,7 +88,7 @@ class LocalCopy implements LocalHistory {
     return this.#local.prune(keepSince, maxBytes);
   }
 
-  /** The listener is called with true when the copy cannot be written, and with false when it can again. */
+  /** Adds a listener that is called with true when the copy cannot be written, and with false when it can again. */
   onWriteFailing(listener: (isFailing: boolean) => void): void {
     this.#local.onFailing(listener);
   }
@@ -102,7 +102,7 @@ class LocalCopy implements LocalHistory {
   }
 }
 
-/** Pause before a log is loaded again that was loaded just now: another node may write a snapshot meanwhile. */
+/** Pause before a log that was just loaded is loaded again, so that another node can write a snapshot meanwhile. */
 const LOAD_AGAIN_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
@@ -110,16 +110,16 @@ const MAX_PAUSE_MS = 2_000;
 export interface JetStreamLogOptions {
   readonly local: RetryingLog;
   readonly stream: LogStream;
-  /** Names this run of this node; no other run of any node has the same. */
+  /** The name of this run of this node, unique among all runs of all nodes. */
   readonly node: string;
   readonly position: StreamPosition;
   /** The reason for which the log is opened from its copy, without the stream; undefined where the stream is used. */
   readonly trouble?: StreamError | undefined;
   /** Whether the copy was made now, from a snapshot or the stream. */
   readonly isFresh?: boolean | undefined;
-  /** Whether there is a complete state that has this message, so that opening the log again repairs what this node lacks. */
+  /** Whether a complete state with message `beyond` can be loaded, so that opening the log again repairs this copy. */
   readonly canLoad: (beyond: number) => Promise<boolean>;
-  /** Absent where the clock of this machine is not compared. */
+  /** The comparison with the clock of NATS; absent where the clock of this machine is not compared. */
   readonly clockCheck?: ClockGuard | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -136,7 +136,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   readonly #clock: Clock;
   readonly #clockCheck: ClockGuard | undefined;
   readonly #monitor: StreamMonitor;
-  /** Sequence of the last takeover of each source that was applied since the start. */
+  /** Sequence of the last takeover that was applied since the start, by source. */
   readonly #takeovers = new Map<string, number>();
   readonly #assembler: BatchAssembler;
   readonly #chain: ChainCheck;
@@ -144,14 +144,14 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   readonly #turns: Turns;
   readonly #closing = new AbortController();
   readonly #arrivalListeners = new Set<() => void>();
-  /** Messages after `#sequence`. */
+  /** The messages that have arrived after `#sequence`. */
   readonly #arrivals = new Arrivals();
-  /** Sequence of the last message that is applied, or collected as a part. */
+  /** Sequence of the last message that is applied, or collected as a part of an incomplete batch. */
   #sequence: number;
   #overtakenAppends = 0;
-  /** Whether `#sequence` is that of a batch which the copy may lack. */
+  /** Whether `#sequence` is the sequence of a batch that the copy may not have stored yet. */
   #isStoring = false;
-  /** One attempt to follow the stream. */
+  /** The current attempt to follow the stream. Aborting it begins another one. */
   #following = new AbortController();
   #background: Promise<unknown> = Promise.resolve();
   readonly #isFresh: boolean;
@@ -176,7 +176,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     const openedAt = clock.now();
     this.health = new StreamHealth(clock, logger, () => {
       const { newest } = local.stats();
-      // An empty log has no time.
+      // An empty log has no time of a last revision.
       return (newest === 0 ? undefined : local.timeOf(newest)) ?? openedAt;
     });
     this.#local = local;
@@ -206,7 +206,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         chain,
         created: position.created,
         canLoad,
-        // What was loaded just now does not help.
+        // Loading the snapshot that was just loaded once more would repair nothing.
         loadedTo: isFresh ? position.sequence : -1,
       },
       {
@@ -225,12 +225,12 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     });
   }
 
-  /** Aborts when the stream cannot be followed from here any more. Whoever uses the log closes it and opens it again. */
+  /** Aborts when the stream can no longer be followed from this copy. The user of the log closes it and opens it again. */
   get lost(): AbortSignal {
     return this.#monitor.lost;
   }
 
-  /** Messages that the stream has and that are not applied, by what is known of the stream. */
+  /** Number of messages that the stream has and this node has not applied, as far as the end of the stream is known. */
   get lag(): number {
     return this.#monitor.lag;
   }
@@ -240,12 +240,12 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return this.#sequence;
   }
 
-  /** Messages that are no part of the log; they are ignored. */
+  /** Number of messages that are not a part of the log and were ignored. */
   get foreignMessages(): number {
     return this.#assembler.foreign;
   }
 
-  /** Appends that were refused because another node was first. */
+  /** Number of appends that were refused because another node was first. */
   get overtakenAppends(): number {
     return this.#overtakenAppends;
   }
@@ -254,13 +254,13 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#overtakenAppends++;
     if (this.#turns.onRefused()) {
       const message = encodeTurn(this.#writer, randomUUID(), this.#sequence);
-      // Where the request fails, this node tries again without a turn.
+      // If the turn request fails, this node tries to append again without a turn.
       await this.stream.publish(message).catch(() => {});
     }
     return new LogError("overtaken", "another node has appended to the log");
   }
 
-  /** The node that runs a source, by what is applied of the log. */
+  /** The node that runs a source, according to the applied messages. */
   holderOf(source: string): string | undefined {
     return this.#assembler.holders.get(source);
   }
@@ -270,8 +270,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   /**
-   * Generation of the last takeover of a source that was applied since the start: each takeover has a larger one. A stream that was made
-   * again has other sequences, but was created later, and no stream gets a message each microsecond.
+   * Generation of the last takeover of a source that was applied since the start. Each takeover has a larger one: it is the
+   * time at which the stream was created, in microseconds, plus a sequence. A stream that was made again has lower sequences
+   * but a later creation, and no stream gets one message each microsecond.
    */
   generationOf(source: string): bigint {
     return BigInt(Date.parse(this.#monitor.created)) * 1000n + BigInt(this.#takeovers.get(source) ?? 0);
@@ -281,7 +282,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return this.#positionOf(this.#assembler.applied);
   }
 
-  /** The position with which a snapshot of `revision` belongs: the last one, or the one before it. */
+  /** The position of a snapshot of `revision`; undefined unless that is the last revision or the one before it. */
   positionAt(revision: number): StreamPosition | undefined {
     const applied = this.#assembler.appliedAt(revision);
     return applied && this.#positionOf(applied);
@@ -291,12 +292,12 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     return { created: this.#monitor.created, ...applied };
   }
 
-  /** Resolves when the stream is known to have what this node has applied. Rejects with `StreamError` when it is not. */
+  /** Resolves when the stream is known to have all messages that this node has applied. Rejects with `StreamError` otherwise. */
   ensureApplied(): Promise<void> {
     return this.#chain.ensure();
   }
 
-  /** Aborts when this node can apply nothing more, and so write nothing more. */
+  /** Aborts when this node can apply no more messages, and therefore append no more batches. */
   get blocked(): AbortSignal {
     return this.#monitor.blocked;
   }
@@ -329,7 +330,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     await this.#store(batch);
   }
 
-  /** The committer goes on with the batches of other nodes, so a wrong clock is not waited for here. */
+  /** Rejects at once while the clock is wrong, so that the committer goes on with the batches of other nodes meanwhile. */
   async #checkClock({ revision, time }: Batch, source: string | undefined): Promise<void> {
     const guard = this.#clockCheck;
     if ((await guard?.check()) === "wrong")
@@ -337,7 +338,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
         source === undefined ? "write-failed" : "not-holder",
         "the clock of this node differs from that of NATS: nothing is written until it is right",
       );
-    // The clock was right again after the batch was computed, unless the log has such a time already.
+    // The batch was computed while the clock was ahead, so it is computed again; unless the log already has such a time.
     if (guard?.isAhead(time) && time > (this.#local.timeOf(revision - 1) ?? 0)) throw await this.#overtaken();
   }
 
@@ -349,8 +350,8 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   /**
-   * Writes into the log that this node runs `source` from now on, if `isEntitled`. Resolves once that is applied: to whether
-   * it still does.
+   * Appends a takeover: from there on this node runs `source`. Does so only while `isEntitled` returns true. Resolves once the
+   * takeover is applied, to whether this node still runs the source.
    */
   async takeOver(
     source: string,
@@ -359,11 +360,11 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   ): Promise<boolean> {
     const isEnding = () => signal.aborted || this.#closing.signal.aborted || this.blocked.aborted;
     for (;;) {
-      // Until then the sequence is that of a message which is not applied. The next one may begin before this goes on.
+      // While a batch is stored, `#sequence` is that of a message not applied yet. Storing the next one may begin meanwhile.
       while (this.#isStoring && !isEnding())
         await this.#arrivals.until(() => !this.#isStoring || isEnding(), signal);
       if (isEnding()) return false;
-      // Before the check: when another node takes over after it, this message is no longer the expected one, and refused.
+      // Read before the check: if another node takes over after the check, the stream refuses this expected sequence.
       const expected = this.#sequence;
       if (!isEntitled()) return false;
       const message = encodeTakeover(source, this.#writer, randomUUID(), this.#assembler.last.signature);
@@ -382,7 +383,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
   }
 
   async #untilReached(): Promise<void> {
-    // The view is too old for a commit, and stays so.
+    // A blocked log applies nothing more, so every commit would be computed from an old view.
     if (this.blocked.aborted) {
       await aborted(this.#closing.signal);
       throw closed();
@@ -419,7 +420,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     }
   }
 
-  /** Another node has applied something else than this one. Its message is ignored, unless this node has diverged. */
+  /** Checks this node's messages after another node applied others. The other's message is ignored unless this node diverged. */
   async #checkOwn(): Promise<void> {
     this.#chain.onContradiction();
     await this.#publisher.untilSure(this.blocked).catch((error) => {
@@ -435,7 +436,7 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     try {
       await this.#local.storePosition(this.#isFresh ? COPY_TO_DELETE : COPY_TO_MOVE_AWAY);
     } finally {
-      // Also when the position could not be stored: the next attempt finds the same. A gap waits for a snapshot that repairs it.
+      // Done also if the position was not stored, because the next attempt finds the same error. A gap waits for a snapshot.
       if (error.condition !== "gap") void this.#loseAfter(this.#isFresh ? LOAD_AGAIN_PAUSE_MS : 0);
     }
   }
@@ -467,9 +468,9 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     }
   }
 
-  /** Reads what did not arrive before `end`: with a takeover missed, this node would write for another's source. */
+  /** Reads the messages before `end` that did not arrive. If it missed a takeover, this node would write for another's source. */
   async #readSkipped(end: number): Promise<void> {
-    await this.#monitor.check(); // A part of the log may have been purged since.
+    await this.#monitor.check(); // Messages may have been purged since.
     for await (const skipped of this.stream.messages(this.#lastArrived + 1, end)) this.#onMessage(skipped);
   }
 
@@ -484,12 +485,12 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     for (const listener of this.#arrivalListeners) listener();
   }
 
-  /** Resolves once everything that the stream has now is applied, or when the log is lost. */
+  /** Resolves once all messages that the stream has now are applied, or when the log is lost, blocked or closed. */
   async caughtUp(signal: AbortSignal): Promise<void> {
     const ended = AbortSignal.any([signal, this.#closing.signal, this.lost, this.blocked]);
     const last = await this.#monitor.lastSequence(ended);
     while (this.#sequence < last && !ended.aborted) await this.#arrivals.next(ended);
-    // A stream that has lost its end says nothing about what this node has: it serves what it has.
+    // If the stream has lost its last messages, nothing can be compared, and this node serves the view that it has.
     if (last >= this.#sequence)
       await this.#publisher.untilSure(ended).catch((error) => {
         if (!(error instanceof LogError)) throw error;

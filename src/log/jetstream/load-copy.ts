@@ -1,4 +1,4 @@
-/** Begins this node's copy of the log with the newest snapshot of the stream, or empty where the stream has everything. */
+/** Begins this node's copy of the log with the newest snapshot of the stream, or empty where the stream has every message. */
 import { rmSync } from "node:fs";
 import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { forStoreKinds, LogError } from "../log.ts";
@@ -19,8 +19,8 @@ export interface LoadedCopy {
 }
 
 /**
- * Whether there is a complete state to load that has message `beyond`: a snapshot after which the stream lacks nothing, or the
- * whole stream. Rejects with `StreamError`.
+ * Whether a complete state that has message `beyond` can be loaded: a snapshot after which the stream has every message, or
+ * the whole stream. Rejects with `StreamError`.
  */
 export async function canLoad(
   { stream, snapshots }: Pick<OpenOptions, "stream" | "snapshots">,
@@ -33,7 +33,7 @@ export async function canLoad(
   return false;
 }
 
-/** The error while there is no complete state to load. */
+/** Creates the error for the case that no complete state can be loaded yet. */
 export const missingSnapshot = (): StreamError =>
   new StreamError(
     "gap",
@@ -41,8 +41,9 @@ export const missingSnapshot = (): StreamError =>
   );
 
 /**
- * Where a snapshot cannot be loaded, the other one, or the stream itself if it has everything. Rejects with `StreamError` when
- * NATS cannot be used now, or a snapshot is still to be written, and with `LogError` when none of them can be used.
+ * Loads the newest snapshot. If that fails, it loads the other one, or begins an empty copy if the stream has every message.
+ * Rejects with `StreamError` when NATS cannot be used now or a node has yet to write a snapshot, and with `LogError` when no
+ * snapshot can be used.
  */
 export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<LoadedCopy> {
   const { snapshots, secret, path, clock, logger } = options;
@@ -74,7 +75,7 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
       if (!(error instanceof StreamError || error instanceof DamagedSnapshotError)) throw error;
       const { revision } = snapshot.facts;
       logger.warn("a snapshot of the cluster's log cannot be used", { revision, why: error.message });
-      // A snapshot that only did not arrive is tried again, if nothing else helps.
+      // A `StreamError` is kept as the reason: the caller tries again, because that snapshot only did not arrive.
       if (!(failure instanceof StreamError)) failure = error;
     }
   }
@@ -89,7 +90,7 @@ export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<
     : failure;
 }
 
-/** The sequence of a message whose signature differs between stream and snapshot: the node that wrote the snapshot had diverged. */
+/** The sequence of a message whose signature differs between stream and snapshot: the writer of the snapshot had diverged. */
 async function replacedLink(
   { stream }: OpenOptions,
   { links, ignored }: StreamPosition,
@@ -119,7 +120,7 @@ async function load(
   logger.info("loaded a snapshot of the cluster's log", { revision, bytes: snapshot.bytes, seconds });
 }
 
-/** The first message; undefined when it is purged, and every snapshot says the same. */
+/** Reads the first message; undefined when it is purged. Every snapshot has the same log id and key. */
 export async function readBase(
   { stream, secret }: Pick<OpenOptions, "stream" | "secret">,
   info: StreamInfo,
@@ -148,7 +149,7 @@ const noSnapshot = (hasForeign: boolean) =>
   );
 
 /**
- * Whether the log of the cluster was written by nodes with another secret: by the first message, or by the snapshots once that
+ * Whether nodes with another secret wrote the log of the cluster. Decided by the first message, or by the snapshots once that
  * is purged. Rejects with `StreamError`.
  */
 export async function hasOtherSecret(

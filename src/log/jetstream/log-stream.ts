@@ -1,6 +1,6 @@
 /**
- * The stream of a cluster's log in NATS JetStream: publishes messages at an expected place, and follows the stream from a
- * sequence on. Says of every failure what it means for the log; decides nothing.
+ * The stream of a cluster's log in NATS JetStream: publishes messages at an expected sequence, and follows the stream from a
+ * sequence on. Translates every failure into a `StreamError`; the callers decide what to do about it.
  */
 import {
   DeliverPolicy,
@@ -18,32 +18,32 @@ import type { EncodedMessage, StreamMessage } from "./messages.ts";
 import { StreamError } from "./stream-error.ts";
 
 const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
-/** Longer than any attempt to publish a batch again. */
+/** Time in which NATS recognises a message id again. It is longer than the attempts to publish a batch take. */
 const DUPLICATE_WINDOW_NS = 120e9;
 const PUBLISH_TIMEOUT_MS = 3_000;
-/** Servers of a stream hear of each other every second. */
+/** Time without contact after which a server counts as offline. The servers of a stream contact each other every second. */
 const OFFLINE_AFTER_MS = 5_000;
 const CONSUMER_NOT_FOUND = 10014;
 const CONSUMER_DELETED = 409;
-/** What the client says when the server that sends the messages is gone. */
+/** Status events of the client that mean that the sending server is gone. */
 const MISSED: ReadonlySet<string> = new Set(["heartbeats_missed", "no_responders"]);
-/** Room for the headers of a message, which count as a part of it. */
+/** Bytes reserved for the headers of a message, which count towards the payload limit of NATS. */
 const MAX_HEADER_BYTES = 1024;
 
 export type PublishOutcome =
   | { readonly stored: true; readonly sequence: number }
-  /** The stream has other messages than expected. Nothing is stored, or the message was already. */
+  /** The last message of the stream is not the expected one. Nothing was stored now; an earlier attempt may have been. */
   | { readonly stored: false; readonly lastSequence: number };
 
 export interface StreamInfo {
-  /** Tells one stream from another of the same name that was deleted. */
+  /** The time of creation, which distinguishes the stream from a deleted one of the same name. */
   readonly created: string;
   readonly firstSequence: number;
   readonly lastSequence: number;
   readonly messages: number;
   readonly bytes: number;
   readonly replicas: number;
-  /** A stream of this size is full; absent where only the account is the limit. */
+  /** Maximum size of the stream; absent where only the account has a limit. */
   readonly maxBytes?: number;
   /** The server that decides the order; absent while there is none. */
   readonly leader?: string;
@@ -55,16 +55,16 @@ export interface StreamFollower {
   readonly name: string;
   readonly isCurrent: boolean;
   readonly isOffline: boolean;
-  /** Since the leader last heard of it; 0 where it has not heard of it since it leads. */
+  /** Time since the leader last had contact with it; 0 where there was none since it became the leader. */
   readonly silentMs: number;
-  /** Operations behind the leader. */
+  /** Number of operations that it is behind the leader. */
   readonly lag: number;
 }
 
-/** Servers that store the stream. */
+/** Numbers of servers that store the stream. */
 export interface ReplicaCounts {
   readonly configured: number;
-  /** The leader and those that have all of the stream; 0 while it does not answer. */
+  /** Number of servers that have the whole stream, with the leader; 0 while the stream does not answer. */
   readonly current: number;
 }
 
@@ -78,7 +78,7 @@ export interface LogStreamOptions {
 export class LogStream {
   readonly nats: NatsClient;
   readonly #options: LogStreamOptions;
-  /** The limit of the server that was connected last: while none is connected, the client does not know it. */
+  /** The limit of the last connected server. It is kept because the client does not know it while no server is connected. */
   #maxPayload: number | undefined;
   #replicas: ReplicaCounts;
 
@@ -88,12 +88,12 @@ export class LogStream {
     this.#replicas = { configured: options.replicas, current: 0 };
   }
 
-  /** The servers that stored the stream at the last answer of `info`. */
+  /** Numbers of servers that stored the stream at the last answer to `info`. */
   get replicas(): ReplicaCounts {
     return this.#replicas;
   }
 
-  /** Maximum bytes of the payload of a message. `info` must have been answered once. */
+  /** Maximum payload of a message, in bytes. Throws until `info` has been answered once. */
   get maxPayload(): number {
     this.#rememberMaxPayload();
     if (this.#maxPayload === undefined)
@@ -120,7 +120,7 @@ export class LogStream {
         num_replicas: replicas,
         retention: RetentionPolicy.Limits,
         storage: StorageType.File,
-        // Nothing is deleted but what a snapshot has (see `purge`): a full stream refuses.
+        // A full stream refuses new messages. Only `purge` deletes messages, and only those that a snapshot covers.
         discard: DiscardPolicy.New,
         duplicate_window: DUPLICATE_WINDOW_NS,
         allow_direct: true,
@@ -132,7 +132,7 @@ export class LogStream {
     return { info: await this.info(), isNew: true };
   }
 
-  /** Whether a log is begun here. Creates nothing. Rejects with `StreamError`. */
+  /** Whether the stream exists and has a message. Does not create the stream. Rejects with `StreamError`. */
   async hasMessages(): Promise<boolean> {
     try {
       return (await this.info()).lastSequence > 0;
@@ -145,7 +145,7 @@ export class LogStream {
   async info(): Promise<StreamInfo> {
     try {
       const info = await this.#info();
-      // Without followers a single server need not say that it leads.
+      // A single server without followers may not report a leader.
       const leaders = info.leader !== undefined || info.followers.length === 0 ? 1 : 0;
       const current = leaders + info.followers.filter(({ isCurrent }) => isCurrent).length;
       this.#replicas = { configured: info.replicas, current };
@@ -188,7 +188,7 @@ export class LogStream {
     }
   }
 
-  /** Stores the message if `expected` is the sequence of the last one; anywhere, where it is undefined. */
+  /** Stores the message if `expected` is the sequence of the last one. If it is undefined, stores the message at any sequence. */
   async publish({ id, headers, data }: EncodedMessage, expected?: number): Promise<PublishOutcome> {
     checkConnected(this.nats);
     try {
@@ -209,7 +209,7 @@ export class LogStream {
     }
   }
 
-  /** One message; undefined when the stream does not have it. */
+  /** Reads one message; undefined when the stream does not have it. */
   async message(sequence: number): Promise<StreamMessage | undefined> {
     try {
       const stored = await this.nats.manager.streams.getMessage(this.#options.stream, { seq: sequence });
@@ -220,7 +220,7 @@ export class LogStream {
     }
   }
 
-  /** The messages from `from` to before `end` that the stream has, one by one. */
+  /** Reads the messages from `from` up to but not including `end`, one by one. Skips those that the stream does not have. */
   async *messages(from: number, end: number): AsyncGenerator<StreamMessage> {
     for (let sequence = from; sequence < end; sequence++) {
       const message = await this.message(sequence);
@@ -229,8 +229,9 @@ export class LogStream {
   }
 
   /**
-   * Every message from `sequence` on, in order, until `signal` aborts or the server that sends them is missed. The client would
-   * make its consumer again by itself, but ask it for one message only, and wait. Throws `StreamError` when it cannot go on.
+   * Yields every message from `sequence` on, in order, until `signal` aborts or the sending server is gone. The generator then
+   * ends, because the consumer that the client itself would create anew gets only one message and then waits. Throws
+   * `StreamError` when it cannot go on.
    */
   async *follow(sequence: number, signal: AbortSignal): AsyncGenerator<StreamMessage> {
     const { stream } = this.#options;
@@ -284,9 +285,9 @@ function followerOf(
   { name, current, offline, active, lag }: PeerInfo,
   connectedServer: string | undefined,
 ): StreamFollower {
-  // A server that answers without a leader lists itself, too, and has not heard of itself.
+  // While there is no leader, the answering server lists itself as well, with a meaningless time since the last contact.
   const silentMs = name === connectedServer ? 0 : active / 1e6;
-  // NATS says so late, or not at all: 2.9 only where it was stopped in order.
+  // NATS reports `offline` late or not at all: 2.9 reports it only for servers that were stopped in order.
   const isOffline = offline === true || silentMs > OFFLINE_AFTER_MS;
   return { name, isCurrent: current && !isOffline, isOffline, silentMs, lag: lag ?? 0 };
 }
@@ -295,7 +296,7 @@ const isConsumerGone = (error: unknown): boolean =>
   (error instanceof JetStreamApiError && error.code === CONSUMER_NOT_FOUND) ||
   (error instanceof JetStreamError && "code" in error && error.code === CONSUMER_DELETED);
 
-/** The client parses them when they are read, and throws at names that it would not write; others do. Such a message is foreign. */
+/** Reads headers; undefined where the client throws at a name that only other clients write. Such a message is foreign. */
 function readHeaders(read: () => MsgHdrs | undefined): MsgHdrs | undefined {
   try {
     return read();

@@ -1,14 +1,14 @@
 /**
- * Begins the log in a new stream: with a snapshot of the state that it goes on from, and the first message, which names the
+ * Begins the log in a new stream: with a snapshot of the state that it continues, and the first message, which names the
  * revision of that state. The snapshot is stored before the first message, so that a stream with a first message can always be
  * opened.
  *
  * - From nothing: an empty log.
- * - From a copy of a former log of the cluster: another log with the same state. Revisions go on from that of the copy, under
- *   a new id, because nodes may have seen revisions that this copy lacks, and with a new signing key, so that whoever knows the
- *   former one, or the secret that it was sealed with, cannot write to it.
- * - From the log of a single node: the same log, with its id and signing key, so that clients go on. Its file becomes this
- *   node's copy, with the history before the snapshot, which other nodes do not get.
+ * - From a copy of a former log of the cluster: another log with the same state. Revisions continue from that of the copy. The
+ *   id is new, because nodes may have seen revisions that this copy lacks. The signing key is new, so that nobody who knows the
+ *   former key, or the secret that it was sealed with, can write to the log.
+ * - From the log of a single node: the same log, with its id and signing key, so that cursors and ETags of clients stay valid.
+ *   Its file becomes this node's copy. It keeps the history before the snapshot, which other nodes do not get.
  */
 import { randomUUID } from "node:crypto";
 import { LogError } from "../log.ts";
@@ -21,7 +21,7 @@ import { encodeBase } from "./messages.ts";
 import type { OpenOptions } from "./open-options.ts";
 import { encodePosition, firstPosition, type StreamPosition } from "./position.ts";
 
-/** An empty log. Returns its id; undefined where somebody else was first. */
+/** Begins an empty log. Returns its id; undefined where another node was first. */
 export async function beginLog({
   stream,
   secret,
@@ -33,7 +33,7 @@ export async function beginLog({
   return stored ? id : undefined;
 }
 
-/** Undefined when another node was first: then the copy is as it was. Closes `local` otherwise. */
+/** Begins the log from this node's copy, and closes `local`. Undefined when another node was first: then nothing is changed. */
 export async function beginFromCopy(
   options: OpenOptions,
   local: RetryingLog,
@@ -55,8 +55,8 @@ export async function beginFromCopy(
 }
 
 /**
- * The log of a single node at `singlePath` becomes that of the cluster. Closes `local`. Goes on where an earlier start has
- * ended in between. Throws `LogError` where the cluster has another log, or had one.
+ * Makes the log of a single node at `singlePath` the log of the cluster. Closes `local`. Continues where an earlier start was
+ * interrupted. Throws `LogError` where the cluster has or had another log.
  */
 export async function beginFromSingleNode(
   options: OpenOptions,
@@ -93,10 +93,10 @@ async function refuseFormerLog(
   log: string,
 ): Promise<void> {
   const { places } = await traces();
-  // Snapshots of this log are of an earlier start that has ended before the first message.
+  // Snapshots of this same log come from an earlier start that was interrupted before the first message.
   const isOwn = places.includes(snapshots.stream) && (await snapshots.hasOnly(log));
   const former = places.filter((place) => !isOwn || place !== snapshots.stream);
-  // Whoever was first has left traces since.
+  // Another node may have begun the log meanwhile, and the traces are those of its log.
   if (former.length === 0 || (await stream.hasMessages())) return;
   throw new LogError(
     "other-log",
@@ -106,7 +106,7 @@ async function refuseFormerLog(
   );
 }
 
-/** Writes the state of `local` as the beginning of the log `identity`. Undefined when another node was first. */
+/** Writes the state of `local` as the beginning of the log with this identity. Undefined when another node was first. */
 async function publishState(
   { stream, snapshots, secret, newestState }: OpenOptions,
   local: RetryingLog,
@@ -115,7 +115,7 @@ async function publishState(
 ): Promise<StreamPosition | undefined> {
   const state = newestState(local);
   const { revision, time } = state;
-  // The snapshot names the signature of the first message, so both have the same sealed key, also of an earlier start.
+  // A snapshot contains the signature of the first message, so a snapshot of an interrupted start needs its same sealed key.
   const earlier = (await snapshots.list(created)).find(
     ({ facts }) => facts.log === id && facts.revision === revision,
   );

@@ -1,25 +1,26 @@
 /**
  * The messages of a cluster's stream.
  *
- * - `base`: the first message of the stream; from which log and revision it goes on.
- * - `batch`: one batch, or one of several parts where it is larger than a message. Parts are consecutive messages: a batch
- *   whose parts are interrupted by another message was given up by its writer, and does not exist.
- * - `takeover`: from here on this node runs a source.
- * - `turn`: this node wants to append, and the others wait for it (`turns.ts`).
+ * - `base`: the first message of the stream. It names the log and the revision that the stream continues.
+ * - `batch`: one batch, or a part of a batch that is larger than a message. Parts are consecutive messages: a batch whose
+ *   parts are interrupted by another message was given up by its writer and is ignored.
+ * - `takeover`: the node runs a source from this message on.
+ * - `turn`: the node requests a turn to append, and the others wait for it (`turns.ts`).
  *
- * Every message names its log: a stream that was deleted and made again is another log. Every message is signed with the key
- * of the log, which only nodes have, so that nobody else who may publish can write into it. Everything else is foreign and
- * means nothing.
+ * Every message names its log, because a stream that was deleted and made again is another log. Every message is signed with
+ * the key of the log, which only nodes have, so that other NATS users who may publish cannot write to the log. All other
+ * messages are foreign and ignored.
  *
- * Batches and takeovers are a chain: each has the signature of the message before it that its writer has applied, and counts
- * after that one only (`batch-assembler.ts`). So none can be repeated, and none is accepted of a writer that has applied
- * something else than the stream has now. A turn changes nothing, counts for a while, and is no part of the chain.
+ * Batches and takeovers form a chain: each contains the signature of the last message that its writer has applied, and is
+ * accepted only directly after that message (`batch-assembler.ts`). So no message can be replayed, and none is accepted from a
+ * writer that has applied other messages than the stream has now. A turn changes no state, is valid for a limited time, and is
+ * not a part of the chain.
  *
- * Every message has the number of its format. All headers of ours are signed, in any format, so that a node recognises a
- * message of a newer version as one of its log, and stops there instead of misreading it.
+ * Every message has the number of its format. All headers with our prefix are signed, in any format, so that a node recognises
+ * a message of a newer version as one of its log, and stops there instead of misreading it.
  *
- * Headers say what a message is; the payload of a batch is what the embedded log stores, compressed blocks of entries, each
- * after its length.
+ * Headers describe a message. The payload of a batch consists of the compressed blocks of entries that the embedded log
+ * stores, each preceded by its length.
  */
 import { headers, type MsgHdrs } from "@nats-io/transport-node";
 import { isSignatureOf, signatureOf } from "../../cluster/nats/signed.ts";
@@ -28,10 +29,10 @@ import { compress, decodeEntries, encodeEntries, partsOf } from "../batch-codec.
 import type { Batch, LogEntry } from "../log.ts";
 
 const LENGTH_BYTES = 4;
-/** Messages between the last one that a node knows and its turn request. A turn request older than this is treated as a replay. */
+/** Maximum messages between the last one that a node knows and its turn request. An older turn request is treated as a replay. */
 const MAX_TURN_DELAY = 1_000;
 
-/** Format of messages and snapshots. A version that writes what this one would misread has a larger number. */
+/** Format of messages and snapshots. A version whose messages this one would misread has a larger number. */
 export const FORMAT = 2;
 
 const PREFIX = "Gazetteer-";
@@ -50,7 +51,7 @@ const PREVIOUS = "Gazetteer-Previous";
 const SIGNATURE = "Gazetteer-Signature";
 
 export interface EncodedMessage {
-  /** The same for each attempt to publish it. */
+  /** The message id, which is the same for each attempt to publish the message. */
   readonly id: string;
   readonly signature: string;
   readonly headers: MsgHdrs;
@@ -106,7 +107,7 @@ export interface BatchPartMessage {
   /** Number of this part, from 0 to `parts - 1`. */
   readonly part: number;
   readonly parts: number;
-  /** Signature of the last message applied before, in the first part; of the part before, in others. */
+  /** Signature of the message before: of the last applied message in the first part, of the previous part in the others. */
   readonly previous: string;
   readonly data: Uint8Array;
 }
@@ -162,7 +163,7 @@ export const encodeBase = (base: Base, key: Uint8Array, id: string): EncodedMess
     new Uint8Array(0),
   );
 
-/** `previous` is the signature of the message before it. */
+/** Encodes a takeover. `previous` is the signature of the message before it. */
 export const encodeTakeover = (
   source: string,
   { log, key, node }: MessageWriter,
@@ -182,7 +183,7 @@ export const encodeTakeover = (
     new Uint8Array(0),
   );
 
-/** A turn request. `after` is the sequence of the last message that the node knows. */
+/** Encodes a turn request. `after` is the sequence of the last message that the node knows. */
 export const encodeTurn = ({ log, key, node }: MessageWriter, id: string, after: number): EncodedMessage =>
   encodeSigned(
     key,
@@ -191,7 +192,7 @@ export const encodeTurn = ({ log, key, node }: MessageWriter, id: string, after:
     new Uint8Array(0),
   );
 
-/** A message with these headers, which say what it is. */
+/** Encodes and signs a message with these headers. */
 export function encodeSigned(
   key: Uint8Array,
   id: string,
@@ -204,7 +205,7 @@ export function encodeSigned(
   return { id, signature, headers: result, data };
 }
 
-/** All of our headers, also those that this version does not know. */
+/** The signed parts of a message: all headers with our prefix, including those that this version does not know, and the data. */
 function signedParts(headers: MsgHdrs, data: Uint8Array): (string | Uint8Array)[] {
   const names = headers.keys().filter((name) => name.startsWith(PREFIX) && name !== SIGNATURE);
   return [...names.sort().flatMap((name) => [name, headers.get(name)]), data];
@@ -217,13 +218,13 @@ export function isSigned({ headers, data }: StreamMessage, key: Uint8Array): boo
   return isSignatureOf(key, signedParts(headers, data), given);
 }
 
-/** The signature by which the next message names this one; empty where it has none. */
+/** The signature of a message, which the next message contains; empty where the message has none. */
 export const signatureIn = ({ headers }: StreamMessage): string => headers?.get(SIGNATURE) ?? "";
 
 /** The id under which a message was published; empty where it has none. */
 export const messageId = ({ headers }: StreamMessage): string => headers?.get("Nats-Msg-Id") ?? "";
 
-/** Does not check the signature: see `isSigned`. */
+/** Parses a message. Does not check its signature (see `isSigned`). */
 export function readMessage({ sequence, headers, data }: StreamMessage): ReadMessage {
   const type = headers?.get(TYPE);
   const text = (name: string): string => headers?.get(name) ?? "";
@@ -264,7 +265,7 @@ export function readMessage({ sequence, headers, data }: StreamMessage): ReadMes
   };
 }
 
-/** The entries of a payload, complete. Rejects when it is malformed. */
+/** Decodes all entries of a complete payload. Rejects when it is malformed. */
 export async function decodePayload(payload: Uint8Array): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
   const lengths = new DataView(payload.buffer, payload.byteOffset, payload.length);

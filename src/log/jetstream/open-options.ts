@@ -1,4 +1,4 @@
-/** What opening the log of a cluster needs. */
+/** The options for opening the log of a cluster. */
 
 import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -7,14 +7,14 @@ import type { Log, Snapshot } from "../log.ts";
 import type { LogStream } from "./log-stream.ts";
 import type { ClusterSnapshots } from "./snapshots.ts";
 
-/** What NATS has of a cluster besides its log. */
+/** The traces of a cluster in NATS besides the stream of its log. */
 export interface Traces {
-  /** The streams of its buckets. */
+  /** The names of the streams of its buckets. */
   readonly places: readonly string[];
   readonly nodes: readonly { readonly nodeName: string; readonly revision: number }[];
 }
 
-/** Compares the clock that stamps batches with the one that all nodes have in common. */
+/** Compares this node's clock, which stamps its batches, with the clock of NATS, which all nodes share. */
 export interface ClockGuard {
   check(): Promise<"right" | "wrong" | "suspect">;
   /** Whether `time` was read while the clock was ahead. */
@@ -37,6 +37,6 @@ export interface OpenOptions {
   readonly clockCheck?: ClockGuard | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Ends the attempt to open the log. */
+  /** Signal that ends the attempt to open the log. */
   readonly signal: AbortSignal;
 }

@@ -1,15 +1,15 @@
 /**
  * Opens the log of a cluster on this node.
  *
- * - A copy that the stream goes on from is used; also when NATS cannot be used now, and then the view is old. A stream that is
- *   sealed with another secret is refused: whoever knows that one has the signing key, which the copy has too.
- * - Otherwise the node loads the newest snapshot of the stream (`load-copy.ts`), and its own copy is moved away. Until there is
- *   one that helps, a copy of the same stream is served, and a node without waits.
- * - Where there is no stream, the node makes it: from its copy, as a new log that goes on from the same revision, or empty
- *   (`make-stream.ts`). Where NATS has traces of a former log, nobody begins an empty one: the others would move their copies
- *   away for it. A node without a copy waits for one that has it, and a node with a copy for one whose copy is newer.
- * - A node without a copy in whose folder the log of a single node is begins the cluster's log with that. Where the cluster has
- *   or had a log, the start is refused.
+ * - If the stream continues this node's copy, the copy is used. It is also used, with an old view, while NATS cannot be used.
+ *   A stream whose signing key is sealed with another secret is refused, because everyone with that secret could sign messages.
+ * - Otherwise the node loads the newest snapshot of the stream (`load-copy.ts`), and moves its own copy away. Until a usable
+ *   snapshot exists, a node with a copy of the same stream serves the copy, and a node without a copy waits.
+ * - If there is no stream, the node makes it (`make-stream.ts`): from its copy, as a new log that continues from the same
+ *   revision, or empty. If NATS has traces of a former log, no node begins an empty one, because the others would move their
+ *   copies away for it. A node without a copy then waits for a node with one, and a node with a copy for one with a newer copy.
+ * - A node without a copy whose folder contains the log of a single node begins the cluster's log with that log. If the cluster
+ *   has or had a log, the start is refused.
  */
 import { existsSync, rmSync } from "node:fs";
 import { LogError } from "../log.ts";
@@ -25,9 +25,9 @@ import { COPY_TO_DELETE, decodePosition, type StreamPosition } from "./position.
 import { StreamError } from "./stream-error.ts";
 
 const RETRY_MS = 1_000;
-/** A stream is made again from a copy only when it is missing for as many checks. */
+/** Number of checks in a row that must find no stream before it is made again from a copy. */
 const CHECKS_UNTIL_DELETED = 3;
-/** Whoever makes the stream writes its first message; others wait for that, and not forever. */
+/** Number of checks after which a node stops waiting for the first message, which the node that made the stream should write. */
 const CHECKS_UNTIL_ABANDONED = 30;
 
 interface Copy {
@@ -35,9 +35,9 @@ interface Copy {
   readonly position: StreamPosition;
 }
 
-/** The log follows the stream once it is started. Rejects with `LogError`. */
+/** Opens the log. It follows the stream only after `start` is called. Rejects with `LogError`. */
 export async function openJetStreamLog(given: OpenOptions): Promise<JetStreamLog> {
-  // A folder with a copy has been in the cluster: a log of a single node beside it is of other times, also when the copy goes.
+  // A node with a copy has been in the cluster, so a single-node log beside it is obsolete, also if the copy is moved away.
   const hasCopy = given.path !== IN_MEMORY && existsSync(given.path);
   const options = hasCopy ? { ...given, singlePath: undefined } : given;
   const copy = await openCopy(options);
@@ -65,7 +65,7 @@ export async function openJetStreamLog(given: OpenOptions): Promise<JetStreamLog
   }
 }
 
-/** The copy in the data folder; undefined where there is none that was ever complete. */
+/** Opens the copy in the data folder; undefined if there is no usable one. Moves away or deletes a copy that is not usable. */
 async function openCopy(options: OpenOptions): Promise<Copy | undefined> {
   const { path, clock, logger } = options;
   if (path === IN_MEMORY || !existsSync(path)) return undefined;
@@ -87,7 +87,7 @@ async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
     const isOther = await hasOtherSecret(options.stream, options.snapshots, options.secret).catch(asTrouble);
     if (isOther === true) throw sealedWithOtherSecret();
     if (isOther !== false) return { ...copy, trouble: isOther };
-    // One that lost messages is none that a copy may be thrown away for.
+    // The copy is kept unless a complete state can be loaded, because a stream that lost messages must not cost the copy too.
     const { sequence } = copy.position;
     if (sequence + 1 >= found.firstSequence) return copy;
     const isLoadable = await canLoad(options, sequence + 1).catch(asTrouble);
@@ -124,7 +124,7 @@ async function openWithoutCopy(options: OpenOptions): Promise<Opened> {
   return { ...(await loadCopy(options, await options.stream.info())), isFresh: true };
 }
 
-/** What NATS says of the stream, or why it says nothing. That there is none is checked again. */
+/** Reads the state of the stream, or returns the error. Checks several times before it reports that there is no stream. */
 async function untilSure({ stream, clock, signal }: OpenOptions): Promise<StreamInfo | StreamError> {
   for (let checks = 1; ; checks++) {
     try {
@@ -138,15 +138,15 @@ async function untilSure({ stream, clock, signal }: OpenOptions): Promise<Stream
 }
 
 /**
- * The stream, made where it does not exist. It has a message, unless this node is the one to write the first. `revision` is
- * that of this node's copy. Rejects with `StreamError` where another node must be the one.
+ * Returns the stream, and makes it if it does not exist. The stream has a message, unless this node is to write the first one.
+ * `revision` is the revision of this node's copy. Rejects with `StreamError` where another node must begin the log.
  */
 async function begunStream(options: OpenOptions, revision?: number): Promise<StreamInfo> {
   const { stream, clock, signal } = options;
   for (let checks = 0; ; checks++) {
     if (!(await stream.hasMessages())) {
       const refusal = whyNotToBegin(await options.traces(), revision);
-      // Whoever was first has left traces since.
+      // Another node may have begun the log meanwhile, and the traces are those of its log.
       if (refusal !== undefined && !(await stream.hasMessages())) throw new StreamError("deleted", refusal);
     }
     const { info, isNew } = await stream.ensure();
@@ -155,7 +155,7 @@ async function begunStream(options: OpenOptions, revision?: number): Promise<Str
   }
 }
 
-/** Why a node whose copy has this revision, or that has none, must not begin the log. */
+/** The reason why a node must not begin the log; undefined if it may. `revision` is that of its copy; undefined without one. */
 export function whyNotToBegin({ places, nodes }: Traces, revision: number | undefined): string | undefined {
   if (revision === undefined)
     return places.length === 0
@@ -167,7 +167,7 @@ export function whyNotToBegin({ places, nodes }: Traces, revision: number | unde
   return `the log of the cluster is gone, and the node ${nodeName} shows revision ${newest.revision}, this node's copy only ${revision}: restart ${nodeName} first, it makes the stream from its copy. If that copy is lost, see docs/cluster.md, "When the log is gone"`;
 }
 
-/** Waits for NATS, and for other nodes. */
+/** Calls `open` until it succeeds, while NATS or another node is not ready. */
 async function untilUsable<Result>(
   { clock, logger, signal }: OpenOptions,
   open: () => Promise<Result>,
@@ -186,7 +186,7 @@ async function untilUsable<Result>(
   }
 }
 
-/** Rethrows everything else. */
+/** Returns a `StreamError`, and rethrows every other error. */
 function asTrouble(error: unknown): StreamError {
   if (error instanceof StreamError) return error;
   throw error;
@@ -195,7 +195,7 @@ function asTrouble(error: unknown): StreamError {
 const asLogError = (error: StreamError): LogError =>
   new LogError("unreadable", error.message, { cause: error });
 
-/** Nothing is deleted: the history may be wanted. */
+/** Moves this node's copy away. It is not deleted, because the operator may want its history. */
 function moveAway({ path, logger }: OpenOptions, id: string): void {
   const away = `${path}.${id}`;
   moveLog(path, away);

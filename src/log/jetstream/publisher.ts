@@ -1,6 +1,6 @@
 /**
- * Publishes at an expected place of the stream, and finds out whether that was done: by the answer, or by what arrives. Nothing
- * is published while it is in doubt that the stream has what this node has applied.
+ * Publishes at an expected sequence of the stream, and finds out whether the message was stored: by the answer, or by the
+ * messages that arrive. Publishes nothing while it is unknown whether the stream has all messages that this node has applied.
  */
 
 import { createBackoff } from "../../lib/backoff.ts";
@@ -14,7 +14,7 @@ import type { EncodedMessage } from "./messages.ts";
 import { StreamError } from "./stream-error.ts";
 import type { StreamHealth } from "./stream-health.ts";
 
-/** Newer servers refuse because of a message that is not stored yet. When that is lost, it does not arrive. */
+/** Maximum wait for the message that caused a refusal. Newer servers refuse for one not stored yet, and it may be lost. */
 const REFUSED_WAIT_MS = 5_000;
 
 export interface PublisherParts {
@@ -34,7 +34,7 @@ export class Publisher {
     this.#parts = parts;
   }
 
-  /** Whether the stream has the messages after `expected`. Tries again until that is known. */
+  /** Publishes the messages after `expected`. Resolves to whether the stream has them; tries again until that is known. */
   async publishAll(messages: readonly EncodedMessage[], expected: number): Promise<boolean> {
     const { stream, arrivals, closing } = this.#parts;
     const attempt = async () => {
@@ -45,7 +45,7 @@ export class Publisher {
     const decided = () => (arrivals.beginWith(messages) === undefined ? undefined : ("arrived" as const));
     for (;;) {
       if ((await this.#untilAnswered(attempt, closing, decided)) === "stored") return true;
-      // Refused: another message is at its place, or an earlier attempt was stored after all.
+      // A refusal means that another message is at this sequence, or that an earlier attempt was stored after all.
       await this.awaitOther(() => decided() !== undefined, closing);
       const hasArrived = arrivals.beginWith(messages);
       if (hasArrived !== undefined) return hasArrived;
@@ -57,18 +57,18 @@ export class Publisher {
     return this.#untilAnswered(() => this.#parts.stream.publish(message, expected), signal);
   }
 
-  /** What was refused is not published again before the message arrives for which it was, but for a lost one. */
+  /** Waits after a refusal until the message that caused it arrives, for a limited time because that message may be lost. */
   awaitOther(isThere: () => boolean, signal: AbortSignal): Promise<void> {
     const { arrivals, clock } = this.#parts;
     return within(clock, REFUSED_WAIT_MS, signal, (limited) => arrivals.until(isThere, limited));
   }
 
-  /** Resolves when the stream is known to have what this node has applied. Rejects when the log is closed. */
+  /** Resolves when the stream is known to have all messages that this node has applied. Rejects when the log is closed. */
   async untilSure(signal: AbortSignal): Promise<void> {
     await this.#untilAnswered(async () => {}, signal);
   }
 
-  /** Rejects when the log is closed, too. */
+  /** Makes attempts until one is answered, each after a check of the chain. Rejects when `signal` aborts or the log is closed. */
   #untilAnswered<Result>(
     attempt: () => Promise<Result>,
     signal: AbortSignal,
@@ -100,8 +100,8 @@ interface AttemptParts {
 export const closed = () => new LogError("write-failed", "the log is closed");
 
 /**
- * Tries until an attempt has an answer, or `decided` has one. Meanwhile the reason for which attempts fail is the condition of
- * publishing.
+ * Tries until an attempt is answered or `decided` returns a result. Meanwhile the reason for the failures is reported as the
+ * condition of publishing.
  */
 async function untilPublished<Result>(
   { health, clock, arrivals }: AttemptParts,

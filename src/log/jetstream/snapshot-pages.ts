@@ -1,7 +1,7 @@
 /**
- * The content of a snapshot in NATS: compressed pages, each after the letter of its collection, its length and its signature,
- * and an end. A page is signed for its snapshot and its place in it, so that nothing is read that no node has written, and
- * no page can be missing, repeated or of another snapshot.
+ * The content of a snapshot in NATS: compressed pages, each preceded by the letter of its collection, its length and its
+ * signature, and an end record. A page is signed for its snapshot and its place in it, so that a reader notices pages that no
+ * node has written, and pages that are missing, repeated or of another snapshot.
  */
 
 import { isSignatureOf, SIGNATURE_BYTES, signatureOf } from "../../cluster/nats/signed.ts";
@@ -13,18 +13,18 @@ import { type Snapshot, STORE_KINDS } from "../log.ts";
 const LENGTH_AT = 1;
 const SIGNATURE_AT = LENGTH_AT + 4;
 const DATA_AT = SIGNATURE_AT + SIGNATURE_BYTES;
-/** Far more than a page has. */
+/** Maximum bytes of a page, far more than any page has. A larger length means that the content is damaged. */
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
-/** No collection begins with it. */
+/** The letter of the end record. No kind of collection begins with it. */
 const END = ".";
 const NOTHING = new Uint8Array(0);
 
-/** The content is not what a node has written. */
+/** The error for content that no node has written. */
 export class DamagedSnapshotError extends Error {
   override readonly name = "DamagedSnapshotError";
 }
 
-/** What is signed of a page. */
+/** The signed parts of a page. */
 const signedParts = (snapshot: string, place: number, letter: string, data: Uint8Array) => [
   snapshot,
   String(place),
@@ -32,7 +32,7 @@ const signedParts = (snapshot: string, place: number, letter: string, data: Uint
   data,
 ];
 
-/** One page at a time, when the store wants more. `snapshot` names it. */
+/** Encodes one page at a time, when the object store pulls more. `snapshot` identifies the snapshot in the signatures. */
 export function encodePages(
   key: Uint8Array,
   snapshot: string,
@@ -69,7 +69,7 @@ function* recordsOf(
   yield record(END, NOTHING);
 }
 
-/** The pages, in the order of their collections. Throws `DamagedSnapshotError`. */
+/** Yields the pages, in the order of their collections. Throws `DamagedSnapshotError`. */
 export async function* readPages(
   key: Uint8Array,
   snapshot: string,

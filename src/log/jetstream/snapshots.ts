@@ -1,10 +1,10 @@
 /**
  * Snapshots of a cluster's log in a JetStream object store, from which new nodes begin. There are two places, and a new
- * snapshot replaces the older one, so that a node that loads the newest has time to. Two nodes that write at once do no
- * harm: the one that finishes last is refused. Chunks that no place refers to are removed.
+ * snapshot replaces the older one, so that a node has time to load the newest. Two nodes may write at once: the one that
+ * finishes last is refused. Chunks that no place refers to are removed.
  *
- * What an object is a snapshot of stands in its metadata, with a signature by the secret of the cluster; its pages are signed
- * too (`snapshot-pages.ts`). What no node has written is counted and is no snapshot.
+ * The metadata of an object describes its snapshot, and is signed with a key derived from the secret of the cluster; its pages
+ * are signed too (`snapshot-pages.ts`). An object that no node has written is counted and ignored.
  */
 
 import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
@@ -44,13 +44,13 @@ const Facts = Type.Object({
   graphTime: Type.Integer({ minimum: 0 }),
   versions: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
 });
-/** Facts of any version. */
+/** The facts of a snapshot in any format. */
 const OtherFacts = Type.Object({ format: Type.Integer() });
 export type ClusterSnapshotFacts = Type.Static<typeof Facts>;
 
 export interface StoredSnapshot {
   readonly facts: ClusterSnapshotFacts;
-  /** The facts as they are signed: pages are signed for these facts. */
+  /** The signed text of the facts. The signatures of the pages contain it. */
   readonly signed: string;
   readonly bytes: number;
   readonly place: string;
@@ -58,7 +58,7 @@ export interface StoredSnapshot {
 
 interface Place {
   readonly name: string;
-  /** Revision of the object, so that exactly what was seen is replaced; 0 where the place is empty. */
+  /** Revision of the object, so that a write replaces exactly the object that was read; 0 where the place is empty. */
   readonly revision: number;
   readonly snapshot: StoredSnapshot | undefined;
 }
@@ -75,7 +75,7 @@ export class ClusterSnapshots {
   readonly #options: ClusterSnapshotsOptions;
   readonly #clock: Clock;
   readonly #key: Uint8Array;
-  /** Objects that no node has written, and that are counted: as many as there are places. */
+  /** Ids of objects that no node has written and that are counted already, by place. */
   readonly #counted = new Map<string, string>();
 
   constructor(nats: NatsClient, options: ClusterSnapshotsOptions, clock: Clock) {
@@ -85,28 +85,28 @@ export class ClusterSnapshots {
     this.#key = options.secret.derive("snapshots");
   }
 
-  /** Whether there is something in place of a snapshot that no node with this secret has written. */
+  /** Whether a place has had an object that no node with this secret has written. */
   get hasForeign(): boolean {
     return this.#counted.size > 0;
   }
 
-  /** The stream of the bucket, as the operator finds it in NATS. */
+  /** The name of the bucket's stream in NATS, for messages to the operator. */
   get stream(): string {
     return `OBJ_${this.#options.bucket}`;
   }
 
-  /** Whether there are no snapshots but those of this log, perhaps none. Rejects with `StreamError`. */
+  /** Whether all snapshots are of this log; true where there are none. Rejects with `StreamError`. */
   async hasOnly(log: string): Promise<boolean> {
     const snapshots = await this.listAll();
     return snapshots.every(({ facts }) => facts.log === log) && !this.hasForeign;
   }
 
-  /** The snapshots of the stream that was created then, the newest first. Makes no bucket. Rejects with `StreamError`. */
+  /** Lists the snapshots of the stream with this creation time, newest first. Makes no bucket. Rejects with `StreamError`. */
   async list(created: string): Promise<StoredSnapshot[]> {
     return (await this.listAll()).filter(({ facts }) => facts.position.created === created);
   }
 
-  /** The snapshots of all streams, also of former ones, the newest first. */
+  /** Lists the snapshots of all streams, including former ones, the newest first. */
   async listAll(): Promise<StoredSnapshot[]> {
     const places = await this.#places(() => this.#find());
     return places
@@ -114,7 +114,7 @@ export class ClusterSnapshots {
       .sort((a, b) => b.facts.revision - a.facts.revision);
   }
 
-  /** Returns whether it is stored: not when another node was first. Rejects with `StreamError`. */
+  /** Writes a snapshot. Resolves to false when another node was first, and nothing is stored. Rejects with `StreamError`. */
   async write(
     identity: Pick<ClusterSnapshotFacts, "log" | "key" | "position">,
     snapshot: Snapshot,
@@ -132,7 +132,7 @@ export class ClusterSnapshots {
         encodePages(this.#key, snapshotText, pages),
         { previousRevision: place.revision, timeout: WRITE_TIMEOUT_MS },
       );
-      // What fails here is done by the next write.
+      // If this fails, the next write removes the chunks.
       await this.#removeUnusedChunks(store, end).catch(() => {});
       return true;
     } catch (error) {
@@ -142,8 +142,8 @@ export class ClusterSnapshots {
   }
 
   /**
-   * Its pages. Throws `DamagedSnapshotError` when they are not those of the snapshot, and `StreamError` when it cannot be read
-   * completely. Either may also be because it was replaced meanwhile.
+   * Yields the pages of a snapshot. Throws `DamagedSnapshotError` when they do not belong to it, and `StreamError` when it
+   * cannot be read completely. Both also happen when the snapshot is replaced meanwhile.
    */
   async *read({ place, signed }: StoredSnapshot): AsyncGenerator<CompressedPage> {
     try {
@@ -212,7 +212,7 @@ export class ClusterSnapshots {
     return undefined;
   }
 
-  /** Makes the bucket where it does not exist; also when it was deleted since. */
+  /** Opens the bucket, and makes it where it does not exist or was deleted since. */
   async #open(): Promise<ObjectStore> {
     const { bucket, replicas } = this.#options;
     const found = await this.#find();
@@ -221,7 +221,7 @@ export class ClusterSnapshots {
     return objects.create(bucket, { replicas, storage: StorageType.File });
   }
 
-  /** Undefined where the bucket does not exist. */
+  /** Opens the bucket; undefined where it does not exist. */
   async #find(): Promise<ObjectStore | undefined> {
     try {
       return await new Objm(this.#nats.jetstream).open(this.#options.bucket);
@@ -238,8 +238,8 @@ export class ClusterSnapshots {
 }
 
 /**
- * An empty place or one with a snapshot of another stream, else one with a snapshot of another log (of a node that wanted to
- * begin this stream and was not the first), else the one with the older snapshot.
+ * Chooses an empty place or one with a snapshot of another stream, else one with a snapshot of another log (of a node that
+ * tried to begin this stream and was not the first), else the one with the older snapshot.
  */
 function placeToReplace(
   places: readonly Place[],
@@ -255,9 +255,9 @@ function placeToReplace(
 }
 
 /**
- * Removes the chunks of snapshots that nobody completed: a node that is killed while it writes leaves them behind. Called after
- * a snapshot was stored at the sequence `end` of the bucket. Whoever began to write before that wanted to replace the same
- * place, and is refused: its chunks are of no use, also when it still writes. Chunks from `end` on are left alone.
+ * Removes the chunks of incomplete snapshots, which a node that is killed while it writes leaves behind. Called after a
+ * snapshot was stored at the sequence `end` of the bucket. A node that began to write before that wants to replace the same
+ * place and will be refused, so its chunks are useless even while it still writes. Chunks from `end` on are left alone.
  */
 export async function removeUnusedChunks(
   manager: JetStreamManager,

@@ -1,4 +1,4 @@
-/** What can be wrong with the stream of a cluster, or with the copy of it. */
+/** The errors of a cluster's stream, and of this node's copy of it. */
 
 /**
  * - `unreachable`: no server is connected.
@@ -6,15 +6,15 @@
  * - `full`: the stream or the account has no room.
  * - `deleted`: there is no stream of this name.
  * - `replaced`: the stream of this name is another one than before.
- * - `passed`: the stream no longer has messages that this node lacks, and a snapshot has what they changed.
- * - `gap`: the same, or the stream lacks messages on which a later one is built, and there is no such snapshot yet.
+ * - `passed`: the stream no longer has messages that this node needs, and a snapshot covers them.
+ * - `gap`: the stream no longer has messages that this node needs, or that a later one follows, and no snapshot covers them.
  * - `diverged`: the stream has other messages than this node has applied.
  * - `newer`: the stream has messages of a newer version, which this one cannot read.
  * - `slow`: this node is far behind the stream.
- * - `silent`: the stream has more than has arrived, and sends nothing.
+ * - `silent`: the stream has messages that have not arrived, and sends nothing.
  * - `disk`: this node cannot write its copy.
  * - `clock`: the clocks of this node and of NATS differ.
- * - `truncated`: the stream lacks messages that it has acknowledged.
+ * - `truncated`: the stream ends before messages that this node has applied.
  * - `replicas`: there are fewer servers than replicas.
  */
 export const STREAM_CONDITIONS = [
@@ -36,7 +36,7 @@ export const STREAM_CONDITIONS = [
 ] as const;
 export type StreamCondition = (typeof STREAM_CONDITIONS)[number];
 
-/** The stream cannot be used now. The message is for the operator. */
+/** The error while the stream or the copy cannot be used. The message is for the operator. */
 export class StreamError extends Error {
   override readonly name = "StreamError";
   readonly condition: StreamCondition;

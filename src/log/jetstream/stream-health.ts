@@ -1,12 +1,12 @@
-/** What is wrong between this node and the stream, as an operator sees it: since when, and in words. Logged at each change. */
+/** The current troubles between this node and the stream, for the operator: since when, and a message. Logged at each change. */
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { WriteFailure } from "../log.ts";
 import type { StreamCondition, StreamError } from "./stream-error.ts";
 
 /**
- * What can fail by itself: a full stream can still be read, and one that answers may send nothing. In the order in which
- * troubles are shown; without the first ones the view becomes old.
+ * The activities that can fail independently: a full stream can still be read, and one that answers may send nothing. They
+ * are in the order in which troubles are shown. The view becomes stale while one of `VIEW_ACTIVITIES` fails.
  */
 const VIEW_ACTIVITIES = ["follow", "receive", "store"] as const;
 const ACTIVITIES = [...VIEW_ACTIVITIES, "publish", "clock"] as const;
@@ -15,7 +15,7 @@ type Activity = (typeof ACTIVITIES)[number];
 export interface StreamTrouble {
   readonly condition: StreamCondition;
   readonly message: string;
-  /** Epoch milliseconds. */
+  /** The time at which the trouble began, in epoch milliseconds. */
   readonly since: number;
 }
 
@@ -25,25 +25,25 @@ export class StreamHealth {
   readonly #troubles = new Map<Activity, StreamTrouble>();
   readonly #staleListeners = new Set<() => void>();
   readonly #viewTime: () => number;
-  /** Undefined while the view was never complete. */
+  /** The last time at which the view was known to be complete; undefined while it never was. */
   #completeAt: number | undefined;
   /** The time since which a view that was never complete counts as stale. */
   #staleFrom = 0;
 
-  /** `viewTime` is that of the last revision: how old a view is that was never complete is not known better. */
+  /** `viewTime` returns the time of the last revision, the best known age of a view that was never complete. */
   constructor(clock: Clock, logger: Logger, viewTime: () => number) {
     this.#clock = clock;
     this.#logger = logger;
     this.#viewTime = viewTime;
   }
 
-  /** The view had everything then, epoch milliseconds. */
+  /** Records that the view was complete at a time, in epoch milliseconds. */
   setComplete(at: number): void {
     this.#completeAt = at;
     if (this.#isStale) this.#announceStale();
   }
 
-  /** The listener is called when `staleSince` has changed. Returns the function that removes it. */
+  /** Adds a listener that is called when `staleSince` has changed. Returns the function that removes it. */
   onStale(listener: () => void): () => void {
     this.#staleListeners.add(listener);
     return () => this.#staleListeners.delete(listener);
@@ -66,12 +66,12 @@ export class StreamHealth {
     const wasStale = this.#isStale;
     this.#troubles.delete(activity);
     if (wasStale && !this.#isStale) this.#announceStale();
-    // The clock of the machine may have been set back.
+    // The difference is negative if the clock of the machine was set back.
     const seconds = Math.max(0, Math.round((this.#clock.now() - known.since) / 1000));
     this.#logger.info("the trouble with the log of the cluster is over", { activity, seconds });
   }
 
-  /** Undefined when all is well. What makes the view old comes first. */
+  /** The current trouble; undefined when there is none. A trouble that makes the view stale precedes others. */
   get trouble(): StreamTrouble | undefined {
     for (const activity of ACTIVITIES) {
       const trouble = this.#troubles.get(activity);
@@ -80,12 +80,12 @@ export class StreamHealth {
     return undefined;
   }
 
-  /** Whether the stream can be used for this, as far as is known. */
+  /** Whether no trouble with this activity is known. */
   isWell(activity: Activity): boolean {
     return !this.#troubles.has(activity);
   }
 
-  /** Set while the view may be older than the log: until then it was complete. Epoch milliseconds. */
+  /** The last time at which the view was complete, in epoch milliseconds. Set while the view may be older than the log. */
   get staleSince(): number | undefined {
     return this.#isStale ? (this.#completeAt ?? this.#staleFrom) : undefined;
   }

@@ -1,8 +1,8 @@
 /**
- * Checks that the stream goes on where this node is. The client of NATS follows the stream by itself after an interruption,
- * so an interruption, another stream of the same name, and a view that falls behind are found here: at intervals, and when the
- * connection to NATS is lost or there again. That nothing arrives, because messages were lost on the way or the server that
- * sends them is gone, is found by reading the stream's end while nothing does.
+ * Checks that the stream continues where this node is. The client of NATS goes on silently after an interruption, so this
+ * monitor detects interruptions, another stream of the same name, and a view that falls behind. It checks at intervals, and
+ * when the connection to NATS is lost or restored. While no messages arrive, it reads the end of the stream, to detect that
+ * messages were lost on the way or that the sending server is gone.
  */
 
 import type { NatsClient } from "../../cluster/nats/nats-client.ts";
@@ -17,18 +17,18 @@ import type { StreamHealth } from "./stream-health.ts";
 
 const INTERVAL_MS = 2_000;
 const RETRY_MS = 500;
-/** A client that loses a server connects to another one, if there is one. */
+/** Time for the client to connect to another server before a lost connection is reported. */
 const RECONNECT_MS = 500;
-/** Number of messages: a view that is further behind is stale, until it is nearly up to date. */
+/** Number of messages that a view may be behind. Beyond it the view is stale until it is within `MAX_LAG_AFTER_TROUBLE`. */
 const MAX_LAG = 5_000;
 const MAX_LAG_AFTER_TROUBLE = 100;
-/** A new leader of the stream may know less than the one before, for a moment. */
+/** Number of checks that must agree, because a new leader of the stream may lack the last messages for a moment. */
 const CHECKS_UNTIL_TRUNCATED = 5;
-/** When nothing has arrived for this time, the stream's end is read: as often, and with this time-out. */
+/** Time without arrivals after which the end of the stream is read. It is also the interval and the timeout of these reads. */
 const QUIET_MS = 1_000;
 /** Number of reads without an answer after which the end of the stream is unknown. */
 const UNANSWERED_READS = 2;
-/** Number of reads after which a node to which nothing arrives follows the stream anew again: making a consumer takes time. */
+/** Number of reads between two attempts to follow the stream anew, because making a consumer takes time. */
 const READS_UNTIL_FOLLOWED = 5;
 
 interface Monitored {
@@ -37,41 +37,41 @@ interface Monitored {
   readonly health: StreamHealth;
   readonly clock: Clock;
   readonly chain: Pick<ChainCheck, "check" | "requireCheck">;
-  /** When the stream was created that this node follows. */
+  /** The creation time of the stream that this node follows. */
   readonly created: string;
-  /** Whether there is a complete state to load that has this message. Rejects with `StreamError`. */
+  /** Whether a complete state with message `beyond` can be loaded. Rejects with `StreamError`. */
   readonly canLoad: (beyond: number) => Promise<boolean>;
-  /** The last message of the snapshot that this node has begun with now; -1 where it has a copy from before. */
+  /** Sequence of the last message in the snapshot that this node has just loaded; -1 where its copy is older. */
   readonly loadedTo: number;
 }
 
-/** Sequences of the last messages. */
+/** The progress of this node: sequences of the last applied and arrived messages, and the control of following. */
 interface Progress {
   readonly applied: () => number;
   readonly arrived: () => number;
-  /** Whether so much waits to be applied that the stream is not read on. */
+  /** Whether the queue of messages is full, so that no further messages are read from the stream. */
   readonly isFull: () => boolean;
   /**
-   * Follows the stream anew after what has arrived. What was sent on a connection that broke is lost, and the client of NATS
-   * notices that only when another message arrives.
+   * Follows the stream anew, from after the last arrived message. Messages sent on a broken connection are lost, and the client
+   * of NATS notices that only when another message arrives.
    */
   readonly followAgain: () => void;
 }
 
 export class StreamMonitor {
   readonly created: string;
-  /** Whether the view has been as new as the stream. */
+  /** Whether the view has been as new as the stream once since the start. */
   isCaughtUp = false;
   readonly #monitored: Monitored;
   readonly #progress: Progress;
   readonly #lost = new AbortController();
   #lastSequence = 0;
   #checksTruncated = 0;
-  /** When something arrived last, or nothing could; by the monotonic clock. */
+  /** The time of the last arrival, or of the last check at which none was possible, by the monotonic clock. */
   #arrivedAt = 0;
-  /** The last sequence of the stream when it was found that nothing arrives; undefined while messages arrive. */
+  /** The last sequence of the stream when missing arrivals were detected; undefined while messages arrive. */
   #missing: number | undefined;
-  /** A view that has applied this was complete at that time. */
+  /** An end of the stream and the time it was read. A view that has applied this message was complete at that time. */
   #awaited: { readonly sequence: number; readonly at: number } | undefined;
   readonly #blocked = new AbortController();
   #blockedBy: StreamError | undefined;
@@ -87,12 +87,12 @@ export class StreamMonitor {
     return this.#lost.signal;
   }
 
-  /** Aborts when nothing more can be applied. */
+  /** Aborts when no more messages can be applied. */
   get blocked(): AbortSignal {
     return this.#blocked.signal;
   }
 
-  /** Messages that are not applied. */
+  /** Number of messages that are not applied yet. */
   get lag(): number {
     const { applied, arrived } = this.#progress;
     return Math.max(0, Math.max(this.#lastSequence, arrived()) - applied());
@@ -105,12 +105,12 @@ export class StreamMonitor {
     const unlisten = connection.onConnection(() => {
       changed.abort();
       chain.requireCheck();
-      // What was sent to a connection that broke is lost.
+      // Messages that were sent on the broken connection are lost.
       if (connection.isConnected) this.#progress.followAgain();
     });
     while (!signal.aborted) {
       changed = new AbortController();
-      // Waits until the connection is lost or restored: an answer that cannot come is not waited for.
+      // The checks end when the connection is lost or restored, so that they do not wait for an answer that cannot come.
       const ended = AbortSignal.any([signal, changed.signal]);
       await Promise.all([this.#runChecks(ended), connection.isConnected && this.#watchArrivals(ended)]);
     }
@@ -143,7 +143,7 @@ export class StreamMonitor {
       throw new StreamError("slow", `this node is ${this.lag} messages behind the stream`);
   }
 
-  /** Something has arrived, or was stored by this node itself. */
+  /** Called when a message has arrived, or was stored by this node itself. */
   onArrival(): void {
     this.#arrivedAt = this.#monitored.clock.monotonic();
     if (this.#missing !== undefined && this.#progress.arrived() >= this.#missing) this.#endSilence();
@@ -154,13 +154,13 @@ export class StreamMonitor {
     this.#monitored.health.clear("receive");
   }
 
-  /** A message may be on its way when the end is read: what has not arrived at the next read is missing. */
+  /** Reads the end of the stream while nothing arrives. Only messages that have not arrived by the next read count as missing. */
   async #watchArrivals(signal: AbortSignal): Promise<void> {
     const { clock } = this.#monitored;
     const { arrived, isFull } = this.#progress;
     let [end, unanswered, silentReads] = [0, 0, 0];
     while (!signal.aborted) {
-      // A node that is busy is slow, and one that is blocked says that.
+      // A full queue or a blocked log explains why nothing arrives, and each is reported as another condition.
       if (isFull() || this.#blockedBy) this.#arrivedAt = clock.monotonic();
       const waitMs = this.#arrivedAt + QUIET_MS - clock.monotonic();
       if (waitMs > 0) {
@@ -174,7 +174,7 @@ export class StreamMonitor {
       unanswered = lastSequence === undefined ? unanswered + 1 : 0;
       if (unanswered >= UNANSWERED_READS && !signal.aborted) this.#onUnanswered();
       end = lastSequence ?? end;
-      // What was missing is no longer in the stream.
+      // The missing messages are no longer in the stream.
       if (this.#missing !== undefined && lastSequence !== undefined && lastSequence <= arrived())
         this.#endSilence();
       await clock.sleep(Math.max(0, readAt + QUIET_MS - clock.monotonic()), signal);
@@ -200,7 +200,7 @@ export class StreamMonitor {
       );
   }
 
-  /** The sequence of the stream's last message; undefined where no answer comes in time. */
+  /** Reads the sequence of the stream's last message; undefined if no answer comes in time or the stream is another one. */
   async #readEnd(signal: AbortSignal): Promise<number | undefined> {
     const { stream, clock } = this.#monitored;
     const at = clock.now();
@@ -215,10 +215,10 @@ export class StreamMonitor {
     return info.lastSequence;
   }
 
-  /** The stream ended there at a time, epoch milliseconds. */
+  /** Records that the stream ended at `sequence` at a time, in epoch milliseconds. */
   #onEnd(sequence: number, at: number): void {
     this.#lastSequence = sequence;
-    // A stream that has lost its end has less than was awaited.
+    // A stream that has lost its last messages ends before the awaited sequence.
     if (!this.#awaited || sequence < this.#awaited.sequence) this.#awaited = { sequence, at };
     this.#noteComplete();
   }
@@ -230,21 +230,21 @@ export class StreamMonitor {
     }
   }
 
-  /** Nothing of the stream can be applied any more, until the log is opened again. */
+  /** Stops applying messages until the log is opened again. */
   block(error: StreamError): void {
     this.#blockedBy ??= error;
     this.#blocked.abort();
     this.onTrouble(error);
   }
 
-  /** Rejects: with what this node is blocked by, unless opening the log again helps. */
+  /** Always rejects: with the error that blocks this node, or with one that makes it open the log again where that helps. */
   async #checkBlocked(error: StreamError): Promise<never> {
     const { stream, canLoad, loadedTo } = this.#monitored;
     if ((await stream.info()).created !== this.created) throw replaced();
     throw error.condition === "gap" && (await canLoad(loadedTo + 1)) ? passed() : error;
   }
 
-  /** The log must be opened again. */
+  /** Signals that the log must be opened again. */
   lose(): void {
     this.#lost.abort();
   }
@@ -252,7 +252,7 @@ export class StreamMonitor {
   onTrouble(error: unknown): void {
     if (!(error instanceof StreamError)) throw error;
     this.#monitored.chain.requireCheck();
-    // Another server leads it in a moment; while messages arrive, nothing is missing. Otherwise it is found above.
+    // A new leader is usually elected soon. If no messages arrive meanwhile, `#watchArrivals` reports that.
     if (error.condition === "unanswered") return;
     this.#noteComplete();
     this.#monitored.health.report("follow", error.condition === "deleted" ? withRemedy(error) : error);
@@ -260,7 +260,7 @@ export class StreamMonitor {
     if (error.condition === "gap" && !this.#blockedBy) this.block(error);
   }
 
-  /** Rejects with `StreamError` when the stream does not go on where this node is. */
+  /** Rejects with `StreamError` when the stream does not continue where this node is. */
   async check(): Promise<void> {
     const { applied, arrived } = this.#progress;
     const before = applied();
@@ -270,7 +270,7 @@ export class StreamMonitor {
     const { created, firstSequence, lastSequence } = info;
     if (created !== this.created) throw replaced();
     const isPassed = firstSequence > arrived() + 1;
-    // The end of the stream may be deleted: then nothing comes that would show it.
+    // If the last messages of the stream were deleted, no later message arrives that would show the gap.
     const isLacking =
       isPassed || (this.#missing !== undefined && !(await stream.hasAllAfter(arrived(), info)));
     if (isLacking && (await canLoad(arrived() + 1))) throw passed();
@@ -285,7 +285,7 @@ export class StreamMonitor {
     if (lastSequence >= before) await this.#monitored.chain.check(info);
   }
 
-  /** That of the stream now. Tries again until it answers; 0 when `signal` aborts before. */
+  /** Reads the last sequence of the stream. Tries again until it is answered; 0 when `signal` aborts before. */
   async lastSequence(signal: AbortSignal): Promise<number> {
     const { stream, clock } = this.#monitored;
     while (!signal.aborted) {
@@ -305,7 +305,7 @@ const replaced = () =>
 const passed = () =>
   new StreamError("passed", "the stream has gone on without this node, which loads a snapshot");
 
-/** A stream that may only be missing for a moment is not made again by nodes that run; one that starts checks that first. */
+/** Running nodes do not make a deleted stream again, because it may be missing only briefly. A starting node checks first. */
 const withRemedy = (error: StreamError): StreamError =>
   new StreamError(
     "deleted",

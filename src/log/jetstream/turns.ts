@@ -1,13 +1,13 @@
 /**
- * Turns of nodes whose appends are refused again and again, because others append meanwhile: such a node writes that it wants
- * a turn, which needs no expected place. From there on the others append nothing until it has, or a while has passed.
+ * Turns for nodes whose appends are refused again and again, because others append meanwhile. Such a node publishes a turn
+ * request, which needs no expected sequence. The others then append nothing until it has appended or `TURN_MS` has passed.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { Arrivals } from "./arrivals.ts";
 
 /** Number of refused appends in a row after which a node requests a turn. */
 const MAX_REFUSALS = 4;
-/** Time for computing and publishing a large batch. A node that has not appended by then may be dead. */
+/** Maximum duration of a turn: time to compute and publish a large batch. A node that needs longer may be dead. */
 const TURN_MS = 5_000;
 
 export class Turns {
@@ -22,7 +22,7 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Waits while it is another node's turn; not when something has arrived, which is to be applied first. */
+  /** Waits while it is another node's turn. Returns when a message arrives, because it must be applied before the append. */
   async untilOwn(arrivals: Arrivals, signal: AbortSignal): Promise<void> {
     while (this.#waitMs > 0 && arrivals.isEmpty && !signal.aborted) {
       const waiting = new AbortController();
@@ -40,7 +40,7 @@ export class Turns {
     return !first || first.node === this.#node ? 0 : first.until - now;
   }
 
-  /** An append of this node was refused. Returns whether it wants a turn now. */
+  /** Called when an append of this node was refused. Returns whether it should request a turn now. */
   onRefused(): boolean {
     this.#refused++;
     if (this.#refused < MAX_REFUSALS || this.#wanted.some(({ node }) => node === this.#node)) return false;

@@ -1,6 +1,6 @@
 /**
- * What the command line does with a cluster, over NATS, whether or not a node runs on this machine. Rejects with
- * `NatsError` when NATS cannot be reached, and with `RequestError` when the cluster cannot do it.
+ * The commands of the command line for a cluster. They use NATS, and need no node on this machine. They reject with
+ * `NatsError` when NATS cannot be reached, and with `RequestError` when the cluster cannot carry them out.
  */
 
 import { clusterNames } from "../../cluster/nats/cluster-names.ts";
@@ -38,7 +38,7 @@ import {
 } from "./open-cluster.ts";
 import { readClusterOverview } from "./read-overview.ts";
 
-/** Parts that cannot be read are named in `errors`. */
+/** Reads the overview of the cluster. Parts that cannot be read are named in `errors`. */
 export async function readOverview(config: Config): Promise<ClusterOverview> {
   const { cluster } = config;
   const secret = readSecret(config);
@@ -57,13 +57,13 @@ export async function readOverview(config: Config): Promise<ClusterOverview> {
   });
 }
 
-/** Rethrows what is no `StreamError`. */
+/** Returns the condition of a `StreamError`, and rethrows every other error. */
 function conditionOf(error: unknown): StreamCondition {
   if (error instanceof StreamError) return error.condition;
   throw error;
 }
 
-/** Makes the stream with an empty log. Returns the id of the log. With `discards`, also where nodes show a former one. */
+/** Makes the stream with an empty log, and returns its id. With `discards` it does so even if nodes have a former log. */
 export async function beginCluster(config: Config, discards: boolean): Promise<string> {
   const { name, replicas } = config.cluster;
   const names = clusterNames(name);
@@ -94,13 +94,13 @@ export async function findChanges(config: Config): Promise<SettingsDifference[]>
   return differencesOf(settings, ownSettings(config));
 }
 
-/** Returns the revision from which on the settings of this configuration are the cluster's. */
+/** Makes the settings of this configuration the cluster's. Returns the revision from which on they apply. */
 export async function applySettings(config: Config): Promise<number> {
   const { revision } = await send(config, { op: "apply", settings: ownSettings(config) });
   return revision;
 }
 
-/** Returns the revision from which on the cluster has no claims of the source. */
+/** Removes a source from the cluster. Returns the revision from which on the cluster has no claims of it. */
 export async function forgetSource(config: Config, source: string): Promise<number> {
   const { revision } = await send(config, { op: "forget", source });
   return revision;

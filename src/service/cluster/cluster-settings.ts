@@ -1,7 +1,7 @@
 /**
- * The settings of a cluster are those of its log: the order of the sources, their roles, the rules of identity and the limits
- * of the history. A node adds the sources that they lack, after the others. Everything else is changed by
- * `gazetteer cluster apply` only; a node whose file differs says so.
+ * The settings of a cluster are stored in its log: the order of the sources, their roles, the rules of identity and the limits
+ * of the history. A node adds its sources that the settings lack, after the others. Only `gazetteer cluster apply` changes
+ * anything else; a node whose file differs logs a warning.
  */
 import type { Logger } from "../../lib/logger.ts";
 import { sameJson } from "../../lib/same-json.ts";
@@ -23,18 +23,18 @@ export class ClusterSettings {
     });
   }
 
-  /** The file of this node has these. Resolves when what is new of them is in the log. */
+  /** Sets the settings of this node's file. Resolves when the sources that the cluster lacked are in the log. */
   async setOwn(own: MergeSettings): Promise<void> {
     this.#own = own;
     await this.#committer.changeSettings((clustered) => withOwnSources(clustered, own));
     this.#report();
   }
 
-  /** One line each time that the differences are others. */
+  /** Logs the differences, one line each time they change. */
   #report(): void {
     const { view } = this.#committer;
     if (!this.#own || !view.has("settings", "merge")) return;
-    // Compares with the settings of the log: those of the committer have what this node would like to change.
+    // Compares with the settings in the log, because those of the committer include changes that are not appended yet.
     const differences = differencesOf(MergeRules.read(view).settings, this.#own)
       .map(({ what }) => what)
       .join(", ");
@@ -47,7 +47,7 @@ export class ClusterSettings {
   }
 }
 
-/** The settings that a file has, as those of the cluster: sources that the file lacks stay, after the others. */
+/** Settings of a file as new settings of the cluster. Sources that the file lacks stay, after the others. */
 export function withKeptSources(applied: MergeSettings, clustered: MergeSettings): MergeSettings {
   const names = new Set(applied.sources.map(({ name }) => name));
   return {
@@ -63,7 +63,7 @@ export interface SettingsDifference {
   readonly own: string;
 }
 
-/** Sources that the node does not have are no difference. */
+/** Compares settings. Sources that the node does not have do not count as a difference. */
 export function differencesOf(clustered: MergeSettings, own: MergeSettings): SettingsDifference[] {
   const ownNames = new Set(own.sources.map(({ name }) => name));
   const shared = clustered.sources.filter(({ name }) => ownNames.has(name));
@@ -92,8 +92,8 @@ const textOf = (value: unknown): string =>
       : (JSON.stringify(value) ?? "none");
 
 /**
- * The settings of the cluster are those of its log. A source that they lack comes after the others; everything else is
- * changed by `gazetteer cluster apply` only.
+ * The settings of the cluster, with the node's own sources that they lack, after the others. If the cluster has no sources
+ * yet, the result is the node's own settings.
  */
 export function withOwnSources(clustered: MergeSettings, own: MergeSettings): MergeSettings {
   if (clustered.sources.length === 0) return own;

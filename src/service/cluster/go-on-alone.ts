@@ -1,8 +1,8 @@
 /**
- * Lets a node go on alone that is started without the cluster it was in. Where the data folder has a copy of a cluster's log and
- * no log of a single node, a copy of that copy becomes the log, with its history and a new id and signing key, because from
- * now on the same revision means another network than in the cluster. The users that the nodes shared stay as well. The
- * node's copy of the cluster's log is not changed: started with the `cluster` section again, the node continues it.
+ * Lets a former cluster node continue alone when it is started without the `cluster` section. If the data folder has a copy of
+ * a cluster's log and no log of a single node, the copy is duplicated as the log of the single node, with its history. The
+ * duplicate gets a new id and signing key, because from now on a revision means another network than in the cluster. The shared
+ * users are kept as well. The copy itself is not changed: if the node is started with the section again, it continues the copy.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { copyLog } from "../../log/log-file.ts";
 import { clusterOfCopy, copyFile, dataDirOf, LOG_FILE, sharedUsersFile } from "../data-folder.ts";
 import { StartupError } from "../startup-error.ts";
 
-/** Call this before users and log are opened. Rejects with `LogError` or `StartupError`. */
+/** Prepares the data folder. Call this before users and log are opened. Rejects with `LogError` or `StartupError`. */
 export async function goOnAlone(config: Pick<Config, "data" | "users">, logger: Logger): Promise<void> {
   const dataDir = dataDirOf(config);
   if (dataDir === undefined || !statSync(dataDir, { throwIfNoEntry: false })?.isDirectory()) return;
@@ -44,8 +44,8 @@ export async function goOnAlone(config: Pick<Config, "data" | "users">, logger: 
 }
 
 /**
- * Makes the users of the cluster those of the data folder. A configured users file is the operator's, and stays as it is.
- * Returns the file that has the users of the cluster, where they were shared.
+ * Copies the shared users of the cluster to the users file of the data folder. A configured users file belongs to the operator
+ * and is not changed. Returns the file with the users of the cluster; undefined where they were not shared.
  */
 async function keepUsers(
   dataDir: string,

@@ -1,6 +1,6 @@
 /**
- * What other parts of the service get of this node's cluster: the status that the interface shows, and the users that nodes share.
- * Loads nothing of NATS, so that a single node does not.
+ * The parts of a cluster member that the rest of the service uses: the status that the API shows, and the shared users. The
+ * file imports no code of NATS, so that a single node does not load it.
  */
 
 import { rm } from "node:fs/promises";
@@ -15,7 +15,7 @@ import { STREAM_CONDITIONS } from "../../log/jetstream/stream-error.ts";
 import { dataDirOf, sharedUsersFile } from "../data-folder.ts";
 import type { ClusterMember } from "./open-cluster.ts";
 
-/** Each value is read when it is shown. */
+/** Creates the status of this node. Each value is read when it is shown. */
 export function clusterStatus(
   { log, node, foreign, clockCheck }: ClusterMember,
   config: Config,
@@ -51,8 +51,8 @@ export function clusterStatus(
 }
 
 /**
- * Joins the users of this node with those of its cluster, where the configuration says so. Resolves when the last known users
- * of the cluster apply, if there are any. The caller runs the result.
+ * Shares the users of this node with its cluster if the configuration enables that. Resolves when the last known users of the
+ * cluster apply, if there are any. The caller must call `run` of the result.
  */
 export async function shareUsers(
   users: ReloadableUsers,
@@ -66,7 +66,7 @@ export async function shareUsers(
   const dataDir = dataDirOf(config);
   const copyPath = dataDir === undefined ? undefined : join(dataDir, sharedUsersFile(name));
   if (!isShared) {
-    // Users that were shared once would replace those of now when the node goes on alone.
+    // Formerly shared users must not replace the current ones when the node continues alone.
     if (copyPath !== undefined) await rm(copyPath, { force: true });
     return undefined;
   }

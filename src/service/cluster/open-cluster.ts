@@ -1,5 +1,6 @@
 /**
- * What a node has of its cluster: the connection to NATS, the shared log, the secret, and the name of this run of the node.
+ * Opens the membership of a node in its cluster: the connection to NATS, the shared log, the leases, the secret, and the name
+ * of this run of the node.
  */
 
 import { randomBytes } from "node:crypto";
@@ -53,13 +54,13 @@ export interface ClusterMember {
   readonly secret: ClusterSecret;
   readonly foreign: ForeignMessages;
   readonly clockCheck: ClockCheck;
-  /** The configured name, or that of the machine. */
+  /** The configured name of the node, or the name of the machine. */
   readonly nodeName: string;
   /** Name of this run of the node. */
   readonly node: string;
 }
 
-/** Rejects with `LogError`, `NatsError` or `StartupError`. */
+/** Joins the cluster. Rejects with `LogError`, `NatsError` or `StartupError`. */
 export async function openCluster(
   config: Config,
   dataDir: string | undefined,
@@ -72,7 +73,7 @@ export async function openCluster(
   const nodeName = config.cluster.node ?? nameOfMachine();
   const node = newRun(nodeName);
   const secret = readSecret(config);
-  // Read here, because in an attempt to connect a missing file would look like a server that cannot be reached.
+  // The file is read here, because a missing one would look like an unreachable server in an attempt to connect.
   if (config.cluster.credentialsFile !== undefined)
     readText("credentialsFile", config.cluster.credentialsFile);
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name));
@@ -126,7 +127,7 @@ export async function openCluster(
       logger,
       onMalformed: (entry) => foreign.countEntry("leases", entry),
     });
-    // Before any lease is acquired, so that the leases learn of a wrong clock.
+    // The clock is measured before any lease is acquired, so that the leases are notified of a wrong clock.
     await measure();
     if (replicas > 1) void nats.reached.then(() => warnOfLosses(nats, logger));
     return { nats, names, log, leases, snapshots, secret, foreign, clockCheck, nodeName, node };
@@ -142,7 +143,7 @@ export const requestsOf = (name: string, secret: ClusterSecret): Pick<RequestPla
   key: secret.derive("requests"),
 });
 
-/** What NATS has of a cluster besides its log. Rejects with `StreamError`. */
+/** The traces of a cluster in NATS besides its log. Rejects with `StreamError`. */
 export async function tracesOf(nats: NatsClient, names: ClusterNames, replicas: number): Promise<Traces> {
   try {
     return await findTraces(names, { nats, bucket: names.nodes, clock: systemClock });
@@ -152,7 +153,8 @@ export async function tracesOf(nats: NatsClient, names: ClusterNames, replicas: 
 }
 
 /**
- * After a log was begun that gives a former one up: what nodes show of that is nothing to wait for. Rejects with `StreamError`.
+ * Clears the list of nodes after a new log has replaced a former one, so that no node waits for one with a revision of the
+ * former log. Rejects with `StreamError`.
  */
 export async function forgetFormerNodes(
   nats: NatsClient,
@@ -166,7 +168,7 @@ export async function forgetFormerNodes(
   }
 }
 
-/** The list of the nodes of a cluster. Ages are by the clock of NATS: that of this node may be wrong. */
+/** The place of the list of nodes. Ages are by the clock of NATS, because the clock of this node may be wrong. */
 export const nodesOf = ({
   nats,
   names,
@@ -198,7 +200,7 @@ export const natsOptions = ({ cluster }: Config, nodeName: string): NatsOptions 
   tls: tlsOf(cluster.tls),
 });
 
-/** A node with a copy of the log does not wait for NATS. Rejects with `NatsError`. */
+/** Connects to NATS. A node with a copy of the log does not wait for that. Rejects with `NatsError`. */
 async function reachNats(
   options: NatsOptions,
   hasCopy: boolean,
@@ -238,7 +240,7 @@ export const nameOfMachine = (): string =>
 const tlsOf = (tls: Config["cluster"]["tls"]): Config["cluster"]["tls"] | undefined =>
   tls.ca === undefined && tls.cert === undefined ? undefined : tls;
 
-/** Throws `StartupError`. */
+/** Reads the secret of the cluster. Throws `StartupError`. */
 export function readSecret({
   cluster,
 }: {
@@ -262,8 +264,8 @@ function readText(key: "secretFile" | "credentialsFile", path: string): string {
 const newRun = (nodeName: string): string => `${nodeName}.${randomBytes(4).toString("hex")}`;
 
 /**
- * Keeps `run` in the data folder as the name of the last run, and returns the one before. What that one has left in NATS belongs
- * to this node, and it has ended: call this when this process has locked the log in the folder, as one process at a time can.
+ * Stores `run` in the data folder as the name of the last run, and returns the name of the previous run, whose leases this run
+ * takes over. Call this only after this process has locked the log in the folder: the lock shows that the previous run ended.
  */
 async function replaceRun(
   dataDir: string,
@@ -276,7 +278,7 @@ async function replaceRun(
   try {
     await replaceFile(path, run);
   } catch (error) {
-    // The next start waits for the leases of this run.
+    // Without the name, the next start has to wait until the leases of this run expire.
     logger.warn("the name of this run was not stored", { path, why: errorMessage(error) });
   }
   return previous;

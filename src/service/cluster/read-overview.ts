@@ -1,6 +1,6 @@
 /**
- * Reads what people see of a cluster from NATS: for the command line, and for the page. Each part is read by itself, because
- * some parts can be read while others cannot: each has servers of its own. Nothing is made in NATS.
+ * Reads the overview of a cluster from NATS, for the command line and for the page. Each part is read separately, because each
+ * has servers of its own, and some parts can be read while others cannot. Nothing is created in NATS.
  */
 import type { OnMalformed } from "../../cluster/bucket.ts";
 import { readLeases } from "../../cluster/leases.ts";
@@ -17,10 +17,10 @@ import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
 import { type ClusterOverview, OVERVIEW_PARTS, type OverviewPart } from "../../model/cluster-overview.ts";
 import { type ClusterMember, snapshotsOptions } from "./open-cluster.ts";
 
-/** Time within which NATS is read once for all who look. */
+/** Time for which a result is reused for all clients. */
 const MAX_AGE_MS = 1_000;
 
-/** Parts that cannot be read are named in `errors`. */
+/** Reads all parts. Those that cannot be read are named in `errors`. */
 export async function readClusterOverview(
   nats: NatsClient,
   { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
@@ -57,7 +57,7 @@ export async function readClusterOverview(
       ...node,
       name: nodeName,
       lag: Math.max(0, (info?.lastSequence ?? sequence) - sequence),
-      // Other nodes run what a lost node ran.
+      // A lost node runs nothing: other nodes take its sources over.
       held: lostSince === undefined ? held : [],
       since: startedAt,
       ageSeconds: Math.round(ageMs / 1000),
@@ -105,7 +105,7 @@ const serversOf = ({ leader, followers }: StreamInfo, now: number): Servers => [
   })),
 ];
 
-/** The reader of a running node: however many clients read, NATS is read once a second. */
+/** Creates the overview reader of a running node. It reads NATS at most once a second, for any number of clients. */
 export function createOverviewReader(
   {
     nats,

@@ -1,6 +1,6 @@
 /**
- * What a node does for its cluster while it runs: it follows the leases, shows itself to the other nodes, answers requests
- * of the command line, and does what another node can no longer do. On a single node, nothing.
+ * The tasks of a cluster node while it runs: it watches the leases, writes its status to the list of nodes, answers requests of
+ * the command line, spreads sources over the nodes, and completes work that other nodes have left unfinished.
  */
 
 import type { Leases } from "../../cluster/leases.ts";
@@ -27,12 +27,12 @@ import { withKeptSources } from "./cluster-settings.ts";
 import { type ClusterMember, nodesOf, requestsOf } from "./open-cluster.ts";
 import { sourceToGiveUp } from "./source-leases.ts";
 
-/** A lease that nobody has can be acquired at once. */
+/** Maximum wait for the lease of a source to forget. A free lease is acquired at once. */
 const FORGET_TIMEOUT_MS = 5_000;
-/** Pause until a node that lacks permissions tries again. */
+/** Pause after which a node that lacks permissions tries again. */
 const REQUESTS_RETRY_MS = 30_000;
 
-/** Pause between two sources that this node gives up. Another node shows what it runs long before that. */
+/** Pause between two sources that this node gives up, long enough for another node to show in the list that it runs the first. */
 const SPREAD_INTERVAL_MS = 30_000;
 
 export interface ClusterNodeParts {
@@ -71,7 +71,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
   };
   const fulfil = async (request: ClusterRequest): Promise<ClusterAnswer> => {
     if (request.op === "apply")
-      // No node removes sources of another.
+      // Sources that the applied settings lack are kept, because another node may have them.
       await committer.changeSettings((clustered) => withKeptSources(request.settings, clustered));
     else if (request.op === "forget") await forget(request.source, parts, nodes, signal);
     return { revision: view.revision, settings: MergeRules.read(view).settings };
@@ -87,7 +87,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       try {
         await answerRequests({ ...place, node, clock, fulfil, onForeign }, signal);
       } catch (error) {
-        // Only the command line needs it, so the node goes on without.
+        // Only the command line needs the answers, so the node goes on.
         logger.error(
           "requests of the command line are not answered: check the permissions in NATS (docs/cluster.md)",
           { subject: place.subject, why: errorMessage(error) },
@@ -96,7 +96,7 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
       }
     }
   };
-  // Where the log is gone, a node that waits for this one would begin it from an older copy once this one is off the list.
+  // If the log is gone, the entry must stay: without it, a node that waits for this one would begin the log from an older copy.
   const isKept = () => ["deleted", "truncated"].includes(log.health.trouble?.condition ?? "");
   await Promise.all([
     leases.run(signal),
@@ -116,7 +116,7 @@ async function spreadSources(
 ): Promise<void> {
   await createPoll({ intervalMs: SPREAD_INTERVAL_MS, clock, signal }).run(async () => {
     if (held().length < 2) return;
-    // While the list cannot be read, nothing is known of the other nodes.
+    // While the list cannot be read, the other nodes are unknown, and nothing is given up.
     const others = await readNodes(nodes).catch(() => []);
     const source = sourceToGiveUp(node, held(), others, sources.isMovable.bind(sources), nodes.clock.now());
     if (source !== undefined && !signal.aborted) sources.giveUp(source);
@@ -148,20 +148,20 @@ interface OrphanedSourcesParts {
 }
 
 /**
- * Marks the claims of sources as stale that no node runs any more, because the only nodes that have them configured are gone. A
- * node that has such a source configured takes it over again at any time.
+ * Marks the claims of sources as stale that no node runs any more, because all nodes that have them configured are gone. A node
+ * that has such a source configured can take it over again at any time.
  */
 async function markOrphanedSources(
   { cluster, sources, committer, clock, logger }: OrphanedSourcesParts,
   signal: AbortSignal,
 ): Promise<void> {
   const { leases, log } = cluster;
-  /** Source → the monotonic time since which nobody has its lease. */
+  /** The monotonic time since which no node has the lease, by source. */
   const freeSince = new Map<string, number>();
   await createPoll({ intervalMs: () => leases.ttlMs / 4, clock, signal }).run(async () => {
     const now = clock.monotonic();
     const { trouble } = log.health;
-    // Without NATS nothing is known of leases. With a wrong clock they are known all the same.
+    // Without NATS the leases are unknown. A wrong clock does not affect that.
     const isUnknown = trouble !== undefined && trouble.condition !== "clock";
     for (const { name } of committer.rules.settings.sources) {
       const isLive = committer.rules.facts.get(name)?.hasSynced === true && !committer.rules.isStale(name);
@@ -169,7 +169,7 @@ async function markOrphanedSources(
       else if (!freeSince.has(name)) freeSince.set(name, now);
     }
     for (const [name, since] of freeSince) {
-      // Who has it configured would have taken the lease by now.
+      // A node that has the source configured would have taken the lease by now.
       if (signal.aborted || now - since < 2 * leases.ttlMs) continue;
       try {
         await within(clock, leases.ttlMs, signal, (limited) => sources.markOrphaned(name, limited));
@@ -180,7 +180,7 @@ async function markOrphanedSources(
   });
 }
 
-/** The name of the lease of merging for others. No source has this name. */
+/** The name of the lease for finishing the merges of other nodes. No source can have this name. */
 const MERGE_LEASE = " merge";
 
 interface UnfinishedMergesParts {
@@ -191,9 +191,8 @@ interface UnfinishedMergesParts {
 }
 
 /**
- * Merges by changed rules of the cluster where another node has begun to and has not finished for a while. Merging again what is
- * merged already changes nothing, so it does no harm when the first node is only slow. A lease keeps several nodes from doing it
- * at once.
+ * Finishes a merge by changed rules that another node has begun and not finished for two lease TTLs. Merging twice changes
+ * nothing, so this is harmless if the first node is only slow. A lease keeps several nodes from doing it at once.
  */
 async function finishMerges(
   { leases, committer, clock, logger }: UnfinishedMergesParts,

@@ -1,10 +1,10 @@
 /**
- * Keeps snapshots of the cluster's log in NATS, from which new nodes begin, and purges the stream behind them. Every node
- * does: the one that finds first that a snapshot is due writes it, after a random delay, so that the others find it there. One is
- * also due when the stream lacks messages after the newest: nobody could go on from that.
+ * Writes snapshots of the cluster's log to NATS, from which new nodes begin, and purges the stream before them. Every node
+ * runs this. When a snapshot is due, each waits for a random delay and checks again, so that only the first one writes it. A
+ * snapshot is also due when the stream lacks messages after the newest one, because no node could continue from that.
  *
- * The stream keeps what comes after the snapshot before the newest, and at least the messages between two snapshots: a node
- * that was away for less reads on from its copy. Only a stream that is full is purged up to the newest.
+ * The stream keeps the messages after the last snapshot but one, and at least as many as are due between two snapshots, so that
+ * a node that was away for less continues from its copy. Only a full stream is purged up to the newest snapshot.
  */
 import type { Clock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -20,7 +20,7 @@ import type { ClusterMember } from "./open-cluster.ts";
 export interface SnapshotPublisherOptions {
   readonly intervalMs?: number;
   readonly maxDelayMs?: number;
-  /** A snapshot is due after as many messages, or after as many bytes as these, or as the last snapshot has. */
+  /** Number of messages after which a snapshot is due. It is also due after `bytes`, or the size of the last one if larger. */
   readonly messages?: number;
   readonly bytes?: number;
   readonly random?: () => number;
@@ -78,7 +78,7 @@ export class SnapshotPublisher {
     const position = log.positionAt(state.revision);
     if (!position) throw new Error(`revision ${state.revision} has no place in the stream`);
     const snapshot = await scheduler.run(OWNER, snapshotOf(state));
-    // Whoever loads it could not go on from what NATS has replaced.
+    // A node that loads the snapshot could not continue from messages that NATS has replaced.
     await log.ensureApplied();
     const identity = { log: log.id, key: sealKey(secret, log.signingKey), position };
     if (!(await snapshots.write(identity, snapshot))) return;
@@ -110,7 +110,7 @@ export class SnapshotPublisher {
     return this.#cluster.log.health.trouble?.condition === "full";
   }
 
-  /** The newest first. */
+  /** The snapshots of this log, the newest first. */
   async #ownSnapshots(): Promise<StoredSnapshot[]> {
     const { log, snapshots } = this.#cluster;
     const stored = await snapshots.list(log.position.created);
@@ -118,6 +118,6 @@ export class SnapshotPublisher {
   }
 }
 
-/** The first message of a stream is no change. */
+/** Number of messages since the newest snapshot. The first message of a stream is not a change and not counted. */
 const messagesSince = ({ lastSequence }: StreamInfo, newest: StoredSnapshot | undefined): number =>
   lastSequence - (newest?.facts.position.sequence ?? 1);

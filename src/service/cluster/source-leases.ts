@@ -1,6 +1,6 @@
 /**
- * Which sources this node of a cluster may run: those whose lease it has, once it has taken them over in the log. The log
- * then refuses whatever the node before it still writes. A node that runs more sources than others gives some up.
+ * Decides which sources this node of a cluster may run: those whose lease it holds, once it has appended a takeover to the log.
+ * The log then refuses the writes of the previous node. A node that runs more sources than others gives some up.
  */
 import type { Lease, Leases } from "../../cluster/leases.ts";
 import type { SeenNode } from "../../cluster/nodes.ts";
@@ -11,11 +11,11 @@ import type { JetStreamLog } from "../../log/jetstream/jetstream-log.ts";
 import { LogError } from "../../log/log.ts";
 import type { RunPermit } from "../../sources/supervise.ts";
 
-/** Time for which a source that was given up is left to others. Nodes that wait for its lease have it long before. */
+/** Time for which a given-up source is left to others. A node that waits for its lease gets it well before that. */
 const LEFT_TO_OTHERS_MS = 5_000;
-/** Uptime from which on a node gets sources: one that has just started may be restarted again and again. */
+/** Minimum uptime of a node that gets sources, because one that has just started may be restarted again and again. */
 const MIN_UPTIME_MS = 60_000;
-/** Difference in the number of sources below which none moves: it would move back and forth. */
+/** Minimum difference in the number of sources. With a smaller one, a source would move back and forth. */
 const MIN_DIFFERENCE = 2;
 
 type LeasesOfNodes = Pick<Leases, "acquire" | "holderOf">;
@@ -27,7 +27,7 @@ export class SourceLeases {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #permits = new Map<string, AbortController>();
-  /** Source → monotonic time until which it is left to other nodes. */
+  /** The monotonic time until which a source is left to other nodes, by source. */
   readonly #leftUntil = new Map<string, number>();
 
   constructor(leases: LeasesOfNodes, log: TakenOverLog, clock: Clock, logger: Logger) {
@@ -37,7 +37,7 @@ export class SourceLeases {
     this.#logger = logger;
   }
 
-  /** The name of the node that runs a source, as far as it is known. */
+  /** The name of the node that runs a source; undefined where it is not known. */
   nodeOf(source: string): string | undefined {
     return this.#leases.holderOf(source)?.nodeName;
   }
@@ -50,7 +50,7 @@ export class SourceLeases {
     while (!signal.aborted) {
       const { blocked } = this.#log;
       if (blocked.aborted) {
-        // A node that can write nothing would only keep the source from those that can.
+        // A node that cannot write would only keep the source from nodes that can.
         onWait();
         await aborted(signal);
         return undefined;
@@ -75,7 +75,7 @@ export class SourceLeases {
     return undefined;
   }
 
-  /** The log has refused a write, because another node has taken the source over. */
+  /** Ends the run of a source, after the log has refused a write because another node has taken the source over. */
   revoke(source: string): void {
     this.#permits.get(source)?.abort();
   }
@@ -98,10 +98,10 @@ export class SourceLeases {
   }
 }
 
-/** A node that could run a source. */
+/** A node that may run a source. */
 type SpreadNode = Pick<SeenNode, "node" | "sources" | "held" | "startedAt" | "trouble" | "lostSince">;
 
-/** A source of `held`, which this node runs, that another node should run because it runs fewer. */
+/** A source of `held`, the sources that this node runs, that another node should run because it runs fewer. */
 export function sourceToGiveUp(
   node: string,
   held: readonly string[],

@@ -1,7 +1,6 @@
 /**
- * From a record of another service to what is claimed of it: only the fields of a claim, without those that have the
- * default of the interface. A default says that the other service does not know; claiming it would hide what another
- * source knows.
+ * Extracts the fields of a claim from a record of another service, without those that have the default of the API. A default
+ * means that the other service does not know the value; claiming it would hide the value of another source.
  */
 import { isRecord } from "../../lib/is-record.ts";
 import { CLAIM_SCHEMAS } from "../../model/claim.ts";
@@ -25,10 +24,10 @@ const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
   chassisId: ["0", ""],
   lastUpdate: ["0", ""],
 };
-/** Every device has these annotations; they are empty where they are not known. */
+/** Annotations that every device has. They are empty where they are not known. */
 const DEFAULT_ANNOTATIONS = ["managementAddress", "channelId", "protocol"];
 
-/** A field that is null is one that is missing. */
+/** The fields of a claim. A field with the value null counts as missing. */
 export function claimFields(kind: Kind, record: RawRecord): Record<string, unknown> {
   const fields = CLAIM_FIELDS[kind]
     .filter((field) => Object.hasOwn(record, field) && record[field] !== null)

@@ -1,6 +1,6 @@
 /**
- * The `controller` source: reads the network from ONOS, from any service with its reads, or from another Gazetteer. What is
- * there is found out when the source starts and after each failure, because it may be replaced under the same address.
+ * The `controller` source: reads the network from ONOS, from any service with the same read API, or from another Gazetteer. The
+ * peer is identified when the source starts and after each failure, because it may be replaced under the same address.
  */
 import Type from "typebox";
 import { createPollLoop } from "../poll-loop.ts";
@@ -65,8 +65,6 @@ export function createControllerSource(
     },
   };
 }
-
-// The options of the `controller` source.
 
 const DEFAULT_INTERVAL_SECONDS = 5;
 

@@ -1,10 +1,10 @@
 /**
- * Follows another Gazetteer: all entities first, then its stream of changes. One revision there is one change of the claims
- * here. After a break it resumes at the last revision; where the other service no longer has the changes since then, or has
- * a new log, the list is read again (the client decides that for one log, this file for another one).
+ * Follows another Gazetteer: reads all entities first, then its stream of changes. Each revision there becomes one call of
+ * `apply` here. After an interruption it resumes at the last revision. If the other service no longer has the changes since
+ * then (the client detects that) or has another log (this file detects that), all entities are read again.
  *
- * One connection at a time: before each, and in each interval while it lasts, the other service is identified again, so that
- * a loop or another log is noticed. The client would reconnect by itself; it is stopped instead, for that check.
+ * There is one connection at a time. Before each, and at intervals while it lasts, the other service is identified again, to
+ * detect a loop or another log. The client is stopped when it would reconnect by itself, so that this check comes first.
  */
 import {
   ClientError,
@@ -29,7 +29,7 @@ import { type GazetteerPeer, identifyPeer, serviceUrlOf, type UpstreamPeer } fro
 
 const INITIAL_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
-/** A service that has just started may show a part of its network. It is waited for, but not for ever. */
+/** Maximum wait for a service that has just started, because it may show only a part of its network. */
 const MAX_START_WAIT_MS = 30_000;
 const START_CHECK_MS = 1000;
 const MAX_FRUITLESS_CONNECTIONS = 5;
@@ -53,7 +53,7 @@ interface FollowerOptions {
 }
 
 interface Pause {
-  /** One line for the operator. */
+  /** The reason, as one line for the operator. */
   readonly reason: string;
   readonly waitMs: number;
 }
@@ -63,22 +63,22 @@ type Snapshot = { readonly [K in Kind]: ClaimTypes[K][] };
 /** Follows the other Gazetteer during one run of the source. */
 export class GazetteerFollower {
   readonly #options: FollowerOptions;
-  /** The log and revision that the sink has. */
+  /** The log and revision of the claims that the sink has. */
   #position: { readonly logId: string; readonly revision: number } | undefined;
   #snapshot: Snapshot | undefined;
   #changes: ClaimChange[] = [];
   #publishedLogs = "";
   readonly #backoff = createBackoff(INITIAL_BACKOFF_MS, MAX_BACKOFF_MS);
-  /** Time until which a service that starts is waited for. */
+  /** The monotonic time until which this source waits for a starting service. */
   #startDeadlineMs: number | undefined;
-  /** Connections in a row that brought no revision. */
+  /** Number of connections in a row without a new revision. */
   #fruitless = 0;
 
   constructor(options: FollowerOptions) {
     this.#options = options;
   }
 
-  /** Returns when the signal aborts, or with the reason when the upstream is not a Gazetteer any more. */
+  /** Follows the upstream. Returns when the signal aborts, or with a reason when the upstream is no longer a Gazetteer. */
   async follow(): Promise<PollResult> {
     const { upstream, sink, signal, clock } = this.#options;
     while (!signal.aborted) {
@@ -95,7 +95,7 @@ export class GazetteerFollower {
     return { ok: true };
   }
 
-  /** Reads for as long as possible. Returns why it cannot go on; undefined when the upstream is to be identified again. */
+  /** Reads for as long as possible. Returns the reason of the end; undefined when the upstream must be identified again. */
   async #readFrom(peer: Exclude<UpstreamPeer, { kind: "onos" }>): Promise<Pause | undefined> {
     const { upstream, clock, intervalMs, ownLogId, counters } = this.#options;
     const { host } = upstream.url;
@@ -115,15 +115,17 @@ export class GazetteerFollower {
     return reason === undefined ? undefined : { reason, waitMs: this.#backoff.nextMs() };
   }
 
-  /** A service that cannot send the changes since a revision, for example because there are too many, sends its list. */
+  /** Counts connections without progress. After several, all entities are read again: the changes may be too many to send. */
   #countProgress(hasProgress: boolean): void {
     this.#fruitless = hasProgress ? 0 : this.#fruitless + 1;
     if (hasProgress) this.#backoff.reset();
     else if (this.#fruitless % MAX_FRUITLESS_CONNECTIONS === 0) this.#position = undefined;
   }
 
-  /** Its logs are published before they are read again, so that of two services that start to read from each other at the
-   * same moment at least one notices. */
+  /**
+   * Identifies the upstream. New logs are published, and then the upstream is identified again, so that of two services that
+   * start to read from each other at the same moment at least one notices.
+   */
   async #identify(): Promise<UpstreamPeer> {
     const { upstream, signal } = this.#options;
     const peer = await identifyPeer(upstream, signal);
@@ -133,7 +135,7 @@ export class GazetteerFollower {
     return again;
   }
 
-  /** Returns whether the logs are others than before. */
+  /** Publishes the logs of the peer. Returns whether they differ from those before. */
   #publish(peer: UpstreamPeer): boolean {
     if (!peer.ok) return false;
     const logs = peer.kind === "gazetteer" ? upstreamLogsOf(peer) : [];
@@ -144,7 +146,7 @@ export class GazetteerFollower {
     return true;
   }
 
-  /** One connection. Resolves to the reason of its end; undefined when the upstream must be identified again at once. */
+  /** Reads one connection. Resolves to the reason of its end; undefined when the upstream must be identified again at once. */
   async #readStream(peer: GazetteerPeer): Promise<string | undefined> {
     const { upstream, sink, signal, clock, counters } = this.#options;
     const connection = new AbortController();
@@ -155,7 +157,7 @@ export class GazetteerFollower {
     const onState = (state: ConnectionState) => {
       if (state.state === "connected") {
         counters.connections++;
-        // Nothing may change for long; that the upstream is there again ends staleness.
+        // The restored connection ends staleness at once, because the next change may come much later.
         if (since !== undefined) resumed = sink.apply([]);
         resumed.catch(() => {});
       }
@@ -179,7 +181,7 @@ export class GazetteerFollower {
       await resumed;
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      // Not even another attempt would succeed with this revision, so the next one starts with the list.
+      // Another attempt with this revision would fail too, so the next one starts with all entities.
       this.#position = undefined;
       reason = describeError(error, upstream.url.host);
     } finally {
@@ -189,14 +191,14 @@ export class GazetteerFollower {
     return reason;
   }
 
-  /** Returns when the connection has ended, or when the upstream is not what it was. */
+  /** Returns when the connection has ended, or when the upstream has changed or is part of a loop. */
   async #monitor(peer: GazetteerPeer, ended: AbortSignal): Promise<void> {
     const { upstream, clock, intervalMs, ownLogId } = this.#options;
     for (;;) {
       await clock.sleep(intervalMs, ended);
       if (ended.aborted) return;
       const current = await identifyPeer(upstream, ended);
-      // That it does not respond shows in the stream.
+      // An upstream that does not respond is detected by the stream.
       if (!current.ok) continue;
       this.#publish(current);
       if (current.kind !== "gazetteer" || current.logId !== peer.logId) return;
@@ -226,7 +228,7 @@ export class GazetteerFollower {
       default: {
         const change = event.type === "removed" ? undefined : setChangeOf(event);
         if (change?.ok) this.#changes.push(change.value);
-        // A list would not have a record that is refused, so a change to one removes it.
+        // An entity whose new value is refused is removed, because a full read would not contain it either.
         else if (event.type !== "added") this.#changes.push(removalOf(event));
         if (change && !change.ok) sink.reject(event.resource, change.fault);
         if (!event.last) return;
@@ -256,7 +258,7 @@ function addClaim(snapshot: Snapshot, change: Extract<ClaimChange, { op: "set" }
   }
 }
 
-/** Refuses the response of a service with another log: its revisions mean other changes. */
+/** Wraps `fetch` so that it refuses responses of a service with another log, whose revisions mean other changes. */
 const fetchFromLog =
   (logId: string, fetch: Fetch): Fetch =>
   async (url, init) => {
@@ -267,7 +269,7 @@ const fetchFromLog =
     throw new ClientError({ status: 0, code: "protocol", detail: "the service has another log now" });
   };
 
-/** Describes the error without text of the upstream, other than a problem's code. */
+/** Describes the error. Of the upstream's text it contains only the code of a problem. */
 function describeError({ status, code, detail, cause }: ClientError, host: string): string {
   if (cause instanceof UpstreamError) return cause.failure.message;
   return `${host}: ${status === 0 ? oneLine(detail) : `responds with status ${status} (${oneLine(code)})`}`;
@@ -276,12 +278,12 @@ function describeError({ status, code, detail, cause }: ClientError, host: strin
 const oneLine = (text: string): string =>
   text.slice(0, MAX_REASON_CHARS).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
 
-// From the entities and changes of another Gazetteer to claims. What that service adds itself is not claimed: `sources`,
-// `firstSeen`, `lastChanged`, `revision`, what follows from other fields (the id of a link, `bidirectional`, `location`),
-// and the texts of conflicts: this service finds the conflicts of its own view, and would otherwise repeat those of the
-// other one, each with the next service in a chain. `verified` and `lastUpdate` are claimed.
+// Entities and changes of another Gazetteer are converted to claims without the fields that it adds itself: `sources`,
+// `firstSeen`, `lastChanged`, `revision`, fields derived from others (the id of a link, `bidirectional`, `location`), and the
+// texts of conflicts. This service finds the conflicts of its own view, and claimed conflicts would be repeated by every
+// service of a chain. `verified` and `lastUpdate` are claimed.
 
-/** Set by the view, see model/conflict.ts. */
+/** The annotation with the conflicts, which the view sets (see model/conflict.ts). */
 const CONFLICT = "conflict";
 
 type Result<T> =
@@ -296,7 +298,7 @@ export function claimOf<K extends Kind>(kind: K, entity: Entities[K]): Result<Cl
   return result.ok ? { ok: true, value: result.claim } : result;
 }
 
-/** One object type for each kind, so that kind and claim belong together. */
+/** A change that sets a claim: one object type for each kind, so that kind and claim match. */
 type SetChange = Extract<ClaimChange, { op: "set" }>;
 
 function setChangeOf({ resource, value }: WatchChange | WatchSnapshot): Result<SetChange> {
@@ -322,20 +324,20 @@ const removalOf = ({ resource, value }: WatchChange): ClaimChange => ({
   id: idOf(value),
 });
 
-// Loops of services that read from each other. In a loop no claim would ever end: each service would show what the next
-// one still shows.
+// Loops of services that read from each other are refused. In a loop no claim would ever be removed, because each service
+// would keep what the next one still has.
 //
-// Every service shows the logs that its sources come from (`Sink.setUpstreamLogs`, `/readyz`), also those of a source that
-// it refuses, and refuses a source whose upstream has this service's own log in that list. So every source that is part of
-// a loop is refused, in whatever order the services start, and as long as the loop is configured. A source checks again in
-// each interval, so a loop over several services is found after as many intervals at the most, and so is its end.
+// Every service shows the logs that its sources come from (`Sink.setUpstreamLogs`, `/readyz`), including those of a refused
+// source, and refuses a source whose upstream has this service's own log in that list. So every source that is part of a loop
+// is refused, independent of the order in which the services start, as long as the loop is configured. A source checks again
+// at each interval, so a loop of several services, and its end, is found after at most as many intervals as services.
 
-/** The logs that a source of this peer comes from, each once. */
+/** The logs that the claims of a source with this peer come from, each once. */
 export const upstreamLogsOf = ({ logId, sources }: GazetteerPeer): string[] => [
   ...new Set([logId, ...sources.flatMap(({ upstreamLogs }) => upstreamLogs)]),
 ];
 
-/** One line for the operator; undefined when reading from the peer makes no loop. */
+/** Describes a loop in one line for the operator; undefined when reading from the peer makes no loop. */
 export function describeLoop(
   ownLogId: string | undefined,
   peer: GazetteerPeer,

@@ -1,7 +1,7 @@
 /**
- * One poll of ONOS, or of any service with its reads: devices, ports, links and hosts. All four are claimed or none: a
- * part of a network would look like an outage. A device that appears between two reads is no problem: the view holds its
- * ports, links and hosts back until the device is there.
+ * One poll of ONOS, or of any service with the same read API: devices, ports, links and hosts. All four are claimed or none,
+ * because a part of a network would look like an outage. A device may appear between two reads: the view holds its ports,
+ * links and hosts back until the device is claimed.
  *
  * Conditional requests are used where the upstream sends entity tags. ONOS itself does not.
  */
@@ -27,9 +27,9 @@ type ListResult =
 
 export class OnosPoller {
   readonly #upstream: Upstream;
-  /** The lists that have an entity tag. */
+  /** The last lists that had an entity tag, by kind. */
   readonly #tagged = new Map<Kind, { readonly etag: string; readonly records: readonly unknown[] }>();
-  /** Whether what was read is claimed. A list of a poll that failed later is not, and is not sent again. */
+  /** Whether the last lists are claimed. After a poll that failed halfway they are not, and the upstream does not resend them. */
   #isClaimed = false;
 
   constructor(upstream: Upstream) {
@@ -60,7 +60,7 @@ export class OnosPoller {
     const former = this.#tagged.get(kind);
     const response = await this.#upstream.get(path, { etag: former?.etag, signal });
     if (!response.ok) {
-      // Old releases, and services with the four reads of the interface alone, have no list of ports.
+      // Old releases, and services with only the four basic reads, have no list of ports.
       const hasNoPorts = kind === "ports" && response.status === 404;
       return hasNoPorts ? { ok: true, records: [], isUnchanged: false } : response;
     }
@@ -92,10 +92,10 @@ function parseList(kind: Kind, body: Uint8Array): readonly unknown[] | undefined
   }
 }
 
-// From the lists of ONOS to claims: a pure function. Records have the fields of the interface, with the habits of ONOS:
+// `mapOnosLists` converts the lists of ONOS to claims. Records have the fields of the API, with peculiarities of ONOS:
 // - `[eth1](1)` is port 1 with a name, `LOCAL` and `local` are one port, the VLAN -1 is None (`canonicalClaim` reads these);
-// - keys may be missing, `humanReadableLastUpdate` is derived, later versions may have more fields: only known ones count;
-// - locations are in the order of a hash table, so they are sorted: the order says nothing, and must cause no change;
+// - keys may be missing, `humanReadableLastUpdate` is derived, later versions may have more fields: only known ones are used;
+// - locations are in the order of a hash table, so they are sorted, because their order must not cause changes;
 // - releases before 1.14 have one `location` of a host and not `locations`;
 // - `lastUpdate` is a number below 1 where ONOS does not know it.
 
@@ -104,7 +104,7 @@ type OnosLists = Readonly<Record<Kind, readonly unknown[]>>;
 
 interface MappedRecords {
   readonly claims: { readonly [K in Kind]: ClaimTypes[K][] };
-  /** Records that are not claimed, and why. */
+  /** Records that are not claimed, with the reasons. */
   readonly faults: readonly { readonly kind: Kind; readonly fault: ClaimFault }[];
 }
 
@@ -155,7 +155,7 @@ function withAnnotations(kind: Kind, record: RawRecord): Record<string, unknown>
   return claimed === undefined ? fields : { ...fields, annotations: claimed };
 }
 
-/** Other values stay as they are: the validation of the claim finds the fault. */
+/** Picks the named fields of a record. Other values stay unchanged, because the validation of the claim finds the fault. */
 const pick = (value: unknown, names: readonly string[]): unknown =>
   isRecord(value)
     ? Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)))

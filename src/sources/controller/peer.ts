@@ -1,7 +1,7 @@
 /**
- * Finds out what is upstream: another Gazetteer, or ONOS. A Gazetteer says in `/readyz` which log it has and which logs its
- * sources come from; one of an earlier version only has the header `Gazetteer-Log`. Both are also there when the configured
- * URL is that of its alias `onos`.
+ * Identifies the upstream: another Gazetteer, or ONOS. A Gazetteer shows in `/readyz` its log and the logs that its sources
+ * come from; one of an earlier version only sends the header `Gazetteer-Log`. Both also work when the configured URL is that
+ * of its alias `onos`.
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
@@ -34,7 +34,7 @@ export interface GazetteerPeer {
   readonly ok: true;
   readonly kind: "gazetteer";
   readonly logId: string;
-  /** The name of each of its sources that reads from Gazetteers, and from which logs. */
+  /** Its sources that read from Gazetteers, with the logs that they come from. */
   readonly sources: readonly { readonly name: string; readonly upstreamLogs: readonly string[] }[];
   /** Set while not all of its sources have reported. */
   readonly isStarting: boolean;
@@ -49,7 +49,7 @@ export async function identifyPeer(upstream: Upstream, signal: AbortSignal): Pro
   const url = new URL(`${serviceUrlOf(upstream)}/readyz`);
   const request = { anyStatus: true, maxBytes: MAX_READINESS_BYTES, signal };
   const response = await upstream.get(url, request);
-  // ONOS has no such path; what stands in front of it may respond with anything.
+  // ONOS has no such path, and a proxy in front of it may send any response.
   if (!response.ok && NO_READINESS.includes(response.code)) return identifyByHeader(upstream, signal);
   if (!response.ok) return response;
   const body = parseJson(response.body);

@@ -10,7 +10,7 @@ import type { AttachmentPoint } from "./network-plan.ts";
 
 const FLAP_SECONDS = { min: 5, max: 30 };
 const REBOOT_SECONDS = { min: 40, max: 120 };
-/** The share of cables, devices and hosts that may be down or absent at the same time. */
+/** Maximum share of cables, devices and hosts that may be down or absent at the same time. */
 const MAX_BROKEN_SHARE = 0.05;
 const MAX_HOSTS_AWAY = 10_000;
 
@@ -21,7 +21,7 @@ export class Churn {
   readonly #perSecond: number;
   readonly #random: Random;
   readonly #maxHostsAway: number;
-  /** The weights add up to 100. */
+  /** The events with their weights, which add up to 100. */
   readonly #events: readonly (readonly [weight: number, event: ChurnEvent])[] = [
     [30, () => this.#flap()],
     [5, () => this.#reboot()],
@@ -116,7 +116,7 @@ export class Churn {
     return this.#network.absentHosts.has(host) ? undefined : host;
   }
 
-  /** A host port at the same site. */
+  /** Picks a host port at the same site. */
   #pickNearbyPort(from: AttachmentPoint): AttachmentPoint {
     const { edges, devices } = this.#network.plan;
     const site = devices[edges[from.edge]?.device ?? 0]?.site;
@@ -132,7 +132,7 @@ export class Churn {
 
   #scheduleRepair({ min, max }: typeof FLAP_SECONDS, repair: ChurnEvent): void {
     const seconds = min + this.#random.below(max - min + 1);
-    // At the slowest rates the next step comes later than that.
+    // At very low rates the repair is the next step, even if that comes later than `seconds`.
     const due = this.#step + Math.max(1, Math.round(seconds * this.#perSecond));
     const sameStep = this.#scheduledRepairs.get(due);
     if (sameStep) sameStep.push(repair);

@@ -1,7 +1,7 @@
 /**
- * The current state of the simulated network: the plan and the deviations from it. Only deviations are stored (devices
- * that are down, cables that are cut, hosts that are absent or moved), so memory does not grow with the network, and
- * claims are created on demand.
+ * The current state of the simulated network: the plan and the deviations from it (devices that are down, cables that are cut,
+ * hosts that are absent, moved or renumbered). Claims are created on demand and hosts are computed, so memory does not grow
+ * with the number of hosts.
  *
  * Each method that changes the state returns the changes to claim. At any time `claims()` equals the first claims with
  * all changes since applied.
@@ -35,7 +35,7 @@ export function createDemoNetwork({
 
 /** The use of the ports of one device. */
 interface PortUsage {
-  /** Port → number of its cable. */
+  /** The number of the cable at each port. */
   readonly cables: Map<number, number>;
   hosts: { readonly firstPort: number; readonly lastPort: number } | undefined;
 }
@@ -67,7 +67,7 @@ export class DemoNetwork {
     };
   }
 
-  // Deviations from the plan, oldest first.
+  // These are the deviations from the plan, oldest first.
   get downDevices(): ReadonlySet<number> {
     return this.#downDevices;
   }
@@ -105,7 +105,7 @@ export class DemoNetwork {
     return this.#cableChanges(cable);
   }
 
-  /** A host that returns is at its home port, with its first address. */
+  /** Adds or removes a host. A host that returns is at its home port, with its first address. */
   setHost(host: number, present: boolean): ClaimChange[] {
     if (present) {
       this.#absentHosts.delete(host);
@@ -118,7 +118,7 @@ export class DemoNetwork {
     return [{ op: "remove", kind: "hosts", id: hostId(mac, vlan) }];
   }
 
-  /** Undefined moves the host back to its home port. */
+  /** Moves a host; back to its home port if `attachment` is undefined. */
   moveHost(host: number, attachment: AttachmentPoint | undefined): ClaimChange[] {
     if (attachment) this.#movedHosts.set(host, attachment);
     else this.#movedHosts.delete(host);

@@ -1,5 +1,5 @@
 /**
- * The `demo` source: a live, simulated network for a first look, for tests and for measurements. The same options give
+ * The `demo` source: a simulated network with events, for first steps, tests and measurements. The same options give
  * the same network and the same events in the same order; the clock decides when they occur.
  */
 import { aborted } from "../../lib/aborted.ts";
@@ -10,7 +10,7 @@ import { Churn } from "./churn.ts";
 import { createDemoNetwork } from "./demo-network.ts";
 import { DEMO_DEFAULTS, type DemoOptions } from "./options.ts";
 
-/** At higher rates several events form one batch, which costs the sink less than many small ones. */
+/** Minimum interval. At higher rates several events form one batch, which costs the sink less than many small ones. */
 const MIN_INTERVAL_MS = 50;
 const MAX_CATCH_UP_MS = 1000;
 

@@ -1,4 +1,4 @@
-/** The equipment: for each layer the models in use, and the numbers, names and speeds of their ports. */
+/** The equipment of the simulated network: for each layer the models, and the numbers, names and speeds of their ports. */
 import type { DeviceClaim, PortClaim } from "../../model/claim.ts";
 
 export const LAYERS = ["core", "spine", "leaf", "access"] as const;
@@ -29,7 +29,7 @@ export interface LayerSpec {
   readonly models: readonly [Model, ...Model[]];
 }
 
-/** The first port of each layer that leads to the layer above; of a router, to the fabric below it. */
+/** The first uplink port of each layer. Uplinks lead to the layer above; those of a router lead to the fabric below it. */
 export const UPLINK = { core: 17, spine: 29, leaf: 49, access: 25 } as const;
 
 export const SPECS: Readonly<Record<EquipmentLayer, LayerSpec>> = {

@@ -1,4 +1,4 @@
-/** Claims of the planned entities: pure functions from a number in the plan, and whether it is up, to a claim. */
+/** Creates the claims of planned entities, by pure functions of the number in the plan and whether the entity is up. */
 import type { DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { hash32 } from "./demo-random.ts";
 import { type EquipmentLayer, type Model, portRange, SPECS } from "./equipment.ts";
@@ -19,7 +19,7 @@ export interface DemoInventory {
 
 export function createInventory({ devices, sites, edges }: NetworkPlan, seed: number): DemoInventory {
   const ids = devices.map(({ layer }, device) => deviceId(layer, device));
-  // One model per layer and site.
+  // All devices of one layer at one site have the same model.
   const modelOf = ({ layer, site }: PlannedDevice): Model => {
     const { models } = SPECS[layer];
     return models[hash32(seed, site, 4) % models.length] ?? models[0];

@@ -24,7 +24,7 @@ export interface PlannedDevice {
   readonly ordinal: number;
 }
 
-/** One cable is two link records. `km` is set for cables between sites. */
+/** A cable, which is two link records. `km` is set for cables between sites. */
 export interface PlannedCable {
   readonly a: number;
   readonly aPort: number;
@@ -50,7 +50,7 @@ export interface NetworkPlan {
   readonly sites: readonly Site[];
   readonly devices: readonly PlannedDevice[];
   readonly cables: readonly PlannedCable[];
-  /** Devices with ports for hosts. Those of one site are consecutive. */
+  /** The devices with ports for hosts. Those of one site are consecutive. */
   readonly edges: readonly EdgeDevice[];
 }
 
@@ -141,7 +141,7 @@ function* fabricCables(
   }
 }
 
-/** `count` distinct elements of `all` from `start` on, wrapping around. */
+/** Picks `count` distinct elements of `all` from `start` on, wrapping around. */
 function pick(all: readonly number[], start: number, count: number): number[] {
   const picked: number[] = [];
   for (let i = 0; i < Math.min(count, all.length); i++) {
@@ -151,7 +151,7 @@ function pick(all: readonly number[], start: number, count: number): number[] {
   return picked;
 }
 
-/** Servers are on the leaf ports that no access switch uses, other hosts on access switches. */
+/** The ports for hosts: servers are on leaf ports that no access switch uses, other hosts are on access switches. */
 function* fabricEdges(leaves: readonly number[], access: readonly number[]): Iterable<EdgeDevice> {
   const usedPorts = Math.ceil(access.length / Math.max(1, leaves.length / 2));
   for (const device of leaves) yield { device, firstPort: usedPorts + 1, lastPort: UPLINK.leaf - 1 };
@@ -160,7 +160,7 @@ function* fabricEdges(leaves: readonly number[], access: readonly number[]): Ite
 
 function* wanCables(sites: readonly Site[], routers: readonly (readonly number[])[]): Iterable<PlannedCable> {
   const used = new Uint8Array(sites.length);
-  /** The cables of a site alternate between its routers. On each router they start at port 1. */
+  /** Returns the next free port of a site. Its cables alternate between its routers, and start at port 1 of each. */
   const nextPort = (site: number): { device: number; port: number } => {
     const siteRouters = routers[site] ?? [];
     const nth = used[site] ?? 0;
@@ -182,7 +182,7 @@ function* wanCables(sites: readonly Site[], routers: readonly (readonly number[]
   }
 }
 
-/** The locations of the sites. The first few are close together, so that a small network makes a readable map. */
+/** The location of a site. The first few cities are close together, so that a small network makes a readable map. */
 interface City {
   readonly code: string;
   readonly name: string;
@@ -260,7 +260,7 @@ function kilometres(a: Omit<City, "code" | "name">, b: Omit<City, "code" | "name
   return 2 * 6371 * Math.asin(Math.sqrt(h));
 }
 
-// The hosts of the simulated network, computed. A host is a number; its edge device, port, MAC and addresses are
+// The hosts of the simulated network are computed. A host is a number; its edge device, port, MAC and addresses are
 // functions of that number, so that a million hosts need no memory.
 //
 // Every edge device has its own subnets (a block of 10.0.0.0/8 and a /64 of 2001:db8::/32), and a host keeps the
@@ -277,7 +277,7 @@ const WORKSTATION: HostType = { name: "ws", ouis: [0xa4bb6d, 0x9c7bef, 0xf0189e]
 const PHONE: HostType = { name: "phone", ouis: [0x805ec0, 0x64167f] };
 const PRINTER: HostType = { name: "printer", ouis: [0x3c2af4] };
 const CAMERA: HostType = { name: "cam", ouis: [0xaccc8e] };
-/** Each entry is a tenth of the hosts on access switches. */
+/** The types of hosts on access switches. Each entry stands for a tenth of the hosts. */
 const ACCESS_HOST_TYPES = [
   WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, WORKSTATION, PHONE, PHONE, PRINTER, CAMERA,
 ] as const; // biome-ignore format: a list of words
@@ -335,7 +335,7 @@ export function createHostPlan(plan: NetworkPlan, count: number, seed: number): 
       const chance = hash32(seed, host, 1);
       const type = layer === "leaf" ? SERVER : (ACCESS_HOST_TYPES[chance % 10] ?? WORKSTATION);
       const oui = type.ouis[(chance >>> 8) % type.ouis.length] ?? type.ouis[0];
-      // An odd factor permutes the 24 low bits, so they are unique whatever the prefix.
+      // An odd factor permutes the 24 low bits, so they are unique, independent of the prefix.
       const low = (Math.imul(host, 0x9e3779b1) + macOffset) & 0xffffff;
       const slot = host - (firstHostOf[edge] ?? 0);
       const v4 = edge * subnet + FIRST_HOST_NUMBER + slot + (secondLease ? subnet / 2 : 0);
@@ -367,7 +367,7 @@ function firstHostOfEachEdge(plan: NetworkPlan, count: number, seed: number): Ui
   return firstOf;
 }
 
-/** The smallest power of two, at least 256, half of which holds the hosts of the largest edge. */
+/** The size of each subnet: the smallest power of two, at least 256, half of which holds the hosts of the largest edge. */
 function subnetSize(firstOf: Uint32Array): number {
   let maxHosts = 0;
   for (let edge = 1; edge < firstOf.length; edge++) {
@@ -385,7 +385,7 @@ function macText(oui: number, low: number): string {
   return `${digits.slice(0, 2)}:${digits.slice(2, 4)}:${digits.slice(4, 6)}:${digits.slice(6, 8)}:${digits.slice(8, 10)}:${digits.slice(10)}`;
 }
 
-/** The interface id that a host gives itself from its MAC (RFC 4291, appendix A). */
+/** The interface id that a host derives from its MAC (RFC 4291, appendix A). */
 function eui64(oui: number, low: number): string {
   const flipped = oui ^ 0x020000;
   return `${hex(flipped >>> 8)}:${hex(((flipped & 255) << 8) | 0xff)}:${hex(0xfe00 | (low >>> 16))}:${hex(low & 0xffff)}`;

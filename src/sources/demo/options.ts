@@ -37,7 +37,7 @@ export type DemoSpec =
   | { readonly ok: true; readonly options: DemoOptions }
   | { readonly ok: false; readonly faults: readonly SchemaFault[] };
 
-/** `devices=N,hosts=N,churn=PER_SECOND,seed=N`, each at most once and in any order. Empty means all defaults. */
+/** Parses `devices=N,hosts=N,churn=PER_SECOND,seed=N`, each at most once and in any order. Empty text means all defaults. */
 export function parseDemoSpec(text: string): DemoSpec {
   const options = new Map<string, number | string>();
   const faults: SchemaFault[] = [];
@@ -45,7 +45,7 @@ export function parseDemoSpec(text: string): DemoSpec {
     if (part === "") continue;
     const [name = "", value = ""] = part.split(/\s*=\s*/, 2);
     if (options.has(name)) faults.push({ path: [name], message: "is given twice" });
-    // What is not a number stays text: the schema says what it must be.
+    // A value that is not a number stays text, so that the schema check reports what it must be.
     options.set(name, /^\d+(\.\d+)?$/.test(value) ? Number(value) : value);
   }
   const values = Object.fromEntries(options);

@@ -1,8 +1,8 @@
 /**
- * The `exec` source: runs a program at intervals. What it prints is a network document in the format of the `file` source.
+ * The `exec` source: runs a program at intervals. Its output is a network document in the format of the `file` source.
  *
- * A program that fails, takes too long or prints too much, and a document with a fault, change nothing: the last valid
- * document stays claimed, and the fault is reported.
+ * If the program fails, takes too long or prints too much, or if the document has a fault, the last valid document stays
+ * claimed, and the fault is reported.
  */
 import Type from "typebox";
 import { pathText } from "../../lib/schema-values.ts";
@@ -63,15 +63,13 @@ export function createExecSource(
   };
 }
 
-// The options of the `exec` source.
-
 const DEFAULT_INTERVAL_SECONDS = 30;
 const DEFAULT_TIMEOUT_SECONDS = 30;
 const DEFAULT_MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 const argument = Type.String({
   maxLength: 32_768,
-  // The system ends an argument at this character.
+  // NUL is excluded, because the system ends an argument at it.
   pattern: "^[^\\u0000]*$",
   title: "text without a NUL character",
 });
@@ -128,8 +126,8 @@ export const ExecOptions = Type.Object(
 );
 export type ExecOptions = Type.Static<typeof ExecOptions>;
 
-// The variables of the program: those of the configuration, or lines of `NAME=VALUE` in a file or an environment variable
-// of the service. Empty lines and lines that begin with # are skipped. A value is the text after the sign as it is.
+// The variables of the program are in the configuration, or are lines of `NAME=VALUE` in a file or in an environment variable
+// of the service. Empty lines and lines that begin with # are skipped. A value is the unchanged text after the `=`.
 
 type EnvironmentResult =
   | { readonly ok: true; readonly variables: Readonly<Record<string, string>> }
@@ -147,7 +145,7 @@ export async function readEnvironment(
   return parseLines(lines.value ?? "", environmentFile === undefined ? "environmentEnv" : "environmentFile");
 }
 
-/** A fault has the number of its line and none of its text, which may be secret. */
+/** Parses the lines. A fault contains the number of its line and none of its text, which may be secret. */
 function parseLines(text: string, option: string): EnvironmentResult {
   const variables: Record<string, string> = {};
   for (const [index, line] of text.split(/\r?\n/).entries()) {

@@ -1,10 +1,9 @@
 /**
- * Runs a program to its end and returns what it printed. The program gets a process group of its own, and the whole group
- * is ended when the program exits, takes too long, prints too much or is no longer needed: first with SIGTERM, then, for
- * those that ignore it, with SIGKILL. What is left of the group cannot keep the output open either: a process that took
- * the output into another group is not waited for.
+ * Runs a program to its end and returns its output. The program gets a process group of its own, and the whole group is ended
+ * when the program exits, takes too long, prints too much or is no longer needed: first with SIGTERM, then with SIGKILL for
+ * processes that ignore it. A process that moved to another group may keep the output open, and is not awaited.
  *
- * The program gets no input, and of the environment of the service only PATH, HOME and LANG.
+ * The program gets no input. Of the environment of the service it gets only PATH, HOME and LANG.
  */
 import { existsSync } from "node:fs";
 import { basename } from "node:path";
@@ -22,7 +21,7 @@ export interface CommandOptions {
   readonly signal: AbortSignal;
 }
 
-/** The message is one line, which begins with the name of the program. */
+/** The result of a run. The message is one line, which begins with the name of the program. */
 type CommandResult =
   | { readonly ok: true; readonly output: Uint8Array }
   | { readonly ok: false; readonly message: string };
@@ -30,7 +29,7 @@ type CommandResult =
 const INHERITED_VARIABLES = ["PATH", "HOME", "LANG"];
 /** Time between SIGTERM and SIGKILL. */
 const TERMINATION_TIMEOUT_MS = 1000;
-/** How long the rest of the output is waited for after the program has exited. What it has printed is in the pipe by then. */
+/** Maximum wait for the rest of the output after the program has exited. Its output is in the pipe by then. */
 const DRAIN_TIMEOUT_MS = 250;
 const GROUP_CHECK_INTERVAL_MS = 20;
 const NO_DIRECTORY = "the folder of the option directory does not exist";
@@ -39,7 +38,7 @@ type Child = Bun.Subprocess<"ignore", "pipe", "pipe">;
 
 export const programOf = ({ command }: Pick<CommandOptions, "command">): string => basename(command[0] ?? "");
 
-/** For `gazetteer check`: why the program could not be run, in one line. */
+/** Finds, for `gazetteer check`, the reason why the program could not be run, in one line. */
 export function findProgramFault(
   options: Pick<CommandOptions, "command" | "directory" | "environment">,
 ): string | undefined {
@@ -79,7 +78,7 @@ export async function runCommand(options: CommandOptions): Promise<CommandResult
     const reason = lastLine === "" ? "" : `: ${lastLine}`;
     if (signalCode !== null) return fail(`was ended by ${signalCode}${reason}`);
     if (exitCode !== 0) return fail(`exit status ${exitCode}${reason}`);
-    // The end of the output may have arrived after the exit.
+    // The limit may have been exceeded by output that arrived after the exit.
     return stdout.isTooLarge()
       ? fail(`printed more than ${maxOutputBytes} bytes`)
       : { ok: true, output: stdout.bytes() };
@@ -101,7 +100,7 @@ function spawn(options: CommandOptions): Child {
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    // A new session, and so a new process group, whose id is that of the process.
+    // Starts a new session, and therefore a new process group, whose id is that of the process.
     detached: true,
   });
 }
@@ -113,7 +112,7 @@ function describeSpawnError(error: unknown): string {
   return code === "" ? "cannot be run" : `cannot be run (${code})`;
 }
 
-/** Returns when the program has ended, and SIGKILL was sent to those of its group that had not. */
+/** Ends the process group. Returns when the program has ended and SIGKILL was sent to remaining processes, or after a timeout. */
 async function endGroup(child: Child, clock: Clock): Promise<void> {
   const deadline = clock.monotonic() + TERMINATION_TIMEOUT_MS;
   let isAlive = signalGroup(child, "SIGTERM");
@@ -122,13 +121,13 @@ async function endGroup(child: Child, clock: Clock): Promise<void> {
     isAlive = signalGroup(child, 0);
   }
   if (isAlive) signalGroup(child, "SIGKILL");
-  // A process that waits for a device, such as a network file system, does not end: it is not waited for.
+  // A process that waits for a device, such as a network file system, may not end, so the wait is limited.
   const exited = new AbortController();
   await Promise.race([child.exited, clock.sleep(TERMINATION_TIMEOUT_MS, exited.signal)]);
   exited.abort();
 }
 
-/** Whether the group has processes. */
+/** Sends a signal to the group. Returns whether the group has processes. */
 function signalGroup({ pid }: Child, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, signal);
@@ -138,8 +137,8 @@ function signalGroup({ pid }: Child, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-// Reads the output of a program within bounds: all of standard output up to a maximum, and only the end of standard error.
-// An abort ends the reading, also while another process holds the stream open.
+// The output of a program is read within limits: all of standard output up to a maximum, and only the end of standard error.
+// An abort ends the reading, even while another process holds the stream open.
 
 interface BoundedOutput {
   /** Resolves at the end of the stream, at the maximum and on abort. */
@@ -179,7 +178,7 @@ function readStream(
 const TAIL_BYTES = 4096;
 const MAX_LINE_CHARS = 200;
 
-/** The end of a stream that may be long. */
+/** Reads a stream and keeps only its end. */
 function tailOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal) {
   let tail = new Uint8Array();
   const ended = forEachChunk(stream, signal, (chunk) => {
@@ -189,14 +188,14 @@ function tailOf(stream: ReadableStream<Uint8Array>, signal: AbortSignal) {
   return { ended, lastLine: () => lastLineOf(new TextDecoder().decode(tail)) };
 }
 
-/** The text on one line for the operator: without control characters, and not long. */
+/** The last line that is not empty, for the operator: without control characters and limited in length. */
 function lastLineOf(text: string): string {
   const lines = text.split(/[\r\n]+/).map((line) => line.replace(/\p{C}+/gu, " ").trim());
   const last = lines.findLast((line) => line !== "") ?? "";
   return last.length > MAX_LINE_CHARS ? `${last.slice(0, MAX_LINE_CHARS)}…` : last;
 }
 
-/** Reads until `onChunk` returns false. */
+/** Reads a stream until its end, an abort, or until `onChunk` returns false. */
 async function forEachChunk(
   stream: ReadableStream<Uint8Array>,
   signal: AbortSignal,
@@ -211,7 +210,7 @@ async function forEachChunk(
       if (done || !onChunk(value)) break;
     }
   } catch {
-    // The stream was cut off, which is its end.
+    // A stream that fails counts as ended.
   } finally {
     signal.removeEventListener("abort", cancel);
     cancel();

@@ -1,8 +1,8 @@
 /**
- * The `file` source: claims a network that is written in a JSON or YAML file, and follows changes of the file.
+ * The `file` source: claims the network in a JSON or YAML file, and reads the file again when it changes.
  *
- * A file that is missing or broken changes nothing: the last valid content stays claimed, the fault is reported, and the
- * file is read again at its next change.
+ * If the file is missing or faulty, the last valid content stays claimed, the fault is reported, and the file is read again at
+ * its next change.
  */
 import Type from "typebox";
 import { FileWatcher } from "../../lib/file-watcher.ts";

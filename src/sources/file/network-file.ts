@@ -1,7 +1,7 @@
 /**
- * Parses and validates a network document, which is what the sources `file`, `http` and `exec` read. A document with one
- * fault is refused as a whole. A fault is one line of text: `name:line: field: message`. A large document takes seconds,
- * in one piece: these sources run in threads.
+ * Parses and validates a network document, the input of the sources `file`, `http` and `exec`. A document with one fault is
+ * refused as a whole. A fault is one line of text: `name:line: field: message`. Parsing a large document blocks its thread for
+ * seconds, so these sources run in threads of their own.
  */
 
 import { open, stat } from "node:fs/promises";
@@ -20,13 +20,13 @@ export type ParsedNetwork = Extract<Records, { ok: true }> | FaultyNetwork;
 
 interface FaultyNetwork {
   readonly ok: false;
-  /** The first fault, and how many others there are. */
+  /** The first fault, and the number of others. */
   readonly message: string;
-  /** Each fault. A text that cannot be parsed has only the first. */
+  /** The faults. For a text that cannot be parsed, only the first is known. */
   readonly faults: readonly string[];
 }
 
-/** `name` begins the message of a fault, and its extension is the language unless `language` is given. */
+/** Parses a document. Messages begin with `name`, whose extension decides the language unless `language` is given. */
 export function parseNetwork(name: string, bytes: Uint8Array, language?: Language): ParsedNetwork {
   const faultText = (line: number | undefined, message: string) =>
     `${name}${line === undefined ? "" : `:${line}`}: ${message}`;
@@ -58,7 +58,7 @@ function faulty(faults: readonly string[], count = faults.length): FaultyNetwork
   return { ok: false, message: `${first}${others}`, faults };
 }
 
-/** Undefined for bytes that are not UTF-8. */
+/** Decodes text; undefined for bytes that are not UTF-8. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -67,8 +67,8 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-// Parses a JSON or YAML text, and finds the lines of values in it. Fast parsers without positions read the text. Slower
-// ones with positions run only once the text has a fault.
+// JSON and YAML texts are read by fast parsers without positions. Slower parsers, which find the lines of values, run only
+// if the text has a fault.
 
 export type Language = "JSON" | "YAML";
 
@@ -76,7 +76,7 @@ type ParseResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly line?: number; readonly message: string };
 
-/** The language follows from the extension of the file name. Without a known extension, a text that begins with a bracket is JSON. */
+/** The language, by the extension of the file name. Without a known extension, a text that begins with a bracket is JSON. */
 export function languageOf(name: string, text: string): Language {
   if (/\.json$/i.test(name)) return "JSON";
   if (/\.ya?ml$/i.test(name)) return "YAML";
@@ -118,8 +118,8 @@ function parseYaml(text: string): ParseResult {
 }
 
 /**
- * The fast parser silently uses the last of two equal keys. At the top level that would drop a whole section, for example
- * after two files were concatenated. Repeated keys at deeper levels are not reported.
+ * Finds a repeated key at the top level. The fast parser silently uses the last of two equal keys, which would drop a whole
+ * section, for example after two files were concatenated. Repeated keys at deeper levels are not reported.
  */
 function findRepeatedKey(text: string): { key: string; line: number } | undefined {
   const seen = new Set<string>();
@@ -132,8 +132,8 @@ function findRepeatedKey(text: string): { key: string; line: number } | undefine
 }
 
 /**
- * For each path the line of its value, or of its nearest ancestor. Undefined when it cannot be found. The text is read once
- * for all of them.
+ * Finds for each path the line of its value, or of its nearest ancestor; undefined when it cannot be found. Reads the text
+ * once for all paths.
  */
 export function linesOf(
   text: string,
@@ -143,11 +143,11 @@ export function linesOf(
   return language === "JSON" ? findJsonLines(text, paths) : findYamlLines(text, paths);
 }
 
-// Reads one network file. Each fault is one line of text: `file:line: field: message`.
+// The rest of this file reads a network file from disk.
 
 export const MAX_FILE_BYTES = 256 * 1024 * 1024;
 
-/** The message has the file name without its folder, because it is visible to users of the API. */
+/** Reads a network file. Messages have the file name without its folder, because they are visible to users of the API. */
 export async function readNetwork(path: string): Promise<ParsedNetwork> {
   const file = basename(path);
   const content = await readBytes(path);
@@ -158,10 +158,10 @@ type BytesResult =
   | { readonly ok: true; readonly bytes: Uint8Array }
   | { readonly ok: false; readonly message: string };
 
-/** The content of a regular file of limited size, or why it cannot be read. */
+/** Reads a regular file of limited size, or returns the reason why it cannot be read. */
 export async function readBytes(path: string): Promise<BytesResult> {
   try {
-    // Checked before opening: opening a pipe would wait for its writer.
+    // The type is checked before opening, because opening a named pipe would wait for its writer.
     if (!(await stat(path)).isFile()) return { ok: false, message: "is not a regular file" };
     await using handle = await open(path);
     const { size } = await handle.stat();

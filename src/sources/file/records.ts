@@ -1,9 +1,9 @@
 /**
  * Converts the content of a network file to claims. Records have the fields of the API, but fewer are required.
  *
- * Fields that the service adds itself (first seen, revision, …) are accepted and ignored, so that a saved API response is
- * a valid file; the list of these fields follows from the schemas. Any other unknown field is a fault. One fault rejects
- * the whole file, because half a network looks like an outage; all faults are listed, so that they are corrected at once.
+ * Fields that the service adds itself (such as `revision`) are accepted and ignored, so that a saved API response is
+ * a valid file; the list of these fields is derived from the schemas. Any other unknown field is a fault. One fault rejects
+ * the whole file, because half a network looks like an outage. All faults are listed, so that they can be corrected at once.
  */
 import { isRecord } from "../../lib/is-record.ts";
 import { suggestName } from "../../lib/schema-faults.ts";
@@ -22,7 +22,7 @@ import type { FieldPath } from "./text-location.ts";
 export interface RecordFault {
   readonly path: FieldPath;
   readonly message: string;
-  /** The first of two records with the same id. */
+  /** The path of the first of two records with the same id. */
   readonly firstPath?: FieldPath;
 }
 
@@ -32,13 +32,13 @@ export type Records =
       readonly ok: false;
       /** The faults, in the order of the kinds and of their lists. */
       readonly faults: readonly RecordFault[];
-      /** The number of all faults, also of those that are not listed. */
+      /** The number of all faults, including those that are not listed. */
       readonly faultCount: number;
     };
 
-/** Number of faults that are listed; the rest is counted. */
+/** Maximum number of listed faults. Further ones are only counted. */
 const MAX_FAULTS = 1000;
-/** A small YAML file with aliases can expand to very many records. */
+/** Maximum number of records, because a small YAML file with aliases can expand to very many. */
 const MAX_RECORDS = 5_000_000;
 
 const fieldsOf = (kind: Kind) => {
@@ -155,7 +155,7 @@ class RecordReader {
       this.#fail([...path, "ports"], "must be a list");
       return;
     }
-    // The ports of a device with a fault are checked too, as those of a device that nothing else names.
+    // The ports of a faulty device are checked too, under a device id that no other record uses.
     const element = isValid ? record.id : `${formatPath(path)}.id`;
     for (const [index, port] of ports.entries()) {
       const at = [...path, "ports", index];
@@ -180,7 +180,7 @@ class RecordReader {
     else this.#add("hosts", { ...record, locations: [record.location] }, path, asLocation);
   }
 
-  /** Whether it is valid. `asWritten` leads from the path of a fault in the record to that in the file. */
+  /** Adds a record. Returns whether it is valid. `asWritten` converts the path of a fault in the record to that in the file. */
   #add<K extends Kind>(
     kind: K,
     record: RawRecord,
@@ -222,17 +222,17 @@ class RecordReader {
 
 function withoutServiceFields(kind: Kind, record: RawRecord): RawRecord {
   const { serviceFields } = FIELDS_BY_KIND[kind];
-  // The field is not assigned: the field __proto__ would set the prototype, and be lost.
+  // `Object.fromEntries` is used, because assigning a field named __proto__ would set the prototype and lose the field.
   return Object.fromEntries(Object.entries(record).filter(([field]) => !serviceFields.has(field)));
 }
 
 const isSameDevice = (a: unknown, b: unknown): boolean => deviceKey(String(a)) === deviceKey(String(b));
 
-/** The message names the field that the file has: `location` for `locations[0]`. */
+/** Converts the path of a fault to the field in the file: `location` for `locations[0]`. */
 const asLocation = (steps: FieldPath): FieldPath =>
   steps[0] === "locations" ? ["location", ...steps.slice(2)] : steps;
 
-/** Where the fault is in the record, and what it is in the words of a file. */
+/** Converts a fault to its path in the record and a message in terms of the file. */
 function describeFault(kind: Kind, fault: { field: string; message: string }) {
   const steps = fault.field
     .split("/")
@@ -244,15 +244,15 @@ function describeFault(kind: Kind, fault: { field: string; message: string }) {
   if (known.length > 0 && steps.length > 0 && typeof steps.at(-1) === "string" && !known.includes(name)) {
     return { steps, message: `is not a field of this record; ${suggestName(name, known)}` };
   }
-  // A record in a list is named by the list: `aliases[1]` must follow the rule of `aliases`.
+  // An item of a list has the rule of the list: `aliases[1]` must follow the rule of `aliases`.
   const rule = FIELD_RULES[typeof steps.at(-1) === "number" ? String(steps.at(-2)) : name];
   if (rule !== undefined && !fault.message.startsWith("is ")) return { steps, message: rule };
-  // A frequent mistake in YAML, where 10 and true are not strings.
+  // This mistake is frequent in YAML, where 10 and true are not strings.
   if (fault.message === "must be string") return { steps, message: "must be a string: put it in quotes" };
   return { steps, message: fault.message };
 }
 
-/** `devices[2].annotations.name` */
+/** Formats a path, such as `devices[2].annotations.name`. */
 export const formatPath = (path: FieldPath): string =>
   path
     .map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`))

@@ -1,11 +1,12 @@
 /**
- * Lines in a JSON text, found with jsonc-parser. `JSON.parse` reads the files, because it is much faster, but it reports
- * no line. So the text is scanned again, only once it has a fault. Strict JSON: no comments, no trailing commas.
+ * Finds the lines of faults and values in a JSON or YAML text, with slower parsers that report positions: jsonc-parser for
+ * JSON (strict: no comments, no trailing commas) and `yaml` for YAML. The fast parsers, which read the files first, report no
+ * lines, so a text is scanned again only if it has a fault.
  */
 import { type JSONVisitor, type ParseOptions, printParseErrorCode, visit } from "jsonc-parser";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 
-/** Keys and indexes from the root to a value. */
+/** The keys and indexes from the root to a value. */
 export type FieldPath = readonly (string | number)[];
 
 interface JsonFault {
@@ -14,22 +15,22 @@ interface JsonFault {
 }
 
 const STRICT_JSON: ParseOptions = { disallowComments: true, allowTrailingComma: false };
-/** Deeper than any valid record. The parser is recursive, so hostile nesting would exhaust the stack. */
+/** Maximum depth, deeper than any valid record. The parser is recursive, so hostile nesting would exhaust the stack. */
 const MAX_DEPTH = 64;
 const MAX_QUOTED_LENGTH = 40;
-/** Thrown by a visitor: `visit` cannot be stopped in another way. */
+/** The error that a visitor throws, because `visit` cannot be stopped in another way. */
 const STOP = new Error("stop");
 
 function visitUntilStopped(text: string, visitor: JSONVisitor): void {
   try {
     visit(text, visitor, STRICT_JSON);
   } catch (error) {
-    // A RangeError is the stack limit.
+    // A RangeError means that the stack limit was reached.
     if (error !== STOP && !(error instanceof RangeError)) throw error;
   }
 }
 
-/** The first fault in the text, or undefined when it is JSON. */
+/** Finds the first fault in the text; undefined when it is JSON. */
 export function findJsonFault(text: string): JsonFault | undefined {
   let fault: JsonFault | undefined;
   let lastKey = "";
@@ -89,7 +90,7 @@ function describeError(
   }
 }
 
-/** A value on one of the paths that are looked for. */
+/** A value on one of the searched paths. */
 interface Sought {
   readonly children: Map<string | number, Sought>;
   line: number | undefined;
@@ -103,8 +104,8 @@ function forget(sought: Sought): void {
 }
 
 /**
- * For each path the line of its value, or of the nearest ancestor when there is no such value. Of a repeated key the last
- * one counts, as in `JSON.parse`.
+ * Finds for each path the line of its value, or of the nearest ancestor when there is no such value. Of a repeated key the
+ * last one is used, as in `JSON.parse`.
  */
 export function findJsonLines(text: string, paths: readonly FieldPath[]): number[] {
   const root = createSought();
@@ -121,7 +122,7 @@ export function findJsonLines(text: string, paths: readonly FieldPath[]): number
     for (const step of path) at = at?.children.get(step);
     return at;
   };
-  // Callbacks are called only within containers on a path: `enter` returns false for the others, which skips them.
+  // Callbacks are called only within containers on a path, because `enter` returns false for the others, which skips them.
   const enter = (
     _offset: number,
     _length: number,
@@ -171,9 +172,9 @@ export function lineAt(text: string, offset: number): number {
   return line;
 }
 
-// Lines in a YAML text. The parser with positions reads about 1 MB a second and needs 200 times the memory of its text, so
-// a larger text is narrowed first: its top-level lists are split into items, groups of items are read by the fast parser,
-// and only the group with the fault, or the item with the value, is read by the slow one.
+// The YAML parser with positions reads about 1 MB a second and needs 200 times the memory of its text. So a larger text is
+// narrowed first: its top-level lists are split into items, the fast parser reads groups of items, and the slow parser reads
+// only the group with the fault, or the item with the value.
 
 interface YamlFault {
   readonly line: number;
@@ -183,13 +184,13 @@ interface YamlFault {
 const MAX_SEARCHED_LENGTH = 512 * 1024;
 const GROUP_LENGTH = 128 * 1024;
 
-/** A part of the text that is a document of its own. `linesBefore` leads from its lines to those of the text. */
+/** A part of the text that is a document of its own. `linesBefore` is the offset of its line numbers in the text. */
 interface Excerpt {
   readonly text: string;
   readonly linesBefore: number;
 }
 
-/** The first fault; undefined when it cannot be found. */
+/** Finds the first fault; undefined when it cannot be found. */
 export function findYamlFault(text: string): YamlFault | undefined {
   if (text.length <= MAX_SEARCHED_LENGTH) return faultIn({ text, linesBefore: 0 });
   for (const { key, starts, end } of topLevelLists(text)) {
@@ -204,7 +205,7 @@ export function findYamlFault(text: string): YamlFault | undefined {
   return undefined;
 }
 
-/** For each path the line of its value, or of the nearest ancestor. Undefined when it cannot be found. */
+/** Finds for each path the line of its value, or of the nearest ancestor; undefined when it cannot be found. */
 export function findYamlLines(text: string, paths: readonly FieldPath[]): (number | undefined)[] {
   if (text.length <= MAX_SEARCHED_LENGTH) {
     const parsed = parseWithPositions(text);
@@ -225,12 +226,12 @@ export function findYamlLines(text: string, paths: readonly FieldPath[]): (numbe
   return found.map((item) => {
     const parsed = item && parseWithPositions(excerptText(text, item.key, item.start, item.end));
     const line = parsed && lineIn(parsed, [item.key, 0, ...item.rest]);
-    // The key of the excerpt is one line more.
+    // The key of the excerpt adds one line.
     return line === undefined ? undefined : line + (linesBefore.get(item?.start ?? 0) ?? 0) - 1;
   });
 }
 
-/** The number of lines before each offset. The text is read once. */
+/** Counts the lines before each offset. Reads the text once. */
 function countLines(text: string, offsets: readonly number[]): Map<number, number> {
   const counts = new Map<number, number>();
   let lines = 0;
@@ -249,7 +250,7 @@ interface TopLevelList {
   readonly end: number;
 }
 
-/** The block lists of the top level. Flow lists (`hosts: [...]`) are not among them. */
+/** Finds the block lists of the top level. Flow lists (`hosts: [...]`) are not included. */
 function* topLevelLists(text: string): Generator<TopLevelList> {
   const keys = [...text.matchAll(/^(\w+):[ \t]*(?:#.*)?$/gm)];
   for (const [i, match] of keys.entries()) {
@@ -265,7 +266,7 @@ function* topLevelLists(text: string): Generator<TopLevelList> {
   }
 }
 
-/** The key stands in a line of its own before the items. */
+/** The text of an excerpt: the key in a line of its own, then the items. */
 const excerptText = (text: string, key: string, start: number, end: number): string =>
   `${key}:\n${text.slice(start, end)}`;
 
@@ -289,7 +290,7 @@ function parseWithPositions(text: string) {
   try {
     return { document: parseDocument(text, { lineCounter, prettyErrors: false }), lineCounter };
   } catch {
-    // Thrown for hostile nesting only. Then the fault is reported without a line.
+    // The parser throws for hostile nesting only. Then the fault is reported without a line.
     return undefined;
   }
 }

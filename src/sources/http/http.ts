@@ -1,9 +1,9 @@
 /**
  * The `http` source: polls a network document, in the format of the `file` source, from an HTTP server. Requests are
- * conditional: while the document is the same, nothing is transferred or parsed.
+ * conditional, so an unchanged document is neither transferred nor parsed.
  *
- * A server that does not respond, and a document with a fault, change nothing: the last valid document stays claimed and
- * the fault is reported. The validators are those of the last valid document, so that a refused one is read again.
+ * If the server does not respond or the document has a fault, the last valid document stays claimed and the fault is
+ * reported. The validators are those of the last valid document, so that a refused one is read again.
  */
 import Type from "typebox";
 import { type Language, parseNetwork } from "../file/network-file.ts";
@@ -29,7 +29,7 @@ export function createHttpSource(
   const upstream = new Upstream(options, { clock });
   const document = `${upstream.url.host}${upstream.url.pathname}`;
   const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
-  // Named apart from the metrics of the service's own HTTP requests, which begin with `gazetteer_http_` too.
+  // The prefix avoids names of the service's own HTTP metrics, which begin with `gazetteer_http_` too.
   const counts = {
     document_polls_total: 0,
     document_not_modified_total: 0,
@@ -58,7 +58,7 @@ export function createHttpSource(
         const content = parseNetwork(document, response.body, languageOfType(headers.get("content-type")));
         if (!content.ok) {
           counts.document_refused_total++;
-          // The server responds: whoever corrects the document need not wait longer than the interval.
+          // The poll counts as successful, so that a corrected document is read after one interval, without backoff.
           sink.markStale(content.message);
           return { ok: true };
         }
@@ -70,7 +70,7 @@ export function createHttpSource(
   };
 }
 
-/** Undefined where the type does not say it, such as `text/plain`. */
+/** The language of a content type; undefined where the type does not define it, such as `text/plain`. */
 function languageOfType(contentType: string | null): Language | undefined {
   const [type = ""] = (contentType ?? "").toLowerCase().split(";", 1);
   if (/[/+]json$/.test(type.trim())) return "JSON";

@@ -1,8 +1,8 @@
 /**
- * Claims as batches of bytes. Those that arrived become claims again: as iterables that parse one batch at a time and then drop it, so that a large
- * set is never in memory as objects; or as lists.
+ * Encodes claims as batches of bytes, and decodes them. Decoding gives lists, or iterables that parse one batch at a time and
+ * then drop it, so that a large set is never in memory as objects.
  *
- * They are not validated here: the thread has done that, and the sink of the service does it again.
+ * Claims are not validated here, because the thread has validated them, and the sink of the service validates them again.
  */
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import type { ClaimChange, Claims, ClaimTypes } from "../../model/claim.ts";
@@ -12,7 +12,7 @@ import type { BatchReport } from "./protocol.ts";
 const RECORDS_PER_SLICE = 100;
 const decoder = new TextDecoder();
 
-/** Empties `batches`, so that each is dropped once it is parsed. Each kind can be iterated once. */
+/** Decodes claims. Empties `batches`, so that each is dropped once it is parsed. Each kind can be iterated once. */
 export function takeClaims(batches: BatchReport[]): Claims {
   const byKind = Map.groupBy(batches.splice(0), ({ kind }) => kind);
   const parse = <K extends Kind>(kind: K) => parseBatches<K>(byKind.get(kind) ?? []);
@@ -32,13 +32,13 @@ function* parseBatches<K extends Kind>(batches: BatchReport[]): Generator<ClaimT
   }
 }
 
-/** All claims in memory, to be iterated any number of times. */
+/** Decodes claims to lists, which can be iterated any number of times. */
 export function readClaims(batches: BatchReport[]): Claims {
   const { devices = [], ports = [], links = [], hosts = [] } = takeClaims(batches);
   return { devices: [...devices], ports: [...ports], links: [...links], hosts: [...hosts] };
 }
 
-/** Sends claims in batches. Other work runs between two of them. */
+/** Sends claims in batches. Yields to the event loop between two slices of records. */
 export async function sendClaims(claims: Claims, send: (batch: BatchReport) => void): Promise<void> {
   const writer = new BatchWriter(send);
   for (const kind of KINDS) {
@@ -50,7 +50,7 @@ export async function sendClaims(claims: Claims, send: (batch: BatchReport) => v
   writer.flush();
 }
 
-/** Other work runs between two batches. */
+/** Decodes changes. Yields to the event loop between two batches. */
 export async function changesIn(batches: readonly BatchReport[]): Promise<ClaimChange[]> {
   const changes: ClaimChange[] = [];
   for (const [index, { op, kind, json }] of batches.entries()) {
@@ -62,8 +62,8 @@ export async function changesIn(batches: readonly BatchReport[]): Promise<ClaimC
   return changes;
 }
 
-// Collects claims and ids as JSON texts, and sends them as batches of bytes. The receiver parses one batch in one go, so a
-// batch is limited by records and by length.
+// `BatchWriter` collects claims and ids as JSON texts, and sends them as batches of bytes. The receiver parses each batch in
+// one step, so a batch is limited in records and in length.
 
 const MAX_RECORDS = 100;
 const MAX_CHARS = 64 * 1024;
@@ -81,7 +81,7 @@ export class BatchWriter {
     this.#send = send;
   }
 
-  /** The changes since the last `flush` or `discard`. */
+  /** Number of changes since the last `flush` or `discard`. */
   get count(): number {
     return this.#count;
   }
@@ -98,7 +98,7 @@ export class BatchWriter {
     if (this.#texts.length >= MAX_RECORDS || this.#chars >= MAX_CHARS) this.#sendBatch();
   }
 
-  /** Sends what is left. */
+  /** Sends the remaining texts. */
   flush(): void {
     this.#sendBatch();
     this.#count = 0;

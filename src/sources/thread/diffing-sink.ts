@@ -1,13 +1,12 @@
 /**
- * The sink of a source that runs in a thread. It validates each claim and compares a digest of its canonical form with
- * that of the last one, and only differences cross to the service: a poll in which nothing changed is an empty change.
+ * The sink of a source that runs in a thread. It validates each claim and compares a digest of its canonical form with that of
+ * the last one. It sends only differences to the service, so a poll in which nothing changed is an empty change.
  *
- * The first set of a run is sent as a whole, because the service may have claims from before. When reading a set or
- * committing it fails, the digests may be wrong, so the next set is sent as a whole as well. Digests have a random seed:
- * a peer cannot construct a changed record that has the digest of the former one.
+ * The first set of a run is sent as a whole, because the service may have claims from before. When reading or committing a set
+ * fails, the digests may be wrong, so the next set is sent as a whole as well. Digests have a random seed, so that a peer
+ * cannot construct a changed record with the same digest.
  *
- * Two claims are equal here when their fields are in the same order too. In any other order they cross, and the view finds
- * that they are equal.
+ * Claims whose fields are in another order count as different here. They are sent, and the view finds that they are equal.
  */
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import { type ClaimChange, type ClaimFault, type Claims, canonicalClaim } from "../../model/claim.ts";
@@ -19,22 +18,22 @@ import type { BatchReport, CommitMode } from "./protocol.ts";
 /** The connection to the service. */
 export interface Outlet {
   sendBatch(batch: BatchReport): void;
-  /** The batches since the last commit are not to be committed. */
+  /** Discards the batches since the last commit. */
   discard(): void;
   /** Resolves when the service has committed the batches since the last commit. */
   commit(mode: CommitMode): Promise<void>;
   reject(records: readonly RejectedRecord[]): void;
   markStale(reason: string): void;
-  /** Absent where the service has none. */
+  /** Reads the last claims of the source; absent where the service does not store them. */
   lastClaims?(): Promise<Claims>;
   setUpstreamLogs(ids: readonly string[]): void;
-  /** A set of this many records is committed, and the source can release it. */
+  /** Called when a set of this many records is committed, and the source can release its memory. */
   onSetCommitted(records: number): void;
 }
 
-/** Number of changes in one commit of the service. */
+/** Maximum number of changes in one commit of the service. */
 const CHANGES_PER_COMMIT = 1000;
-/** Number of records between two pauses, in which the thread notices a stop. */
+/** Number of records between two pauses, at which the thread checks for a stop. */
 const RECORDS_PER_SLICE = 2000;
 const REJECTED_PER_MESSAGE = 100;
 
@@ -49,7 +48,7 @@ export class DiffingSink implements Sink {
   readonly #faults = new ReportedFaults();
   #rejected: RejectedRecord[] = [];
   #tables = createTables();
-  /** Whether the tables have the digests of exactly what the service has. */
+  /** Whether the tables have the digests of exactly the claims that the service has. */
   #isComplete = false;
   #lastCall: Promise<void> = Promise.resolve();
 
@@ -81,7 +80,7 @@ export class DiffingSink implements Sink {
     this.#outlet.setUpstreamLogs(ids);
   }
 
-  /** Calls of a source never interleave, also when it does not await them. */
+  /** Runs calls one after the other, even if the source does not await them. */
   #inOrder(call: () => Promise<void>): Promise<void> {
     const done = this.#lastCall.then(() => this.#orDiscard(call));
     this.#lastCall = done.catch(() => {});
@@ -107,7 +106,7 @@ export class DiffingSink implements Sink {
     let records = 0;
     for (const _ of this.#writeDifferences(all)) {
       if (++records % RECORDS_PER_SLICE === 0) await this.#pause();
-      // The service needs a full set as a whole.
+      // A full set is committed as a whole.
       if (isFirst || this.#batches.count < CHANGES_PER_COMMIT) continue;
       await this.#commit("apply");
       committed++;
@@ -119,7 +118,7 @@ export class DiffingSink implements Sink {
     this.#outlet.onSetCommitted(records);
   }
 
-  /** Yields after each record. Additions come before removals, as where the service commits a full set. */
+  /** Writes the differences, and yields after each record. Additions come before removals, as in a commit of a full set. */
   *#writeDifferences(all: Claims): Generator<void> {
     for (const kind of KINDS) {
       const table = this.#tables[kind];
@@ -164,7 +163,7 @@ export class DiffingSink implements Sink {
     const { kind } = change;
     if (change.op === "remove") {
       const key = idKey(kind, change.id);
-      // Before the first set of the run, the service may have claims that are not in the table.
+      // While the tables are incomplete, the service may have claims that are not in them.
       if (this.#tables[kind].delete(key) || !this.#isComplete) {
         this.#batches.add("remove", kind, JSON.stringify(key));
       }
@@ -176,7 +175,7 @@ export class DiffingSink implements Sink {
     if (result === "different") this.#batches.add("set", kind, checked.json);
   }
 
-  /** The canonical form as JSON. Undefined when the record is not valid, which is reported. */
+  /** Returns the canonical form as JSON; undefined when the record is not valid, which is reported. */
   #check(kind: Kind, record: unknown): { readonly id: string; readonly json: string } | undefined {
     const result = canonicalClaim(kind, record);
     if (result.ok) return { id: result.id, json: JSON.stringify(result.claim) };
@@ -184,7 +183,7 @@ export class DiffingSink implements Sink {
     return undefined;
   }
 
-  /** `content` distinguishes records that have the same fault. */
+  /** Reports a rejected record once. `content` distinguishes records that have the same fault. */
   #reject(record: RejectedRecord, content: string): void {
     const { kind, fault } = record;
     if (!this.#faults.isNew(this.#digest(`${kind} ${fault.field} ${fault.message} ${content}`))) return;
@@ -220,19 +219,19 @@ const createTables = (): Tables => ({
   hosts: new DigestTable(),
 });
 
-/**
- * Remembers a digest of the last claim of each entity, in place of the claim: an entity costs its id and twelve bytes. A
- * pass over a full set finds which claims differ, and at its end which entities were not in the set.
- */
 const INITIAL_ENTRIES = 256;
 
 type DigestResult = "same" | "different" | "repeated";
 
+/**
+ * Stores a digest of the last claim of each entity instead of the claim, so that an entity costs its id and twelve bytes. A
+ * pass over a full set finds the claims that differ, and at its end the entities that were not in the set.
+ */
 class DigestTable {
   readonly #slots = new Map<string, number>();
   readonly #free: number[] = [];
   #digests = new BigUint64Array(INITIAL_ENTRIES);
-  /** The pass in which an entry was seen last. */
+  /** The pass in which each entry was last seen. */
   #passes = new Uint32Array(INITIAL_ENTRIES);
   #pass = 0;
 
@@ -244,14 +243,14 @@ class DigestTable {
     this.#pass++;
   }
 
-  /** Stores the digest. `repeated` when the entity was in this pass already; then the first digest stays. */
+  /** Stores the digest. Returns `repeated` when the entity was in this pass already; then the first digest stays. */
   see(key: string, digest: bigint): DigestResult {
     const slot = this.#slots.get(key);
     if (slot !== undefined && this.#passes[slot] === this.#pass) return "repeated";
     return this.set(key, digest);
   }
 
-  /** Stores the digest of an entity that changes apart from a pass. */
+  /** Stores the digest of an entity, also outside of a pass. */
   set(key: string, digest: bigint): "same" | "different" {
     let slot = this.#slots.get(key);
     const isSame = slot !== undefined && this.#digests[slot] === digest;
@@ -261,7 +260,7 @@ class DigestTable {
     return isSame ? "same" : "different";
   }
 
-  /** Whether there was such an entry. */
+  /** Deletes an entry. Returns whether it existed. */
   delete(key: string): boolean {
     const slot = this.#slots.get(key);
     if (slot === undefined) return false;
@@ -302,10 +301,11 @@ class DigestTable {
   }
 }
 
-// Which rejected records were reported already. A source that polls meets the same bad record in every poll; it is
-// reported once, and again when it returns after a poll without it. Equal faults are counted: one more of them is new.
+// `ReportedFaults` remembers which rejected records were reported. A polling source reads the same invalid record in every
+// poll. It is reported once, and again if it returns after a poll without it. Equal faults are counted, so an additional one
+// is reported.
 
-/** A peer that sends ever more bad records must not fill the memory. Those above are reported in each poll. */
+/** Maximum number of remembered faults, which limits the memory. Those above it are reported in each poll. */
 const MAX_REMEMBERED = 100_000;
 
 class ReportedFaults {
@@ -319,7 +319,7 @@ class ReportedFaults {
     return count > (this.#before.get(digest) ?? 0);
   }
 
-  /** A poll is complete. */
+  /** Call this when a poll is complete. */
   endPass(): void {
     this.#before = this.#now;
     this.#now = new Map();

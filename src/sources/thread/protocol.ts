@@ -1,13 +1,13 @@
 /**
- * The messages between the service and the thread of a source (`threaded-source.ts`, `source-worker.ts`). Claims cross as bytes,
- * which are transferred and not copied, in batches that the service parses one at a time.
+ * The messages between the service and the thread of a source (`threaded-source.ts`, `source-worker.ts`). Claims are sent as
+ * bytes, which are transferred and not copied, in batches that the service parses one at a time.
  */
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Level, LogFields } from "../../lib/logger.ts";
 import type { Kind } from "../../model/ids.ts";
 import { type RejectedRecord, SourceError } from "../source.ts";
 
-/** The first message, sent once: the entry of the configuration, what the context has, and whether the service has last claims. */
+/** The first message, sent once: the entry of the configuration, values of the context, and whether last claims are stored. */
 export interface RunRequest {
   readonly op: "run";
   readonly entry: Readonly<Record<string, unknown>>;
@@ -19,9 +19,9 @@ export interface RunRequest {
 /** A message from the service to the thread. */
 export type ThreadRequest =
   | RunRequest
-  /** A part of the last claims. */
+  /** A batch of the last claims. */
   | BatchReport
-  /** The batches before it are all last claims. */
+  /** The end of the last claims: all batches have been sent. */
   | { readonly op: "lastClaims"; readonly error?: ThreadError }
   | { readonly op: "abort" }
   /** The outcome of the last `commit`. */
@@ -38,9 +38,9 @@ export interface BatchReport {
 export type ThreadReport =
   | BatchReport
   | { readonly op: "lastClaims" }
-  /** The batches since the last `commit` are not to be committed. */
+  /** Discards the batches since the last `commit`. */
   | { readonly op: "discard" }
-  /** The batches since the last `commit` are complete. The thread sends no others until `committed`. */
+  /** Commits the batches since the last `commit`. The thread sends no others until `committed`. */
   | { readonly op: "commit"; readonly mode: CommitMode }
   | { readonly op: "reject"; readonly records: readonly RejectedRecord[] }
   | { readonly op: "stale"; readonly reason: string }
@@ -52,14 +52,14 @@ export type ThreadReport =
       readonly fields?: LogFields;
     }
   | { readonly op: "metrics"; readonly values: Metrics }
-  /** The last one: `run` of the source has returned or thrown. */
+  /** The last message: `run` of the source has returned or thrown. */
   | { readonly op: "ended"; readonly error?: ThreadError };
 
-/** `replace` for a full set, `apply` for changes. */
+/** The mode of a commit: `replace` for a full set, `apply` for changes. */
 export type CommitMode = "replace" | "apply";
 export type Metrics = Readonly<Record<string, number>>;
 
-/** An error object cannot cross as it is: its class would be lost. */
+/** An error as it is sent between threads. An error object would lose its class. */
 export interface ThreadError {
   readonly message: string;
   /** The stack of an error that is not a `SourceError`, which is a bug. */

@@ -1,6 +1,6 @@
 /**
- * The thread of one source: creates the source from its entry of the configuration and runs it once. What it reports goes
- * to the service as messages (`protocol.ts`); the source does not know that it runs in a thread.
+ * The thread of one source: creates the source from its entry of the configuration and runs it once. Its reports are sent to
+ * the service as messages (`protocol.ts`). The source itself is the same as without a thread.
  */
 
 import { readlinkSync } from "node:fs";
@@ -28,9 +28,9 @@ import {
 declare const self: Worker;
 
 const METRICS_INTERVAL_MS = 1000;
-/** Steps of `nice`: the thread gets about a third of the share of one that serves requests. */
+/** Steps of `nice`. With these, the thread gets about a third of the CPU share of a thread that serves requests. */
 const NICE_STEPS = 5;
-/** Number of records of a set after which the thread returns memory. */
+/** Minimum size of a set, in records, after which the thread releases memory. */
 const MANY_RECORDS = 10_000;
 const RELEASE_DELAY_MS = 500;
 
@@ -73,7 +73,7 @@ async function run({ entry, logId, stateDir, hasLastClaims }: RunRequest): Promi
   try {
     const context = { clock: systemClock, log, logId: () => logId, stateDir };
     const created = createUnthreadedSource(entry, context);
-    // The service has checked the same entry.
+    // This does not happen, because the service has checked the same entry.
     if (!created.ok) throw new Error(`options are not valid: ${created.faults[0]?.message}`);
     source = created.source;
     const sink = new DiffingSink(
@@ -103,7 +103,7 @@ const outlet: Outlet = {
   markStale(reason) {
     sendMetrics();
     send({ op: "stale", reason });
-    // Finding the line of a fault in a large document takes much memory.
+    // Memory is released, because finding the line of a fault in a large document needs much.
     releaseMemory();
   },
   setUpstreamLogs: (ids) => send({ op: "upstream-logs", ids }),
@@ -113,8 +113,8 @@ const outlet: Outlet = {
 };
 
 /**
- * Collects garbage once the source has had time to let go of what it has read. An idle thread would keep that until it
- * reads again.
+ * Collects garbage after a delay, in which the source drops its references to the input. An idle thread would otherwise keep
+ * the memory until it reads again.
  */
 function releaseMemory(): void {
   clearTimeout(releaseTimer);
@@ -153,14 +153,14 @@ function send(report: ThreadReport, transfer: ArrayBuffer[] = []): void {
 }
 
 /**
- * Gives the calling thread less of a busy processor than the thread that serves requests: reading a network can wait for a
- * moment, a reader should not. Only Linux has priorities of threads; elsewhere nothing happens.
+ * Lowers the priority of the calling thread, because reading a network can wait for a moment and serving requests should not.
+ * Only Linux has priorities of threads; elsewhere nothing happens.
  */
 function lowerPriority(): void {
   try {
     const thread = Number(basename(readlinkSync("/proc/thread-self")));
     setPriority(thread, Math.min(constants.priority.PRIORITY_LOW, getPriority(thread) + NICE_STEPS));
   } catch {
-    // No such file, or not permitted: the thread runs at the priority of the process.
+    // There is no such file, or the change is not permitted. The thread runs at the priority of the process.
   }
 }

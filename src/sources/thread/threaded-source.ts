@@ -1,8 +1,9 @@
 /**
- * A source that runs in a thread, as the supervisor sees it. Reading, parsing, mapping and comparing then cost the event
- * loop nothing; only differences arrive, in batches. Each run has a thread of its own, which ends with the run.
+ * Wraps a source that runs in a thread as a `Source` for the supervisor. Reading, parsing, mapping and comparing then do not
+ * block the event loop of the service; only differences arrive, in batches. Each run has a thread of its own, which ends with
+ * the run.
  *
- * A thread that is lost (it crashed, or a message could not be read) is a `SourceError`: the supervisor starts another one.
+ * A lost thread (it crashed, or a message could not be read) causes a `SourceError`, and the supervisor starts another one.
  */
 import type { Clock } from "../../lib/clock.ts";
 import { type Sink, type Source, type SourceContext, SourceError } from "../source.ts";
@@ -18,7 +19,7 @@ import {
   type ThreadRequest,
 } from "./protocol.ts";
 
-/** A source that is stopped has this long to close what it has opened. Then its thread is terminated. */
+/** Time for a stopped source to close its connections and files. Then its thread is terminated. */
 const STOP_TIMEOUT_MS = 1500;
 
 interface ThreadOptions {
@@ -26,7 +27,7 @@ interface ThreadOptions {
   readonly worker?: URL;
 }
 
-/** `source` is the same source without a thread; `entry` is what it was created from. */
+/** Creates the wrapper. `source` is the same source without a thread; `entry` is the entry that it was created from. */
 export function createThreadedSource(
   source: Source,
   entry: Readonly<Record<string, unknown>>,
@@ -98,7 +99,7 @@ class SourceThread {
     }
   }
 
-  /** A thread in a long native call, such as parsing a large text, ends after it. It is not waited for. */
+  /** Terminates the thread. The wait is limited, because a thread in a long native call, such as a large parse, ends after it. */
   async #terminate(): Promise<void> {
     const closed = new AbortController();
     this.#worker.terminate();
@@ -142,7 +143,7 @@ class SourceThread {
     }
   }
 
-  /** Never rejects: the error goes to the source, whose call of the sink it is. */
+  /** Commits the batches. Never rejects, because an error is sent to the source that called the sink. */
   async #commit(mode: CommitMode): Promise<void> {
     const batches = this.#batches;
     this.#batches = [];
@@ -174,12 +175,12 @@ class SourceThread {
   }
 }
 
-/** The runtime reports an uncaught error as an excerpt of the code, a line `error: MESSAGE` and a stack. */
+/** The message of an uncaught error, which the runtime reports as an excerpt of the code, a line `error: MESSAGE` and a stack. */
 const lineOfError = (text: string): string =>
   /^(?:error|\w*Error): (.+)$/m.exec(text)?.[1] ?? text.trim().split("\n", 1)[0] ?? "";
 
-// The metrics of a source over all its runs. Each run has a new thread, whose counters begin at zero; a counter, which is
-// a name that ends in `_total`, goes on from where the last run ended.
+// `RunMetrics` has the metrics of a source over all its runs. Each run has a new thread, whose counters begin at zero. A
+// counter (a name that ends in `_total`) continues from its value at the end of the last run.
 
 const isCounter = (name: string): boolean => name.endsWith("_total");
 

@@ -1,9 +1,9 @@
 /**
- * One request and its response on a connection of its own. `node:http` and not `fetch`: it reads no faster than the
- * consumer, has bounds for headers, reports what was wrong, decompresses nothing by itself, follows no redirect, and uses
- * no proxy from the environment. A source reads devices of its own network, so a proxy for the web would be a mistake.
+ * One request and its response on a connection of its own. It uses `node:http` and not `fetch`, because `node:http` reads no
+ * faster than the consumer, limits headers, reports the cause of errors, does not decompress by itself, follows no redirects,
+ * and ignores proxies of the environment. A source reads devices of its own network, for which a web proxy would be wrong.
  *
- * An exchange ends in exactly one way: at the end of its body, or with the first failure (time-out, abort, connection),
+ * An exchange ends in exactly one way: at the end of its body, or with the first failure (timeout, abort, connection),
  * which destroys the connection.
  */
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
@@ -17,10 +17,10 @@ interface ExchangeRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Authorities as PEM text. */
+  /** The trusted authorities, as PEM text. */
   readonly ca: string | undefined;
   readonly timeoutMs: number;
-  /** Largest body, after decompression. */
+  /** Maximum size of the body, after decompression. */
   readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -31,8 +31,8 @@ export type ExchangeResult =
       readonly status: number;
       readonly headers: Headers;
       /**
-       * The body, once. The time-out is for the whole exchange, or for silence: then it starts again with each chunk.
-       * Throws `UpstreamError`. Leaving the loop closes the connection; so does `close`, for a body that is not read.
+       * Reads the body. Call at most once. The timeout is for the whole exchange, or for silence: then it restarts with each
+       * chunk. Throws `UpstreamError`. Leaving the loop closes the connection. Call `close` for a body that is not read.
        */
       read(timeoutFor: "exchange" | "silence"): AsyncGenerator<Uint8Array, void, void>;
       close(): void;
@@ -59,7 +59,7 @@ export async function exchange(request: ExchangeRequest, clock: Clock): Promise<
     signal?.removeEventListener("abort", onAbort);
     client.destroy();
   };
-  // Errors after the response are errors of its body as well. Without this listener they would end the process.
+  // Errors after the response also fail the reading of its body. Without this listener they would end the process.
   client.on("error", (error) => fail(failures.ofError(error)));
   const response = await new Promise<IncomingMessage | undefined>((resolve) => {
     client.once("response", resolve);
@@ -113,7 +113,7 @@ export async function exchange(request: ExchangeRequest, clock: Clock): Promise<
 function requestOptions({ method, headers, body, ca }: ExchangeRequest): RequestOptions & { ca?: string } {
   return {
     method,
-    // No connection is kept: a kept one may be closed by the peer at the moment it is used again.
+    // Connections are not reused, because the peer may close a kept one at the moment it is used again.
     agent: false,
     headers: {
       "accept-encoding": "gzip",
@@ -124,17 +124,17 @@ function requestOptions({ method, headers, body, ca }: ExchangeRequest): Request
   };
 }
 
-/** Undefined when the encoding is not one that was offered. A body of a few bytes may decode to any size, in pieces. */
+/** Decodes the body; undefined when the encoding was not offered. A small body may decode to any size, so it is streamed. */
 function decodedBody(response: IncomingMessage, method: string): Readable | undefined {
   const encoding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   const hasNoBody = method === "HEAD" || response.statusCode === 204 || response.statusCode === 304;
   if (encoding === "identity" || hasNoBody) return response;
   if (encoding !== "gzip" && encoding !== "x-gzip") return undefined;
-  // The callback is required; the errors are those of the stream that is read.
+  // The callback is required by `pipeline`. Errors are reported by the stream that is read.
   return pipeline(response, createGunzip(), () => {});
 }
 
-/** A header that `Headers` does not accept is left out. */
+/** Converts raw headers. A header that `Headers` does not accept is left out. */
 function toHeaders(raw: readonly string[]): Headers {
   const headers = new Headers();
   for (let i = 0; i + 1 < raw.length; i += 2) {
@@ -145,8 +145,8 @@ function toHeaders(raw: readonly string[]): Headers {
   return headers;
 }
 
-// A time-out that can start again: for a whole request, or for silence on a stream. One sleeper for any number of
-// restarts, because a stream restarts it at each chunk.
+// `ActivityTimer` is a timeout that can be restarted: for a whole request, or for silence on a stream. It uses one sleep for
+// any number of restarts, because a stream restarts it at each chunk.
 
 class ActivityTimer implements Disposable {
   readonly #clock: Clock;
@@ -167,7 +167,7 @@ class ActivityTimer implements Disposable {
     this.#dueMs = this.#clock.monotonic() + this.#timeoutMs;
   }
 
-  /** While the consumer is busy the peer is not silent: nobody reads what it sends. */
+  /** Pauses the timeout while the consumer is busy, because no data is read then. */
   pause(): void {
     this.#paused = true;
   }
@@ -186,8 +186,8 @@ class ActivityTimer implements Disposable {
   }
 }
 
-// Why a request to an upstream failed: a code for the source, and one line for the operator. The line has the host and
-// the path, never the query, a header or text of the peer: it is shown to the users of the service.
+// A failure of a request has a code for the source, and one line for the operator. The line contains the host and the path,
+// and never the query, a header or text of the peer, because users of the service see it.
 
 export type UpstreamFailureCode =
   | "unreachable"
@@ -205,11 +205,11 @@ export interface UpstreamFailure {
   /** The HTTP status, where there was a response. */
   readonly status?: number;
   readonly message: string;
-  /** The beginning of the body of a response that is not a success, at most 64 KiB. Untrusted. */
+  /** The first 64 KiB of the body of an unsuccessful response. Its content is not trusted. */
   readonly errorBody?: Uint8Array;
 }
 
-/** Thrown by the body of a stream, which cannot return a failure. */
+/** The error that the body of a stream throws, because it cannot return a failure. */
 export class UpstreamError extends Error {
   override readonly name = "UpstreamError";
   readonly failure: UpstreamFailure;
@@ -237,7 +237,7 @@ export class FailureFactory {
     return { ...this.create(code, reason), status };
   }
 
-  /** The failure of a connection or of its response. */
+  /** Creates the failure of a connection or of its response. */
   ofError(error: unknown): UpstreamFailure {
     const code = errorCode(error);
     if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
@@ -274,7 +274,7 @@ function describeStatus(status: number): [UpstreamFailureCode, string] {
   return ["status", `responds with status ${status}`];
 }
 
-/** System errors name their reason in `code`; several attempts to connect are one error with the attempts in it. */
+/** The `code` of a system error. Several attempts to connect are one error, which contains the errors of the attempts. */
 function errorCode(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error && typeof error.code === "string" && error.code !== "") return error.code;

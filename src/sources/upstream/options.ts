@@ -1,16 +1,16 @@
-/** The options of every source that reads over HTTP: where, with which credentials, and how much it may cost. */
+/** The options of every source that reads over HTTP: the URL, the credentials, and the limits. */
 import Type from "typebox";
 import { pathText } from "../../lib/schema-values.ts";
 import { secretOptions } from "../secret.ts";
 
-/** Credentials in a URL would be shown with it, so they have options of their own. */
+/** Whether a URL can be used. Credentials in it are refused, because they would be shown with it; they have other options. */
 export function isUpstreamUrl(text: string): boolean {
   if (!/^https?:\/\//i.test(text) || /[\s#]/.test(text)) return false;
   const url = URL.parse(text);
   return url !== null && url.username === "" && url.password === "" && url.hostname !== "";
 }
 
-/** Spread into the properties of a kind's schema. */
+/** The options, which are spread into the properties of a kind's schema. */
 export const upstreamOptions = {
   url: Type.Refine(
     Type.String({

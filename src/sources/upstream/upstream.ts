@@ -1,8 +1,8 @@
 /**
- * The HTTP client of all sources: one upstream with its credentials, TLS and bounds. It keeps no state: credentials and
- * authorities are read at each request, because their files are replaced while the service runs, and connections are not
- * kept. The peer may be any program that listens there, so size and time of each response are bounded, redirects are not
- * followed and cookies are ignored. See exchange.ts for the connection and for what can go wrong.
+ * The HTTP client of all sources: one upstream with its credentials, TLS and limits. It has no state: credentials and
+ * authorities are read at each request, because their files may be replaced while the service runs, and connections are not
+ * reused. The peer may be any program that listens there, so the size and time of each response are limited, redirects are not
+ * followed and cookies are ignored. See exchange.ts for the connection and its failures.
  */
 import { basename } from "node:path";
 import type { Fetch } from "../../client/client.ts";
@@ -24,40 +24,41 @@ export const DEFAULT_MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 export interface UpstreamRequest {
-  /** Default: `application/json`. */
+  /** The value of the header `Accept`; `application/json` by default. */
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: GET. */
+  /** The method; GET by default. */
   readonly method?: string;
   readonly body?: string;
-  /** The entity tag of an earlier response, for `If-None-Match`: 304 is a success then. */
+  /** The entity tag of an earlier response, for `If-None-Match`. */
   readonly etag?: string | undefined;
-  /** Instead of `maxResponseBytes`; a stream has no maximum unless it is given. */
+  /** Maximum size of the response instead of `maxResponseBytes`. A stream has no maximum by default. */
   readonly maxBytes?: number;
-  /** Instead of `timeoutSeconds`. */
+  /** Timeout instead of `timeoutSeconds`. */
   readonly timeoutMs?: number;
-  /** Every response is a result, whatever its status. */
+  /** Whether a response with any status is a result. */
   readonly anyStatus?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** `status` is 2xx or 304, unless `anyStatus` was given. */
+/** A whole response. `status` is 2xx or 304, unless `anyStatus` was given. */
 export type UpstreamResult =
   | { readonly ok: true; readonly status: number; readonly headers: Headers; readonly body: Uint8Array }
   | UpstreamFailure;
 
-/** The consumer must read `chunks` to the end, leave its loop, or call `close`. `chunks` throws `UpstreamError`. */
+/** A streamed response. The consumer must read `chunks` to the end, leave its loop, or call `close`. */
 export type UpstreamStream =
   | {
       readonly ok: true;
       readonly status: number;
       readonly headers: Headers;
+      /** The body. Iterating it throws `UpstreamError`. */
       readonly chunks: AsyncGenerator<Uint8Array, void, void>;
       close(): void;
     }
   | UpstreamFailure;
 
-/** With a token, the requests have Bearer instead of Basic authentication. */
+/** The options of an upstream. With a token, requests use Bearer instead of Basic authentication. */
 export type UpstreamAccess = UpstreamOptions & SecretValues<"token">;
 
 export class Upstream {
@@ -73,8 +74,8 @@ export class Upstream {
   }
 
   /**
-   * One whole response. A `path` is appended to the path of the configured URL and may have a query; an empty one is that
-   * URL itself. A `URL` must have the same origin.
+   * Reads one whole response. A `path` is appended to the path of the configured URL and may have a query; an empty one means
+   * that URL itself. A `URL` must have the same origin.
    */
   async get(path: string | URL, request: UpstreamRequest = {}): Promise<UpstreamResult> {
     const { maxResponseBytes = DEFAULT_MAX_RESPONSE_BYTES } = this.#options;
@@ -90,8 +91,8 @@ export class Upstream {
   }
 
   /**
-   * A response whose body is read while it arrives, no faster than the consumer reads. The time-out is for the headers and
-   * then for silence.
+   * Opens a response whose body is read while it arrives, no faster than the consumer reads. The timeout is for the headers
+   * and then for silence.
    */
   async stream(path: string | URL, request: UpstreamRequest = {}): Promise<UpstreamStream> {
     const response = await this.#open(path, request, request.maxBytes ?? Number.POSITIVE_INFINITY);
@@ -100,20 +101,20 @@ export class Upstream {
     return { ok: true, status, headers, chunks: response.read("silence"), close };
   }
 
-  /** For `createClient`: requests of the client of another Gazetteer, with the credentials and TLS of this upstream. */
+  /** The `fetch` for a client of another Gazetteer (`createClient`). It uses the credentials and TLS of this upstream. */
   readonly fetch: Fetch = async (url, { headers, signal }) => {
     const given: Record<string, string> = Object.fromEntries(new Headers(headers));
     const response = await this.stream(new URL(url), {
       ...(given.accept !== undefined && { accept: given.accept }),
       headers: given,
       anyStatus: true,
-      // The client has a time-out of its own, which suits the heartbeats of a stream.
+      // The client has its own timeout, which is longer than the interval of heartbeats, so this one must not be shorter.
       timeoutMs: Math.max(this.#timeoutMs, IDLE_TIMEOUT_MS),
       signal: signal ?? undefined,
     });
     if (!response.ok) throw new UpstreamError(response);
     const { status, headers: received } = response;
-    // It is decoded already, and `Response` accepts only these statuses.
+    // The body is decoded already. `Response` accepts only the statuses from 200 to 599.
     received.delete("content-encoding");
     if (status < 200 || status > 599) {
       response.close();
@@ -126,7 +127,7 @@ export class Upstream {
     return new Response(null, { status, headers: received });
   };
 
-  /** For `gazetteer check`: the fault of the files that the options name, in one line. Sends nothing. */
+  /** Finds, for `gazetteer check`, the fault of the files that the options name, in one line. Sends nothing. */
   async checkFiles(): Promise<string | undefined> {
     const read = [await this.#readAuthorization(), await this.#readAuthorities()];
     const fault = read.find(({ ok }) => !ok);
@@ -206,7 +207,7 @@ type TextResult =
   | { readonly ok: true; readonly value: string | undefined }
   | { readonly ok: false; readonly message: string };
 
-/** A token of RFC 6750; anything else could end the header. */
+/** The header of a token of RFC 6750. Other characters are refused, because they could end the header. */
 const bearerAuthorization = (token: string): TextResult =>
   /^[A-Za-z0-9._~+/-]+=*$/.test(token)
     ? { ok: true, value: `Bearer ${token}` }
@@ -220,7 +221,7 @@ async function concat(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
 }
 
-/** What can be read of it: a body that fails must not hide the status of its response. */
+/** Reads the beginning of a body. Ignores failures, because a body that fails must not hide the status of its response. */
 async function readBeginning(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
