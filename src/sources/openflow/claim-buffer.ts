@@ -1,18 +1,19 @@
 /**
  * The claims of this source, and the changes that the sink has not received yet.
  *
- * - A change after a quiet period is sent at once, removals before additions, so that clients learn about a failed link
- *   before anything else. Changes that follow closely are sent in batches: all of one turn of the event loop, or all
- *   that were queued while the sink was busy.
- * - A claim that changed twice in between is sent once, in its latest form, so the queue never exceeds the claims.
- * - A batch is bounded, and devices take turns in it: a device with thousands of changes does not delay those of another.
+ * - A change after a quiet period is sent at once. Changes that follow closely are sent in batches: all changes of one
+ *   turn of the event loop, or all changes that were queued while the sink was busy.
+ * - The removals of a small batch are sent before its other changes, so that clients receive a failed link first.
+ * - A claim that changed several times while it was queued is sent once, in its latest form, which bounds the queue.
+ * - The size of a batch is limited, and devices take turns in it, so that thousands of changes of one device do not delay
+ *   the changes of another.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
 import { hostId, type Kind, linkId, portId } from "../../model/ids.ts";
 import type { ClaimSink } from "../source.ts";
 
-/** A batch of this size means that many more changes follow. A pause after it collects them into fewer batches. */
+/** After a batch of this size many more changes are expected. A pause after it collects them into fewer batches. */
 const LARGE_BATCH = 32;
 const LARGE_BATCH_PAUSE_MS = 5;
 const MAX_BATCH = 2048;
@@ -76,7 +77,7 @@ export class ClaimBuffer {
     if (device !== undefined) this.#queue(device, id, { op: "remove", kind, id });
   }
 
-  /** Returns the device whose claim it was; undefined when there was none. */
+  /** Returns the device that the deleted claim belonged to; undefined when there was no such claim. */
   #delete(kind: Kind, id: string): string | undefined {
     switch (kind) {
       case "devices":
@@ -168,13 +169,13 @@ const ITEMS_PER_TURN = 64;
 const MAX_UNSORTED = 2048;
 
 /**
- * A queue in which owners take turns. Within one owner items are in the order in which they were added last: an item that is
- * added again replaces the earlier one and moves to the end. Turns matter only when not all items are taken at once, which
- * is rare, so the items are sorted by owner only from `MAX_UNSORTED` on.
+ * A queue in which owners take turns. The items of one owner keep the order in which they were added: an item that is added
+ * again replaces the earlier one and moves to the end. Turns matter only when not all items are taken at once, which is
+ * rare, so the items are grouped by owner only when more than `MAX_UNSORTED` are queued, or when some are left over.
  */
 export class FairQueue<Item> {
   readonly #items = new Map<string, Queued<Item>>();
-  /** The keys of each owner, when items are sorted. The owner that is next comes first. */
+  /** The keys of each owner, the owner with the next turn first. Undefined while the items are not grouped by owner. */
   #owners: Map<string, Set<string>> | undefined;
 
   get size(): number {

@@ -62,12 +62,13 @@ const ANNOUNCEMENTS: readonly Match[] = [
   { ethType: ETHER.ipv4, ipProto: UDP, udpSrc: 67, udpDst: 68 },
 ];
 
-/** After this time without a refresh a switch drops the flow, and forwards broadcast probes like any broadcast. */
+/** Seconds without a refresh after which a switch drops the flow and forwards broadcast probes like any broadcast. */
 export const BROADCAST_PROBE_SECONDS = 30;
 
 /**
- * Sent again with every round of probes. A switch without a session keeps forwarding by its last flows, perhaps for
- * hours. Once this flow has expired there, broadcast probes pass through it, which shows that it still forwards.
+ * The flow for broadcast probes, which is sent again with every round of probes. A switch without a session keeps forwarding
+ * by its last flows, perhaps for hours. Once this flow has expired on such a switch, broadcast probes pass through the
+ * switch, which shows that it still forwards.
  */
 export const broadcastProbeFlow: FlowMod = {
   ...addFlow(PROBE_TABLE, PRIORITY.probe, { ethType: ETHER.broadcastProbe }, [PORT.controller]),
@@ -110,13 +111,13 @@ const openFlow = (inPort: number) => addFlow(FORWARDING_TABLE, PRIORITY.open, { 
 const linkFlow = (inPort: number) => addFlow(PROBE_TABLE, PRIORITY.link, { inPort }, [], FORWARDING_TABLE);
 
 export interface PortRule {
-  /** Frames received on the port are forwarded. */
+  /** Whether frames that are received on the port are forwarded. */
   readonly open: boolean;
-  /** The port leads to another switch: announcements are not copied to the controller. */
+  /** Whether the port leads to another switch. If so, announcements are not copied to the controller. */
   readonly link: boolean;
 }
 
-/** The flow changes from the current rule of a port (undefined after a restart) to the new one. */
+/** Returns the flow changes that lead from the current rule of a port (undefined after a restart) to the new one. */
 export function ruleFlows(port: number, rule: PortRule, current: PortRule | undefined): FlowMod[] {
   const flows: FlowMod[] = [];
   const link = linkFlow(port);

@@ -1,10 +1,10 @@
 /**
  * The OpenFlow controller: accepts sessions and passes their events to the switch table, the link table, the host
- * tracker and the bridge. These do not know each other; the order in which they process an event is decided here.
- * `tick` drives all timeouts and intervals.
+ * tracker and the bridge. These do not call each other's event methods: this class decides the order in which they process
+ * an event. `tick` drives all timeouts and intervals.
  *
- * Everything that grows with the network or with what a session sends runs in steps on a scheduler that belongs to this
- * source. Its owners are the addresses of the peers, the tick and the bridge, so none of them waits for another's end.
+ * Work that grows with the network or with what a session sends runs in steps on a scheduler that belongs to this source.
+ * Its owners are the addresses of the peers, the tick and the bridge, so that none of them waits until another is done.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
@@ -51,12 +51,12 @@ const HELD_BYTES = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 const OWNER = "tick";
 const SWEEP_INTERVAL_MS = 1000;
 
-/** What the nodes of a cluster have in common. */
+/** The values that this source uses in a cluster. */
 interface OpenflowCluster {
   readonly probeKey: Uint8Array;
   /**
-   * The number of the takeover by which this node runs the source. Each switch is requested to make this node its master
-   * with it, so that a node which has lost the source and does not know it yet is refused by the switches.
+   * The number of the takeover with which this node began to run the source. This node requests the master role of each
+   * switch with this number, so that the switches refuse a node that still runs the source after another has taken it over.
    */
   readonly generation: bigint;
 }
@@ -111,7 +111,7 @@ export class OpenflowController
       heldPorts: new Quota({ perKey: settings.maxPortsPerAddress, total: settings.maxPorts }),
       heldBytes: new Quota(HELD_BYTES),
     };
-    // Where another controller programs the switches, it is their master.
+    // With `forwarding: none` another controller programs the switches, so that controller is their master.
     const masterGeneration = settings.forwarding === "bridge" ? cluster?.generation : undefined;
     this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget, masterGeneration);
     this.links = new LinkTable(this.claims, this, settings.probeIntervalMs);
@@ -156,7 +156,7 @@ export class OpenflowController
   *#tickSteps(now: number): Steps<void> {
     yield* this.links.tick(now);
     for (const sw of this.switches.all()) {
-      // Most switches have little to do at a tick. Then there are no steps to run.
+      // Both calls return undefined for most switches, because nothing is left to do after their first step.
       const switchSteps = this.switches.tickSwitch(sw, now);
       if (switchSteps) yield* switchSteps;
       const portSteps =
@@ -208,7 +208,7 @@ export class OpenflowController
   sessionClosed(session: Session, reason: string, byPeer: boolean): void {
     this.#sessions.delete(session);
     const { deviceId: device, remote } = session;
-    // Whatever else connects here is counted, not logged.
+    // A connection that has not identified itself as a switch is not logged, because anybody can open many of them.
     if (device !== "") this.#log.info("openflow session closed", { device, remote, reason });
     this.switches.sessionClosed(session, byPeer, this.#clock.monotonic());
   }
@@ -230,7 +230,7 @@ export class OpenflowController
   portConnected(sw: Switch, port: SwitchPort): void {
     port.isLinked = this.links.hasLink({ device: sw.id, port: port.number });
     this.#bridge?.portConnected(sw, port);
-    // Only an LLDP probe: most ports lead to a switch and need no broadcast probe.
+    // Broadcast probes follow later, and only if the LLDP probe finds no direct link.
     this.#prober.send(sw, port, true);
   }
 

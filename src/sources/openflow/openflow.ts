@@ -1,9 +1,9 @@
 /**
  * The `openflow` source: accepts OpenFlow sessions from switches and claims the network they form.
  *
- * After a start the claims from before (where the sink stores them) are restored for `graceMs`. A switch that reconnects
- * within that time continues; one that does not becomes unavailable, and its links and hosts are removed. Without stored
- * claims the view keeps the old ones for the same time, then they are replaced by those of the reconnected switches.
+ * After a start the claims of the last run, if the sink stores them, are restored for `graceMs`. A switch that reconnects
+ * within that time keeps its claims. One that does not becomes unavailable, and its links and hosts are removed. Without
+ * stored claims the view keeps the old ones for the same time, then the claims of the reconnected switches replace them.
  *
  * In a cluster only the node that runs the source listens. A takeover is like a restart.
  */
@@ -93,7 +93,7 @@ export class OpenflowSource implements Source {
     const abortRun = () => run.abort();
     signal.addEventListener("abort", abortRun, { once: true });
     try {
-      // Both mark the source as synced. Without stored claims nothing may be replaced before the grace period ends.
+      // Both calls mark the source as synced. Without stored claims nothing may be replaced before the grace period ends.
       if (previous) await controller.claims.sendAll(sink);
       else await sink.apply([]);
       await Promise.all([
@@ -103,7 +103,7 @@ export class OpenflowSource implements Source {
         this.#endGrace(controller, gracefulRestart, sink, previous === undefined, run.signal),
       ]).finally(abortRun);
     } finally {
-      // In a cluster, another node may claim meanwhile.
+      // In a cluster another node may run the source before the next run here, so these claims would be outdated.
       if (!cluster) this.#previousClaims = controller.claims;
       signal.removeEventListener("abort", abortRun);
       listener.stop();
@@ -117,7 +117,7 @@ export class OpenflowSource implements Source {
       (channel, descriptorsAreLow) => controller.accept(channel, descriptorsAreLow),
       this.#log,
     );
-    // A free port chosen by the system is used again after a restart, so that the switches find it.
+    // A free port that the system has chosen is used again in the next run, so that the switches can reconnect.
     this.#settings = { ...this.#settings, port: listener.port };
     this.#log.info(`openflow listening on ${bracketIpv6(listener.host)}:${listener.port}`, {
       source: this.name,
@@ -172,7 +172,7 @@ class GracefulRestart {
   constructor(controller: OpenflowController, previous: Claims, now: number, graceEndsAt: number) {
     this.#controller = controller;
     this.#devices = [...(previous.devices ?? [])].filter(({ id }) => id.startsWith("of:"));
-    // LLDP neighbours are not restored: they announce themselves again.
+    // LLDP neighbours are not restored, because they send LLDP again.
     const ports = [...(previous.ports ?? [])].filter(({ element }) => element.startsWith("of:"));
     controller.claims.load({ devices: this.#devices, ports });
     for (const { src, dst, type, verified } of previous.links ?? []) {
@@ -185,7 +185,7 @@ class GracefulRestart {
 
   endGrace(now: number): void {
     for (const claim of this.#devices) this.#controller.switches.restoreDisconnected(claim, now);
-    // The switch may be back without this port, or with the port down.
+    // The switch may have reconnected without this port, or with the port down.
     for (const ref of this.#hostPorts) {
       const port = this.#controller.switches.get(ref.device)?.ports.get(ref.port);
       if (!port?.up) this.#controller.hosts.removeHostsAt(ref, true);

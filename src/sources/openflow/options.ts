@@ -1,13 +1,13 @@
 /**
- * The options of the `openflow` source. The defaults suit a lab and a small campus. `forwarding` has none: whether the switches
- * are programmed to forward is for the operator to say.
+ * The options of the `openflow` source. The defaults suit a lab and a small campus. `forwarding` has no default: the operator
+ * decides whether the switches are programmed to forward.
  */
 import Type from "typebox";
 import type { GoneKey } from "../../lib/gone-keys.ts";
 import { pathText } from "../../lib/schema-values.ts";
 
 const HOST = String.raw`(?:[^\s:\[\]/]+|\[[0-9A-Fa-f:.]+\])`;
-/** 0 to 65535. */
+/** A pattern for the numbers from 0 to 65535. */
 const PORT = String.raw`(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])`;
 
 /** A datapath id: 16 hexadecimal digits, with or without the prefix of device ids. */
@@ -166,7 +166,7 @@ export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" |
     readonly maxPortsPerAddress: number;
     readonly maxHostsPerAddress: number;
     readonly maxHostsPerPort: number;
-    /** Announcements per second that are accepted from one port, one session and all sessions. */
+    /** Announcements per second that are accepted from one port; the next two limit one switch and the whole source. */
     readonly maxPacketInRate: number;
     readonly maxSessionPacketInRate: number;
     readonly maxSourcePacketInRate: number;
@@ -174,9 +174,9 @@ export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" |
     readonly maxChangeRate: number;
   };
 
-/** A switch of 24 ports and two uplinks. */
+/** The ports of a switch with 24 ports and two uplinks. */
 const PORTS_PER_DEVICE = 26;
-/** A source with few switches has room for these all the same: switches in `allow` are not limited by `maxDevices`. */
+/** Lower bounds of the limits that follow from `maxDevices`, because switches in `allow` are not limited by `maxDevices`. */
 const MIN_LIMITS = { sessions: 5000, sessionsPerAddress: 2500, ports: 262_144 };
 
 export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
@@ -212,7 +212,7 @@ export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
   };
 }
 
-/** `[HOST:]PORT`. IPv6 addresses are in brackets. The default host is the loopback address. */
+/** Parses `[HOST:]PORT`. IPv6 addresses are in brackets. The default host is the loopback address. */
 export function parseListenAddress(listen: string): { readonly host: string; readonly port: number } {
   const colon = listen.lastIndexOf(":");
   const host = colon < 0 ? "127.0.0.1" : listen.slice(0, colon).replace(/^\[(.*)\]$/, "$1");

@@ -1,17 +1,17 @@
 /**
- * Follows OpenDaylight's stream of changes as a signal: every event, and every end of the stream, means "list again".
- * The events are not applied: they have no ids and no order against a list, and a change of a link needs the ports of the
- * inventory anyway. So the stream costs no memory, whatever a peer sends.
+ * Uses OpenDaylight's stream of changes as a signal: every event, and every end of the stream, makes the source list again.
+ * The events are not applied, because they have no ids and no order relative to a list, and a change of a link needs the
+ * ports of the inventory anyway. So the stream needs no memory, whatever a peer sends.
  *
- * The source calls `ensureOpen` after each list that succeeded. A server that does not offer the stream gets no
- * further request for it until `reset`, after a failure: another version may be there then.
+ * The source calls `ensureOpen` after each list that succeeded. When the server does not offer the stream, it is not
+ * requested again until `reset`, which is called after a failure, because the server may then have another version.
  */
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { UpstreamError } from "../upstream/exchange.ts";
 import type { RestconfClient } from "./restconf-client.ts";
 
-/** Changes that arrive together cause one list, and a busy server is not listed all the time. */
+/** Delay between a change and the list, so that changes which arrive together cause one list. */
 const SETTLE_MS = 500;
 const MAX_REOPEN_MS = 60_000;
 
@@ -20,7 +20,7 @@ interface ChangeStreamOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Something has changed, or may have: the caller lists again. */
+  /** Called when something has changed or may have changed. The caller lists again. */
   readonly onChange: () => void;
 }
 
@@ -55,7 +55,7 @@ export class ChangeStream {
     this.#isOffered = true;
   }
 
-  /** Resolves when nothing runs any more, after the signal aborted. */
+  /** Resolves when nothing is running any more. To be called after the signal aborted. */
   async ended(): Promise<void> {
     await Promise.all([this.#following, this.#settling]);
   }
@@ -71,7 +71,7 @@ export class ChangeStream {
     this.#counters.stream_connected = 1;
     const scanner = new EventScanner();
     try {
-      // The first event is a snapshot: the list that it causes has what changed before the stream was open.
+      // The first event is a snapshot. The list that it causes contains what changed before the stream was open.
       for await (const chunk of stream.chunks) {
         const events = scanner.push(chunk);
         this.#counters.stream_events_total += events;
@@ -99,19 +99,19 @@ export class ChangeStream {
   }
 }
 
-/**
- * Counts the `data` lines of `text/event-stream` in chunks cut anywhere, without keeping any text: a snapshot of a large
- * network is one line. Comments such as `: ping` are not counted.
- */
 const LF = 0x0a;
 const CR = 0x0d;
 const FIELD = new TextEncoder().encode("data:");
 
+/**
+ * Counts the `data` lines of a `text/event-stream` whose chunks are cut anywhere. It stores no text, because the snapshot
+ * of a large network is one line. Comments such as `: ping` are not counted.
+ */
 export class EventScanner {
-  /** How much of `FIELD` the line has matched so far; negative when it is another line. */
+  /** Number of bytes of `FIELD` that the line has matched so far; negative when it is another line. */
   #matched = 0;
 
-  /** The number of `data` lines that begin in this chunk. */
+  /** Returns the number of `data` lines whose field name ends in this chunk. */
   push(chunk: Uint8Array): number {
     let lines = 0;
     for (let at = 0; at < chunk.length; at++) {

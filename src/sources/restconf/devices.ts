@@ -1,7 +1,7 @@
 /**
- * Makes devices and ports of the nodes and termination points of all layers, with one id and one number each. The id is
- * that of the lowest layer, because layers above are added and removed; the names of the others are aliases. Nodes of the
- * same name are one device also where no layer joins them.
+ * Maps the nodes and termination points of all layers to devices with one id and ports with one number. The id is that of
+ * the lowest layer, because layers above it are added and removed. The names in the other layers are aliases. Nodes of the
+ * same name are one device even if no layer joins them.
  */
 
 import { UnionFind } from "../../lib/union-find.ts";
@@ -17,16 +17,16 @@ import {
   pointKey,
 } from "./topology-records.ts";
 
-/** The pattern of the ids of claims: one malformed alias would reject the whole device. */
+/** The pattern of ids in claims. One malformed alias would cause the rejection of the whole device. */
 const VALID_ALIAS = new RegExp(ID_PATTERN);
 const isAlias = (name: string): boolean => name.length <= CLAIM_LIMITS.id && VALID_ALIAS.test(name);
-/** Ports that are not numbered. */
+/** The ports that have no number. */
 const LOGICAL_PORTS: readonly string[] = ["local", "controller"];
 
 export interface MappedPort {
   readonly device: string;
   readonly port: string;
-  /** Undefined when no layer knows. */
+  /** Whether the port is enabled; undefined when no layer reports it. */
   readonly isEnabled: boolean | undefined;
 }
 
@@ -35,7 +35,7 @@ export class DeviceTable {
   readonly ports: PortClaim[] = [];
   readonly #ports = new Map<PointRecord, MappedPort>();
 
-  /** `nodes` make devices; the nodes of `inventory` only add to them. */
+  /** Each of `nodes` belongs to a device. The nodes of `inventory` only add facts to these devices. */
   constructor(nodes: readonly NodeRecord[], inventory: readonly NodeRecord[]) {
     const devices = groupDevices(nodes);
     for (const node of inventory) devices.get(deviceKey(node.deviceId))?.push(node);
@@ -50,7 +50,7 @@ export class DeviceTable {
   #addDevice(records: readonly NodeRecord[], ids: ReadonlySet<string>): void {
     const id = idOf(records);
     const names = records.flatMap(({ alias, deviceId }) => [alias ?? deviceId, deviceId]);
-    // The name of another device would lead to the wrong one.
+    // An alias that is the id of another device would lead to the wrong device.
     const others = names.filter((name) => !ids.has(deviceKey(name)) && isAlias(name));
     const aliases = [...new Set(others)].sort().slice(0, CLAIM_LIMITS.aliases);
     const facts = mergeFacts(records.map((record) => record.facts));
@@ -78,31 +78,31 @@ export class DeviceTable {
   }
 }
 
-/** The records of each device by the key of its id, those of upper layers first. */
+/** Returns the records of each device by the key of its id, those of upper layers first. */
 function groupDevices(nodes: readonly NodeRecord[]): Map<string, NodeRecord[]> {
   const groups = groupLayers(nodes, nodeKey, ({ deviceId }) => deviceId);
   return mergeByName(groups, (records) => deviceKey(idOf(records)));
 }
 
-/** A datapath id is the same from every source; else the name in the lowest layer. */
+/** Returns the datapath id, which is the same in every source; if there is none, the name in the lowest layer. */
 function idOf(records: readonly NodeRecord[]): string {
   const record = records.findLast(({ alias }) => alias !== undefined) ?? records.at(-1);
   return record?.deviceId ?? "";
 }
 
-/** The records of each port by its label in the lowest layer. */
+/** Returns the records of each port by its label in the lowest layer. */
 function groupPorts(points: readonly PointRecord[]): Map<string, PointRecord[]> {
   const groups = groupLayers(points, pointKey, ({ label }) => label);
   return mergeByName(groups, (records) => records.at(-1)?.label ?? "");
 }
 
-/** Each group in the order of its layers, the lowest last. */
+/** Groups the records that are one entity. Each group is in the order of its layers, the lowest last. */
 function groupLayers<R extends NodeRef, T extends R & { readonly supporting: readonly R[] }>(
   records: readonly T[],
   keyOf: (ref: R) => string,
   nameOf: (record: T) => string,
 ): T[][] {
-  // Most networks have one layer.
+  // Most networks have one layer, where no record is joined with another.
   if (records.every(({ supporting }) => supporting.length === 0)) return records.map((record) => [record]);
   const layered = records.map((record) => ({
     record,
@@ -114,7 +114,7 @@ function groupLayers<R extends NodeRef, T extends R & { readonly supporting: rea
   return joinLayers(layered).map((group) => group.map(({ record }) => record));
 }
 
-/** Groups of the same name are one, in the order of their networks, because lists are in no order. */
+/** Merges groups of the same name in the order of their networks, because the order of the lists is undefined. */
 function mergeByName<T extends NodeRef>(
   groups: readonly T[][],
   nameOf: (group: T[]) => string,
@@ -139,21 +139,21 @@ function numberOf(label: string, records: readonly PointRecord[]): { number?: nu
   return number === undefined ? {} : { number };
 }
 
-// Joins records of several layers that are one thing: those that a record is supported by, transitively. The same rule
-// holds for nodes (one device) and for termination points (one port).
+// Joins the records of several layers that are one entity: a record and those that support it, transitively. The same rule
+// is used for nodes (one device) and for termination points (one port).
 //
-// A record that is supported by several of one network is an aggregate of different things: an abstract node over a
-// whole site, a port over the members of a link aggregate. It is a thing of its own and joins none of them.
+// A record that is supported by several records of one network is an aggregate of different entities, such as an abstract
+// node over a whole site or a port over the members of a link aggregate. It is an entity of its own and is not joined.
 
 interface Layered {
   readonly key: string;
   readonly network: string;
-  /** Breaks ties, so that the order of the records does not matter. */
+  /** The name, which orders records of the same level, so that the order of the input does not matter. */
   readonly name: string;
   readonly supporting: readonly { readonly key: string; readonly network: string }[];
 }
 
-/** Each group is in the order of its layers, the lowest last: what nothing in the records supports. */
+/** Returns groups in the order of their layers. The lowest layer, which no other record supports, is last. */
 function joinLayers<T extends Layered>(records: readonly T[]): T[][] {
   const supporting = new Map(records.map((record) => [record.key, withoutAggregates(record)]));
   const levels = levelsOf(supporting);
@@ -181,8 +181,9 @@ function withoutAggregates({ supporting }: Layered): string[] {
 }
 
 /**
- * 0 for what nothing in the records supports, then one more a layer. Computed from below, layer by layer, because a peer
- * may send a chain of any length. Records in a circle have no level.
+ * Returns the level of each record: 0 for a record that no other supports, then one more per layer. The levels are computed
+ * from below without recursion, because a peer may send a chain of any length. A record that is only supported by a cycle
+ * has no level.
  */
 function levelsOf(supporting: ReadonlyMap<string, readonly string[]>): Map<string, number> {
   const above = new Map<string, string[]>();
@@ -195,18 +196,18 @@ function levelsOf(supporting: ReadonlyMap<string, readonly string[]>): Map<strin
   }
   for (let level = 0; layer.length > 0; level++) {
     for (const key of layer) levels.set(key, level);
-    // Each once: otherwise layers of two nodes over two nodes would double the list with every layer.
+    // The set contains each record once. Otherwise layers of two nodes over two nodes would double the list per layer.
     const next = new Set(layer.flatMap((key) => above.get(key) ?? []));
     layer = [...next].filter((key) => !levels.has(key));
   }
   return levels;
 }
 
-/** Merges what several layers know about one entity: of each field and each annotation, the first that is given. */
 interface Facts {
   readonly annotations?: Record<string, string>;
 }
 
+/** Merges the facts of several layers about one entity. For each field and each annotation the first given value is used. */
 export function mergeFacts<T extends Facts>(
   layers: readonly T[],
 ): T & { annotations?: Record<string, string> };
@@ -214,7 +215,7 @@ export function mergeFacts(layers: readonly Facts[]): Facts {
   if (layers.length === 1) return { ...layers[0] };
   const annotations: Record<string, string> = {};
   const fields: Record<string, unknown> = {};
-  // The layers are no arguments of one call: a peer may send more layers than a call may have arguments.
+  // The layers are not spread into one call, because a peer may send more layers than a call may have arguments.
   for (const { annotations: own, ...others } of layers.toReversed()) {
     Object.assign(annotations, own);
     Object.assign(fields, others);

@@ -1,9 +1,9 @@
 /**
- * Makes claims of the records of all layers and modules. Pure, and independent of the order of the records, because a
- * server may return its lists in any order.
+ * Maps the records of all layers and modules to claims. The mapping is pure and does not depend on the order of the
+ * records, because a server may return its lists in any order.
  *
- * A link that others support is the same link when it has the same ends, or when one link of the same two devices
- * supports it. Any other is a path through the layer below and is VIRTUAL.
+ * Two links are the same link when they have the same ends, or when one supports the other alone and both connect the same
+ * two devices. Any other supported link is a path through the layer below and is VIRTUAL.
  */
 import { CLAIM_LIMITS, type ClaimTypes, type HostClaim, type LinkClaim } from "../../model/claim.ts";
 import { hostId, type Kind, linkId } from "../../model/ids.ts";
@@ -44,7 +44,7 @@ export function mapTopology(
   return { devices, ports, links: mapLinks(resolved, table), hosts };
 }
 
-/** The links between devices. Those of hosts are added to the index. */
+/** Returns the links between devices. The links of hosts are added to the index. */
 function resolveLinks(links: readonly LinkRecord[], index: TopologyIndex, onFault: OnFault): ResolvedLink[] {
   const resolved: ResolvedLink[] = [];
   for (const record of links) {
@@ -94,15 +94,15 @@ function mapLinks(links: readonly ResolvedLink[], table: DeviceTable): LinkClaim
   }));
 }
 
-/** Whether the link is between two layers of one device. */
+/** Whether both ends of the link are the same port, seen in two layers. */
 const isInside = ({ src, dst }: MappedLink): boolean => src.device === dst.device && src.port === dst.port;
 
 const supportedBy = ({ record }: MappedLink, links: ReadonlyMap<string, MappedLink>): MappedLink[] =>
   record.supporting.flatMap(({ network, link }) => links.get(refKey(network, link)) ?? []);
 
 /**
- * The link itself, or the one of the lowest layer that is the same link. `found` has the result of every link on the way,
- * so that a chain of any length is walked once.
+ * Returns the link itself, or the link of the lowest layer that is the same link. `found` stores the result for every link
+ * on the way, so that a chain of any length is walked once.
  */
 function underlayOf(
   link: MappedLink,
@@ -123,7 +123,7 @@ function underlayOf(
   return at;
 }
 
-/** Claimed only where the state of the ports is known: the modules have no states of links. */
+/** Derives the state of a link from its ports, because the modules have no states of links. Unknown when theirs is. */
 function stateOf({ src, dst }: MappedLink): Pick<LinkClaim, "state"> {
   if (src.isEnabled === false || dst.isEnabled === false) return { state: "INACTIVE" };
   return src.isEnabled && dst.isEnabled ? { state: "ACTIVE" } : {};
@@ -150,7 +150,7 @@ function mapHosts(
   return [...claims.values()];
 }
 
-/** The ports of the host. Where there are too many, one more than allowed is returned: the sink then refuses the host. */
+/** Returns the ports of the host. If there are too many, one more than allowed is returned, so that the sink refuses it. */
 function locationsOf(host: HostRecord, index: TopologyIndex, table: DeviceTable): MappedPort[] {
   const named = host.attachedTo.values().map((point) => index.pointOf(host.network, point));
   const linked = index.hostNodeOf(host)?.attachedTo ?? [];
@@ -179,7 +179,7 @@ function addTo(
     const known = claim.locations.some((at) => at.elementId === device && at.port === port);
     if (!known) claim.locations.push({ elementId: device, port });
   }
-  // `local` is no number.
+  // Ports are compared as text too, because `local` is not a number.
   claim.locations.sort(
     (a, b) =>
       compare(a.elementId, b.elementId) ||
@@ -190,8 +190,8 @@ function addTo(
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-// Finds the node and the termination point at an end of a link. A network may have hundreds of thousands of links, so that
-// ends are looked up by the ids themselves and not by keys made of them.
+// Finds the node and the termination point at an end of a link. A network may have hundreds of thousands of links, so the
+// ends are looked up by the ids themselves, without building keys of several ids.
 
 /** The node of one or more hosts, and the ports that links connect it to. */
 interface HostNode {
@@ -216,14 +216,14 @@ class TopologyIndex {
     return node?.kind === "host" ? node : undefined;
   }
 
-  /** The termination point of that id in any node of the network. */
+  /** Finds a termination point of a network by its id, which begins with the id of its node and a colon. */
   pointOf(network: string, point: string): PointRecord | undefined {
     const separator = point.lastIndexOf(":");
     const node = this.#find({ network, node: point.slice(0, separator) });
     return node?.kind === "device" ? node.record.points.get(point) : undefined;
   }
 
-  /** Undefined when the network has no such node. A termination point that only a link refers to is added to its node. */
+  /** Returns undefined when the network has no such node. A termination point that only links refer to is added to its node. */
   endOf(end: PointRef): LinkEnd | undefined {
     const node = this.#find(end);
     if (node?.kind !== "device") return node;

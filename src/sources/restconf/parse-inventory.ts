@@ -1,8 +1,8 @@
 /**
- * Reads `opendaylight-inventory:nodes`: what OpenDaylight knows about the equipment and ports of OpenFlow switches. It is
- * one more layer of the same nodes, without links, that adds facts to devices of the topology and makes none of its own.
+ * Reads `opendaylight-inventory:nodes`: the equipment and ports of OpenFlow switches in OpenDaylight. It is one more layer
+ * of the same nodes, without links. It adds facts to devices of the topology and adds no devices.
  *
- * A node has 254 flow tables and all flows and counters: it must be read with `fields`.
+ * A node contains 254 flow tables with all flows and counters, so it must be read with `fields`.
  */
 import { canonicalIp, canonicalMac } from "../../model/address.ts";
 import { isRealIdentity } from "../../model/derived-ids.ts";
@@ -47,7 +47,7 @@ const PORT_LEAVES = [
 ];
 const prefixed = (leaves: readonly string[]) => leaves.map((leaf) => `${F}:${leaf}`).join(";");
 
-/** The path under `/data`. */
+/** The path of the inventory under `/data`. */
 export const INVENTORY_PATH =
   `${ROOT}?content=nonconfig&fields=node(id;${prefixed(NODE_LEAVES)};` +
   `node-connector(id;${prefixed(PORT_LEAVES)}))`;
@@ -109,7 +109,7 @@ function readEquipment(node: YangObject, deviceId: string): DeviceFacts {
   };
 }
 
-/** The rates that OpenFlow names, in Mbit/s. */
+/** The rates of OpenFlow's port features, in Mbit/s. */
 const FEATURE_MBPS: Readonly<Record<string, number>> = {
   "ten-mb": 10,
   "hundred-mb": 100,
@@ -141,7 +141,7 @@ function readPort(connector: YangObject): PointFacts {
   };
 }
 
-/** Neither shut down by configuration nor without a carrier; undefined when neither is known. */
+/** Whether the port is neither shut down by configuration nor without a carrier; undefined when both are unknown. */
 function readIsEnabled(connector: YangObject): boolean | undefined {
   const configuration = member(connector, `${F}:configuration`);
   const linkDown = member(container(connector, `${F}:state`), `${F}:link-down`);

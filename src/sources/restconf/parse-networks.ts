@@ -1,6 +1,6 @@
 /**
  * Reads `ietf-network:networks` (RFC 8345) and OpenDaylight's `network-topology:network-topology`, which is an early
- * draft of the same model with other names, into records of one kind. A malformed record is a fault and is left out.
+ * draft of the same model with other names, into the same records. A malformed record is reported as a fault and left out.
  */
 
 import { canonicalIp, canonicalMac, canonicalVlan } from "../../model/address.ts";
@@ -59,8 +59,9 @@ export const NETWORK_TOPOLOGY: Dialect = {
 };
 
 /**
- * In the draft a reference lacks a part, and each candidate for that part makes one more: few, so that a document of some
- * megabytes does not make many millions. What is over more than these joins none of them anyway (devices.ts).
+ * Maximum number of candidates for the missing part of a reference. References of the draft lack a part, and each candidate
+ * for it makes one reference. Without the limit a document of a few megabytes could make many millions. A record that is
+ * supported by several others of one network is not joined with them anyway (devices.ts).
  */
 const MAX_CANDIDATES = 16;
 
@@ -83,7 +84,7 @@ class NetworkParser {
   readonly #dialect: Dialect;
   readonly #records: TopologyRecords;
   readonly #onFault: OnFault;
-  /** Where the draft's references to links, which have no network, may lead. */
+  /** The networks that references of the draft may lead to when they have no network. */
   #underlays: string[] = [];
 
   constructor(network: string, dialect: Dialect, records: TopologyRecords, onFault: OnFault) {
@@ -132,7 +133,7 @@ class NetworkParser {
   }
 
   #point(ref: NodeRef, point: string, object: YangObject, nodesBelow: readonly NodeRef[]): PointRecord {
-    // The draft has ids only, of points of the nodes that support this one.
+    // References of the draft are only ids of points. Their nodes are among those that support this node.
     const candidates = nodesBelow.slice(0, MAX_CANDIDATES);
     const supporting: PointRef[] = leafTexts(object, "tp-ref").flatMap((id) =>
       candidates.map((node) => ({ ...node, point: id })),
@@ -147,7 +148,7 @@ class NetworkParser {
     return { ...ref, point, label, ...readPointNumber(object), facts: readPointFacts(object), supporting };
   }
 
-  /** References to another layer. One that is incomplete says nothing, and the record is used without it. */
+  /** Returns the references to another layer. An incomplete reference is ignored, and the record is used without it. */
   #references(object: YangObject, list: string, leaf: string): { network: string; id: string }[] {
     return listEntries(object, list, "devices", this.#onFault).flatMap((entry) => {
       const network = leafText(entry, this.#dialect.networkRef);
@@ -185,20 +186,20 @@ class NetworkParser {
   }
 }
 
-/** The host of an id `MAC/VLAN`. */
+/** Returns the host with the id `MAC/VLAN`. */
 function hostOf(ref: NodeRef, id: string): HostRecord {
   const [mac = "", vlan = "None"] = id.split("/");
   return { ...ref, mac, vlan, ipAddresses: [], attachedTo: [] };
 }
 
-// The hosts of OpenDaylight's host tracker (releases that still have it): a node `host:MAC` with the addresses that were
-// seen and the termination points where. A host is one per MAC and VLAN, so that a node with addresses in two VLANs is
-// two hosts.
+// The hosts of OpenDaylight's host tracker (in releases that still have it): nodes `host:MAC` with the addresses that were
+// seen and the termination points where they were seen. There is one host per MAC and VLAN, so a node with addresses in two
+// VLANs is two hosts.
 
 const HOST_NODE = /^host:(.+)$/s;
 const UNTAGGED = "0";
 
-/** Undefined when the node is not a host. */
+/** Returns undefined when the node is not a host. */
 function parseHostNode(ref: NodeRef, node: YangObject, onFault: OnFault): HostRecord[] | undefined {
   const name = HOST_NODE.exec(ref.node)?.[1];
   if (name === undefined) return undefined;
@@ -230,15 +231,15 @@ function parseHostNode(ref: NodeRef, node: YangObject, onFault: OnFault): HostRe
   return [...ipsByVlan].map(([vlan, ips]) => ({ ...ref, mac, vlan, ipAddresses: [...ips], attachedTo }));
 }
 
-// What the augmentations for Layer 2 (RFC 8944) and Layer 3 (RFC 8346) say about nodes, termination points and links,
-// as fields of claims. Where a device has both, those of the upper layer come first (`map-topology.ts`).
+// Reads the augmentations of nodes, termination points and links for Layer 2 (RFC 8944) and Layer 3 (RFC 8346) as fields of
+// claims. If several layers have the same field, the upper layer is used (`devices.ts`).
 
 const L2 = "ietf-l2-topology";
 const L3 = "ietf-l3-unicast-topology";
 
 type Annotations = Record<string, string>;
 
-/** The annotations without the keys that have no value. */
+/** Returns the annotations without the keys that have no value. */
 export function annotationsOf(values: Readonly<Record<string, string | undefined>>): {
   annotations?: Annotations;
 } {
@@ -249,7 +250,7 @@ export function annotationsOf(values: Readonly<Record<string, string | undefined
   return Object.keys(annotations).length > 0 ? { annotations } : {};
 }
 
-/** Most records of most servers have no augmentation: nothing is searched in them. */
+/** Whether a record has an augmentation. Most records have none, so their attributes are not searched. */
 const hasEither = (object: YangObject, attributes: string): boolean =>
   member(object, `${L2}:l2-${attributes}`) !== undefined ||
   member(object, `${L3}:l3-${attributes}`) !== undefined;
@@ -283,7 +284,7 @@ function readPointFacts(point: YangObject): PointFacts {
   });
 }
 
-/** A port has one number on its bridge; a list of several is that of no one port. */
+/** A port has one number on its bridge, so a list of several numbers is ignored. */
 function readPointNumber(point: YangObject): { number?: number } {
   const [number, ...others] = leafTexts(
     container(point, `${L2}:l2-termination-point-attributes`),

@@ -1,8 +1,8 @@
 /**
  * The requests of RESTCONF (RFC 8040) that the source needs: the root, data, and OpenDaylight's subscription to changes.
- * A response is classified by what it means for the source: data, no data, a module that the server does not have, or a
- * failure. OpenDaylight has 409 where RFC 8040 has 404 for missing data, and while it starts, 404 without a RESTCONF
- * error for everything: that is not "no data".
+ * A response is classified by its meaning for the source: data, no data, a module that the server does not have, or a
+ * failure. For missing data OpenDaylight responds 409 instead of the 404 of RFC 8040. While it starts, it responds 404
+ * without a RESTCONF error to every request, which must not be read as "no data".
  */
 import { isRecord } from "../../lib/is-record.ts";
 import type { Upstream, UpstreamStream } from "../upstream/upstream.ts";
@@ -21,12 +21,12 @@ type DataResult =
   | { readonly ok: true; readonly has: "no-data" | "no-module" }
   | RestconfFailure;
 
-/** `offered` is false when the server has no such stream; true when it only failed now. */
+/** `offered` is false when the server has no such stream, and true when the request failed for another reason. */
 type StreamResult = Extract<UpstreamStream, { ok: true }> | (RestconfFailure & { readonly offered: boolean });
 
 export class RestconfClient {
   readonly #upstream: Upstream;
-  /** Known once it was found; forgotten at a failure, because another server may be there then. */
+  /** The discovered root; undefined until it is found and after a failure, because another server may answer then. */
   #root: URL | undefined;
 
   constructor(upstream: Upstream) {
@@ -39,7 +39,7 @@ export class RestconfClient {
     return `${host}${pathname}`;
   }
 
-  /** `path` is under `/data` and may have a query. */
+  /** Reads data. `path` is relative to `/data` and may have a query. */
   async readData(path: string, signal: AbortSignal): Promise<DataResult> {
     const root = await this.#findRoot(signal);
     if (!(root instanceof URL)) return root;
@@ -54,7 +54,7 @@ export class RestconfClient {
     return meaning === undefined ? this.#failed(response.message) : { ok: true, has: meaning };
   }
 
-  /** OpenDaylight's stream of changes below a path. The stream has no ids: what is missed is never sent again. */
+  /** Opens OpenDaylight's stream of changes below a path. Its events have no ids, so missed events are never sent again. */
   async openChanges(path: string, signal: AbortSignal): Promise<StreamResult> {
     const root = await this.#findRoot(signal);
     if (!(root instanceof URL)) return { ...root, offered: true };
@@ -89,7 +89,7 @@ export class RestconfClient {
     return { ok: false, message };
   }
 
-  /** The configured URL, or what the server says when that has no path. */
+  /** Returns the configured URL, or the root that the server announces when the configured URL has no path. */
   async #findRoot(signal: AbortSignal): Promise<URL | RestconfFailure> {
     const { url } = this.#upstream;
     if (url.pathname !== "/") return url;
@@ -123,7 +123,7 @@ function parseObject(body: Uint8Array): YangObject | undefined {
 
 const UNKNOWN_MODULE = ["unknown-element", "unknown-namespace", "unknown-attribute", "bad-element"];
 
-/** Undefined when it is a failure. */
+/** Returns the meaning of an error response; undefined when it is a failure. */
 function meaningOf(
   status: number | undefined,
   body: Uint8Array | undefined,
@@ -135,14 +135,14 @@ function meaningOf(
   if (tag === "data-missing") return "no-data";
   if (tag !== undefined && UNKNOWN_MODULE.includes(tag)) return "no-module";
   if (status !== 404) return undefined;
-  // RFC 8040 has `invalid-value` for data that does not exist. Without a RESTCONF error, nobody is at that path.
+  // RFC 8040 uses `invalid-value` for data that does not exist. Without a RESTCONF error, the server does not serve the path.
   return tag === undefined ? "no-module" : "no-data";
 }
 
 /**
- * The root of a RESTCONF server, from `/.well-known/host-meta` (RFC 8040 section 3.1): a link with `rel="restconf"` in
- * XRD, as XML or as JSON (RFC 6415). The document is small and has no nesting that matters, so its tags are searched
- * for instead of adding an XML parser.
+ * The path of the document with the root of a RESTCONF server (RFC 8040 section 3.1): a link with `rel="restconf"` in XRD,
+ * as XML or as JSON (RFC 6415). The document is small and its nesting is irrelevant, so its tags are found by patterns
+ * instead of an XML parser.
  */
 const HOST_META_PATH = "/.well-known/host-meta";
 
@@ -157,7 +157,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&apos;": "'",
 };
 
-/** The `href` of the link, or undefined when there is none. */
+/** Returns the `href` of the link, or undefined when there is none. */
 export function parseHostMeta(text: string): string | undefined {
   const links = text.trimStart().startsWith("{") ? jsonLinks(text) : xmlLinks(text);
   return links.find(({ rel, href }) => rel === "restconf" && typeof href === "string")?.href;

@@ -1,6 +1,6 @@
 /**
- * The `restconf` source: lists the topologies of a RESTCONF server in intervals, and at once when OpenDaylight's stream
- * of changes signals one. Each list replaces the one before, so that what vanishes there is removed here.
+ * The `restconf` source: lists the topologies of a RESTCONF server at each interval, and soon after OpenDaylight's stream
+ * of changes signals a change. Each list replaces the previous one, so that entities which are no longer listed are removed.
  */
 
 import { linkId } from "../../model/ids.ts";
@@ -81,7 +81,7 @@ class RestconfSource implements Source {
       return result;
     }
     const reason = grace.check(result.claims, this.#context.clock.monotonic());
-    // The server responds, so the next poll is not delayed as after a failure.
+    // A list that is not applied is not a failure: the server responds, so the next poll is not delayed.
     if (reason === undefined) await sink.replace(result.claims);
     else sink.markStale(reason);
     return { ok: true };
@@ -92,8 +92,8 @@ class RestconfSource implements Source {
   }
 }
 
-// Reads the whole network once: both models of topologies, and OpenDaylight's inventory where there are OpenFlow
-// switches. A part that fails is a failure of the whole, because half a network looks like an outage.
+// `NetworkReader` reads the whole network: both models of topologies, and OpenDaylight's inventory if there are OpenFlow
+// switches. When one part fails, the whole read fails, because half a network would look like an outage.
 
 const DIALECTS = [IETF_NETWORK, NETWORK_TOPOLOGY];
 
@@ -101,7 +101,7 @@ type NetworkResult = { readonly ok: true; readonly claims: MappedClaims } | Rest
 
 class NetworkReader {
   readonly #client: RestconfClient;
-  /** A server that starts does not have all modules yet, and its network is not empty for that. */
+  /** The modules that the server has had. When one is missing later, the server is starting and its network is not empty. */
   readonly #knownModules = new Set<string>();
 
   constructor(client: RestconfClient) {
@@ -131,10 +131,10 @@ class NetworkReader {
   }
 }
 
-// Holds back what a server lists after it was unreachable. OpenDaylight stores no discovered network: after a restart it
-// lists nothing, then switch by switch and link by link, as they connect and are discovered again. Applying such a list
-// would remove the whole network for some seconds. So for a limited time after the first list that succeeds, a list that
-// lacks something known is not applied, and the source stays stale.
+// `RestartGrace` delays incomplete lists after a server was unreachable. OpenDaylight does not store the discovered network.
+// After a restart it lists nothing at first, and then the switches and links as they connect and are discovered again.
+// Applying such a list would remove the whole network for some seconds. So for a limited time after the first list that
+// succeeds, a list that lacks known devices or links is not applied, and the source stays stale.
 
 class RestartGrace {
   readonly #graceMs: number;
@@ -149,7 +149,7 @@ class RestartGrace {
     this.#state = "lost";
   }
 
-  /** Why this list is not applied yet, in one line; undefined when it is to be applied. */
+  /** Returns why this list is not applied yet, in one line; undefined when it is to be applied. */
   check(claims: MappedClaims, nowMs: number): string | undefined {
     const listed = {
       devices: new Set(claims.devices.map(({ id }) => id)),

@@ -1,7 +1,7 @@
 /**
- * Nodes, termination points and links as RFC 8345 has them, layer by layer, whichever module they were read from. The
- * parsers (`parse-networks.ts`, `parse-inventory.ts`) make these records; `devices.ts` and `map-topology.ts` make
- * devices, ports, links and hosts of them.
+ * Records of the nodes, termination points and links of RFC 8345, layer by layer, the same for all modules. The parsers
+ * (`parse-networks.ts`, `parse-inventory.ts`) create these records. `devices.ts` and `map-topology.ts` map them to devices,
+ * ports, links and hosts.
  */
 
 import { canonicalHostId, canonicalPort } from "../../model/address.ts";
@@ -18,15 +18,15 @@ export interface PointRef extends NodeRef {
   readonly point: string;
 }
 
-/** What a layer knows about an entity besides its id. */
+/** The fields that a layer has about an entity besides its id. */
 export type DeviceFacts = Omit<DeviceClaim, "id" | "aliases">;
 export type PointFacts = Omit<PortClaim, "element" | "port">;
 export type LinkFacts = Omit<LinkClaim, "src" | "dst">;
 
 export interface PointRecord extends PointRef {
-  /** The port as a canonical number or logical port, or the name that it has on its node. */
+  /** The canonical number or logical port, or the name that the port has on its node. */
   readonly label: string;
-  /** The number of a port whose label is a name, where its layer knows one. */
+  /** The number of a port whose label is a name, if its layer has one. */
   readonly number?: number;
   readonly supporting: readonly PointRef[];
   readonly facts: PointFacts;
@@ -34,10 +34,10 @@ export interface PointRecord extends PointRef {
 
 export interface NodeRecord extends NodeRef {
   readonly deviceId: string;
-  /** The node's own name, where the device id is another. */
+  /** The node's own name, if it differs from the device id. */
   readonly alias: string | undefined;
   readonly supporting: readonly NodeRef[];
-  /** Termination points by id. */
+  /** The termination points by id. */
   readonly points: Map<string, PointRecord>;
   readonly facts: DeviceFacts;
 }
@@ -47,7 +47,7 @@ export interface HostRecord extends NodeRef {
   readonly mac: string;
   readonly vlan: string;
   readonly ipAddresses: readonly string[];
-  /** Termination points of the same network, besides the links of the node. */
+  /** The termination points of the same network that the node itself lists. Links of the node may add others. */
   readonly attachedTo: readonly string[];
 }
 
@@ -73,15 +73,15 @@ export function appendTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   else lists.set(key, [item]);
 }
 
-/** The lengths keep the keys of different pairs different. */
+/** The key contains a length, so that different pairs have different keys. */
 export const refKey = (network: string, id: string): string => `${network.length}:${network}${id}`;
 export const nodeKey = ({ network, node }: NodeRef): string => refKey(network, node);
 export const pointKey = ({ network, node, point }: PointRef): string =>
   `${network.length}:${node.length}:${network}${node}${point}`;
 
-// The names of nodes and termination points of one network, as ids of devices and labels of ports. A document that this
-// service has rendered has its ids back. Of the others, an OpenFlow switch (`openflow:1`) is named as every source names
-// it; any other node keeps its own name.
+// Converts the names of nodes and termination points to ids of devices and labels of ports. In a document that this service
+// has rendered, the original ids are restored. In other documents, an OpenFlow switch (`openflow:1`) gets the id that it has
+// in every source, and any other node keeps its own name.
 
 type NodeName =
   | { readonly kind: "device"; readonly id: string; readonly alias?: string }
@@ -89,7 +89,7 @@ type NodeName =
 
 const OPENFLOW_NODE = /^openflow:(\d{1,20})$/;
 
-/** Undefined when it names neither a device nor a host. */
+/** Returns undefined when the node is neither a device nor a host. */
 export function nameNode(network: string, node: string): NodeName | undefined {
   if (network === RFC8345_NETWORK_ID) {
     const decoded = decodeRfc8345Id(node);
@@ -102,13 +102,13 @@ export function nameNode(network: string, node: string): NodeName | undefined {
   return id === undefined ? { kind: "device", id: node } : { kind: "device", id, alias: node };
 }
 
-/** The numbers that OpenFlow reserves for ports that are not sockets. */
+/** The numbers that OpenFlow reserves for logical ports. */
 const OPENFLOW_LOGICAL: Readonly<Record<string, string>> = {
   "4294967293": "controller",
   "4294967294": "local",
 };
 
-/** `openflow:1:2` is port 2 of `openflow:1`, `s1/eth0` is port eth0 of `s1`. Any other id is the label itself. */
+/** Returns the label: 2 for `openflow:1:2` of `openflow:1`, eth0 for `s1/eth0` of `s1`, and any other id unchanged. */
 export function labelPoint({ network, node, point }: PointRef): string {
   const separator = point.at(node.length);
   const isQualified = point.startsWith(node) && (separator === ":" || separator === "/");

@@ -1,6 +1,6 @@
 /**
- * Reads members of YANG data in JSON (RFC 7951) from any peer. A name may have the prefix of its module or not: a server
- * may write both where the module is that of the parent. An empty list is absent. A 64-bit number is a string.
+ * Reads members of YANG data in JSON (RFC 7951) from any peer. A name may have the prefix of its module or not, because the
+ * prefix is optional when the parent has the same module. An empty list may be absent. A 64-bit number is a string.
  */
 import { isRecord } from "../../lib/is-record.ts";
 import type { ClaimFault } from "../../model/claim.ts";
@@ -8,23 +8,23 @@ import type { Kind } from "../../model/ids.ts";
 
 export type YangObject = Readonly<Record<string, unknown>>;
 
-/** Receives each record that cannot be used; the others are read all the same. */
+/** Called for each record that cannot be used. The other records are still read. */
 export type OnFault = (kind: Kind, fault: ClaimFault) => void;
 
-/** `name` has a prefix: `ietf-network-topology:link`. */
+/** Returns a member by its name with or without the prefix. `name` has one, such as `ietf-network-topology:link`. */
 export function member(object: YangObject, name: string): unknown {
   if (Object.hasOwn(object, name)) return object[name];
   const local = name.slice(name.indexOf(":") + 1);
   return Object.hasOwn(object, local) ? object[local] : undefined;
 }
 
-/** An empty object when it is absent. */
+/** Returns a container; an empty object when it is absent. */
 export function container(object: YangObject, name: string): YangObject {
   const value = member(object, name);
   return isRecord(value) ? value : {};
 }
 
-/** The entries of a list. One that is not an object is a fault of its own. */
+/** Returns the entries of a list. An entry that is not an object is reported as a fault and left out. */
 export function listEntries(object: YangObject, name: string, kind: Kind, onFault: OnFault): YangObject[] {
   const value = member(object, name);
   if (value === undefined || value === null) return [];
@@ -39,7 +39,7 @@ export function listEntries(object: YangObject, name: string, kind: Kind, onFaul
   });
 }
 
-/** A text that is not empty. */
+/** Returns the text of a leaf; undefined when it is absent or empty. */
 export function leafText(object: YangObject, name: string): string | undefined {
   const value = member(object, name);
   if (typeof value === "number") return String(value);
@@ -51,7 +51,7 @@ export function leafNumber(object: YangObject, name: string): number | undefined
   return text !== undefined && /^\d{1,20}$/.test(text) ? Number(text) : undefined;
 }
 
-/** The texts of a leaf-list, in order: a server may return them in any. */
+/** Returns the texts of a leaf-list, sorted, because a server may return them in any order. */
 export function leafTexts(object: YangObject, name: string): string[] {
   const value = member(object, name);
   if (!Array.isArray(value)) return [];

@@ -1,6 +1,6 @@
 /**
  * The options of the `snmp` source, and the faults that a schema cannot express: neither or both of community and v3, and
- * targets that are no targets. The defaults suit a campus; their reasons are in docs/sources/snmp.md.
+ * malformed targets. The defaults suit a campus; docs/sources/snmp.md explains them.
  */
 
 import { isIP } from "node:net";
@@ -13,10 +13,10 @@ import { secretOptions } from "../secret.ts";
 import { intervalSeconds } from "../source-options.ts";
 
 const AUTH_PROTOCOLS = ["md5", "sha", "sha224", "sha256", "sha384", "sha512"] as const;
-/** AES-256 has no standard way to extend the key: Blumenthal's draft (Net-SNMP) or Reeder's (Cisco). */
+/** No standard extends keys to AES-256: `aes256b` follows Blumenthal's draft (Net-SNMP), `aes256r` Reeder's (Cisco). */
 const PRIV_PROTOCOLS = ["des", "aes", "aes256b", "aes256r"] as const;
 
-/** RFC 3414, 11.2: shorter passwords are refused by agents. */
+/** Agents refuse shorter passwords (RFC 3414, 11.2). */
 const MIN_PASSWORD_LENGTH = 8;
 
 const seconds = (minimum: number, maximum: number, defaultValue: number, description: string) =>
@@ -108,7 +108,7 @@ type NumberOption =
   | "maxVarbinds"
   | "maxAgentSeconds";
 
-/** The given number, or the default of the schema. */
+/** Returns the given number, or the default of the schema. */
 export function numberOption(options: SnmpOptions, name: NumberOption): number {
   return options[name] ?? Number(schemaOption(SnmpOptions.properties[name], "default"));
 }
@@ -119,7 +119,7 @@ function hasSecret(options: object, name: string): boolean {
   return SECRET_SUFFIXES.some((suffix) => Object.hasOwn(options, `${name}${suffix}`));
 }
 
-/** The faults of options that match the schema. */
+/** Returns the faults of options that match the schema. */
 export function findSnmpFaults(options: SnmpOptions): SchemaFault[] {
   const parsed = parseTargets(options.targets, numberOption(options, "port"));
   const targetFaults = parsed.ok ? [] : parsed.faults;
@@ -160,18 +160,18 @@ export const PASSWORD_RULE = `must have at least ${MIN_PASSWORD_LENGTH} characte
 export const isLongEnough = (password: string): boolean => password.length >= MIN_PASSWORD_LENGTH;
 
 // The agents to poll, from the list of targets: `192.0.2.1`, `192.0.2.1:1161`, `[2001:db8::1]:161`, `switch.example:161`
-// and blocks such as `192.0.2.0/28` or `192.0.2.0/28:1161`. The number of addresses is bounded, so that a mistyped prefix
-// is a fault and not a scan of half the Internet.
+// and blocks such as `192.0.2.0/28` or `192.0.2.0/28:1161`. The number of addresses is limited, so that a mistyped prefix
+// is a fault and does not cause a scan of millions of addresses.
 
 export const MAX_ADDRESSES = 65_536;
 
 export interface Target {
-  /** `host:port`, the key of the agent: an IPv6 address is in brackets. */
+  /** `host:port`, the key of the agent. An IPv6 address is in brackets. */
   readonly text: string;
   /** An IP address, or a name that is resolved at each poll. */
   readonly host: string;
   readonly port: number;
-  /** Named in the list by itself. An address of a block is not: it is an agent only once it has answered. */
+  /** Whether the list names the target itself. An address of a block is an agent only once it has answered. */
   readonly listed: boolean;
 }
 
@@ -179,7 +179,7 @@ type TargetsResult =
   | { readonly ok: true; readonly targets: readonly Target[] }
   | { readonly ok: false; readonly faults: readonly SchemaFault[] };
 
-/** One text of the list: its addresses are not counted out before the total is known to be small enough. */
+/** One entry of the list. A block is expanded to its addresses only when the total is known to be small enough. */
 type Entry =
   | { readonly kind: "host"; readonly host: string; readonly port: number }
   | { readonly kind: "block"; readonly first: Address; readonly count: number; readonly port: number };
@@ -210,7 +210,7 @@ export function parseTargets(texts: readonly string[], defaultPort: number): Tar
   return faults.length > 0 ? { ok: false, faults } : { ok: true, targets: [...expand(entries).values()] };
 }
 
-/** One target for each host and port. A listed address stays listed when a block contains it too. */
+/** Returns one target for each host and port. A listed address stays listed when a block contains it too. */
 function expand(entries: readonly Entry[]): Map<string, Target> {
   const targets = new Map<string, Target>();
   for (const entry of entries) {
@@ -233,7 +233,7 @@ function expand(entries: readonly Entry[]): Map<string, Target> {
 const targetText = (host: string, port: number): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 
-/** The entry, or what is wrong with it. */
+/** Returns the entry, or a message about what is wrong with it. */
 function parseEntry(text: string, defaultPort: number): Entry | string {
   const { rest, port } = splitPort(text);
   const portNumber = port === undefined ? defaultPort : Number(port);
@@ -246,12 +246,12 @@ function parseEntry(text: string, defaultPort: number): Entry | string {
     const zone = rest.includes("%") ? rest.slice(rest.indexOf("%")) : "";
     return { kind: "host", host: address.toString() + zone, port: portNumber };
   }
-  // A name that ends with a number would be read as an address by resolvers.
+  // Resolvers would read a name that ends with a number as an address.
   if (!HOST_NAME.test(rest) || /(?:^|\.)\d+\.?$/.test(rest)) return FORM;
   return { kind: "host", host: rest.toLowerCase(), port: portNumber };
 }
 
-/** The text without brackets, and the port as text. An IPv6 address with a port has brackets. */
+/** Returns the text without brackets, and the port as text. An IPv6 address with a port has brackets. */
 function splitPort(text: string): { readonly rest: string; readonly port: string | undefined } {
   const [, inBrackets, afterBrackets] = /^\[([^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? [];
   if (inBrackets !== undefined)
@@ -272,7 +272,7 @@ function parseBlock(base: string, bitsText: string, port: number): Entry | strin
   }
   const size = 2 ** (allBits - bits);
   const first = networkAddress(address, bits);
-  // The first and the last address of an IPv4 network are its own and that for broadcasts.
+  // The first and the last address of an IPv4 network are the network address and the broadcast address.
   return allBits === 32 && size > 2
     ? { kind: "block", first: nextAddress(first), count: size - 2, port }
     : { kind: "block", first, count: size, port };

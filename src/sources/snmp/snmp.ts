@@ -1,7 +1,7 @@
 /**
- * The `snmp` source: polls the SNMP agents of devices and claims what they report of themselves, their neighbours and the
- * hosts behind their ports. This file builds a run from the options; the polls are in poller.ts and fleet.ts, the mapping
- * in map-agent.ts and join-agents.ts.
+ * The `snmp` source: polls the SNMP agents of devices and claims what they report about themselves, their neighbours and
+ * the hosts behind their ports. This file builds a run from the options. The polls are in poller.ts and fleet.ts, the
+ * mapping is in map-agent.ts and join-agents.ts.
  */
 import { sameJson } from "../../lib/same-json.ts";
 import { type Source, type SourceContext, SourceError } from "../source.ts";
@@ -44,7 +44,7 @@ export function createSnmpSource(
     metrics: () => ({ ...counters.all(), ...(fleet ? gauges(fleet) : {}) }),
     async run(sink, signal) {
       const parsed = parseTargets(options.targets, numberOption(options, "port"));
-      // The registry has checked them.
+      // The registry has already checked the targets.
       if (!parsed.ok) throw new SourceError(parsed.faults[0]?.message ?? "targets are not valid");
       const first = await readCredentials(options);
       if (!first.ok) throw new SourceError(first.message);
@@ -79,7 +79,7 @@ export function createSnmpSource(
   };
 }
 
-/** The channel is the target: by it a device is found again after a restart, before its agent has answered. */
+/** Adds the target as `channelId`, by which a device is found after a restart before its agent has answered. */
 function mapWithChannel(data: AgentData): AgentReport {
   const report = mapAgent(data);
   const annotations = { ...report.device.annotations, channelId: data.target };

@@ -2,18 +2,19 @@
  * The bridge: connects hosts through the switches' own NORMAL forwarding without loops. Each port is open or closed for
  * received frames. Edge ports open once they have settled. Links form a graph whose spanning forest is open. The other
  * links are closed at both ends: a switch floods out of all its ports, so only the receiving side can be controlled.
- * Behind a bridge without an OpenFlow session there may be hosts, so there one end is muted instead (port-mod,
- * OFPPC_NO_FWD).
+ * A bridge without an OpenFlow session cannot be controlled, so it is a node of the graph too. A port to it that is not in
+ * the forest is closed and also muted (port-mod, OFPPC_NO_FWD).
  *
- * Ports are always closed first; others of the same component of the graph open only after the switches have confirmed that
- * (barrier), so there is never a loop, and no component waits for another. A switch is waited for, and its ports open, while
- * it confirms: one that has confirmed nothing since it connected, or not in time, delays nobody.
+ * Ports are closed before others open. In each component of the graph, ports open only after the switches have confirmed
+ * the closings there (barrier), so that there is never a loop and no component waits for another. A switch that has
+ * confirmed nothing since it connected, or not in time, is not waited for, and none of its ports is opened.
  *
- * Without information nothing changes. A switch that became unreachable may still forward, so its links stay in the graph
- * until that is known. After a start, switches with flows from before keep them until all had time to connect.
+ * Rules change only when the state of the network is known. A switch that became unreachable may still forward, so its
+ * links stay in the graph until it is known whether it does. After a start, switches with flows from before the start keep
+ * them until all switches had time to connect.
  *
- * The rules are computed in steps. A change meanwhile may rule out an opening in the same component of the graph, and in no
- * other: switches that change all the time do not affect networks that they are not connected to.
+ * The rules are computed in steps. A change during the computation may cancel openings in the same component of the graph,
+ * but in no other, so switches that change all the time do not affect networks that they are not connected to.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
@@ -58,19 +59,19 @@ interface RuleChange {
   readonly rule: Rule;
 }
 
-/** Openings of a component that wait for sessions of it to confirm closings. */
+/** Openings in one component that wait until sessions of this component have confirmed their closings. */
 interface HeldOpenings {
   readonly changes: RuleChange[];
   readonly waiting: Set<Session>;
   readonly rootOf: Forest["rootOf"];
-  /** The number of the convergence that computed them. */
+  /** The number of the convergence that computed these openings. */
   readonly generation: number;
 }
 
 const BARRIER_TIMEOUT_MS = 2000;
 /** The owner of the bridge's computations on the scheduler. */
 const OWNER = "bridge";
-/** While switches and links are being added, the forest is computed after one tick without additions, or after this. */
+/** While switches and links are added at every tick, the computation of the forest is delayed by at most this time. */
 const MAX_GROWTH_WAIT_MS = 500;
 
 export class Bridge {
@@ -83,9 +84,9 @@ export class Bridge {
   readonly #unreachableLinks = new UnreachableLinks();
   /** The switches with changes since the rules were last computed. */
   #touched = new Set<string>();
-  /** Sessions that replied to their last barrier. */
+  /** Sessions that have replied to a barrier. A session is removed when it does not confirm closings in time. */
   readonly #confirmed = new WeakSet<Session>();
-  /** The last barrier of each session: only its reply confirms everything that was sent. */
+  /** The last barrier of each session. Only the reply to the last one confirms everything that was sent. */
   readonly #lastBarriers = new WeakMap<Session, object>();
   /** Confirmed sessions that were sent closings and have not replied yet, with the time until which they are waited for. */
   readonly #closing = new Map<Session, number>();
@@ -96,9 +97,9 @@ export class Bridge {
   #deferredUntil = 0;
   #dirty = false;
   #converging = false;
-  /** A change other than an addition: the forest must be computed at the next tick. */
+  /** Set after a change other than an addition: the forest must be computed at the next tick. */
   #urgent = false;
-  /** Additions since the last tick: a forest computed now would soon be outdated. */
+  /** Set after additions since the last tick: a forest computed now would soon be outdated. */
   #grew = false;
   #growingSince: number | undefined;
 
@@ -116,14 +117,14 @@ export class Bridge {
     this.#probeIntervalMs = probeIntervalMs;
   }
 
-  /** To be called when these switches, or ports or links of them, have changed. */
+  /** To be called when these switches, or their ports or links, have changed. */
   changed(...devices: readonly string[]): void {
     this.#dirty = true;
     this.#urgent = true;
     for (const device of devices) this.#touched.add(device);
   }
 
-  /** No rule is changed before this time. */
+  /** Prevents changes of rules before this time. */
   deferUntil(time: number): void {
     this.#deferredUntil = Math.max(this.#deferredUntil, time);
   }
@@ -136,7 +137,7 @@ export class Bridge {
     this.#recordGrowth(sw.id);
   }
 
-  /** To be called when the base flows were sent: ports may open once the switch confirms them. */
+  /** To be called after the base flows were sent. Ports of the switch may open once it has confirmed these flows. */
   sessionReady(session: Session): void {
     this.#sendBarrier(session);
   }
@@ -167,12 +168,12 @@ export class Bridge {
 
   linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void {
     this.changed(link.src.device, link.dst.device);
-    // One that has not connected since a restart is not in the table yet, and may forward all the same.
+    // A switch that has not connected since a restart is not in the table yet, but it may still forward.
     const isUnreachable = [link.src, link.dst]
       .map(({ device }) => this.#switches.get(device))
       .some((sw) => !sw?.session && sw?.closedByPeer !== true);
     if (reason !== "timeout" || !isUnreachable) return;
-    // Until then its broadcast probe flow has expired, and three probes have passed through it if it still forwards.
+    // By this time its broadcast probe flow has expired. If the switch still forwards, three probes have passed through it.
     const until =
       this.#clock.monotonic() + BROADCAST_PROBE_SECONDS * 1000 + linkTimeoutMs(this.#probeIntervalMs);
     this.#unreachableLinks.add(link, until);
@@ -238,20 +239,20 @@ export class Bridge {
     });
   }
 
-  /** Everything that was sent to the session so far is confirmed by its reply. */
+  /** Sends a barrier. Its reply confirms everything that was sent to the session before. */
   #sendBarrier(session: Session): void {
     const barrier = {};
     this.#lastBarriers.set(session, barrier);
     void session.barrier().then(() => {
       if (this.#lastBarriers.get(session) !== barrier) return;
-      // Its ports may open from now on.
+      // The ports of the switch may open from now on, so the rules are computed again.
       if (!this.#confirmed.has(session)) this.#recordGrowth(session.deviceId);
       this.#confirmed.add(session);
       this.#release(session);
     });
   }
 
-  /** Stops waiting for the session, and sends the openings that waited for it alone. */
+  /** Stops waiting for the session, and sends the openings that waited for no other session. */
   #release(session: Session): void {
     this.#closing.delete(session);
     for (const [root, { changes, waiting, rootOf, generation }] of this.#held) {
@@ -282,7 +283,7 @@ export class Bridge {
     if (!port.up) return CLOSED;
     if (linkRule) return linkRule;
     if (port.isEdge || !isWiredPort(port.number)) return EDGE;
-    // Not classified yet. Flows from before a restart (no current rule) stay until it is.
+    // The port is not classified yet. Flows from before a restart (no current rule) stay until it is.
     return current && CLOSED;
   }
 
@@ -351,7 +352,7 @@ export class Bridge {
     return port.up && (applied?.open !== false || (rule.mute && !applied.mute));
   }
 
-  /** Skips components that have changed since the rules were computed: they are computed again at the next tick. */
+  /** Sends openings, except in components that changed since: their rules are computed again at the next tick. */
   *#sendOpenings(
     changes: readonly RuleChange[],
     rootOf: Forest["rootOf"],
@@ -375,7 +376,7 @@ export class Bridge {
     return session !== undefined && this.#confirmed.has(session);
   }
 
-  /** Returns whether it was sent: not to a switch without a session, and not for a port that is gone. */
+  /** Returns whether the change was sent. It is not sent to a switch without a session or for a port that was removed. */
   #send({ sw, port, rule }: RuleChange): boolean {
     if (!sw.session || sw.ports.get(port.number) !== port) return false;
     for (const flow of this.#flowsFor(sw, port, rule)) sw.session.send("flowMod", flow);
@@ -390,8 +391,8 @@ export class Bridge {
 
   #setMuted(sw: Switch, { number: port, description }: SwitchPort, mute: boolean): void {
     const applied = this.#applied.get(portKey({ device: sw.id, port }))?.mute;
-    // Without an applied rule the flows are from before a restart; then the configuration of the port decides. With one,
-    // a port that another controller muted is left alone.
+    // Without an applied rule the flows are from before a restart, so the configuration of the port shows whether it is
+    // muted. With an applied rule the configuration is ignored, so a port that another controller muted stays muted.
     const muted = applied ?? (description.config & PORT_CONFIG.noForward) !== 0;
     if (mute === muted) return;
     const config = mute ? PORT_CONFIG.noForward : 0;
@@ -420,7 +421,7 @@ class UnreachableLinks {
     return this.#byPort.has(portKey(ref));
   }
 
-  /** To be called when it is known again where the port leads. */
+  /** To be called when it is known again where the port leads. Removes the links at the port. */
   clear(ref: PortRef): void {
     for (const id of [...(this.#byPort.get(portKey(ref)) ?? [])]) this.#remove(id);
   }
@@ -429,7 +430,7 @@ class UnreachableLinks {
     return Array.from(this.#links.values(), ({ link }) => link);
   }
 
-  /** Removes and returns the links whose time is over. All have the same time to live, so the oldest come first. */
+  /** Removes and returns the expired links. All have the same time to live, so the first ones expire first. */
   takeExpired(now: number): DiscoveredLink[] {
     const expired: DiscoveredLink[] = [];
     for (const [id, { link, until }] of this.#links) {

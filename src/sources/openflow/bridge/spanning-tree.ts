@@ -1,5 +1,6 @@
 /**
- * Computes which links may carry floods: a spanning forest of the switches and of the segments between them. Pure, in steps.
+ * Computes which links may carry floods: a spanning forest of the switches and of the segments between them. The functions
+ * are pure and run in steps.
  *
  * Open links are preferred, so that adding a link does not change a tree that carries traffic. Among the others, links
  * near the lowest-numbered switch are preferred, so that a new network gets a shallow tree. A link with an unreachable
@@ -22,7 +23,7 @@ export interface TreeEdge {
 export interface Forest {
   /** The ids of the chosen edges. */
   readonly chosen: ReadonlySet<string>;
-  /** The lowest-numbered switch of the component that a switch belongs to, by switch. */
+  /** The lowest-numbered switch of each switch's component, by switch. */
   readonly rootOf: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +50,7 @@ export function* spanningForest(edges: readonly TreeEdge[]): Steps<Forest> {
   return { chosen, rootOf };
 }
 
-/** The hops of every switch from the lowest-numbered switch of its component, its root. */
+/** Computes the number of hops from every switch to its root, the lowest-numbered switch of its component. */
 function* hopsFromRoots(
   edges: readonly TreeEdge[],
 ): Steps<{ readonly hops: Map<string, number>; readonly rootOf: Map<string, string> }> {
@@ -90,8 +91,8 @@ interface SegmentPort {
 }
 
 /**
- * Finds segments: ports that receive each other's broadcast probes, because a bridge without OpenFlow connects them. Returns
- * the ports of each segment by its name.
+ * Finds segments. A segment is a set of ports that receive each other's broadcast probes, because a bridge without OpenFlow
+ * connects them. Returns the ports of each segment by its name.
  */
 export function* findSegments(links: readonly DiscoveredLink[]): Steps<Map<string, PortRef[]>> {
   const neighbours = new Map<string, SegmentPort>();

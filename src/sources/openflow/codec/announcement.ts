@@ -1,8 +1,8 @@
 /**
  * Announcements: frames in which a station shows its MAC and IP addresses, that is ARP (RFC 826, 5227), IPv6 neighbour
- * discovery (RFC 4861) and DHCP (RFC 2131). `readAnnouncement` returns the sender and the address it uses. The two frames
- * that make a station reply are written here too. A frame whose Ethernet source differs from the sender in its payload
- * is rejected.
+ * discovery (RFC 4861) and DHCP (RFC 2131). `readAnnouncement` returns the sender and the address it uses. It rejects an ARP
+ * or neighbour discovery frame whose Ethernet source differs from the sender in its payload. This file also writes the two
+ * frames that make a station reply.
  */
 import {
   ETHER,
@@ -19,9 +19,9 @@ import { ByteReader, ByteWriter, WireError } from "./wire.ts";
 export interface Announcement {
   readonly mac: string;
   readonly ip?: string;
-  /** The transaction id of a DHCP request; the server's reply has the same. */
+  /** The transaction id of a DHCP request. The server's reply has the same id. */
   readonly dhcpTransaction?: number;
-  /** The lease in a DHCP server's acknowledgement. `mac` is the client, not the sender. */
+  /** The lease in a DHCP server's acknowledgement. Its `mac` is that of the client, not of the sender. */
   readonly lease?: { readonly mac: string; readonly ip: string; readonly transaction: number };
 }
 
@@ -118,7 +118,7 @@ function readDhcp(frame: EthernetFrame): Announcement | undefined {
   reader.skip(10 + 64 + 128);
   if (reader.u32() !== DHCP_COOKIE) return undefined;
   if (operation === DHCP.bootRequest) {
-    if (client !== frame.src) return { mac: frame.src }; // Sent by a relay.
+    if (client !== frame.src) return { mac: frame.src }; // The frame was sent by a relay.
     return { mac: client, dhcpTransaction: transaction, ...(current !== "0.0.0.0" && { ip: current }) };
   }
   if (operation !== DHCP.bootReply || dhcpType(reader) !== DHCP.ack || yours === "0.0.0.0")
@@ -137,14 +137,14 @@ function dhcpType(reader: ByteReader): number | undefined {
   return undefined;
 }
 
-/** An ARP probe to one station. Its sender IP is 0.0.0.0 (RFC 5227, §1.1), so that no ARP cache stores the sender. */
+/** Writes an ARP probe to one station. Its sender IP is 0.0.0.0 (RFC 5227, §1.1), so that no ARP cache stores the sender. */
 export function writeArpProbe(senderMac: string, mac: string, ip: string, tags: VlanTags): Uint8Array {
   const writer = startFrame(mac, senderMac, ETHER.arp, tags);
   writer.u16(1).u16(ETHER.ipv4).u8(6).u8(4).u16(1);
   return writer.mac(senderMac).zeros(4).zeros(6).bytes(ipv4Bytes(ip)).done();
 }
 
-/** A neighbour solicitation to one station. `senderIp` is the link-local address of `senderMac`, 16 bytes. */
+/** Writes a neighbour solicitation to one station. `senderIp` is the link-local address of `senderMac`, 16 bytes. */
 export function writeNeighbourSolicitation(
   senderMac: string,
   senderIp: Uint8Array,
@@ -163,7 +163,7 @@ export function writeNeighbourSolicitation(
   return writer.bytes(body).done();
 }
 
-/** RFC 4443, §2.3: covers the pseudo-header and the message. */
+/** Computes the ICMPv6 checksum (RFC 4443, §2.3) over the pseudo-header and the message. */
 function checksum(source: Uint8Array, destination: Uint8Array, body: Uint8Array): number {
   const all = new ByteWriter(64).bytes(source).bytes(destination).u32(body.length).u32(ICMPV6).bytes(body);
   const reader = new ByteReader(all.done());

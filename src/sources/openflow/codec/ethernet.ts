@@ -1,4 +1,4 @@
-/** Ethernet II frames with up to two VLAN tags (IEEE 802.3, 802.1Q, 802.1ad), and the addresses within. */
+/** Ethernet II frames with up to two VLAN tags (IEEE 802.3, 802.1Q, 802.1ad), and the addresses in them. */
 import { canonicalIp } from "../../../model/address.ts";
 import { ByteReader, ByteWriter, hex, WireError } from "./wire.ts";
 
@@ -15,7 +15,7 @@ export const BROADCAST = "FF:FF:FF:FF:FF:FF";
 export interface EthernetFrame {
   readonly dst: string;
   readonly src: string;
-  /** The VLAN of the outermost tag. A tag with VLAN 0 (priority only) does not count. */
+  /** The VLAN of the outermost tag. A tag with VLAN 0 (priority only) is ignored. */
   readonly vlan?: number;
   readonly innerVlan?: number;
   /** The tag protocol id of the outermost tag. */
@@ -65,7 +65,7 @@ export function startFrame(dst: string, src: string, type: number, tags: VlanTag
   return writer.u16(type);
 }
 
-/** False for group addresses (multicast, broadcast) and the zero address. */
+/** Returns false for group addresses (multicast, broadcast) and the zero address. */
 export function isStationMac(mac: string): boolean {
   return (Number.parseInt(mac.slice(0, 2), 16) & 1) === 0 && mac !== "00:00:00:00:00:00";
 }
@@ -81,7 +81,7 @@ export function ipv6Text(bytes: Uint8Array): string {
   return canonicalIp(groups.join(":")) ?? "::";
 }
 
-/** False for unspecified, loopback, multicast and broadcast addresses. */
+/** Returns false for unspecified, loopback, multicast and broadcast addresses. */
 export function isStationIp(ip: string): boolean {
   if (ip.includes(":")) return ip !== "::" && ip !== "::1" && !ip.startsWith("ff");
   const first = Number(ip.slice(0, ip.indexOf(".")));

@@ -1,7 +1,8 @@
 /**
- * What a flow has: its match, which is OXM fields in an `ofp_match` of type OXM (OpenFlow 1.3.5, §7.2.2 and §7.2.3), and its
- * instructions and actions (§7.2.4 and §7.2.5). The table lists the fields that this source matches on. Of instructions it
- * uses "go to table" and output actions. Everything else is skipped by its length when read.
+ * The parts of a flow entry: its match, which consists of OXM fields in an `ofp_match` of type OXM (OpenFlow 1.3.5, §7.2.2
+ * and §7.2.3), and its instructions and actions (§7.2.4 and §7.2.5). `FIELDS` lists the fields that this source matches on.
+ * The source uses the instructions "go to table" and "apply actions", the latter with output actions. The reader skips
+ * everything else by its length.
  */
 import { type ByteReader, type ByteWriter, WireError } from "./wire.ts";
 
@@ -20,8 +21,9 @@ const MATCH_OXM = 1;
 const CLASS_BASIC = 0x8000;
 
 interface FieldCodec<T> {
-  /** The field number, §7.2.3.7, table 11. `size` is the size of the value without a mask. */
+  /** The field number (§7.2.3.7, table 11). */
   readonly oxm: number;
+  /** The size of the value without a mask, in bytes. */
   readonly size: number;
   read(reader: ByteReader): T;
   write(writer: ByteWriter, value: T): void;
@@ -103,7 +105,7 @@ export function readMatch(reader: ByteReader): Match {
   return match;
 }
 
-/** `OFPCML_NO_BUFFER`: the switch sends the complete frame and buffers nothing. */
+/** `OFPCML_NO_BUFFER`, with which the switch sends the complete frame and buffers nothing. */
 const WHOLE_FRAME = 0xffff;
 const ACTION_OUTPUT = 0;
 const INSTRUCTION_GOTO = 1;
@@ -111,7 +113,7 @@ const INSTRUCTION_APPLY = 4;
 const MAX_ACTIONS = 4096;
 
 export interface Instructions {
-  /** Ports to output to, in order. */
+  /** The output ports, in order. */
   readonly output?: readonly number[];
   readonly gotoTable?: number;
 }

@@ -1,7 +1,7 @@
 /**
- * Splits a byte stream into OpenFlow messages (§7.1: version, type, length, transaction id). Buffers one
- * incomplete message (64 KiB, because the length has 16 bits), or the rest of a chunk whose messages are handled later, and
- * copies nothing when messages arrive complete and are handled at once.
+ * Splits a byte stream into OpenFlow messages (§7.1: version, type, length, transaction id). The framer buffers one
+ * incomplete message (up to 64 KiB, because the length has 16 bits), or the rest of a chunk whose messages are handled
+ * later. It copies nothing when messages arrive complete and are handled at once.
  */
 import { HEADER_BYTES } from "./openflow-messages.ts";
 import { WireError } from "./wire.ts";
@@ -9,19 +9,19 @@ import { WireError } from "./wire.ts";
 const EMPTY = new Uint8Array(0);
 
 export class MessageFramer {
-  /** The session lowers it until the hello: before that no long message is expected. */
+  /** The maximum length of a message. The session lowers it until the hello, before which no long message is expected. */
   maxMessageBytes = 0xffff;
   #bytes: Uint8Array = EMPTY;
   #at = 0;
-  /** Holds the incomplete message. */
+  /** The buffer of the bytes that were not read yet. */
   #buffer: Uint8Array = EMPTY;
 
-  /** Bytes of the incomplete message. */
+  /** Number of bytes that were pushed and not read yet. */
   get bufferedBytes(): number {
     return this.#bytes.length - this.#at;
   }
 
-  /** Adds received bytes. When `next` is not called until it returns undefined, `hold` must be called. */
+  /** Adds received bytes. The caller must then call `next` until it returns undefined, or call `hold`. */
   push(chunk: Uint8Array): void {
     this.#bytes = this.bufferedBytes > 0 ? this.#append(chunk) : chunk;
     this.#at = 0;
@@ -53,9 +53,9 @@ export class MessageFramer {
     this.#retain(this.bufferedBytes);
   }
 
-  /** Grows by doubling, so that a message sent byte by byte costs linear time. */
+  /** The buffer grows by doubling, so that a message that is sent byte by byte costs linear time. */
   #append(chunk: Uint8Array): Uint8Array {
-    // Messages that were read make room.
+    // Drops the messages that were read.
     if (this.#at > 0) this.#retain(this.bufferedBytes);
     const held = this.bufferedBytes;
     const length = held + chunk.length;
@@ -68,7 +68,7 @@ export class MessageFramer {
     return this.#buffer.subarray(0, length);
   }
 
-  /** Copies the rest once, because the chunk belongs to the socket. */
+  /** Copies the unread bytes, at most once, because the chunk belongs to the socket. */
   #retain(byteCount: number): void {
     if (byteCount === 0) {
       this.#bytes = EMPTY;

@@ -2,7 +2,7 @@
 import { canonicalIp, canonicalMac } from "../../../model/address.ts";
 import { ByteReader, type ByteWriter, hex, macText, paddedText, uint, WireError } from "./wire.ts";
 
-/** Nearest bridge: 802.1D bridges do not forward it, so the receiver is at the other end of the cable. */
+/** The address of the nearest bridge. 802.1D bridges do not forward it, so the receiver is at the other end of the cable. */
 export const LLDP_MULTICAST = "01:80:C2:00:00:0E";
 const TLV = { end: 0, chassis: 1, port: 2, ttl: 3, portText: 4, name: 5, text: 6, private: 127 } as const;
 const SUBTYPE = { mac: 4, network: 5, local: 7 } as const;
@@ -24,8 +24,8 @@ export interface Lldp {
 }
 
 /**
- * Returns the value of one private TLV, or undefined. Does not decode the other TLVs: every received probe passes through
- * here.
+ * Returns the value of one private TLV, or undefined. The other TLVs are not decoded, because this function runs for every
+ * received probe.
  */
 export function privateTlv(payload: Uint8Array, oui: number, subtype: number): Uint8Array | undefined {
   const wanted = oui * 256 + subtype;
@@ -77,8 +77,8 @@ const readIdentifier = (type: number, tlv: ByteReader): string =>
   identifierText(type === TLV.chassis ? "chassis" : "port", tlv.u8(), tlv.rest());
 
 /**
- * A chassis or port id as text: addresses in canonical form, printable names unchanged, anything else in hex. Device ids
- * are made of it, so all sources that know LLDP use this function.
+ * Formats a chassis or port id: addresses in canonical form, printable names unchanged, anything else in hex. Device ids
+ * are derived from this text, so all sources that read LLDP use this function.
  */
 export function identifierText(of: "chassis" | "port", subtype: number, value: Uint8Array): string {
   // The subtypes for a MAC and a network address are one lower in the port TLV than in the chassis TLV.

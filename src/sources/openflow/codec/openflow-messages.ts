@@ -4,7 +4,7 @@
  * messages, because the tests encode what they decoded.
  *
  * `dispatch` passes a decoded body to the handler of its kind, so that no caller has to narrow a union. A malformed body
- * throws `WireError`. Bytes behind a known body are ignored, as the specification requires.
+ * throws `WireError`. Bytes after a known body are ignored, as the specification requires.
  */
 
 import {
@@ -27,7 +27,7 @@ const ANY = 0xffffffff;
 export const ALL_TABLES = 0xff;
 const MAX_PORTS_PER_MESSAGE = Math.floor(0xffff / PORT_BYTES);
 
-/** `ofp_error_type` and the codes used here, §7.4.4. */
+/** The values of `ofp_error_type` and the error codes that are used here (§7.4.4). */
 export const ERROR = {
   helloFailed: 0,
   incompatible: 0,
@@ -37,7 +37,7 @@ export const ERROR = {
   badLength: 6,
   roleRequestFailed: 11,
 } as const;
-/** §7.3.5.1, §7.3.5.3 and §7.3.5.7. */
+/** The multipart types that are used here (§7.3.5.1, §7.3.5.3 and §7.3.5.7). */
 export const MULTIPART = { description: 0, aggregate: 2, portDescription: 13 } as const;
 export const FLOW_COMMAND = { add: 0, delete: 3, deleteStrict: 4 } as const;
 export const PORT_REASON = { add: 0, delete: 1, modify: 2 } as const;
@@ -235,7 +235,7 @@ function callHandler<K extends MessageKind>(
   handler(codec.read(reader), xid);
 }
 
-// §7.5.1: the version bitmap is the only defined element. Others are skipped.
+// The version bitmap is the only element that §7.5.1 defines. Other elements are skipped.
 const HELLO_BITMAP = 1;
 
 function readHello(reader: ByteReader): Bodies["hello"] {
@@ -245,7 +245,7 @@ function readHello(reader: ByteReader): Bodies["hello"] {
     const length = list.u16();
     if (length < 4) throw new WireError(`a hello element of ${length} bytes`);
     const body = list.part(length - 4);
-    // Elements are padded to eight bytes; the padding of the last may be missing.
+    // Elements are padded to eight bytes. The padding of the last element may be missing.
     list.skip(Math.min(list.remaining, (8 - (length % 8)) % 8));
     if (type !== HELLO_BITMAP || body.remaining < 4) return;
     const bits = body.u32();
@@ -325,7 +325,7 @@ function writeFlowMod(writer: ByteWriter, flow: FlowMod): void {
   writeInstructions(writer, flow.instructions);
 }
 
-// The only request with a body that is used: the aggregate of all flows with a cookie.
+// Only one of the used requests has a body: the request for the aggregate of all flows with a cookie.
 function readMultipartRequest(reader: ByteReader): Bodies["multipartRequest"] {
   const type = reader.u16();
   if (type !== MULTIPART.aggregate) return { type };

@@ -3,7 +3,7 @@
 import { portId } from "../../../model/ids.ts";
 import { type ByteReader, type ByteWriter, paddedText } from "./wire.ts";
 
-/** Reserved ports, §7.2.1, `ofp_port_no`. */
+/** The reserved port numbers (`ofp_port_no`, §7.2.1). */
 export const PORT = {
   max: 0xffffff00,
   table: 0xfffffff9,
@@ -31,7 +31,7 @@ export const PORT_BYTES = 64;
 export const PORT_CONFIG = { down: 1 << 0, noForward: 1 << 5 } as const;
 export const PORT_STATE = { linkDown: 1 << 0, live: 1 << 2 } as const;
 const FEATURE_FIBER = 1 << 12;
-/** Speed by `OFPPF_*` bit, Mb/s. For switches that leave the speed fields at zero. */
+/** The speed for each `OFPPF_*` bit in Mb/s, used for switches that leave the speed fields at zero. */
 const SPEEDS = [10, 10, 100, 100, 1000, 1000, 10_000, 40_000, 100_000, 1_000_000];
 
 export const isUp = (port: PortDescription): boolean =>
@@ -66,7 +66,7 @@ export function writePort(writer: ByteWriter, port: PortDescription): void {
   writer.u32(port.currentKbps).u32(port.maxKbps);
 }
 
-/** A port of a datapath. Like the model's `ConnectPoint`, but with the port number of the OpenFlow protocol. */
+/** A port of a datapath. It is like the model's `ConnectPoint`, but has the port number of the OpenFlow protocol. */
 export interface PortRef {
   readonly device: string;
   readonly port: number;
@@ -74,10 +74,10 @@ export interface PortRef {
 
 export const portText = (port: number): string => (port === PORT.local ? "local" : String(port));
 
-/** The port's id in the model; also the key under which maps hold the port. */
+/** Returns the port's id in the model, which is also the key of the port in maps. */
 export const portKey = ({ device, port }: PortRef): string => portId(device, portText(port));
 
-/** A physical port or the switch's local port. The other reserved numbers are not ports but actions. */
+/** Whether the number is that of a physical port or of the switch's local port. Other reserved numbers are not ports. */
 export const isRealPort = (port: number): boolean => (port > 0 && port <= PORT.max) || port === PORT.local;
 
 export const isWiredPort = (port: number): boolean => port > 0 && port <= PORT.max;

@@ -4,7 +4,7 @@
  * grows as needed and fills in lengths once they are known.
  */
 
-/** Malformed input. The message is for the log and quotes no bytes. */
+/** The error for malformed input. Its message is meant for the log and quotes no bytes. */
 export class WireError extends Error {
   override readonly name = "WireError";
 }
@@ -18,7 +18,7 @@ export function hex(bytes: Uint8Array): string {
   return text;
 }
 
-/** `AA:BB:CC:DD:EE:FF`, the canonical form of the model. */
+/** Formats a MAC as `AA:BB:CC:DD:EE:FF`, the canonical form of the model. */
 export function macText(bytes: Uint8Array): string {
   let text = HEX_UPPER[bytes[0] ?? 0] ?? "";
   for (let i = 1; i < bytes.length; i++) text += `:${HEX_UPPER[bytes[i] ?? 0]}`;
@@ -36,7 +36,7 @@ function hexDigit(text: string, at: number): number {
   return code >= 97 ? code - 87 : code >= 65 ? code - 55 : code - 48;
 }
 
-/** Reads a number of `size` bytes; the caller has checked the bounds. Exact up to 2^53. */
+/** Reads a number of `size` bytes, whose bounds the caller has checked. The result is exact up to 2^53. */
 export function uint(bytes: Uint8Array, at: number, size: number): number {
   let value = 0;
   for (let i = at; i < at + size; i++) value = value * 256 + (bytes[i] ?? 0);
@@ -58,7 +58,7 @@ export function putHex(bytes: Uint8Array, at: number, digits: string): void {
     bytes[at + (i >> 1)] = (hexDigit(digits, i) << 4) | hexDigit(digits, i + 1);
 }
 
-/** The text must be ASCII. */
+/** Writes a text, which must be ASCII. */
 export function putText(bytes: Uint8Array, at: number, text: string): void {
   for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
 }
@@ -71,7 +71,7 @@ export function paddedText(bytes: Uint8Array): string {
   return utf8.decode(nul < 0 ? bytes : bytes.subarray(0, nul));
 }
 
-// Combines bytes without a DataView: creating one per message and frame costs more than the reads.
+// The reader combines bytes without a DataView, because creating one per message and frame costs more than the reads.
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #at: number;

@@ -35,10 +35,10 @@ interface TrackedLink extends DiscoveredLink {
 }
 
 const MAX_MISSED_PROBES = 3;
-/** Many links at one port are normal: switches behind one bridge without OpenFlow have links with each other. */
+/** A port can have many links: all switches that are connected by a bridge without OpenFlow have links with each other. */
 const MAX_LINKS_PER_PORT = 256;
 
-/** The time after which a link is removed. It has half an interval more, so that the third probe has time to arrive. */
+/** The time without probes after which a link is removed. Half an interval is added, so that the third probe can arrive. */
 export const linkTimeoutMs = (probeIntervalMs: number): number => probeIntervalMs * (MAX_MISSED_PROBES + 0.5);
 
 export class LinkTable {

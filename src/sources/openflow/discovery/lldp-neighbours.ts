@@ -14,7 +14,7 @@ import { type PortRef, portKey, portText } from "../codec/port.ts";
 
 const MAX_NEIGHBOURS_PER_PORT = 4;
 const MAX_NEIGHBOURS = 10_000;
-/** Maximum number of neighbours that one switch may receive, so that no switch uses up the total. */
+/** Maximum number of neighbours that one switch may report, so that no switch uses up the total. */
 const MAX_NEIGHBOURS_PER_SWITCH = 512;
 const MAX_TEXT_LENGTH = 200;
 const MAX_TTL_SECONDS = 3600;
@@ -40,7 +40,7 @@ export class LldpNeighbours {
   }
 
   lldpReceived(lldp: Lldp, receivedOn: PortRef, now: number): void {
-    if (/^(dpid|of):/.test(lldp.chassis)) return; // The probe of another controller, of a switch that is known here.
+    if (/^(dpid|of):/.test(lldp.chassis)) return; // This is a probe of another OpenFlow controller.
     const ttlSeconds = Math.min(lldp.ttlSeconds, MAX_TTL_SECONDS);
     const device = chassisDeviceId(lldp.chassis);
     const portName = lldp.port.slice(0, MAX_TEXT_LENGTH);
@@ -108,7 +108,7 @@ export class LldpNeighbours {
     this.#claims.setPort({ element: device, port, isEnabled: true, annotations: { portName } });
     const remote = { device, port };
     const local = { device: receivedOn.device, port: portText(receivedOn.port) };
-    // LLDP is received in one direction only, but a cable has two.
+    // LLDP is received in one direction only, but a cable carries both directions.
     this.#claims.setLink({ src: remote, dst: local, type: "DIRECT", state: "ACTIVE", verified: false });
     this.#claims.setLink({ src: local, dst: remote, type: "DIRECT", state: "ACTIVE", verified: false });
   }

@@ -1,7 +1,7 @@
 /**
  * Classifies the frames that switches send as packet-ins. Probes and announcements (ARP, ND, DHCP) have separate token
- * buckets, each per port, per switch and for the source, so that a host which floods one kind affects neither the other
- * kind nor any other port, and a switch that floods affects no other switch. Frames beyond a bucket are dropped and counted.
+ * buckets, each per port and per switch, so that a host which floods one kind affects neither the other kind nor any other
+ * port. Announcements also have a token bucket for the whole source. Frames without a token are dropped and counted.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import { TokenBuckets } from "../../../lib/token-bucket.ts";
@@ -15,19 +15,19 @@ import type { OpenflowSettings } from "../options.ts";
 import type { Probes } from "./probes.ts";
 
 const ETHERNET_HEADER_BYTES = 14;
-/** Far above what a port normally receives: one probe of each type per interval, and a few more while it settles. */
+/** Maximum rate per port. A port normally receives one probe of each type per interval, and a few more while it settles. */
 const MAX_PROBES_PER_SECOND = 50;
-/** Enough for a switch with the maximum number of ports, which receives two probes per port and interval. */
+/** Maximum rate per switch. It suffices for the maximum number of ports with two probes per port and interval. */
 const MAX_SWITCH_PROBES_PER_SECOND = 10_000;
 const BURST_SECONDS = 2;
-/** A port or switch whose bucket was evicted has a full bucket again. */
+/** Maximum number of buckets. A port or switch whose bucket was evicted gets a full one again. */
 const MAX_LIMITED_PORTS = 100_000;
 const MAX_LIMITED_SWITCHES = 10_000;
 const SOURCE = "";
 
 /**
- * - `edge`: hosts are attached. `link`: leads to another switch.
- * - `pending`: still probed, not classified yet. `down`: not up, or its switch is not connected.
+ * - `edge`: the port leads to hosts. `link`: it leads to another switch.
+ * - `pending`: it is still probed and not classified yet. `down`: it is not up, or its switch is not connected.
  */
 export type PortRole = "edge" | "link" | "pending" | "down";
 
@@ -59,7 +59,7 @@ export class PacketInHandler {
   ) {
     this.#events = events;
     this.#probes = probes;
-    // Probes are not limited for the source: a switch that loses its probes because of another one would lose its links.
+    // Probes have no bucket for the source: a switch whose probes are dropped because of another switch would lose its links.
     this.#probeLimits = new FrameLimits(clock, MAX_PROBES_PER_SECOND, MAX_SWITCH_PROBES_PER_SECOND);
     this.#announcementLimits = new FrameLimits(
       clock,
@@ -165,14 +165,14 @@ interface SwitchAnnouncements {
 }
 
 /**
- * Announcements from ports that are not classified yet. They are processed when the port turns out to be an edge: a quiet
- * host often announces itself only when its link comes up. Bounded per port, per switch and in total.
+ * Announcements from ports that are not classified yet. They are processed when the port becomes an edge, because a quiet
+ * host often announces itself only when its link comes up. Their number is limited per port, per switch and in total.
  */
 class PendingAnnouncements {
   readonly #bySwitch = new Map<string, SwitchAnnouncements>();
   #total = 0;
 
-  /** Returns false when a limit is reached; the announcement is dropped. */
+  /** Returns false when a limit is reached. The announcement is then dropped. */
   add({ device, port }: PortRef, pending: PendingAnnouncement): boolean {
     const ofSwitch = this.#bySwitch.get(device) ?? { byPort: new Map(), count: 0 };
     const atPort = ofSwitch.byPort.get(port) ?? [];

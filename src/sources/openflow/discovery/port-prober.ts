@@ -1,6 +1,6 @@
 /**
  * Probes the ports of connected switches: at each interval, when they come up, and until they are classified. A port that
- * leads to no switch after `settleMs` is an edge. In steps, because a switch can have thousands of ports.
+ * leads to no switch after `settleMs` is an edge. The work runs in steps, because a switch can have thousands of ports.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { Steps } from "../../../lib/steps.ts";
@@ -14,12 +14,12 @@ import type { Probes } from "./probes.ts";
 import type { Switch, SwitchPort } from "./switch.ts";
 
 const MIN_SETTLE_TICKS = 3;
-/** After so many ticks the reverse direction of a one-way link is probed at the normal interval only. */
+/** After this number of ticks the reverse direction of a one-way link is probed at the normal interval only. */
 const MAX_ONE_WAY_TICKS = 30;
-/** A probe sent longer ago than this has arrived or is lost. */
+/** A probe that was sent longer ago than this has arrived or is lost. */
 const PROBE_FLIGHT_MS = 50;
 const BROADCAST_PROBE_FLOW = encode("flowMod", broadcastProbeFlow);
-/** A switch with a larger backlog gets no further probes. */
+/** Maximum backlog of a switch. While its backlog is larger, it gets no further probes. */
 export const MAX_PROBE_BACKLOG_BYTES = 64 * 1024;
 const PROBED_PER_STEP = 32;
 const CHECKED_PER_STEP = 256;
@@ -53,12 +53,12 @@ export class PortProber {
     this.#settings = settings;
   }
 
-  /** Starts an interval: the ports of the switch are probed again at its end. */
+  /** Starts an interval. The ports of the switch are probed again at its end. */
   startInterval(sw: Switch): void {
     sw.nextProbeAt = this.#clock.monotonic() + this.#settings.probeIntervalMs;
   }
 
-  /** Runs the first step, and returns the others; undefined when there are none. */
+  /** Runs the first step and returns the remaining ones; undefined when there are none. */
   tick(sw: Switch): Steps<void> | undefined {
     const { session } = sw;
     if (!session) return undefined;
@@ -87,7 +87,7 @@ export class PortProber {
     return true;
   }
 
-  /** `direct`: an LLDP probe, otherwise a broadcast probe. */
+  /** Sends an LLDP probe when `direct` is set, otherwise a broadcast probe. */
   send(sw: Switch, port: SwitchPort, direct: boolean, now = this.#clock.monotonic()): void {
     const { session } = sw;
     if (!session || !port.up || !isWiredPort(port.number)) return;
@@ -120,13 +120,13 @@ export class PortProber {
     if (!this.#links.hasDirectLink({ device: sw.id, port: port.number })) this.send(sw, port, false, now);
   }
 
-  /** A port without a link is probed again until it has settled; then it is an edge. */
+  /** Probes a port without a link again until it has settled. Then the port is an edge. */
   #classify(sw: Switch, port: SwitchPort, now: number): void {
     const ref = { device: sw.id, port: port.number };
     const { settleMs } = this.#settings;
     port.unclassifiedTicks++;
     if (port.isLinked) {
-      // Only one direction is known: the probe in the other may have arrived before that switch had its flows.
+      // Only one direction may be known: the probe in the other may have arrived before that switch had its flows.
       const retryAfterMs = port.unclassifiedTicks <= MIN_SETTLE_TICKS ? PROBE_FLIGHT_MS : settleMs / 2;
       if (now - port.probedAt < retryAfterMs || this.#links.hasLinkFrom(ref)) return;
       this.send(sw, port, this.#links.hasDirectLink(ref), now);

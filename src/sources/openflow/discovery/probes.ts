@@ -1,9 +1,9 @@
 /**
  * Probes: frames that prove which port they were sent from. Each carries the device, the port, the time and a sequence
  * number, signed with an HMAC whose key is created at start, or is that of the cluster. A probe is accepted when its
- * signature is valid, this process has sent it within `maxAgeMs`, and it reaches a port for the first time. Any other probe
- * is only counted, by its fault. So a host can neither invent a link nor replay an old one. A host that forwards a fresh
- * probe between two ports without delay cannot be distinguished from a cable.
+ * signature is valid, this process has sent it within `maxAgeMs`, and it reaches this port for the first time. Any other
+ * probe is only counted, by its fault. So a host can neither invent a link nor replay an old one. A host that forwards a
+ * fresh probe between two ports without delay cannot be distinguished from a cable.
  *
  * There are two types. LLDP probes are not forwarded by bridges, so they prove a direct cable. Broadcast probes pass
  * ordinary bridges, so they find the switches behind them: an indirect link.
@@ -15,7 +15,7 @@ import { encode } from "../codec/openflow-messages.ts";
 import { PORT, type PortRef, portKey, portText } from "../codec/port.ts";
 import { putHex, putText, putUint, uint } from "../codec/wire.ts";
 
-/** Room for the probe just sent and those that are late. */
+/** Maximum number of tracked probes of one port: the probe just sent, and earlier ones that may still arrive. */
 const MAX_IN_FLIGHT_PER_PORT = 4;
 
 type ProbeFault = "forged" | "unknown" | "late" | "replayed";
@@ -28,9 +28,9 @@ interface SentProbe {
   readonly sequence: number;
   readonly from: PortRef;
   readonly sentAt: number;
-  /** Identifies the probe: another node of the cluster may have used the same sequence number. */
+  /** The signature, which identifies the probe: another node of the cluster may have used the same sequence number. */
   readonly hmac: Uint8Array;
-  /** Keys of the ports that received it. */
+  /** The keys of the ports that received the probe. */
   readonly receivedBy: Set<string>;
 }
 
@@ -57,7 +57,7 @@ export class Probes {
     return message;
   }
 
-  /** Probes sent from this port so far are no longer accepted. */
+  /** Stops accepting the probes that were sent from this port so far. */
   invalidate(ref: PortRef): void {
     const key = portKey(ref);
     for (const { sequence } of this.#byPort.get(key) ?? []) this.#bySequence.delete(sequence);
@@ -74,7 +74,7 @@ export class Probes {
     // The type is signed: a broadcast probe re-sent as LLDP must not become a direct link.
     const direct = value[SIGNED_OFFSETS.direct] === 1;
     if (direct !== (type === ETHER.lldp)) return FORGED;
-    // The signature proves that the fields are unchanged; when it is that of the sent probe, they are those of its port.
+    // The sequence number may be that of another node's probe. Equal signatures prove that it is the probe sent here.
     const sent = this.#bySequence.get(uint(value, SIGNED_OFFSETS.sequence, 8));
     if (!sent || !timingSafeEqual(sent.hmac, hmac)) return { ok: false, fault: "unknown" };
     if (now - sent.sentAt > this.#maxAgeMs) return { ok: false, fault: "late" };
@@ -102,10 +102,10 @@ export class Probes {
   }
 }
 
-/** Locally administered: there is no registered OUI. */
+/** A locally administered OUI, because none is registered for this purpose. */
 const PROBE_OUI = 0x02677a;
 const PROBE_SUBTYPE = 1;
-/** Offsets of the signed fields within the signed bytes. */
+/** The offsets of the signed fields within the signed bytes. */
 const SIGNED_OFFSETS = { device: 0, port: 8, time: 12, sequence: 20, direct: 28 } as const;
 const SIGNED_BYTES = 29;
 const HMAC_BYTES = 16;
@@ -113,13 +113,13 @@ const TTL_SECONDS = 120;
 const ZERO_MAC = "00:00:00:00:00:00";
 const ZERO_DEVICE = "of:0000000000000000";
 
-/** Offsets within the message. All lengths up to the port name are fixed. */
+/** Offsets within the message. They are constant, because all lengths before the port name are fixed. */
 const OUTPUT_PORT = 28;
 const FRAME = 40;
 const SOURCE_MAC = FRAME + 6;
 const CHASSIS = FRAME + 14 + 3;
 const PORT_NAME = CHASSIS + ZERO_DEVICE.length + 3;
-/** Length of what stands between the port name and the signed bytes: the time-to-live TLV and the head of the private TLV. */
+/** Number of bytes between the port name and the signed bytes: the time-to-live TLV and the head of the private TLV. */
 const BYTES_BEFORE_SIGNED = 4 + 6;
 
 /**
@@ -128,11 +128,11 @@ const BYTES_BEFORE_SIGNED = 4 + 6;
  * template per probe type and length of the port number; each probe is a copy of it with the fields filled in.
  */
 class ProbeTemplates {
-  /** The template for each length of a port name. */
+  /** The template of a direct probe for each length of a port name. */
   readonly #direct: Uint8Array[] = [];
   readonly #broadcast: Uint8Array[] = [];
 
-  /** Returns a message without its HMAC, which belongs behind the signed bytes that begin at `signedAt`. */
+  /** Returns a message without its HMAC. The HMAC follows the signed bytes, which begin at `signedAt`. */
   createMessage(
     { device, port }: PortRef,
     mac: string,

@@ -1,9 +1,10 @@
 /**
- * Decides which switches and ports are accepted: the allow list, and limits per peer address before those of the source.
+ * Decides which switches and ports are accepted, by the allow list and by limits per peer address and for the source.
  *
- * When a limit is reached, a switch that was never connected longer than a minute makes room: a disconnected one first. A
- * connected one is displaced only by a switch that is known, or for the source's limit by one whose address has fewer.
- * Known switches are never displaced. Listed ones are not limited: the list is their limit.
+ * When a limit is reached, a switch that is not known is displaced: a switch is known once it was connected for a minute.
+ * Disconnected switches are displaced first. A connected one is displaced only by a known switch or, when the limit of the
+ * source is reached, by a switch whose address has fewer switches. Known switches are never displaced. Switches on the allow
+ * list are known and not limited, because the length of the list limits them.
  */
 
 import type { Clock } from "../../../lib/clock.ts";
@@ -25,12 +26,12 @@ export class SwitchAdmission {
     this.ports = new Quota({ perKey: settings.maxPortsPerAddress, total: settings.maxPorts });
   }
 
-  /** Why the session is not accepted, whatever room there is. */
+  /** Returns why the allow list does not accept the session; undefined when it does. */
   refusal({ deviceId, channel }: Session): string | undefined {
     return this.allowList.refusal(deviceId, channel.certificate);
   }
 
-  /** The limit that the switch of the session would exceed. `known` is its record from an earlier session. */
+  /** Returns the limit that the switch of the session would exceed. `known` is its record from an earlier session. */
   exceededBy(session: Session, known: Switch | undefined): QuotaScope | undefined {
     if (this.allowList.has(session.deviceId)) return undefined;
     const address = session.channel.remoteAddress;
@@ -46,7 +47,7 @@ export class SwitchAdmission {
     return isAllowed || this.ports.exceededBy(address) === undefined;
   }
 
-  /** The switch that makes room for the one of the session; undefined when none does. */
+  /** Returns the switch to displace for the switch of the session; undefined when none may be displaced. */
   findDisplaceable(
     switches: Iterable<Switch>,
     scope: QuotaScope,
@@ -65,7 +66,7 @@ export class SwitchAdmission {
     return best;
   }
 
-  /** The records of the switch count for another address from now on. */
+  /** Counts the switch and its ports for another address from now on. */
   move(sw: Switch, address: string): void {
     for (const [quota, count] of [
       [this.devices, 1],
@@ -78,7 +79,7 @@ export class SwitchAdmission {
   }
 }
 
-/** Whether `a` makes room before `b`: first disconnected switches, then those of the address with the most, then the oldest. */
+/** Whether `a` is displaced before `b`. Disconnected switches go first, then those of the address with most, then the oldest. */
 function goesFirst(a: Switch, b: Switch, most: (sw: Switch) => number): boolean {
   if (!a.session !== !b.session) return !a.session;
   if (most(a) !== most(b)) return most(a) > most(b);
@@ -106,7 +107,7 @@ export class AllowList {
     return this.#certificates.has(device);
   }
 
-  /** Why a session of this device is not accepted; undefined when it is. */
+  /** Returns why a session of this device is not accepted; undefined when it is. */
   refusal(device: string, certificate: PeerCertificate | undefined): string | undefined {
     if (!this.has(device)) return this.#acceptsOthers ? undefined : "this datapath id is not allowed";
     const bound = this.#certificates.get(device);
@@ -124,21 +125,21 @@ function isBoundTo({ commonName, fingerprint }: PeerCertificate, bound: string):
   return digits === undefined ? commonName === bound : fingerprint === fingerprintDigits(digits);
 }
 
-/** `of:` and 16 hexadecimal digits; the prefix may be missing. */
+/** Returns `of:` and 16 hexadecimal digits. The prefix may be missing in the input. */
 const canonicalDeviceId = (text: string): string => `of:${text.replace(/^of:/i, "").toLowerCase()}`;
 
-/** Number of addresses whose bucket is kept. One whose bucket was evicted has a full bucket again. */
+/** Maximum number of addresses with a bucket. An address whose bucket was evicted gets a full one again. */
 const MAX_ADDRESSES = 100_000;
 const SOURCE = "";
-/** The bucket of the source gains as many tokens as those of this many addresses. */
+/** The bucket of the source refills as fast as the buckets of this many addresses together. */
 const SOURCE_SHARES = 5;
 
 type BudgetSettings = Pick<OpenflowSettings, "maxChangeRate" | "maxPortsPerAddress" | "maxPorts">;
 
 /**
- * How many records peers may add, change or remove in the view: token buckets per peer address and for the source. What a
- * switch reports is history that others read, so a peer that changes endlessly must not displace it. The burst allows
- * whole networks to connect; what a peer reports beyond its rate is delayed or refused by the caller.
+ * Limits how many records peers add, change or remove in the view, with token buckets per peer address and for the source.
+ * Each change is stored in the history, so a peer that changes without end would displace the changes of others. The burst
+ * allows whole networks to connect. The caller delays or refuses changes beyond the rate.
  */
 export class ChangeBudget {
   readonly #ofAddress: TokenBuckets;
@@ -159,8 +160,8 @@ export class ChangeBudget {
   }
 
   /**
-   * Returns 0 when so many changes of the switch are allowed now; otherwise after how many milliseconds to try again. Known
-   * switches use no tokens of the source: they are not limited by what others do.
+   * Returns 0 when `count` changes of the switch are allowed now, otherwise the milliseconds until the next attempt. Known
+   * switches use no tokens of the source, so that the changes of other switches do not limit them.
    */
   take({ address, isKnown }: Pick<Switch, "address" | "isKnown">, count = 1): number {
     const waitMs = this.#ofAddress.take(address, count);

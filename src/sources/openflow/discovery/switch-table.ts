@@ -1,10 +1,10 @@
 /**
- * The switches, their ports and their claims. A datapath id has one session: while it replies, a second one is rejected
- * and the device is flagged. A switch whose session ends is unavailable at once, and is removed from the inventory after
- * `removeAfterMs`. One that was never connected longer than `KNOWN_AFTER_MS` is removed after that time already.
+ * The switches, their ports and their claims. A datapath id has one session: while that session replies, a second one is
+ * rejected and the device is flagged. A switch whose session ends is unavailable at once, and is removed after
+ * `removeAfterMs`. A switch that was never connected for `KNOWN_AFTER_MS` is removed after that time, if it is shorter.
  *
- * What grows with the number of ports runs in steps. A switch whose ports are being removed stays in the table until it is
- * done, and its datapath id cannot connect meanwhile.
+ * Work that grows with the number of ports runs in steps. A switch whose ports are being removed stays in the table until
+ * all are removed, and its datapath id cannot connect until then.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import { COST, Pause, type Steps } from "../../../lib/steps.ts";
@@ -31,7 +31,7 @@ import { type ChangeBudget, SwitchAdmission } from "./switch-admission.ts";
 const CONFLICT_FLAG_MS = 60_000;
 /** Maximum number of ports of one switch. */
 export const MAX_PORTS = 8192;
-/** When so many ports of a switch have changed within the last seconds, its session is paused. */
+/** The session of a switch is paused while this many of its ports are damped, which means that they changed lately. */
 const MAX_DAMPINGS = 16_384;
 
 export class SwitchTable {
@@ -41,7 +41,7 @@ export class SwitchTable {
   readonly #clock: Clock;
   readonly #budget: ChangeBudget;
   readonly #admission: SwitchAdmission;
-  /** With this generation each switch is requested to make this node its master; undefined where none is requested. */
+  /** The generation with which this node requests the master role of each switch; undefined when it does not. */
   readonly #masterGeneration: bigint | undefined;
   readonly #switches = new Map<string, Switch>();
   readonly #portMacs = new PortMacs();
@@ -75,12 +75,12 @@ export class SwitchTable {
     return this.#switches.size;
   }
 
-  /** Whether an announcement that the device reports has the MAC of a switch port. Such a MAC is not a host. */
+  /** Whether the MAC in an announcement that the device reports is that of a switch port, not of a host. */
   isSwitchMac(device: string, mac: string): boolean {
     return this.#portMacs.has(device, mac);
   }
 
-  /** Whether the handshake of the session may end now. Otherwise it waits: its peer has changed too much lately. */
+  /** Whether the handshake may end now. It waits while the switch is being removed or its peer has no tokens for changes. */
   mayConnect(session: Session): boolean {
     const sw = this.#switches.get(session.deviceId);
     if (sw?.isRemoving) return false;
@@ -90,7 +90,7 @@ export class SwitchTable {
     return this.#budget.take(changer, 1 + (sw?.session ? 0 : session.ports.size)) === 0;
   }
 
-  /** Whether no further message of the session is handled for now. */
+  /** Whether further messages of the session must not be handled now. */
   mustWait(session: Session): boolean {
     return (this.#switchOf(session)?.dampings.size ?? 0) >= MAX_DAMPINGS;
   }
@@ -133,7 +133,7 @@ export class SwitchTable {
     this.#events.switchConnected(sw);
   }
 
-  /** Applies a change of a port, or holds it while the port is flapping or its switch has changed too much. */
+  /** Applies a change of a port, or holds it while the port is flapping or its switch has no tokens for changes. */
   portChanged(session: Session, change: PortReport, now: number): void {
     const sw = this.#switchOf(session);
     const { number } = change.description;
@@ -167,7 +167,7 @@ export class SwitchTable {
     this.#events.switchDisconnected(sw);
   }
 
-  /** Ends conflict flags, applies held changes, and removes the switch when that is due. Returns the steps that are left. */
+  /** Ends conflict flags, applies held changes, and removes the switch when that is due. Returns the remaining steps. */
   tickSwitch(sw: Switch, now: number): Steps<void> | undefined {
     if (sw.conflict && now - sw.conflict.at > CONFLICT_FLAG_MS) {
       sw.conflict = undefined;
@@ -183,7 +183,7 @@ export class SwitchTable {
     if (this.#switches.has(claim.id)) return;
     const sw = this.#add(claim.id, claim.annotations?.managementAddress ?? "");
     sw.isRestored = true;
-    // A device that was disconnected before the restart keeps that time: a restart does not prolong `removeAfterMs`.
+    // A device that was disconnected before the restart keeps that time, so that a restart does not prolong `removeAfterMs`.
     const ageMs =
       claim.available === false ? this.#clock.now() - Number(claim.lastUpdate ?? this.#clock.now()) : 0;
     sw.disconnectedAt = now - Math.max(0, ageMs);
@@ -202,7 +202,7 @@ export class SwitchTable {
     return sw;
   }
 
-  /** Rejects the session when its datapath id has another one. */
+  /** Rejects the session when its datapath id already has another session. */
   #rejectDuplicate(session: Session): boolean {
     const sw = this.#switches.get(session.deviceId);
     if (!sw?.session) return false;
@@ -218,11 +218,11 @@ export class SwitchTable {
     const isNew = sw.conflict?.text !== text;
     sw.conflict = { text, at: now };
     if (isNew) this.#publishDevice(sw);
-    // The first session may be a dead TCP connection. Then it is closed here and the switch connects again.
+    // The first session may be a dead TCP connection. In that case the check closes it, and the switch connects again.
     first.checkAlive(now);
   }
 
-  /** Removes switches until there is room. Returns why there is none. */
+  /** Removes switches until there is room for the session. Returns the reason when there is none. */
   *#makeRoom(session: Session): Steps<string | undefined> {
     for (;;) {
       const known = this.#switches.get(session.deviceId);
@@ -390,7 +390,7 @@ function deviceClaim(
     serial: description?.serial ?? "",
     chassisId: id.slice(3).replace(/^0+(?=.)/, ""),
     annotations: {
-      // Open vSwitch describes a datapath as None until somebody, such as Mininet, describes it.
+      // Open vSwitch reports the description None until a description is set, for example by Mininet.
       ...(isRealIdentity(name) && { name }),
       managementAddress: channel.remoteAddress,
       channelId: remote,
@@ -409,7 +409,7 @@ function roleOf(
   return isRoleRefused ? "STANDBY" : "MASTER";
 }
 
-/** `disconnectedAt` in epoch milliseconds. */
+/** `disconnectedAt` is in epoch milliseconds. */
 const unavailableClaim = (last: DeviceClaim, disconnectedAt: number): DeviceClaim => ({
   ...last,
   available: false,
@@ -435,12 +435,12 @@ function portClaim(device: string, { number, description }: SwitchPort, isFlappi
 const EVERYWHERE = "";
 
 /**
- * The MACs of switch ports. Such a MAC is not a host, but a switch can report any MAC. So the MACs of a switch count only for
- * announcements that the same switch reports; those of a switch on the allow list count everywhere. They are removed with
- * their port.
+ * The MACs of switch ports. Such a MAC is not a host. Since a switch can report any MAC, the MACs of a switch apply only to
+ * announcements that the same switch reports. The MACs of a switch on the allow list apply to all announcements. A MAC is
+ * removed with its port.
  */
 export class PortMacs {
-  /** How many ports have the MAC, by `SWITCH MAC`. */
+  /** Number of ports with the MAC, by `SWITCH MAC`. */
   readonly #counts = new Map<string, number>();
 
   add(device: string, isTrusted: boolean, mac: string): void {
@@ -453,7 +453,7 @@ export class PortMacs {
     if (isTrusted) this.#change(EVERYWHERE, mac, -1);
   }
 
-  /** Whether an announcement with this MAC that the device reports is of a switch port. */
+  /** Whether the MAC in an announcement that the device reports is that of a switch port. */
   has(device: string, mac: string): boolean {
     return this.#counts.has(`${device} ${mac}`) || this.#counts.has(`${EVERYWHERE} ${mac}`);
   }

@@ -1,4 +1,4 @@
-/** One switch and its ports, as far as the controller knows them. */
+/** The state of one switch and its ports. */
 import type { PortDescription } from "../codec/port.ts";
 import type { OpenflowCounter } from "../openflow-counters.ts";
 import type { PortReport, Session } from "../session/session.ts";
@@ -10,16 +10,16 @@ export interface SwitchPort {
   readonly number: number;
   /** The description that was applied last. */
   description: PortDescription;
-  /** False also while a change of the port is held: then it is not known where the port leads. */
+  /** Whether the port is up. False also while a change of the port is held, because it is unknown where the port leads. */
   up: boolean;
-  /** The time at which the port last became up on a connected switch. */
+  /** The time at which the classification of the port last began. */
   probeableSince: number;
   /** Set once the port was probed for `settleMs` and does not lead to another switch. */
   isEdge: boolean;
   /** Set while the port leads to another switch. */
   isLinked: boolean;
   probedAt: number;
-  /** Number of ticks since `probeableSince` in which the port was neither an edge nor linked. */
+  /** Number of ticks since `probeableSince` in which the port was to be classified, or the other direction of its link found. */
   unclassifiedTicks: number;
 }
 
@@ -62,7 +62,7 @@ export class Switch {
   address: string;
   session: Session | undefined;
   readonly ports = new Map<number, SwitchPort>();
-  /** The damping of each port that changed lately, by number. Removed ports keep theirs. */
+  /** The damping of each port that changed lately, by port number. A removed port keeps its damping. */
   readonly dampings = new Map<number, PortDamping>();
   /** The time at which the last session ended; undefined while there is one. */
   disconnectedAt: number | undefined;
@@ -71,11 +71,11 @@ export class Switch {
   conflict: { readonly text: string; readonly at: number } | undefined;
   connectedAt = 0;
   nextProbeAt = 0;
-  /** Whether its hosts were removed since it disconnected. */
+  /** Whether the hosts of the switch were removed since it disconnected. */
   hostsRemoved = false;
-  /** Whether the switch is listed, or was once connected for `KNOWN_AFTER_MS`. Then others never displace it. */
+  /** Whether the switch is on the allow list or was once connected for `KNOWN_AFTER_MS`. Such a switch is never displaced. */
   isKnown: boolean;
-  /** Set while the ports of the switch are being removed, before the switch itself is. */
+  /** Set while the ports of the switch are being removed. The switch itself is removed after them. */
   isRemoving = false;
   /** Whether the switch was claimed before a restart. It is kept as long as a known one, but can be displaced. */
   isRestored = false;
@@ -87,7 +87,7 @@ export class Switch {
     this.isKnown = isAllowed;
   }
 
-  /** Whether it was disconnected so long that it is removed. */
+  /** Whether the switch has been disconnected long enough to be removed. */
   isRemovalDue(now: number, removeAfterMs: number): boolean {
     if (this.disconnectedAt === undefined || this.isRemoving) return false;
     const isKept = this.isKnown || this.isRestored;
@@ -108,18 +108,18 @@ export function isSameState(state: PortReport | undefined, { description, remove
  * `DAMPING_INTERVAL_MS` is flapping. From then on, the first state of each interval is applied at once and the last one at
  * its end, until an interval has at most `MAX_CHANGES_PER_INTERVAL` changes.
  *
- * A change is also held while its switch has no tokens left for changes. Then the latest one is applied when it has.
+ * A change is also held while its switch has no tokens left for changes. The latest change is applied when there are tokens.
  */
 export class PortDamping {
   isFlapping = false;
-  /** The latest change, when it is not applied yet. */
+  /** The latest change while it is not applied yet. */
   held: PortReport | undefined;
   /** The times of the latest changes, oldest first. */
   readonly #times: number[] = [];
   #intervalStart = 0;
   #changesInInterval = 0;
 
-  /** Records a change. Returns whether it is applied at once; otherwise the caller holds it. */
+  /** Records a change. Returns whether the caller may apply it at once; otherwise the caller holds it. */
   record(now: number): boolean {
     this.#times.push(now);
     if (this.#times.length > MAX_CHANGES_PER_INTERVAL + 1) this.#times.shift();
@@ -132,7 +132,7 @@ export class PortDamping {
     return true;
   }
 
-  /** Ends the interval when it is over. Returns whether a held change is applied now. */
+  /** Ends the interval when it is over. Returns whether the caller may apply a held change now. */
   tick(now: number): boolean {
     if (!this.isFlapping) return true;
     if (now - this.#intervalStart < DAMPING_INTERVAL_MS) return false;
@@ -141,7 +141,7 @@ export class PortDamping {
     return true;
   }
 
-  /** Whether the damping can be dropped: no change is held, and the last one is long ago. */
+  /** Whether the damping can be dropped, because no change is held and the last change was an interval ago. */
   isOver(now: number): boolean {
     return !this.isFlapping && !this.held && now - (this.#times.at(-1) ?? now) >= DAMPING_INTERVAL_MS;
   }

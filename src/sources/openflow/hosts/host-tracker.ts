@@ -1,14 +1,15 @@
 /**
  * Tracks hosts: learns them from announcements on edge ports and removes them when they no longer reply.
  *
- * - A known host at a second port, or a known address at a second host, is first checked: the old owner is probed by ARP
+ * - When a known host appears at a second port, or a known address at a second host, the old owner is first probed by ARP
  *   or ND. No reply means a move. A reply means a conflict: both are claimed and flagged until one stops replying.
  * - A silent host is probed three times in the second half of its timeout, at each of its addresses.
- * - When a port goes down, its hosts are removed at once; when a switch disconnects, after the link timeout. They are
- *   stored for a while and probed when the port settles again, because an idle host would not be discovered otherwise.
+ * - When a port goes down, its hosts are removed at once. When a switch disconnects, its hosts are removed after the link
+ *   timeout. Removed hosts are stored and probed when their port settles again, because an idle host would not be discovered
+ *   otherwise.
  *
- * Each announcement costs the same, whatever others have announced: locations of a host and owners of an address are few.
- * Hosts are limited per peer address and in total, and a new host or a move needs the change budget of its switch.
+ * Each announcement costs the same, because the locations of a host and the owners of an address are limited. Hosts are
+ * limited per peer address and in total, and a new host or a move uses the change budget of its switch.
  */
 import ipaddr from "ipaddr.js";
 import { Quota } from "../../../lib/quota.ts";
@@ -29,9 +30,9 @@ import {
 } from "./learned-host.ts";
 
 const MAX_ADDRESSES = 64;
-/** Maximum number of locations of one host, during a conflict. */
+/** Maximum number of locations that one host has during a conflict. */
 const MAX_LOCATIONS = 8;
-/** Maximum number of hosts with the same address, during a conflict. */
+/** Maximum number of hosts that have the same address during a conflict. */
 const MAX_OWNERS = 8;
 /** Number of hosts that are probed at once when their port comes back. The others are probed when they are due. */
 const MAX_PROBED_AT_ONCE = 256;
@@ -41,7 +42,7 @@ const CONFLICT_PROBE_INTERVAL_MS = 5000;
 const CONFLICT_TIMEOUT_MS = 16_000;
 
 export interface HostEnvironment {
-  /** Whether the port is up, its switch connected, and no other switch behind it: then its hosts can reply. */
+  /** Whether the port is up, its switch is connected and no other switch is behind it, so that its hosts can reply. */
   isEdge(ref: PortRef): boolean;
   sendFrame(ref: PortRef, frame: Uint8Array): void;
   /** The peer address of the port's switch. */
@@ -57,7 +58,7 @@ export class HostTracker {
   readonly #settings: OpenflowSettings;
   readonly #hosts = new Map<string, LearnedHost>();
   readonly #byPort = new Map<string, Set<LearnedHost>>();
-  /** The hosts that use each address: one, or several during a conflict. */
+  /** The hosts that use each address. Several hosts use one only during a conflict. */
   readonly #owners = new Map<string, Set<LearnedHost>>();
   readonly #duplicates = new DuplicateDetection();
   readonly #recentHosts = new RecentHosts();
@@ -92,7 +93,7 @@ export class HostTracker {
       this.#addressUsed(host, announcement.ip, now);
   }
 
-  /** The port is now an edge. Probes the hosts last known there that were not seen since it came up. */
+  /** To be called when the port becomes an edge. Probes the hosts last known there that were not seen since it came up. */
   portSettled(ref: PortRef, since: number, now: number): void {
     const key = portKey(ref);
     let left = MAX_PROBED_AT_ONCE;
@@ -105,7 +106,7 @@ export class HostTracker {
       this.#probeLocation(host, { ref, ...firstActivity(0) }, now);
   }
 
-  /** `expectBack`: the hosts are stored and probed when the port settles again. */
+  /** Removes the hosts at a port. With `expectBack` they are stored, and probed when the port settles again. */
   removeHostsAt(ref: PortRef, expectBack: boolean): void {
     for (const host of [...(this.#byPort.get(portKey(ref)) ?? [])])
       this.#removeLocation(host, ref, expectBack);
@@ -359,7 +360,7 @@ export class HostTracker {
 
 const NO_HOSTS: ReadonlySet<LearnedHost> = new Set();
 
-/** The same address in two VLANs belongs to two networks. */
+/** The key contains the VLAN, because the same address in two VLANs belongs to two networks. */
 const ownerKey = (host: LearnedHost, ip: string): string => `${host.tags.vlan ?? ""} ${ip}`;
 
 /** The link-local address of `PROBE_SOURCE_MAC` (RFC 4291, appendix A). */
@@ -378,7 +379,7 @@ interface DuplicateCheck {
   /** The device whose announcement is checked. */
   readonly startedBy: string;
   readonly startedAt: number;
-  /** Whether the first owner was heard since the check started. */
+  /** Whether the first owner has sent an announcement since the check started. */
   ownerReplied(): boolean;
   onConflict(): void;
   onMove(): void;
@@ -390,14 +391,14 @@ const MAX_CHECKS = 10_000;
 const MAX_CHECKS_PER_DEVICE = 500;
 
 /**
- * Decides what it means when a host or an address appears a second time. The first owner is probed. If it replies, both
- * use the same identity: a conflict. If it does not reply in time, the identity has moved.
+ * Distinguishes a move from a conflict when a host or an address appears a second time. The first owner is probed. If it
+ * replies, both use the same identity, which is a conflict. If it does not reply in time, the identity has moved.
  */
 class DuplicateDetection {
   readonly #checks = new Map<string, DuplicateCheck>();
   readonly #quota = new Quota({ perKey: MAX_CHECKS_PER_DEVICE, total: MAX_CHECKS });
 
-  /** Returns false when a check with the same key is running, or when too many are. */
+  /** Returns false when a check with the same key is running, or when too many checks are running. */
   start(key: string, check: DuplicateCheck): boolean {
     if (this.#checks.has(key) || this.#quota.exceededBy(check.startedBy) !== undefined) return false;
     this.#quota.add(check.startedBy);

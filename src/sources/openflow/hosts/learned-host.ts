@@ -6,9 +6,9 @@ import { type PortRef, portKey, portText } from "../codec/port.ts";
 
 interface Activity {
   lastSeenAt: number;
-  /** Number of times it was seen. It tells a reply from an announcement in the same millisecond before the probe. */
+  /** Number of announcements. It distinguishes a reply from an announcement in the same millisecond before the probe. */
   count: number;
-  /** When the last probe was sent; 0 when none was. */
+  /** The time at which the last probe was sent; 0 when none was. */
   probedAt: number;
 }
 
@@ -70,7 +70,8 @@ const MAX_RECENT_HOSTS = 10_000;
 
 /**
  * The hosts that were last seen at ports which went down. They are probed when their port settles again, because an idle
- * host would not be discovered otherwise. Bounded per port and in total; the oldest are dropped.
+ * host would not be discovered otherwise. A port that has reached its limit stores no further hosts. When the total limit
+ * is reached, the oldest host is dropped.
  */
 export class RecentHosts {
   /** The port of each host, oldest first. */

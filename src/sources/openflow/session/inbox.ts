@@ -1,7 +1,7 @@
 /**
- * What a session has received and not handled yet. It is handled in steps on the scheduler, whose owner is the peer's
- * address: a little at once, the rest in turns with other sessions; the socket is not read while much is left. A session
- * that must wait is not read until the next tick.
+ * The bytes that a session has received and not handled yet. They are handled in steps on the scheduler, where the owner
+ * is the peer's address: the first step runs at once, the others take turns with other peers. The socket is paused while
+ * many bytes are left. The socket of a session that must wait is paused until the next tick.
  *
  * The bytes that sessions hold are limited per peer address and in total. A session that would exceed the limit is closed.
  */
@@ -17,10 +17,10 @@ const FULL_BYTES = 64 * 1024;
 export interface InboxOwner {
   readonly channel: Channel;
   readonly isClosed: boolean;
-  /** Handles the messages of the framer. `wait`: not all of them can be handled now. */
+  /** Handles the messages of the framer. Returns `wait` when not all of them can be handled now. */
   handleMessages(): Steps<"wait" | "done">;
   close(reason: string): void;
-  /** Called when the socket is not read for a while. */
+  /** Called when the socket is paused. */
   paused(): void;
 }
 
@@ -33,7 +33,7 @@ export class Inbox {
   #isWorking = false;
   /** Set while the session waits for the next tick. */
   #isPaused = false;
-  /** Set while the socket is not read, until the held bytes are handled. */
+  /** Set while the socket is paused until the held bytes are handled. */
   #isSocketPaused = false;
   #countedBytes = 0;
 
@@ -46,7 +46,7 @@ export class Inbox {
 
   push(chunk: Uint8Array): void {
     this.#framer.push(chunk);
-    // A paused socket may still deliver what the system had read before.
+    // A paused socket may still deliver bytes that were read before.
     if (this.#isWorking || this.#isPaused) {
       this.#hold();
       this.#pauseWhenFull();
@@ -60,7 +60,7 @@ export class Inbox {
     this.#work();
   }
 
-  /** To be called when the session is closed: it holds no bytes any more. */
+  /** To be called when the session is closed. Its bytes are no longer counted. */
   clear(): void {
     this.#count(0);
   }
@@ -96,7 +96,7 @@ export class Inbox {
     } else if (this.#framer.bufferedBytes !== this.#countedBytes) this.#count(this.#framer.bufferedBytes);
   }
 
-  /** Pauses the socket only when much is held: pausing and resuming costs more than storing a few more bytes. */
+  /** Pauses the socket only when many bytes are held, because pausing and resuming costs more than storing a few bytes. */
   #pauseWhenFull(): void {
     if (this.#isSocketPaused || this.#framer.bufferedBytes < FULL_BYTES || this.#owner.isClosed) return;
     this.#isSocketPaused = true;

@@ -1,14 +1,14 @@
 /**
- * The listener, and a `Channel` with bounded output for each connection. All messages of one turn of the event loop to
- * one peer are sent with one write at its end. A peer that does not read is disconnected once its backlog exceeds a
+ * The listener, and a `Channel` with bounded output for each connection. All messages to one peer in one turn of the event
+ * loop are sent with one write at the end of the turn. A peer that does not read is disconnected once its backlog exceeds a
  * limit, so that no switch can make the process hold memory. A peer that sends too much can be paused; TCP then applies
  * backpressure.
  *
  * With TLS, each accepted socket is upgraded with the certificates that are current at that time, so that changed files
  * apply to new sessions without a new listener.
  *
- * Near the limit of file descriptors a new connection needs the place of another one. When something else takes the last
- * descriptor, the port is closed until there are enough: the runtime would try to accept without end, at full CPU.
+ * Near the limit of file descriptors a new connection is accepted only if another one is closed for it. When no descriptor
+ * is left, the port is closed until there are enough, because the runtime would retry to accept without a pause.
  */
 import type { Socket } from "bun";
 import type { Certificates } from "../../../lib/certificate-files.ts";
@@ -29,10 +29,10 @@ export interface PeerCertificate {
   readonly fingerprint: string;
 }
 
-/** What receives from a channel. */
+/** The receiver of the data of a channel. */
 export interface ChannelHandler {
   onData(chunk: Uint8Array): void;
-  /** `byPeer`: the connection was closed by the peer or lost, not closed here. */
+  /** `byPeer` is true when the connection was closed by the peer or lost, false when it was closed here. */
   onClose(reason: string, byPeer: boolean): void;
 }
 
@@ -40,20 +40,20 @@ export interface ChannelHandler {
 export interface Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** The verified certificate of the peer; undefined without one. */
+  /** The verified certificate of the peer; undefined when none is required. */
   readonly certificate: PeerCertificate | undefined;
   /** Number of bytes that wait to be sent. */
   readonly backlogBytes: number;
   send(bytes: Uint8Array): void;
-  /** Sends what can be sent at once, then closes. `onClose` of the handler is called with `reason`. */
+  /** Sends what the socket accepts at once, then closes. `onClose` of the handler is called with `reason`. */
   close(reason: string): void;
-  /** Closes at once, after `close`. */
+  /** Closes at once, also when the peer has not closed its side after `close`. */
   terminate(): void;
   pause(): void;
   resume(): void;
 }
 
-/** The channels to flush at the end of this turn of the event loop, and what all channels have to send. */
+/** The channels to flush at the end of this turn of the event loop, and the quota for the backlog of all channels. */
 class FlushQueue {
   readonly backlog = createBacklogQuota();
   #channels: SocketChannel[] = [];
@@ -81,7 +81,7 @@ class SocketChannel implements Channel {
   #blocked = false;
   #closeReason: string | undefined;
 
-  /** `blocked`: nothing is written before `flush` is called. */
+  /** When `blocked` is set, nothing is written before `flush` is called. */
   constructor(socket: Socket<SocketData>, flushQueue: FlushQueue, blocked: boolean) {
     this.#socket = socket;
     this.#flushQueue = flushQueue;
@@ -142,14 +142,14 @@ class SocketChannel implements Channel {
     this.#socket.terminate();
   }
 
-  /** Drops what was not sent yet. */
+  /** Drops the messages that were not sent yet. */
   discard(): void {
     this.#queue = [];
     this.#queuedBytes = 0;
     this.#count();
   }
 
-  /** Counts only the bytes that the socket did not accept: the others are sent at the end of this turn. */
+  /** Counts only the bytes that the socket did not accept. Other bytes are sent at the end of this turn. */
   #count(): void {
     if (!this.#backlog.set(this.#queuedBytes)) this.#destroyBlocked();
   }
@@ -186,7 +186,7 @@ export interface OpenflowListener {
   stop(): void;
 }
 
-/** The reserve of descriptors is twice that of the HTTP port, so that a flood of this port leaves descriptors for requests. */
+/** The reserve is twice that of the HTTP port, so that a flood of connections here leaves descriptors for requests. */
 const DESCRIPTOR_RESERVES = 2;
 
 /**
@@ -225,7 +225,7 @@ export function listen(
     channels.add(channel);
     socket.setNoDelay(true);
     if (certificates) startTls(socket, socket.data, certificates(), handlers);
-    // The hello is sent at once: the peer waits for it before it continues.
+    // The hello is sent at once, because the peer waits for it.
     else channel.flush();
   };
   const bind = (port: number) =>
@@ -237,7 +237,7 @@ export function listen(
       socket: {
         ...handlers,
         open: onOpen,
-        // With TLS these are the encrypted bytes.
+        // With TLS these events are about encrypted bytes. The upgraded socket handles the decrypted ones.
         ...(certificates && { data: () => {}, drain: () => {} }),
       },
     });
@@ -253,7 +253,7 @@ export function listen(
     },
     stop() {
       server.stop();
-      // Connections that were accepted before the port was closed for a while are not closed with the listener.
+      // Stopping the listener does not close connections that were accepted before the port was suspended.
       for (const channel of channels) channel.terminate();
     },
   };
@@ -273,7 +273,7 @@ function bindFirst(
   }
 }
 
-/** Returns false, to be called again, when another process has the port meanwhile. */
+/** Returns false when the port cannot be opened, for example because another process uses it. The caller tries again. */
 function resume(server: SuspendableSocket, log: Logger): boolean {
   try {
     server.resume();
@@ -292,7 +292,7 @@ function logDescriptors(log: Logger, state: DescriptorState, limit: number): voi
   else log.warn("openflow: too few file descriptors, new sessions may be refused", { limit });
 }
 
-/** Calls the handler once, although with TLS both the encrypted and the plain side of a socket report its end. */
+/** Calls the handler once, although with TLS both the encrypted and the plain socket report the end. */
 function onClose(data: SocketData, error: Error | undefined): void {
   const { handler, channel } = data;
   data.channel = undefined;
@@ -339,13 +339,13 @@ function readCertificate(socket: Socket<SocketData>): PeerCertificate | undefine
   };
 }
 
-/** Limits on bytes that the source has to send and switches do not accept, for each peer address and in total. */
+/** Limits on the bytes that the source has to send and sockets do not accept, for each peer address and in total. */
 const BACKLOG_LIMITS = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 
-/** Creates the account of all connections of a listener. */
+/** Creates the quota for the backlog of all connections of a listener. */
 const createBacklogQuota = (): Quota => new Quota(BACKLOG_LIMITS);
 
-/** The share of one connection in that quota. */
+/** The bytes of one connection in the quota. */
 class BacklogAccount {
   readonly #quota: Quota;
   readonly #address: string;
@@ -367,5 +367,5 @@ class BacklogAccount {
   }
 }
 
-/** A SHA-256 fingerprint as hexadecimal digits in lower case, however it is written. */
+/** Converts a SHA-256 fingerprint, with or without colons, to hexadecimal digits in lower case. */
 export const fingerprintDigits = (text: string): string => text.replaceAll(":", "").toLowerCase();

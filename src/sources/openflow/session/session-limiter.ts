@@ -1,7 +1,7 @@
 /**
- * The open sessions. Their number is limited per peer address and in total. When the source is full, the address with the
- * most sessions gives one up that belongs to no known switch, unless the new one comes from an address with as many. It is
- * also full when there are too few file descriptors.
+ * The open sessions. Their number is limited per peer address and in total. The source is full when the total is reached
+ * or there are too few file descriptors. A new session is then accepted only if its address will have fewer sessions than
+ * the address with the most. That address loses one session that belongs to no known switch.
  */
 import type { OpenflowSettings } from "../options.ts";
 import type { Session } from "./session.ts";

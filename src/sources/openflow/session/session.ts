@@ -1,8 +1,6 @@
 /**
- * The OpenFlow session of one switch: handshake (§6.3.1), echo, limits. It knows the protocol but not the network: what
- * it receives is passed to its `SessionEvents`.
- *
- * Messages are handled in steps (`inbox.ts`).
+ * The OpenFlow session of one switch: handshake (§6.3.1), echo and limits. The session implements the protocol and passes
+ * what it receives about the network to its `SessionEvents`. Messages are handled in steps (`inbox.ts`).
  *
  * A session that violates the protocol or a limit is closed, with an error message where the protocol has one, and no
  * other session is affected. Reasons: a malformed message, another version than 1.3, a handshake or echo timeout, too
@@ -42,7 +40,7 @@ interface SessionLimits {
   readonly maxPorts: number;
 }
 
-/** What all sessions of a source share. */
+/** The events, limits and quotas that all sessions of a source share. */
 export interface SessionContext {
   readonly events: SessionEvents;
   readonly limits: SessionLimits;
@@ -51,9 +49,9 @@ export interface SessionContext {
   readonly scheduler: Scheduler;
   /** The rate at which messages of one session are handled. */
   readonly messageRate: TokenBucketOptions;
-  /** Number of ports of sessions whose handshake is not complete. */
+  /** The quota for the ports of sessions whose handshake is not complete. */
   readonly heldPorts: Quota;
-  /** Number of bytes that were received and are not handled. */
+  /** The quota for bytes that were received and not handled yet. */
   readonly heldBytes: Quota;
 }
 
@@ -64,14 +62,14 @@ export interface PortReport {
 }
 
 export interface SessionEvents {
-  /** Whether the handshake may end now. Checked again at each tick until it does. */
+  /** Whether the handshake may end now. This is checked again at each tick until it ends. */
   mayConnect(session: Session): boolean;
-  /** Whether no further message is handled until the next tick. */
+  /** Whether further messages must not be handled until the next tick. */
   mustWait(session: Session): boolean;
   sessionReady(session: Session): Steps<void>;
   portChanged(session: Session, change: PortReport): void;
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
-  /** The switch did not accept the role that was requested last. */
+  /** Called when the switch has refused a requested role. */
   roleRefused(session: Session): void;
   sessionClosed(session: Session, reason: string, byPeer: boolean): void;
   count(counter: OpenflowCounter): void;
@@ -90,17 +88,17 @@ export class Session implements ChannelHandler, InboxOwner {
   readonly channel: Channel;
   /** `HOST:PORT` of the peer. */
   readonly remote: string;
-  /** Empty until the handshake has received the features of the switch. */
+  /** The device id, empty until the handshake has received the features of the switch. */
   deviceId = "";
   auxiliary = 0;
   tables = 0;
-  /** Flows with our cookie that the switch had when it connected: installed before a restart. */
+  /** Number of flows with this source's cookie that the switch had when it connected. They are from before a restart. */
   inheritedFlows = 0;
   description: SwitchDescription | undefined;
-  /** The switch has another master, of a newer generation. */
+  /** Set when the switch has refused a requested role, because it has another master of a newer generation. */
   isRoleRefused = false;
   #hasReportedError = false;
-  /** The ports of the handshake, until the switch table has them. */
+  /** The ports that were received in the handshake, until the switch table has them. */
   readonly ports: HandshakePorts;
   readonly #context: SessionContext;
   readonly #events: SessionEvents;
@@ -114,13 +112,13 @@ export class Session implements ChannelHandler, InboxOwner {
   #state: "hello" | "handshake" | "ready" | "closed" = "hello";
   #peerVersion = 0;
   #now: number;
-  /** Set while an echo reply is pending. Other messages do not count as a reply: a stalled switch may still send. */
+  /** The time of the unanswered echo request. Other messages do not count as a reply: a stalled switch may still send. */
   #echoSentAt: number | undefined;
   #echoRepliedAt: number;
   #echoDeadline = Number.POSITIVE_INFINITY;
   #xid = 1;
   #wasDelayed = false;
-  /** Set when the session was closed here, not by the switch. */
+  /** The time at which the session was closed here; undefined when it is open or the switch closed it. */
   #closedAt: number | undefined;
 
   constructor(channel: Channel, context: SessionContext, now: number) {
@@ -142,7 +140,7 @@ export class Session implements ChannelHandler, InboxOwner {
     return this.#state === "ready";
   }
 
-  /** No message is handled any more, though the connection may not be closed yet. */
+  /** Whether messages are no longer handled. The connection may still be open. */
   get isClosed(): boolean {
     return this.#state === "closed" || this.#closedAt !== undefined;
   }
@@ -152,7 +150,7 @@ export class Session implements ChannelHandler, InboxOwner {
     this.sendBytes(HELLO);
   }
 
-  /** A switch refuses a generation that is smaller than one it has seen. */
+  /** Requests the master role. A switch refuses a generation that is smaller than one it has seen. */
   requestMaster(generation: bigint): void {
     this.send("roleRequest", { role: ROLE.master, generation });
   }
@@ -209,7 +207,7 @@ export class Session implements ChannelHandler, InboxOwner {
     }
   }
 
-  /** Handles the messages of one step. It is no generator, because most chunks are handled in one step. */
+  /** Handles the messages of one step. It is not a generator, because most chunks are handled in one step. */
   #handleSome(): "pause" | "connect" | "wait" | "done" {
     if (this.#events.mustWait(this)) return "wait";
     const now = this.#context.clock.monotonic();
@@ -350,7 +348,7 @@ export class Session implements ChannelHandler, InboxOwner {
 
   #handleHello({ versions }: Bodies["hello"]): void {
     if (this.#state !== "hello") return;
-    // §6.3.1: the bitmaps decide. Without one, the peer supports its own version and all lower ones.
+    // The version bitmap decides (§6.3.1). Without one, the peer supports its own version and all lower ones.
     const supported = versions.length > 0 ? versions.includes(VERSION) : this.#peerVersion >= VERSION;
     if (!supported) {
       this.#rejectWithCode(ERROR.incompatible, "only OpenFlow 1.3 (0x04) is supported");
@@ -398,7 +396,7 @@ export class Session implements ChannelHandler, InboxOwner {
 
 const HELLO = encode("hello", { versions: [VERSION] });
 
-/** All requests of the handshake in one write. A switch replies in the same order. */
+/** All requests of the handshake, which are sent in one write. A switch replies in the same order. */
 const HANDSHAKE_REQUESTS = Buffer.concat([
   encode("featuresRequest", {}),
   encode("multipartRequest", { type: MULTIPART.description }),
@@ -409,13 +407,13 @@ const HANDSHAKE_REQUESTS = Buffer.concat([
 
 type HandshakeReply = "features" | "description" | "ports";
 
-/** The ports that a session has received in its handshake, until its switch has them. */
+/** The ports that a session has received in its handshake, until the switch table has them. */
 class HandshakePorts extends Map<number, PortDescription> {
   readonly #address: string;
   readonly #quota: Quota;
   readonly #maxPorts: number;
 
-  /** `quota`: the ports of all sessions whose handshake is not complete. */
+  /** `quota` limits the ports of all sessions whose handshake is not complete. */
   constructor(address: string, quota: Quota, maxPorts: number) {
     super();
     this.#address = address;
@@ -423,7 +421,7 @@ class HandshakePorts extends Map<number, PortDescription> {
     this.#maxPorts = maxPorts;
   }
 
-  /** Returns which limit does not allow another port. */
+  /** Stores a port. Returns the limit that another port would exceed; undefined when the port was stored. */
   store(port: PortDescription): "session" | "peer" | undefined {
     if (!this.has(port.number)) {
       if (this.size >= this.#maxPorts) return "session";

@@ -1,7 +1,7 @@
 /**
- * One agent: its session, its last report, and what its polls came to. A poll has two parts, so that agents that do not
- * answer never take the place of those that do: `contact` sends the first request, `read` reads the rest. An agent
- * whose poll fails keeps its last report.
+ * One agent: its session, its last report and the results of its polls. A poll has two parts: `contact` sends the first
+ * request, `read` reads the rest. The parts use different slots, so that agents that do not answer never occupy the slots
+ * of those that do. An agent whose poll fails keeps its last report.
  */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
@@ -25,15 +25,15 @@ export interface AgentOptions {
   readonly maxAgentMs: number;
 }
 
-/** A device that does not answer so many polls is unavailable. */
+/** A device is unavailable after this number of unanswered polls in a row. */
 const UNANSWERED_POLLS = 3;
-/** After so many failed polls in a row, what is known of the engine is dropped and learned anew. */
+/** After this number of failed polls in a row, the stored state of the engine is dropped and learned again. */
 const RESYNC_POLLS = 3;
 
 interface Table {
   readonly name: string;
   readonly oids: readonly string[];
-  /** Read in one poll of so many. */
+  /** The table is read in every n-th poll, where n is this number. */
   readonly every: number;
 }
 
@@ -53,23 +53,23 @@ export class Agent {
   #credentials: SnmpCredentials | undefined;
   #walk: Walk | undefined;
   #address = "";
-  /** What the tables that are not read in each poll had last. */
+  /** The last values of the scalars and of the tables that are not read in each poll. */
   readonly #kept = new Map<string, TableColumns>();
-  /** Tables that the agent has only refused, with an error status. */
+  /** Tables that the agent refused with an error status before its first report, and has not answered since. */
   readonly #refused = new Set<string>();
   #reads = 0;
   #unanswered = 0;
-  /** The session has had a reply to a request, so that it is worth keeping. */
+  /** Set when the session has had a reply to a request. Only such a session is kept after a poll. */
   #hasSession = false;
-  /** What the last session has learned, for the next one. */
+  /** The engine that the last session has learned, for the next session. */
   engine: UsmEngine | undefined;
   #failures = 0;
   #unansweredSince: number | undefined;
   #failure: AgentFailure | undefined;
   report: AgentReport | undefined;
-  /** Its device was claimed before the service restarted. */
+  /** Whether the device of this agent was claimed before the service restarted. */
   wasKnown = false;
-  /** A poll is under way. */
+  /** Set while a poll of this agent is running. */
   isBusy = false;
 
   constructor(target: Target, options: AgentOptions) {
@@ -82,17 +82,17 @@ export class Agent {
     return this.target.listed || this.wasKnown || this.report !== undefined;
   }
 
-  /** Epoch milliseconds of the first poll without a reply, once there were enough of them. */
+  /** Epoch milliseconds of the first unanswered poll; undefined until `UNANSWERED_POLLS` polls are unanswered. */
   get unansweredSince(): number | undefined {
     return this.#unanswered >= UNANSWERED_POLLS ? this.#unansweredSince : undefined;
   }
 
-  /** Why the last poll failed; undefined when it succeeded, or when there was none. */
+  /** The failure of the last poll; undefined when the poll succeeded, or when there was none. */
   get failure(): AgentFailure | undefined {
     return this.#failure;
   }
 
-  /** Starts a poll. A failure ends it. */
+  /** Starts a poll. Returns the failure when the agent cannot be contacted. */
   async contact(credentials: SnmpCredentials, contactAttempts: number): Promise<AgentFailure | undefined> {
     const address = await this.#resolve();
     if (address === undefined) return fail("silent", "the name cannot be resolved");
@@ -115,7 +115,7 @@ export class Agent {
     return undefined;
   }
 
-  /** Reads everything else. */
+  /** Reads all tables except the scalars, which `contact` has read. */
   async read(): Promise<ReadResult> {
     const walk = this.#walk;
     if (!walk) return fail("silent", "no reply");
@@ -133,8 +133,8 @@ export class Agent {
   }
 
   /**
-   * A table that the agent refused with an error status from the start counts as empty. One that it has answered before
-   * fails the poll, so that an error does not remove what the table reported.
+   * A table that the agent has refused with an error status from the start counts as empty. If the agent refuses a table
+   * that it has answered before, the poll fails, so that an error does not remove what the table reported.
    */
   async #readTable(walk: Walk, { name, oids }: Table) {
     const result = await walk.readTable(oids);
@@ -145,11 +145,11 @@ export class Agent {
     return this.#refused.has(name) ? { ok: true as const, columns: new Map() } : result;
   }
 
-  /** Ends a poll, whatever came of it. */
+  /** Ends a poll, whether it succeeded or failed. */
   release(): void {
     this.#session?.release();
     this.#walk = undefined;
-    // Most addresses of a large block never answer: they keep nothing.
+    // Most addresses of a large block never answer, so no session is kept for them.
     if (!this.#hasSession) this.#session = undefined;
   }
 
@@ -161,7 +161,7 @@ export class Agent {
     this.#failures = 0;
   }
 
-  /** `startedAt` is the epoch time of the poll. */
+  /** `startedAt` is the time at which the poll started, in epoch milliseconds. */
   recordFailure(failure: AgentFailure, startedAt: number): void {
     this.#failure = failure;
     this.#countFailure(failure.reason);
@@ -175,8 +175,9 @@ export class Agent {
   }
 
   /**
-   * An engine that lost its boots, or another device at this address, fails the check of the time for ever. The replies
-   * still bear random ids of our requests, so that learning the engine anew accepts no recorded message.
+   * Drops the engine after several failures. The replies of an engine that lost its number of boots, or of another device at
+   * this address, would fail the check of the time forever. Replies still contain the random ids of the requests, so a
+   * recorded message is not accepted while the engine is learned again.
    */
   #countFailure(reason: FailureReason): void {
     if (++this.#failures < RESYNC_POLLS) return;

@@ -1,10 +1,11 @@
 /**
- * Polls all agents, with bounds on how many at a time. An agent whose last poll succeeded is in the fast lane: it is sent
- * one request there, and when it does not answer, the repetitions happen in the slow lane. Agents that did not answer or
- * failed last time, and addresses that never answered, are in the slow lane from the start. So agents that are silent,
- * slow or broken take no slot and no time of those that are well.
+ * Polls all agents, a limited number at a time. An agent whose last poll succeeded is in the fast lane. It is sent one
+ * request there; when it does not answer, the request is repeated in the slow lane. Agents that did not answer or failed
+ * last time, and addresses that never answered, start in the slow lane. So agents that are silent, slow or broken do not
+ * delay the others.
  *
- * In a lane, a contact slot is a descriptor that waits for a first reply; a read slot is an agent that is being read.
+ * A lane has contact slots and read slots. An agent holds a contact slot, and thereby a descriptor, while it waits for its
+ * first reply and for a read slot. It holds a read slot while it is being read.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
@@ -37,7 +38,7 @@ const SLOW_READS = 8;
 
 /** A poll that has been started. */
 export interface StartedPoll {
-  /** The fast lane no longer waits for it. */
+  /** Resolves when the fast lane no longer waits for the poll. */
   readonly left: Promise<void>;
   readonly done: Promise<void>;
 }
@@ -51,7 +52,7 @@ export class Fleet {
     reads: new FairSemaphore(SLOW_READS),
   };
   #credentials: SnmpCredentials;
-  /** Raised whenever the claims may differ from before. */
+  /** A number that is incremented whenever the claims may have changed. */
   #version = 0;
 
   constructor(targets: readonly Target[], credentials: SnmpCredentials, options: FleetOptions) {
@@ -68,22 +69,22 @@ export class Fleet {
     return this.#version;
   }
 
-  /** Another object means other credentials: sessions with the former ones are dropped. */
+  /** Sessions are dropped when they have another credentials object than this one. */
   set credentials(credentials: SnmpCredentials) {
     this.#credentials = credentials;
   }
 
-  /** The agents to poll in each interval. */
+  /** Returns the agents to poll in each interval. */
   members(): Agent[] {
     return this.agents.filter(({ isMember }) => isMember);
   }
 
-  /** The addresses of blocks that have not answered. */
+  /** Returns the addresses of blocks that have not answered. */
   unansweredAddresses(): Agent[] {
     return this.agents.filter(({ isMember }) => !isMember);
   }
 
-  /** Starts a poll of an agent that is not busy. `attempts` is how often the first request is sent. */
+  /** Starts a poll of an agent that is not busy. The first request is sent up to `attempts` times. */
   poll(agent: Agent, signal: AbortSignal, attempts = this.#options.retries + 1): StartedPoll {
     const left = Promise.withResolvers<void>();
     const isFast = agent.isMember && agent.failure === undefined;
@@ -110,7 +111,7 @@ export class Fleet {
 
   async #pollIn(agent: Agent, lane: Lane, attempts: number, signal: AbortSignal) {
     const contact = lane.contacts.request("");
-    // An agent that was cut may be cut again after a long time: it uses the read slots of the slow lane.
+    // An agent whose last poll was cut off may take long again, so it uses the read slots of the slow lane.
     const wasCut = agent.failure !== undefined && agent.failure.reason !== "silent";
     const read = (wasCut ? this.#slow : this.#fast).reads;
     const release = () => agent.release();
@@ -137,7 +138,7 @@ export class Fleet {
     try {
       return { ok: true, report: this.#options.map(result.data) };
     } catch (error) {
-      // A bug that the data of one agent shows must not stop the others.
+      // A bug that the data of one agent triggers must not stop the polls of the others.
       const stack = error instanceof Error ? error.stack : String(error);
       this.#options.log.error("agent cannot be mapped", {
         source: this.#options.name,
@@ -162,7 +163,7 @@ export class Fleet {
     const [before, wasUnavailable] = [agent.failure, agent.unansweredSince !== undefined];
     agent.recordFailure(failure, startedAt);
     if (wasUnavailable !== (agent.unansweredSince !== undefined)) this.#version++;
-    // An address of a block that nobody has is nothing to log.
+    // Unused addresses of a block are not logged.
     if (before?.message === failure.message || (!agent.isMember && failure.reason === "silent")) return;
     log.warn("agent cannot be read", { source: name, agent: agent.target.text, error: failure.message });
   }

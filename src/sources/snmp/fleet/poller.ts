@@ -1,12 +1,12 @@
 /**
- * One run of the source: polls the members of the fleet in each interval, tries the other addresses of blocks in a slow
- * cycle, and reports the claims of all agents together.
+ * One run of the source: polls the members of the fleet in each interval, tries the other addresses of blocks in a longer
+ * interval, and reports the claims of all agents together.
  *
- * - The first report waits until each target has answered or timed out, at most one interval. Devices of before a restart
- *   whose agents have not answered are carried over (previous-claims.ts).
+ * - The first report waits until each target has answered or timed out, at most one interval. Devices that were claimed
+ *   before a restart and whose agents have not answered are carried over (previous-claims.ts).
  * - A report follows each round of polls as soon as the agents of the fast lane are read, and again when an agent of the
  *   slow lane has changed something. Agents that are still busy are left out of the next round.
- * - When no agent answers, the source is stale, and its message names what is wrong.
+ * - When no agent answers, the source is stale, and its message gives the reason.
  */
 import { aborted } from "../../../lib/aborted.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -24,13 +24,13 @@ export interface PollerOptions {
   readonly signal: AbortSignal;
   readonly intervalMs: number;
   readonly scanMs: number;
-  /** Called before each round: reads the credentials again. */
+  /** Called before each round, to read the credentials again. */
   readonly beforeRound: () => Promise<void>;
   /** Called after each report. */
   readonly afterReport: () => Promise<void>;
 }
 
-/** Addresses of blocks that are tried at the same time. */
+/** Number of addresses of blocks that are tried at the same time. */
 const SCAN_CONCURRENCY = 32;
 
 export class Poller {
@@ -40,7 +40,7 @@ export class Poller {
   readonly #firstScan = Promise.withResolvers<void>();
   #previous = new PreviousClaims({});
   #wake = Promise.withResolvers<void>();
-  /** Ids of all devices that were reported last: by them a device keeps its id. */
+  /** The ids of all devices in the last report. A device that had one of its possible ids there keeps it. */
   #deviceIds: ReadonlySet<string> = new Set();
   #reportedVersion = 0;
   #hasReported = false;
@@ -141,7 +141,7 @@ export class Poller {
     return all;
   }
 
-  /** Resolves with the work, after `ms`, or when the signal aborts. */
+  /** Resolves when the work is done, after `ms`, or when the signal aborts. */
   async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
     const { clock, signal } = this.#options;
     const timer = new AbortController();
@@ -154,7 +154,7 @@ export class Poller {
   }
 }
 
-/** What is wrong when no agent answers. A failure says more than silence. */
+/** Returns the message for the case that no agent answers. It prefers another failure to a missing reply. */
 function describeFailures(members: readonly Agent[], addresses: number): string {
   const failing = members.filter(({ failure }) => failure && failure.reason !== "silent");
   const [first] = failing.length > 0 ? failing : members.filter(({ failure }) => failure);

@@ -1,10 +1,10 @@
 /**
  * The claims from before a restart of the service, for agents that have not answered since. Without them a device that is
- * silent at the start would be removed, and with it everything that it reported.
+ * silent at the start would be removed, together with everything that it reported.
  *
- * A device belongs to the target in its annotation `channelId`. Its device, ports, links and hosts are carried over until
- * the target answers, or is no longer a target. What other agents report now goes before, except for the device itself,
- * of which a neighbour knows less.
+ * A device belongs to the target in its annotation `channelId`. The device and its ports, links and hosts are carried over
+ * until the target answers or is no longer a target. For links and hosts, current reports of other agents replace the
+ * carried ones. For the device and its ports the carried claims are used, because neighbours report less about them.
  */
 import {
   type Claims,
@@ -25,7 +25,7 @@ export interface PendingTarget {
 }
 
 export class PreviousClaims {
-  /** Ids of all devices, including those that are only neighbours. */
+  /** The ids of all devices, including those that are only neighbours. */
   readonly deviceIds: ReadonlySet<string>;
   readonly #devices = new Map<string, DeviceClaim>();
   readonly #ports: readonly PortClaim[];
@@ -44,19 +44,19 @@ export class PreviousClaims {
     this.#hosts = [...(claims.hosts ?? [])];
   }
 
-  /** The targets that the devices belong to. */
+  /** Returns the targets that the devices belong to. */
   targets(): Set<string> {
     return new Set([...this.#devices.values()].map((claim) => claim.annotations?.channelId ?? ""));
   }
 
-  /** `claims` and what is carried over for the targets that have not answered. */
+  /** Returns `claims` with the claims that are carried over for the targets that have not answered. */
   addTo(claims: ClaimLists, pending: ReadonlyMap<string, PendingTarget>): ClaimLists {
     const carried = new Map<string, DeviceClaim>();
     const current = new Map(claims.devices.map((claim) => [deviceKey(claim.id), claim]));
     for (const [key, claim] of this.#devices) {
       const target = pending.get(claim.annotations?.channelId ?? "");
       const seen = current.get(key);
-      // Another target may be the same device: what it reported itself stands.
+      // The same device may have answered at another target. Its own current report is then used.
       if (!target || seen?.annotations?.channelId) continue;
       carried.set(key, atPresent(claim, target, seen));
     }
@@ -92,7 +92,7 @@ export class PreviousClaims {
   }
 }
 
-/** `seen` is what neighbours report of the device now. */
+/** Returns the carried claim with its current availability. `seen` is what neighbours report about the device now. */
 function atPresent(claim: DeviceClaim, target: PendingTarget, seen: DeviceClaim | undefined): DeviceClaim {
   if (target.unansweredSince === undefined) return claim;
   const { [UNANSWERED_SINCE]: before, ...annotations } = claim.annotations ?? {};

@@ -1,15 +1,16 @@
 /**
- * The ids of polled devices, and which of them a neighbour is. A device that has been seen only as a neighbour keeps its
- * id when it is polled, so a polled device is first looked up by what its neighbours receive from it. In this order:
+ * Assigns ids to polled devices, and finds the polled device that a neighbour is. A device that was first known only as a
+ * neighbour keeps its id when it is polled. The id of a device is the first of these:
  *
  * 1. an id that was reported before and that belongs to the device: of its chassis, a MAC address, its serial number, its
  *    name, or the chassis id that a neighbour receives now;
  * 2. its own chassis id;
  * 3. the chassis id that a neighbour receives;
- * 4. its bridge address, serial number, lowest MAC address, name: the first that no other device has.
+ * 4. its bridge address, serial number, lowest MAC address or name: the first that no other device has.
  *
- * None depends on the order of the agents. Without 1. a device that cannot tell its own chassis id has another id when no
- * neighbour that sees it is known, and one whose serial number or name was unique has another when a second appears.
+ * The result does not depend on the order of the agents. Rule 1 keeps ids stable in two cases: when a device that does not
+ * report its own chassis id loses the neighbours that receive it, and when a second device with the same serial number or
+ * name appears.
  */
 
 import { chassisDeviceId, nameDeviceId, serialDeviceId } from "../../../model/derived-ids.ts";
@@ -36,7 +37,7 @@ export interface PolledDevice {
 
 export interface IdentifiedDevices {
   readonly devices: readonly PolledDevice[];
-  /** The polled device that a neighbour of `from` is; undefined when it is not polled. */
+  /** Returns the polled device that a neighbour of `from` is; undefined when the neighbour is not polled. */
   readonly deviceOf: (neighbour: Neighbour, from: PolledDevice) => PolledDevice | undefined;
   readonly faults: readonly RejectedRecord[];
 }
@@ -93,7 +94,7 @@ export function identifyDevices(
   return { devices, deviceOf, faults };
 }
 
-/** Devices by id, and by the chassis ids that neighbours receive: a frame with less evidence than another is of the same device. */
+/** Indexes devices by id and by the chassis ids that neighbours receive, for frames that contain no other evidence. */
 function byAllChassisIds(
   devices: readonly PolledDevice[],
   received: ReadonlyMap<AgentReport, ReceivedIds>,
@@ -109,7 +110,7 @@ function byAllChassisIds(
   return byId;
 }
 
-/** One device may be polled at several of its addresses: of these the first that answers counts. */
+/** One device may be polled at several of its addresses. The first address that answers is used. */
 function withoutDuplicates(agents: readonly PolledAgent[]): PolledAgent[] {
   const seen = new Set<string>();
   return [...agents].sort(compareAgents).filter(({ report: { identity } }) => {
@@ -125,7 +126,7 @@ const compareAgents = (a: PolledAgent, b: PolledAgent): number =>
   Number(a.unansweredSince !== undefined) - Number(b.unansweredSince !== undefined) ||
   (a.report.target < b.report.target ? -1 : 1);
 
-/** Best first. */
+/** Returns the ids that the device's own report gives, the best first. */
 function ownIds({ chassis, bridgeAddress, serial, lowestMac, name }: AgentIdentity): string[] {
   return [
     ...(chassis === undefined ? [] : [chassisDeviceId(chassis)]),
@@ -136,10 +137,10 @@ function ownIds({ chassis, bridgeAddress, serial, lowestMac, name }: AgentIdenti
   ];
 }
 
-/** What the neighbours of a device call it. */
+/** The ids by which the neighbours of a device know it. */
 interface ReceivedIds {
   readonly chassisIds: Set<string>;
-  /** Names and serial numbers too. */
+  /** The chassis ids and the ids made of names and serial numbers. */
   readonly all: Set<string>;
 }
 
@@ -160,13 +161,14 @@ function receivedIds(agents: readonly PolledAgent[], matcher: DeviceMatcher): Ma
 }
 const CHASSIS_PREFIX = chassisDeviceId("");
 
-// Gives each polled device one of its candidate ids, so that no two have the same, whatever the order of the devices. A
-// device may have an id that no other has a better or an equal claim to. Of these it has the first that was reported
-// before, else the first.
+// Each polled device gets one of its candidate ids. No two devices get the same id, and the result does not depend on the
+// order of the devices. An id is free for a device if it is no equally strong or stronger candidate of another device. A
+// device gets the first free id that was reported before, else its first free id.
 
 /**
- * How well an id identifies a device, from strong to weak: the device's own chassis id, the chassis id that neighbours receive, other texts of the device,
- * any of its MAC addresses. The last is only for a device that was reported with it before.
+ * How well an id identifies a device, from strong to weak: the device's own chassis id, the chassis id that neighbours
+ * receive, other texts of the device, any of its MAC addresses. The last is used only if the device was reported with it
+ * before.
  */
 const STRENGTH = { chassis: 3, received: 2, own: 1, mac: 0 } as const;
 
@@ -176,8 +178,8 @@ interface CandidateId {
 }
 
 /**
- * The candidates, best first, each id once. `ownIds` are those of the device alone, the chassis id first where there is one; `received`
- * are made of the chassis ids that its neighbours receive.
+ * Returns the candidates, the best first, each id once. `ownIds` are the ids that the device's own report gives, the chassis
+ * id first if there is one. `received` are made of the chassis ids that its neighbours receive.
  */
 function candidateIds(
   identity: AgentIdentity,
@@ -185,7 +187,7 @@ function candidateIds(
   received: readonly string[],
 ): CandidateId[] {
   const chassis = identity.chassis === undefined ? [] : ownIds.slice(0, 1);
-  // Of several ids that its neighbours receive, the one that the device knows itself comes first.
+  // If its neighbours receive several ids, those that the device itself reports come first.
   const knownItself = ownIds.filter((id) => received.includes(id));
   const groups: readonly [readonly string[], number][] = [
     [chassis, STRENGTH.chassis],
@@ -199,7 +201,7 @@ function candidateIds(
   return [...candidates.values()];
 }
 
-/** `devices` are in the order in which equally strong candidates for a chassis id count. A device that gets no id is absent. */
+/** If several `devices` report the same chassis id, the first one gets it. A device without an id is absent in the result. */
 function assignIds(
   devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
   previousIds: ReadonlySet<string>,
@@ -216,7 +218,7 @@ function assignIds(
   return assigned;
 }
 
-/** The device with the strongest candidate for each id; undefined where two are equal, except for chassis ids. */
+/** Returns the device with the strongest candidate for each id; undefined if two are equal, except for chassis ids. */
 function strongestCandidates(
   devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
 ): Map<string, AgentReport | undefined> {
@@ -231,7 +233,7 @@ function strongestCandidates(
   return new Map([...best].map(([id, { holder }]) => [id, holder]));
 }
 
-/** Of devices that share all their ids, the first gets the best one. */
+/** If devices share all their ids, the first device gets the best one. */
 function assignRest(
   devices: ReadonlyMap<AgentReport, readonly CandidateId[]>,
   assigned: Map<AgentReport, string>,
@@ -248,12 +250,12 @@ function assignRest(
   }
 }
 
-// Finds the polled device that a neighbour is. A chassis id that the device itself reports, or that is one of its MAC
-// addresses, is proof. Another MAC address, a management address, a serial number or a name is evidence: it counts only
-// where one polled device has it, where no two chassis ids were received with it, and not against the chassis id that
-// the device itself reports.
+// `DeviceMatcher` finds the polled device that a neighbour is. A chassis id that the device itself reports, or that is one
+// of its MAC addresses, is proof. Another MAC address, a management address, a serial number or a name is evidence.
+// Evidence is used only if exactly one polled device has it, and not if it contradicts the chassis id that the device
+// itself reports. A management address, serial number or name that was received with two chassis ids is not used.
 
-/** A key that two reports have belongs to none. */
+/** An index of reports. A key that two reports have leads to none of them. */
 class UniqueIndex {
   readonly #reports = new Map<string, AgentReport | null>();
 
@@ -294,7 +296,7 @@ class DeviceMatcher {
     if (neighbour.isChassisIdentity) {
       const proven =
         this.#byChassis.get(neighbour.chassis.toLowerCase()) ?? this.#byMac.get(neighbour.chassis);
-      // An address that two devices have does not tell which, but excludes the others.
+      // An address that two devices have does not identify one of them, but it excludes all other devices.
       if (proven || this.#byMac.has(neighbour.chassis)) return proven;
     }
     for (const mac of neighbour.macs) {
@@ -331,7 +333,7 @@ function evidenceOf({ addresses, serial, name }: Neighbour): string[] {
   ];
 }
 
-/** A name with a domain also equals the same name without one, not that in another domain. */
+/** A name with a domain matches the same name without a domain, but not the same name in another domain. */
 const ownNameKeys = (name: string): string[] => {
   const key = name.toLowerCase();
   return key.includes(".") ? [`name ${key}`, `label ${firstLabel(key)}`] : [`name ${key}`, `bare ${key}`];

@@ -1,7 +1,7 @@
 /**
- * All agents together: devices with their ports, cables seen from one or both ends, and hosts on edge ports. Pure: the
- * same reports give the same claims in whatever order they come. An agent that does not answer keeps its last report, so
- * its claims stand; its device is unavailable unless a neighbour that answers still receives it.
+ * Joins the reports of all agents: devices with their ports, cables seen from one or both ends, and hosts on edge ports.
+ * The functions are pure, and the claims do not depend on the order of the reports. An agent that does not answer keeps its
+ * last report, so its claims stay. Its device is unavailable unless a neighbour that answers still receives it.
  */
 
 import {
@@ -37,12 +37,12 @@ export interface JoinedAgents {
   readonly faults: readonly RejectedRecord[];
 }
 
-/** Members named in the annotation of an aggregate. */
+/** Maximum number of members that the annotation of an aggregate names. */
 const MAX_MEMBERS_SHOWN = 64;
 
 /**
- * `previousIds` are the ids of all devices that this source reported last, before a restart too: a device keeps its id
- * although what named it, such as the cable to a neighbour, is gone.
+ * `previousIds` are the ids of all devices in the last report of this source, including the last one before a restart. With
+ * them a device keeps its id when the evidence for it, such as the cable to a neighbour, is gone.
  */
 export function joinAgents(
   agents: readonly PolledAgent[],
@@ -86,7 +86,7 @@ export function joinAgents(
   };
 }
 
-/** An alias that is the id or an alias of another device, such as a name that two have, is left out. */
+/** Removes aliases that are also the id or an alias of another device, such as a name that two devices have. */
 function withUniqueAliases(devices: readonly DeviceClaim[]): DeviceClaim[] {
   const uses = new Map<string, number>();
   for (const { id, aliases = [] } of devices)
@@ -97,7 +97,7 @@ function withUniqueAliases(devices: readonly DeviceClaim[]): DeviceClaim[] {
   });
 }
 
-/** Ports of polled devices that a neighbour names and no interface has. */
+/** Returns the ports of polled devices that a neighbour names and no interface has: port numbers by name, by device. */
 function portsOnlyNamed(observations: readonly Observation[]): Map<PolledDevice, Map<string, string>> {
   const names = new Map<PolledDevice, Set<string>>();
   for (const observation of observations) {
@@ -108,7 +108,7 @@ function portsOnlyNamed(observations: readonly Observation[]): Map<PolledDevice,
   return new Map([...names].map(([device, each]) => [device, numbersOf(device, each)]));
 }
 
-/** No interface has a name that begins with NUL. */
+/** Interfaces are added under names that begin with NUL, which no neighbour can send, so that their numbers are taken. */
 const numbersOf = ({ report }: PolledDevice, names: ReadonlySet<string>): Map<string, string> =>
   assignPortNumbers([
     ...report.interfaces.map(({ index }) => ({ name: `\u0000${index}`, number: index })),
@@ -164,7 +164,7 @@ function memberAnnotation(members: readonly AgentInterface[]): { members?: strin
   };
 }
 
-/** The names of ports at the end of a link: the other end may have named the interface. */
+/** Returns claims of the ports that a link ends at. Other names are left out: the report of the other end named the interface. */
 function extraPortClaims(
   { id }: PolledDevice,
   names: ReadonlyMap<string, string>,
@@ -177,16 +177,16 @@ function extraPortClaims(
   );
 }
 
-// Devices that are known only because a polled device has them as a neighbour, with the ports that they name. One device
-// may be received by several agents: the first non-empty text in the order of agents and ports counts.
+// Devices that are known only because a polled device has them as a neighbour, with the ports that they name. Several
+// agents may receive one device. The first non-empty text in the order of agents and ports is used.
 
 type NamedPorts = (id: string, portName: string) => ConnectPoint | undefined;
 
 interface Entry {
-  /** The first of several spellings, so that the order of the agents does not matter. */
+  /** The id, of several spellings the lowest in order, so that the order of the agents does not matter. */
   id: string;
   readonly neighbours: Neighbour[];
-  /** Name → what the neighbour writes about the port besides. */
+  /** The port descriptions that the neighbour sends, by port name. */
   readonly ports: Map<string, string>;
 }
 
@@ -206,7 +206,7 @@ class NeighbourDevices {
     if (portName !== undefined) entry.ports.set(portName, entry.ports.get(portName) || neighbour.portDesc);
   }
 
-  /** Finds ports by name. Call it after all neighbours were added: names may collide. */
+  /** Returns a function that finds ports by name. To be called after all neighbours were added, because names may collide. */
   namedPorts(): NamedPorts {
     const numbers = new Map<string, Map<string, string>>();
     for (const [key, { ports }] of this.#entries)

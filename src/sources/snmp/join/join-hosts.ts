@@ -1,8 +1,8 @@
 /**
- * Hosts: MAC addresses that switches have learnt on edge ports, with the IP addresses of all ARP and ND tables. A port is
- * no edge port when a neighbour there forwards for others, and neither are the members of its aggregate or the aggregate.
- * A MAC address of a device is no host. Where several switches have learnt one on an edge port, the port with the fewest
- * addresses counts: the others see it through a switch that they do not know.
+ * Hosts: MAC addresses that switches have learnt on edge ports, with the IP addresses from all ARP and ND tables. A port
+ * with a neighbour that forwards for others is not an edge port, nor are its aggregate and the members of its aggregate. A
+ * MAC address of a device is not a host. If several switches have learnt a MAC address on an edge port, the port with the
+ * fewest addresses is used, because the other ports lead to the host through an unknown switch.
  *
  * A router has no forwarding table. The addresses that it has resolved on an Ethernet port are hosts there, unless a
  * switch has learnt them.
@@ -20,7 +20,7 @@ interface Place {
   readonly device: PolledDevice;
   readonly entry: ForwardingEntry;
   readonly isRouter: boolean;
-  /** How many addresses the port has. */
+  /** Number of MAC addresses on the port. */
   readonly count: number;
 }
 
@@ -61,7 +61,7 @@ function resolvedOnPorts({ report }: PolledDevice): ForwardingEntry[] {
     .map(({ mac, port }) => ({ mac, port, isUntagged: true }));
 }
 
-/** One host a MAC and VLAN as shown: two VLANs may both be untagged at their ports. */
+/** Returns one host per MAC and shown VLAN. Two VLANs have the same shown VLAN if both are untagged at their ports. */
 function hostClaims(
   places: ReadonlyMap<string, Place>,
   macsWithVlan: ReadonlySet<string>,
@@ -70,7 +70,7 @@ function hostClaims(
   const shown = new Map<string, Place>();
   for (const place of places.values()) {
     const { mac, vlan } = place.entry;
-    // A switch without VLANs in its table has learnt the same host that another one has with its VLAN.
+    // A switch without VLANs in its table has learnt the same host that another switch has learnt with its VLAN.
     if (vlan === undefined && macsWithVlan.has(mac)) continue;
     const key = `${mac} ${shownVlan(place.entry)}`;
     const known = shown.get(key);
@@ -90,7 +90,7 @@ function hostClaims(
 const shownVlan = ({ vlan, isUntagged }: ForwardingEntry): string =>
   vlan === undefined || isUntagged ? "None" : String(vlan);
 
-/** Devices that answer first, then switches, then the fewest addresses on the port, then the ids: never the order of the agents. */
+/** Prefers devices that answer, then switches, then ports with few addresses, then low ids, regardless of the agents' order. */
 function comparePlaces(a: Place, b: Place): number {
   const isSilent = ({ device }: Place): number => Number(device.unansweredSince !== undefined);
   return (

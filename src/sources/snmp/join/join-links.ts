@@ -1,8 +1,8 @@
 /**
- * Neighbours joined into cables. Each end may report the other; what an agent says about its own port counts more than
- * what the neighbour writes about that port, so a report in the other direction decides first. A cable is two links, one
- * a direction, each with the annotation `matchedBy`: how its ends were found. `oneSided` marks a cable that only one end
- * reports. LLDP and CDP are not authenticated: no link is verified.
+ * Joins neighbours into cables. Each end may report the other. What an agent reports about its own port is preferred to
+ * what the neighbour sends about that port, so a report in the other direction is used first. A cable is two links, one per
+ * direction, each with the annotation `matchedBy`, which says how its ends were found. `oneSided` marks a cable that only
+ * one end reports. LLDP and CDP are not authenticated, so no link is verified.
  */
 
 import type { LinkClaim } from "../../../model/claim.ts";
@@ -13,14 +13,14 @@ import type { IdentifiedDevices, PolledDevice } from "./identify-devices.ts";
 
 const MAX_NEIGHBOURS_PER_PORT = 64;
 
-/** One polled device has a neighbour on one of its ports. */
+/** A neighbour on one port of a polled device. */
 export interface Observation {
   readonly from: PolledDevice;
   readonly local: PortMatch;
   readonly neighbour: Neighbour;
-  /** Undefined when the neighbour is not polled. */
+  /** The neighbour's device; undefined when the neighbour is not polled. */
   readonly to?: PolledDevice;
-  /** The neighbour's port by what it writes about it. */
+  /** The neighbour's port, found by what the neighbour sends about it. */
   readonly remote?: PortMatch;
 }
 
@@ -32,7 +32,7 @@ export interface CableEnd extends ConnectPoint {
 
 export function observe({ devices, deviceOf }: IdentifiedDevices): {
   readonly observations: Observation[];
-  /** Received on a port that no interface has. */
+  /** Neighbours that are not polled and were received on a port that no interface has. */
   readonly unplaced: Neighbour[];
   readonly faults: RejectedRecord[];
 } {
@@ -77,14 +77,14 @@ function findRemotePort(
   });
 }
 
-/** The name of a port that is only known by what the neighbour writes; unique for the port that received it. */
+/** Returns the name of a port that is known only by what the neighbour sends. A missing name is made from the local port. */
 export const remotePortName = ({ neighbour, from, local }: Observation): string =>
   neighbour.portId || neighbour.portDesc || `unknown (at ${from.id} ${local.index})`;
 
 interface Cable {
   readonly ends: readonly [CableEnd, CableEnd];
   readonly protocols: Set<string>;
-  /** The devices that report it. */
+  /** The devices that report the cable, by the port at which they report it. */
   readonly reporters: Map<string, PolledDevice>;
   readonly devices: readonly (PolledDevice | undefined)[];
 }
@@ -103,7 +103,7 @@ export function joinLinks(
     const back = to ? (between.get(`${to.id} ${from.id}`) ?? []) : [];
     const forth = to ? (between.get(`${from.id} ${to.id}`) ?? []) : [];
     const remote = to && joinRemotePort(observation, back, forth);
-    // Own frames that come back are no cable, unless both ports report each other.
+    // A device that receives its own frames has no cable between its ports, unless both ports report each other.
     const isOwn = to === from;
     if (isOwn && (remote?.index === local.index || !back.some((each) => isReverse(each, observation))))
       continue;
@@ -170,7 +170,7 @@ function addCable(
   };
   for (const protocol of neighbour.protocols) cable.protocols.add(protocol);
   cable.reporters.set(portId(near.device, near.port), from);
-  // Each end is described by its own report where there is one.
+  // An end is described by its own report if there is one.
   cables.set(key, known ? { ...cable, ends: replaceEnd(known.ends, near) } : cable);
 }
 
@@ -181,7 +181,7 @@ const replaceEnd = (ends: Cable["ends"], near: CableEnd): Cable["ends"] => {
 
 function linkClaims({ ends: [a, b], protocols, reporters, devices }: Cable): LinkClaim[] {
   const isOneSided = reporters.size < 2;
-  // A silent device is the only one to report the cable, and the device at the other end answers and does not.
+  // The link is doubtful when only silent devices report the cable, and a device at its end answers without reporting it.
   const isDoubtful =
     [...reporters.values()].every((each) => each.unansweredSince !== undefined) &&
     devices.some((each) => each && each.unansweredSince === undefined);

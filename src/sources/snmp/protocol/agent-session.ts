@@ -1,8 +1,8 @@
 /**
- * The SNMP session with one agent: GETBULK requests as promises of values, over the library `net-snmp`. A session lives
- * as long as the agent is polled, because it holds what SNMPv3 has learned about the agent's engine: its id, boots and
- * time. The library learns them anew when the agent restarts (a higher number of boots), and refuses values that go back.
- * A session that is created with an engine needs no discovery.
+ * The SNMP session with one agent. It sends GETBULK requests with the library `net-snmp` and returns promises of values. A
+ * session exists as long as the agent is polled, because it holds what SNMPv3 has learned about the agent's engine: its id,
+ * boots and time. The library learns them again when the agent restarts (a higher number of boots), and refuses values that
+ * go back. A session that is created with an engine needs no discovery.
  */
 import snmp from "net-snmp";
 import type { Clock } from "../../../lib/clock.ts";
@@ -13,13 +13,13 @@ import { type AgentAddress, AgentSocket, type Pacer, type SecurityLevel } from "
 import { type AgentFailure, fail, type SnmpCounters } from "./outcomes.ts";
 import { engineOf, setEngine, type UsmEngine } from "./usm-engine.ts";
 
-/** One value of a reply. Without a value: the agent has nothing more here. */
+/** One value of a reply. The value is undefined when the agent has no further value here. */
 export interface Varbind {
   readonly oid: string;
   readonly value: SnmpValue | undefined;
 }
 
-/** For each requested OID the values after it; `status` is an error status that concerns the request, not the agent. */
+/** The values after each requested OID. `status` is a timeout or an error status about the request, not about the agent. */
 type BulkResult =
   | { readonly ok: true; readonly columns: readonly (readonly Varbind[])[] }
   | { readonly ok: false; readonly status: "tooBig" | "noSuchName" | "timeout" }
@@ -33,18 +33,18 @@ interface SessionOptions {
 }
 
 /**
- * The discovery of the engine, a request that is refused because of the time, and the request. The library would repeat
- * the request for as long as an agent answers with such a report.
+ * Maximum number of datagrams for one request, which may need the discovery of the engine and a second attempt after it was
+ * refused because of the time. Without the limit the library would repeat the request as long as an agent refuses it.
  */
 const DATAGRAMS_PER_REQUEST = 4;
 
-/** Codes of the library's ResponseInvalidError. Its type declarations number them differently. */
+/** Codes of the library's ResponseInvalidError. The type declarations of the library number them differently. */
 const COULD_NOT_DECRYPT = 4;
 const AUTH_FAILURE = 5;
 const COMMUNITY_MISMATCH = 10;
 const NOT_IN_TIME_WINDOW = 14;
 
-/** The library's text for the object of the report, which begins so → its name in the MIB, and what may be wrong. */
+/** The start of the library's text for each USM report, and the message: the name of the report in the MIB and its cause. */
 const USM_ERRORS: readonly (readonly [start: string, text: string])[] = [
   [
     "Unsupported Security Level",
@@ -71,7 +71,7 @@ export class AgentSession {
     const socket = new AgentSocket(credentials.level, pacer, counters);
     this.#socket = socket;
     const options = { timeout: timeoutMs, retries: 0, dgramModule: { createSocket: () => socket } };
-    // The address is that of `open`: the library passes its own on to the socket, which does not use it.
+    // The socket sends to the address that is given to `open` and ignores the one that the library passes to it.
     this.#session =
       credentials.level === "community"
         ? snmp.createSession("", credentials.community, { ...options, version: snmp.Version2c })
@@ -80,7 +80,7 @@ export class AgentSession {
     if (engine && credentials.level !== "community") setEngine(this.#session, engine, clock);
   }
 
-  /** What has been learned of the agent's engine. Only after a reply to a request, which was then authentic. */
+  /** What the session has learned about the agent's engine. To be read only after a reply to a request, which is authentic. */
   get engine(): UsmEngine | undefined {
     return engineOf(this.#session, this.#clock);
   }
@@ -89,7 +89,7 @@ export class AgentSession {
     this.#socket.open(peer);
   }
 
-  /** Ends the requests that are open, and closes the descriptor. */
+  /** Ends the pending requests and closes the descriptor. */
   release(): void {
     this.#socket.release();
     this.#session.cancelRequests(new Error("the poll has ended"));
@@ -131,7 +131,7 @@ function readReply(reply: readonly (snmp.Varbind | snmp.Varbind[])[]): BulkResul
   return { ok: true, columns };
 }
 
-/** The value as `SnmpValue` has it. Undefined for a value that is truncated, or of a type that SNMPv2 does not have. */
+/** Converts a value to `SnmpValue`. Returns undefined for a truncated value, or one of a type that SNMPv2 does not have. */
 function toValue({ type, value }: snmp.Varbind): SnmpValue | undefined {
   if (type === snmp.ObjectType.Null) return new Uint8Array();
   if (type === snmp.ObjectType.IpAddress) {
@@ -155,7 +155,7 @@ function toFailure(error: Error): BulkResult {
       `the agent replies with the error status ${snmp.ErrorStatus[error.status] ?? error.status}`,
     );
   }
-  // What remains is a time-out, or a request that could not be sent.
+  // Any other error is a timeout, or a request that could not be sent.
   if (!(error instanceof snmp.ResponseInvalidError)) return { ok: false, status: "timeout" };
   const code: number = error.code;
   if (code === NOT_IN_TIME_WINDOW)
@@ -173,7 +173,8 @@ function toFailure(error: Error): BulkResult {
   );
 }
 
-// What the agents accept: a community of SNMPv2c, or a user of SNMPv3. Read from the options at each poll.
+// The credentials for the agents: a community of SNMPv2c, or a user of SNMPv3. They are read from the options before each
+// round of polls.
 
 export type SnmpCredentials =
   | { readonly level: "community"; readonly community: string }

@@ -1,10 +1,10 @@
 /**
- * The UDP socket of one agent's session. The library writes to it as to a socket of `node:dgram`, for as long as the
- * session lives; the descriptor exists only during a poll, so that descriptors are bounded by the polls at a time. Each
- * poll has a new port, which makes replies harder to forge.
+ * The UDP socket of one agent's session. The library uses it like a socket of `node:dgram`, as long as the session exists.
+ * The descriptor exists only during a poll, so that the number of concurrent polls limits the descriptors. Each poll has a
+ * new port, which makes replies harder to forge.
  *
- * What the library does not check is checked here: that a datagram comes from the address and port the request went to,
- * and that it has the form and the security of a reply. Nothing that a datagram contains can throw past this class.
+ * This class checks what the library does not check: that a datagram comes from the address and port that the request was
+ * sent to, and that it has the form and the security of a reply. It catches every exception that a datagram causes.
  */
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { EventEmitter } from "node:events";
@@ -19,7 +19,7 @@ export interface AgentAddress {
 
 type SendCallback = (error: Error | null, bytes?: number) => void;
 
-/** Datagrams of one poll. The dropped ones explain a poll that timed out. */
+/** Numbers of received datagrams in one poll. The dropped ones explain a poll that timed out. */
 interface Received {
   accepted: number;
   otherAddress: number;
@@ -42,7 +42,7 @@ export class AgentSocket extends EventEmitter {
   readonly #counters: SnmpCounters;
   #open: OpenSocket | undefined;
   received: Received = nothingReceived();
-  /** How long requests of this poll have waited for their turn. */
+  /** The time that requests of this poll have waited for their turn. */
   pacedMs = 0;
 
   constructor(level: SecurityLevel, pacer: Pacer, counters: SnmpCounters) {
@@ -62,16 +62,16 @@ export class AgentSocket extends EventEmitter {
     socket.on("message", (bytes, from) => {
       if (this.#open?.socket === socket) this.#receive(bytes, from, peer);
     });
-    // An unreachable agent shows as a time-out; there is nothing else to do about it.
+    // Errors are ignored, because a request to an unreachable agent ends with a timeout.
     socket.on("error", () => {});
   }
 
-  /** The next so many datagrams may be sent. */
+  /** Allows this number of datagrams to be sent. */
   allow(sends: number): void {
     if (this.#open) this.#open.sendsLeft = sends;
   }
 
-  /** Ends the poll: closes the descriptor. The session stays usable. */
+  /** Ends the poll and closes the descriptor. The session stays usable. */
   release(): void {
     const open = this.#open;
     this.#open = undefined;
@@ -79,7 +79,7 @@ export class AgentSocket extends EventEmitter {
     open?.socket.close();
   }
 
-  /** Called by the library. The parameters after the first are its own idea of the peer. */
+  /** Called by the library. Its offset, length, port and host are ignored. */
   send(buffer: Buffer, _offset: number, _length: number, _port: number, _host: string, done: SendCallback) {
     this.#send(buffer, done).catch((error: unknown) =>
       done(error instanceof Error ? error : new Error(String(error))),
@@ -116,7 +116,7 @@ export class AgentSocket extends EventEmitter {
     }
   }
 
-  /** A datagram that the library could not parse. */
+  /** Counts a datagram that the library could not parse. */
   countMalformed(): void {
     this.#drop("malformed");
   }
@@ -132,32 +132,32 @@ export class AgentSocket extends EventEmitter {
     this.emit("close");
   }
 
-  /** The library keeps the process alive while a request is open. The source does so itself. */
+  /** The library calls these to keep the process alive while a request is pending. The source itself keeps it alive. */
   ref(): void {}
   unref(): void {}
 }
 
-/** An IPv6 address may be written in several ways, with or without its zone. */
+/** Compares addresses in canonical form, because an IPv6 address may be written in several ways and with a zone. */
 const isSameAddress = (a: string, b: string): boolean =>
   a === b || parseAddress(a)?.toString() === parseAddress(b)?.toString();
 
-// Checks a datagram before the SNMP library sees it. The library accepts a reply without authentication to an
-// authenticated request, uses a message of another version than the session's without the keys that it needs, and reads
+// Checks a datagram before the SNMP library parses it. The library accepts a reply without authentication to an
+// authenticated request, handles a message of another version than the session's without the necessary keys, and reads
 // a truncated message as a shorter one. Only the head of the message is parsed here.
 
-/** Bits of msgFlags (RFC 3412, 6.4). */
+/** The bits of msgFlags (RFC 3412, 6.4). */
 const AUTH_FLAG = 1;
 const PRIV_FLAG = 2;
 const REPORT_PDU = 0xa8;
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 const OCTET_STRING = 0x04;
-/** RFC 3411, SnmpEngineID. The library stores a key for each engine id it meets. */
+/** The maximum length of an SnmpEngineID (RFC 3411). The library stores a key for each engine id that it receives. */
 const MAX_ENGINE_ID_BYTES = 32;
 
 export type SecurityLevel = "community" | "auth" | "authPriv";
 
-/** Why a datagram is dropped. `insecure`: with less security than the session has, and no report of an error. */
+/** Why a datagram is dropped. `insecure` means that it has less security than the session and is not an error report. */
 type DropReason = "malformed" | "insecure";
 
 interface Element {
@@ -166,7 +166,7 @@ interface Element {
   readonly end: number;
 }
 
-/** The element of BER at `at`; undefined when it does not fit in `end`. Lengths in up to four bytes, as SNMP has them. */
+/** Reads the BER element at `at`; undefined when it exceeds `end`. A length has up to four bytes, as in SNMP. */
 function readElement(bytes: Uint8Array, at: number, end: number): Element | undefined {
   const [tag, first] = [bytes[at], bytes[at + 1]];
   if (at + 2 > end || tag === undefined || first === undefined) return undefined;
@@ -178,7 +178,7 @@ function readElement(bytes: Uint8Array, at: number, end: number): Element | unde
   return start + length > end ? undefined : { tag, start, end: start + length };
 }
 
-/** The elements inside one; undefined when the tags are not these. Further elements are not read. */
+/** Reads the elements inside another; undefined when their tags differ from `tags`. Further elements are not read. */
 function readElements(bytes: Uint8Array, parent: Element, tags: readonly (number | undefined)[]) {
   const elements: Element[] = [];
   let at = parent.start;
@@ -191,7 +191,7 @@ function readElements(bytes: Uint8Array, parent: Element, tags: readonly (number
   return elements;
 }
 
-/** Why the datagram must be dropped; undefined when the library may parse it. */
+/** Returns why the datagram must be dropped; undefined when the library may parse it. */
 export function inspectMessage(bytes: Uint8Array, level: SecurityLevel): DropReason | undefined {
   const message = readElement(bytes, 0, bytes.length);
   if (message?.tag !== SEQUENCE) return "malformed";
@@ -213,20 +213,20 @@ function inspectV3(bytes: Uint8Array, rest: Element, level: SecurityLevel): Drop
   if (!engineId || engineId.end - engineId.start > MAX_ENGINE_ID_BYTES) return "malformed";
   const required = level === "authPriv" ? AUTH_FLAG | PRIV_FLAG : AUTH_FLAG;
   if ((flags & required) === required) return undefined;
-  // Discovery and errors of security are reported with less security (RFC 3414, 3.2 and 4).
+  // Replies to discovery and reports of security errors have less security (RFC 3414, 3.2 and 4).
   return (flags & PRIV_FLAG) === 0 && pduTag(bytes, data) === REPORT_PDU ? undefined : "insecure";
 }
 
-/** The tag of the PDU in a scoped PDU that is not encrypted. */
+/** Returns the tag of the PDU in a scoped PDU that is not encrypted. */
 function pduTag(bytes: Uint8Array, scoped: Element): number | undefined {
   if (scoped.tag !== SEQUENCE) return undefined;
   return readElements(bytes, scoped, [OCTET_STRING, OCTET_STRING, undefined])?.[2]?.tag;
 }
 
-// Bounds the requests per second of all agents together: each caller waits for its turn, in the order of the calls. After
-// a pause a short burst is allowed, so that a small network is polled without delay.
+// `Pacer` limits the requests per second of all agents together. Each caller waits for its turn, in the order of the calls.
+// After a pause a short burst is allowed, so that a small network is polled without delay.
 
-/** Milliseconds of the rate that may be used at once after a pause. */
+/** After a pause, the requests of this many milliseconds may be sent at once. */
 const BURST_MS = 50;
 
 export class Pacer {
@@ -239,7 +239,7 @@ export class Pacer {
     this.#stepMs = 1000 / perSecond;
   }
 
-  /** Resolves when the caller may send, or when the signal aborts, with the milliseconds that it has waited. */
+  /** Resolves when the caller may send or the signal aborts. Returns the milliseconds that the caller has waited. */
   async turn(signal: AbortSignal): Promise<number> {
     const now = this.#clock.monotonic();
     this.#next = Math.max(this.#next, now - BURST_MS) + this.#stepMs;

@@ -1,13 +1,13 @@
 /**
- * Why an agent could not be read: one value a reason, with the counter it raises and the words for the operator. The
- * messages of the SNMP library are not shown, because some contain the community or a key.
+ * The reasons why an agent could not be read. Each has a counter and a message for the operator. The messages of the SNMP
+ * library are not shown, because some contain the community or a key.
  */
 import { NamedCounters } from "../../source.ts";
 
 export type FailureReason =
-  /** No reply at all. Not a failure of the agent: it counts as an unanswered poll. */
+  /** There was no reply. The poll counts as unanswered, not as a failure of the agent. */
   | "silent"
-  /** Replies came, then none. */
+  /** The agent stopped replying before everything was read. */
   | "incomplete"
   | "endless"
   | "order"
@@ -22,9 +22,9 @@ export type FailureReason =
 export interface AgentFailure {
   readonly ok: false;
   readonly reason: FailureReason;
-  /** One line, without the target and without a secret. */
+  /** A message of one line, without the target and without a secret. */
   readonly message: string;
-  /** Nothing was read before the time-out: another attempt may succeed. */
+  /** Set when nothing was read before the timeout, so that another attempt may succeed. */
   readonly isTimeout?: true;
 }
 
@@ -69,7 +69,7 @@ const NAMES = [
   "agents_failed_security_total",
   "agents_failed_error_total",
   "agents_failed_incomplete_total",
-  /** Engines whose boots or time went back, learned anew after several polls. */
+  /** Engines whose boots or time went back, and that were learned again after several polls. */
   "engine_resyncs_total",
   /** Tables that an agent refused with an error status. */
   "tables_refused_total",

@@ -1,11 +1,11 @@
 /**
- * What is known of an agent's SNMPv3 engine (RFC 3414, 2.3): its id, and the highest boots and time that an authentic
- * message had. A session is created with it and returns it, so that it outlives the session and a restart of the service.
+ * The state of an agent's SNMPv3 engine (RFC 3414, 2.3): its id, and the highest boots and time of an authentic message. A
+ * session is created with this state and returns it, so that the state outlives the session and a restart of the service.
  *
- * The library has no functions for this; these are the fields that it keeps. Times that passed meanwhile are measured
- * with the clock of the machine, which may have been set. That does no harm: what is refused depends on the stored boots
- * and time, which time that has passed only adds to. When the sum is wrong, the agent reports its own time, authentic, and
- * the library uses that when it is higher than the stored one.
+ * The library has no functions for this, so its fields are read and set here. The time between two sessions is measured
+ * with the clock of the machine, which may have been changed. A changed clock is harmless, because messages are refused by
+ * the stored boots and time. If the computed time is wrong, the agent reports its own time in an authentic message, and
+ * the library uses that time when it is higher than the stored one.
  */
 import type snmp from "net-snmp";
 import Type from "typebox";
@@ -26,7 +26,7 @@ const EngineSchema = Type.Object({
 });
 export type UsmEngine = Type.Static<typeof EngineSchema>;
 
-/** The fields of a session once it has had an authentic message. `engineTimeReceivedAt` is of `performance.now()`. */
+/** The fields of a session that has received an authentic message. `engineTimeReceivedAt` is a `performance.now()` time. */
 const SyncedSession = Compile(
   Type.Object({
     engineTimeBoots: Int31,
@@ -36,7 +36,7 @@ const SyncedSession = Compile(
   }),
 );
 
-/** Undefined before the first authentic message, and for SNMPv2c. */
+/** Returns the engine of a session; undefined before the first authentic message, and for SNMPv2c. */
 export function engineOf(session: snmp.Session, clock: Clock): UsmEngine | undefined {
   const fields: unknown = session;
   if (!SyncedSession.Check(fields)) return undefined;
@@ -51,7 +51,7 @@ export function engineOf(session: snmp.Session, clock: Clock): UsmEngine | undef
   };
 }
 
-/** Makes the engine what the session has learned. */
+/** Sets the engine of a session, as if the session had learned it. */
 export function setEngine(
   session: snmp.Session,
   { id, boots, time, receivedAt }: UsmEngine,
@@ -71,12 +71,12 @@ export function setEngine(
   });
 }
 
-// The engines of all agents, in the file of the source. Without it, a message recorded before a restart of the service
-// could be replayed after it. The file is written when the id or the boots of an engine change, at most every few minutes
-// for times alone, and at the end of a run.
+// `EngineFile` stores the engines of all agents in the state file of the source. Without the file, a message that was
+// recorded before a restart of the service could be replayed after it. The file is written when the id or the boots of an
+// engine change, at most every few minutes when only times change, and at the end of a run.
 
 const WRITE_INTERVAL_MS = 5 * 60_000;
-/** Largest number of engines: that of `targets`. */
+/** Maximum number of engines, which is the maximum number of `targets`. */
 const MAX_ENGINES = 65_536;
 
 const Engines = Type.Object({
@@ -86,7 +86,7 @@ const Engines = Type.Object({
 });
 const isEngines = Compile(Engines);
 
-/** An agent of the fleet, as far as its engine is concerned. */
+/** The part of an agent that concerns its engine. */
 interface EngineHolder {
   readonly target: { readonly text: string };
   engine: UsmEngine | undefined;
@@ -95,7 +95,7 @@ interface EngineHolder {
 export class EngineFile {
   readonly #file: StateFile<Type.Static<typeof Engines>>;
   readonly #clock: SourceContext["clock"];
-  /** What the file has, by target. */
+  /** The engines in the file, by target. */
   #written: ReadonlyMap<string, UsmEngine> = new Map();
   #writtenAt: number;
 
@@ -105,14 +105,14 @@ export class EngineFile {
     this.#writtenAt = this.#clock.monotonic();
   }
 
-  /** Gives each agent its stored engine. Call it before the first poll. */
+  /** Sets the stored engine of each agent. To be called before the first poll. */
   async restore(agents: readonly EngineHolder[]): Promise<void> {
     const { engines = [] } = (await this.#file.read()) ?? {};
     this.#written = new Map(engines.map(({ target, ...engine }) => [target, engine]));
     for (const agent of agents) agent.engine = this.#written.get(agent.target.text);
   }
 
-  /** Writes the file when that is due, or when there is anything new and `isLast`. */
+  /** Writes the file when an id or boots changed. Changed times alone are written when that is due or `isLast` is set. */
   async save(agents: readonly EngineHolder[], { isLast = false } = {}): Promise<void> {
     const engines = new Map(
       agents.flatMap(({ target, engine }) => (engine ? [[target.text, engine] as const] : [])),

@@ -1,7 +1,7 @@
 /**
- * Reads tables from one agent during one poll, with GETBULK and within bounds: an agent that sends more values than
- * allowed, sends them out of order, or takes too long is cut. Columns of one table are read side by side. A request
- * without a reply is repeated with fewer repetitions, because large replies are the first to be lost.
+ * Reads tables from one agent during one poll, with GETBULK and within limits: the walk fails when the agent sends more
+ * values than allowed, sends them out of order, or takes too long. Columns of one table are read side by side. A request
+ * without a reply is sent again with fewer repetitions, because large replies are the first to be lost.
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { SnmpValue } from "../tables/mib.ts";
@@ -10,9 +10,9 @@ import { type AgentFailure, fail } from "./outcomes.ts";
 
 export interface WalkLimits {
   readonly maxVarbinds: number;
-  /** How often the first request is sent. */
+  /** Maximum number of times that the first request is sent. */
   readonly contactAttempts: number;
-  /** How often a request is sent once the agent has answered. */
+  /** Maximum number of times that a request is sent once the agent has answered. */
   readonly attempts: number;
   readonly maxMs: number;
 }
@@ -20,15 +20,15 @@ export interface WalkLimits {
 export type TableColumns = ReadonlyMap<string, ReadonlyMap<string, SnmpValue>>;
 export type TableResult = { readonly ok: true; readonly columns: TableColumns } | AgentFailure;
 
-/** Values in one reply. About as many fit into one Ethernet frame. */
+/** Number of values in one reply. About as many fit into one Ethernet frame. */
 const VARBINDS_PER_REPLY = 40;
-/** Largest sum of all values of one agent, so that few huge values are bounded as many small ones are. */
+/** Maximum total size of all values of one agent. The number of values alone would not limit a few huge values. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
 /** The progress in one column. */
 interface Column {
   readonly oid: string;
-  /** The index of the last value; empty before the first. */
+  /** The index of the last value; empty before the first value. */
   last: string;
   readonly values: Map<string, SnmpValue>;
   done: boolean;
@@ -52,7 +52,7 @@ export class Walk {
     this.#startedAt = clock.monotonic();
   }
 
-  /** `scalars`: the columns are scalars, which have one value each. */
+  /** With `scalars`, the columns are scalars, which have one value each. */
   async readTable(oids: readonly string[], { scalars = false } = {}): Promise<TableResult> {
     const columns = oids.map((oid): Column => ({ oid, last: "", values: new Map(), done: false }));
     for (;;) {
@@ -64,7 +64,7 @@ export class Walk {
     return { ok: true, columns: new Map(columns.map(({ oid, values }) => [oid, values])) };
   }
 
-  /** One request, with its repetitions. */
+  /** Sends one request, and repeats it when there is no reply. */
   async #readMore(columns: readonly Column[], scalars: boolean): Promise<AgentFailure | undefined> {
     const oids = columns.map(({ oid, last }) => (last === "" ? oid : `${oid}.${last}`));
     for (let attempt = 1; ; ) {
@@ -80,7 +80,7 @@ export class Walk {
       if ("reason" in result) return result;
       switch (result.status) {
         case "noSuchName":
-          // SNMPv1 says so that nothing follows. Only a request for one column shows which column it is.
+          // This SNMPv1 status means that no value follows. Only a request for one column shows which column has ended.
           this.#hasAnswered = true;
           return this.#narrow(columns) ? undefined : this.#finish(columns);
         case "tooBig":
@@ -99,12 +99,12 @@ export class Walk {
     }
   }
 
-  /** The time since the start, without the time that requests wait because of the rate of all agents together. */
+  /** The time since the start, without the time that requests waited because of the rate limit of all agents. */
   #elapsedMs(): number {
     return this.#clock.monotonic() - this.#startedAt - this.#session.pacedMs;
   }
 
-  /** From now on requests have half as many columns. Returns false when they have one already. */
+  /** Halves the number of columns in further requests. Returns false when there is only one column. */
   #narrow(columns: readonly Column[]): boolean {
     if (columns.length === 1) return false;
     this.#maxColumns = Math.floor(columns.length / 2);
@@ -170,7 +170,7 @@ export class Walk {
   }
 }
 
-/** Compares two indexes, dotted numbers without leading zeros, as SNMP orders them. */
+/** Compares two indexes in the order of SNMP. Indexes are dotted numbers without leading zeros. */
 export function compareIndexes(a: string, b: string): number {
   let i = 0;
   let j = 0;

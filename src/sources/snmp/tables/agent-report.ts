@@ -1,29 +1,29 @@
 /**
- * What one agent says about its device, its neighbours and the stations behind its ports: the result of `mapAgent` and
- * the input of `joinAgents`. Plain values, so that a report can be kept and sent between threads.
+ * The report of one agent about its device, its neighbours and the stations behind its ports: the result of `mapAgent` and
+ * the input of `joinAgents`. A report contains plain values only.
  */
 import type { DeviceClaim } from "../../../model/claim.ts";
 import type { RejectedRecord } from "../../source.ts";
 
-/** Texts and addresses by which a device is recognised. MACs are canonical. */
+/** The texts and addresses that identify a device. MACs are canonical. */
 export interface AgentIdentity {
-  /** `lldpLocChassisId`, in the form that its neighbours report. */
+  /** `lldpLocChassisId` in the form that neighbours report. */
   readonly chassis?: string;
   readonly bridgeAddress?: string;
   readonly serial?: string;
   readonly name?: string;
-  /** The lowest address of a physical interface. */
+  /** The lowest burnt-in MAC address; if there is none, the lowest of all MAC addresses. */
   readonly lowestMac?: string;
-  /** MAC addresses of all interfaces, sorted. */
+  /** The MAC addresses of all interfaces and of the bridge, without shared virtual ones, sorted. */
   readonly macs: readonly string[];
-  /** IP addresses of the device, sorted; the one that was polled among them. */
+  /** The IP addresses of the device, including the polled one, sorted. */
   readonly addresses: readonly string[];
 }
 
 export interface AgentInterface {
-  /** ifIndex: the number of the port. */
+  /** The ifIndex, which is the number of the port. */
   readonly index: number;
-  /** ifName, else ifDescr, else the number. */
+  /** The ifName, else the ifDescr, else the number. */
   readonly name: string;
   readonly descr: string;
   readonly alias: string;
@@ -32,27 +32,27 @@ export interface AgentInterface {
   readonly isUp: boolean;
   readonly mac?: string;
   readonly basePort?: number;
-  /** ifIndex of the aggregate that this port is a member of. */
+  /** The ifIndex of the aggregate that this port is a member of. */
   readonly aggregate?: number;
 }
 
-/** A port, and by what it was found: for the annotation `matchedBy`. */
+/** A port, and how it was found, for the annotation `matchedBy`. */
 export interface PortMatch {
   readonly index: number;
   readonly how: string;
 }
 
 export interface Neighbour {
-  /** `LLDP`, `CDP`, or both for a device that sends both on one cable. */
+  /** The protocols, both for a device that sends both on one cable. */
   readonly protocols: readonly ("LLDP" | "CDP")[];
-  /** The interface that received it; absent when no interface matches. */
+  /** The interface that received the neighbour's frame; absent when no interface matches. */
   readonly localPort?: PortMatch;
-  /** The id of the neighbour's device, made of what it sends alone. */
+  /** The id of the neighbour's device, made only of what the neighbour sends. */
   readonly id: string;
-  /** Other ids that the same frame would give. */
+  /** Other ids that can be made of the same frame. */
   readonly aliases: readonly string[];
   readonly chassis: string;
-  /** Whether the chassis id is one of a device, not of an interface and not an address that may change. */
+  /** Whether the chassis id identifies a device. It does not if it is that of an interface, or an address that may change. */
   readonly isChassisIdentity: boolean;
   readonly portId: string;
   readonly portDesc: string;
@@ -62,9 +62,9 @@ export interface Neighbour {
   readonly description: string;
   readonly platform: string;
   readonly capabilities: readonly Capability[];
-  /** Management addresses. */
+  /** The management addresses. */
   readonly addresses: readonly string[];
-  /** Its addresses at layer 2: chassis, port, management. */
+  /** The MAC addresses of the neighbour: chassis, port and management. */
   readonly macs: readonly string[];
 }
 
@@ -73,14 +73,14 @@ export interface ForwardingEntry {
   /** The VLAN in the table; absent when the table has no VLANs. */
   readonly vlan?: number;
   readonly port: number;
-  /** Frames of this VLAN leave the port without a tag. */
+  /** Whether frames of this VLAN leave the port without a tag. */
   readonly isUntagged: boolean;
 }
 
 export interface AddressEntry {
   readonly mac: string;
   readonly ip: string;
-  /** ifIndex of the interface that the address was resolved on. */
+  /** The ifIndex of the interface that the address was resolved on. */
   readonly port: number;
 }
 
@@ -91,7 +91,7 @@ export interface AgentReport {
   readonly device: Omit<DeviceClaim, "id" | "available">;
   readonly interfaces: readonly AgentInterface[];
   readonly neighbours: readonly Neighbour[];
-  /** ifIndexes of ports with a neighbour that forwards for others and that nothing identifies. */
+  /** The ifIndexes of ports whose neighbour forwards for others but cannot be identified. */
   readonly unidentifiedUplinks: readonly number[];
   readonly forwarding: readonly ForwardingEntry[];
   readonly addressTable: readonly AddressEntry[];
@@ -101,13 +101,13 @@ export interface AgentReport {
 /** The last report of an agent. */
 export interface PolledAgent {
   readonly report: AgentReport;
-  /** Epoch ms since when it does not answer; undefined while it answers. */
+  /** The time since which the agent does not answer, in epoch milliseconds; undefined while it answers. */
   readonly unansweredSince?: number;
 }
 
-// System capabilities of LLDP and CDP, and what they say about a device.
+// The system capabilities of LLDP and CDP, and the device types that follow from them.
 
-/** Capabilities in the order of the bits of LldpSystemCapabilitiesMap. */
+/** The capabilities in the order of the bits of LldpSystemCapabilitiesMap. */
 const LLDP_CAPABILITIES = [
   "other",
   "repeater",
@@ -135,7 +135,7 @@ const CDP_CAPABILITIES: readonly (readonly [number, Capability])[] = [
 export const cdpCapabilities = (bits: number): Capability[] =>
   CDP_CAPABILITIES.filter(([mask]) => (bits & mask) !== 0).map(([, name]) => name);
 
-/** A switch that routes is a switch; a telephone with two ports is none. */
+/** Returns the type of a device. A switch that routes is a switch; a telephone that switches between its two ports is not. */
 export function typeOfCapabilities(capabilities: readonly Capability[]): NonNullable<DeviceClaim["type"]> {
   if (capabilities.includes("telephone")) return "OTHER";
   if (capabilities.includes("bridge")) return "SWITCH";
@@ -146,8 +146,8 @@ const FORWARDING: readonly Capability[] = ["bridge", "router", "repeater", "wlan
 const END_STATION: readonly Capability[] = ["telephone", "docsisCableDevice"];
 
 /**
- * Whether a neighbour connects other stations, so that the port to it is no edge port. One that enables no capability is
- * a network card when its chassis and port id are the same MAC address, else it counts as a switch.
+ * Whether a neighbour connects other stations, so that the port to it is not an edge port. A neighbour without enabled
+ * capabilities is a network card if its chassis and port id are the same MAC address; otherwise it counts as a switch.
  */
 export function forwardsForOthers(neighbour: {
   readonly capabilities: readonly Capability[];
@@ -160,10 +160,10 @@ export function forwardsForOthers(neighbour: {
   return capabilities.some((name) => FORWARDING.includes(name));
 }
 
-/** Compares the names of devices, which are written with and without their domain. */
+/** Returns the name of a device without its domain. */
 export const firstLabel = (name: string): string => name.split(".", 1)[0] ?? name;
 
-/** Equal without regard to case; a name without a domain equals the one with it. */
+/** Compares names without regard to case. A name without a domain equals the same name with a domain. */
 export function isSameName(a: string, b: string): boolean {
   const [x, y] = [a.toLowerCase(), b.toLowerCase()];
   if (x === "" || y === "") return false;

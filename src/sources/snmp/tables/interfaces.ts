@@ -1,6 +1,6 @@
 /**
- * The interfaces of a device (IF-MIB), their bridge ports and the aggregates they are members of, and how an interface is
- * found by what LLDP and CDP write about a port.
+ * Maps the interfaces of a device (IF-MIB), their bridge ports and the aggregates they are members of. `InterfaceFinder`
+ * finds an interface by what LLDP and CDP send about a port.
  */
 
 import { canonicalMac } from "../../../model/address.ts";
@@ -12,7 +12,7 @@ import { column, indexParts, toIfIndex, toInteger, toMac, toText } from "./value
 const MAX_INTERFACES = 16_384;
 const STATUS_UP = 1;
 const BITS_PER_MEGABIT = 1_000_000;
-/** ifSpeed of an interface that is too fast for 32 bits. */
+/** The ifSpeed of an interface whose speed does not fit into 32 bits. */
 const SPEED_OVERFLOW = 4_294_967_295;
 
 export function mapInterfaces(data: AgentData): AgentInterface[] {
@@ -56,7 +56,7 @@ function speedOf(data: AgentData, row: string): number {
   return speed > 0 && speed < SPEED_OVERFLOW ? speed / BITS_PER_MEGABIT : 0;
 }
 
-/** ifIndex → bridge port. Where VLANs of one interface are bridge ports of their own, the lowest one counts. */
+/** Returns bridge ports by ifIndex. If an interface has a bridge port per VLAN, the lowest one is used. */
 function basePortsOf(data: AgentData): Map<number, number> {
   const ports = new Map<number, number>();
   for (const [row, value] of column(data, "dot1dBasePortIfIndex")) {
@@ -68,10 +68,10 @@ function basePortsOf(data: AgentData): Map<number, number> {
   return ports;
 }
 
-/** The types of interfaces with an address that the vendor burnt in. */
+/** The ifTypes of Ethernet interfaces, which have a burnt-in address. */
 export const IFTYPE_ETHERNET: ReadonlySet<number> = new Set([6, 7, 26, 62, 69, 117]);
 
-/** The type of an aggregate, and what vendors that give it another type call it. */
+/** The ifType of an aggregate, and the names of aggregates from vendors that use another type. */
 const IFTYPE_LAG = 161;
 const AGGREGATE_NAME =
   /^(?:port-?channel|po\d|trk\d|bond|ae\d|lag|eth-trunk|bridge-aggregation|bundle|team)/i;
@@ -79,7 +79,7 @@ const AGGREGATE_NAME =
 export const isAggregate = ({ type, name }: AgentInterface): boolean =>
   type === IFTYPE_LAG || AGGREGATE_NAME.test(name);
 
-/** Members are those of IEEE8023-LAG-MIB, else those of ifStackTable, else they are found by MAC address. */
+/** Finds the members of aggregates in IEEE8023-LAG-MIB, else in ifStackTable, else by MAC address. */
 function withAggregates(data: AgentData, interfaces: readonly AgentInterface[]): AgentInterface[] {
   const byIndex = new Map(interfaces.map((port) => [port.index, port]));
   const aggregates = new Map<number, number>();
@@ -93,7 +93,7 @@ function withAggregates(data: AgentData, interfaces: readonly AgentInterface[]):
   }
   function setAggregate(port: number, value: SnmpValue): void {
     const aggregate = toIfIndex(value);
-    // A port that is not aggregated is attached to itself, or to an aggregator that is no interface.
+    // A port that is not aggregated is attached to itself, or to an aggregator that is not an interface.
     if (aggregate !== undefined && aggregate !== port && byIndex.has(aggregate))
       aggregates.set(port, aggregate);
   }
@@ -109,8 +109,8 @@ function withAggregates(data: AgentData, interfaces: readonly AgentInterface[]):
 }
 
 /**
- * For an aggregate that no table gives a member: the physical ports with its MAC address. Linux and RouterOS give it to
- * all members, other systems take that of the first member.
+ * Finds the members of an aggregate that has none in the tables: the physical ports with the same MAC address. Linux and
+ * RouterOS give the address of the aggregate to all members, other systems give the aggregate that of its first member.
  */
 function addByMac(interfaces: readonly AgentInterface[], aggregates: Map<number, number>): void {
   const known = new Set(aggregates.values());
@@ -124,7 +124,7 @@ function addByMac(interfaces: readonly AgentInterface[], aggregates: Map<number,
   }
 }
 
-/** One text about a port; `label` is where it comes from. */
+/** One text about a port. `label` names its origin. */
 interface PortText {
   readonly label: string;
   readonly text: string;
@@ -139,9 +139,9 @@ interface PortHints {
 type Field = "ifName" | "ifDescr" | "ifAlias" | "ifPhysAddress";
 
 /**
- * Finds the interface that a text of LLDP or CDP means. What agents write there differs: a name, a description, a MAC
- * address, a number of the interface table or of the bridge. Names come first, because a number may be both an ifIndex
- * and a bridge port of two different interfaces. The result says what matched.
+ * Finds the interface that a text of LLDP or CDP refers to. Depending on the agent the text is a name, a description, a MAC
+ * address, or a number of the interface table or of the bridge. Names are tried first, because a number may be the ifIndex
+ * of one interface and the bridge port of another. The result says what matched.
  */
 export class InterfaceFinder {
   readonly #byIndex = new Map<number, AgentInterface>();
@@ -197,7 +197,7 @@ export class InterfaceFinder {
     return byLast && { port: byLast, how: "end of path, ifName" };
   }
 
-  /** Of several interfaces with one name, the one with the number is chosen, else one that is up, else the lowest. */
+  /** Chooses among interfaces with the same name: the one with the number, else one that is up, else the lowest. */
   #choose(ports: readonly AgentInterface[] | undefined, number?: number): AgentInterface | undefined {
     if (!ports || ports.length <= 1) return ports?.[0];
     const numbered = ports.find((port) => port.index === number || port.basePort === number);
@@ -213,14 +213,14 @@ export class InterfaceFinder {
   }
 }
 
-/** The ifTypes other, loopback, propVirtual, propMultiplexor, tunnel, of VLANs, MPLS, bridges, and the like. */
+/** The ifTypes of virtual interfaces: other, loopback, propVirtual, propMultiplexor, tunnels, VLANs, MPLS, bridges. */
 const IFTYPE_VIRTUAL = new Set([1, 24, 53, 54, 131, 135, 136, 150, 166, 209]);
 const IFTYPE_FIBER = new Set([15, 39, 56, 69, 195, 196]);
 const FIBER_NAME = /sfp|fib(?:er|re)|optic/i;
-/** Ethernet at this speed has no copper cabling. */
+/** The speed from which on Ethernet is assumed to use fiber. */
 const FIBER_SPEED_MBPS = 25_000;
 
-/** The type of a port. IF-MIB does not have the medium of an Ethernet port: its name and speed give it away. */
+/** Returns the type of a port. IF-MIB lacks the medium of an Ethernet port, so it is derived from the name and the speed. */
 export function portType(port: AgentInterface): NonNullable<PortClaim["type"]> {
   if (isAggregate(port) || IFTYPE_VIRTUAL.has(port.type)) return "virtual";
   const isFiber =

@@ -1,7 +1,7 @@
 /**
- * Maps the objects that one agent returned to its report; this file maps the device itself (SNMPv2-MIB, ENTITY-MIB). Pure,
- * and in one piece: the largest tables are bounded by the walk and by the mapping. It never throws; what cannot be used is
- * left out or reported as a fault of its record.
+ * Maps the objects that one agent returned to its report. This file maps the device itself (SNMPv2-MIB, ENTITY-MIB). The
+ * mapping is pure and does not run in steps, because the walk and the mapping limit the size of the tables. It never
+ * throws: a record that cannot be used is left out or reported as a fault.
  */
 
 import { isRealIdentity } from "../../../model/derived-ids.ts";
@@ -55,7 +55,7 @@ export function mapAgent(data: AgentData): AgentReport {
 const MAX_MACS = 16_384;
 const MAX_ADDRESSES = 1024;
 const CLASS = { chassis: 3, stack: 11 } as const;
-/** Layers in sysServices: each is the bit of its number less one. */
+/** The layers in sysServices: layer n is bit n - 1. */
 const SERVICE = { bridge: 1 << 1, router: 1 << 2, applications: 1 << 6 } as const;
 const LOCALLY_ADMINISTERED_BIT = 2;
 
@@ -98,7 +98,7 @@ function nonEmpty<K extends string>(texts: Record<K, string>): { [key in K]?: st
   return present;
 }
 
-/** The type follows from the enabled capabilities of LLDP, else from the layers in sysServices and from bridge ports. */
+/** Derives the type from the enabled capabilities of LLDP, else from the layers in sysServices and from bridge ports. */
 function mapType(data: AgentData): NonNullable<AgentReport["device"]["type"]> {
   const capabilities: Capability[] = lldpCapabilities(firstBits(scalar(data, "lldpLocSysCapEnabled")));
   const byCapabilities = typeOfCapabilities(capabilities);
@@ -109,7 +109,7 @@ function mapType(data: AgentData): NonNullable<AgentReport["device"]["type"]> {
   return services & SERVICE.applications ? "SERVER" : "OTHER";
 }
 
-/** The texts of the chassis with the lowest index; a text that is empty there is that of the stack. */
+/** Returns the texts of the chassis with the lowest index. A text that is empty there is taken from the next part. */
 function mapEquipment(data: AgentData): Equipment {
   const parts = [...column(data, "entPhysicalClass")]
     .map(([row, value]) => ({ row, index: Number(row), class: toInteger(value) }))
@@ -149,7 +149,7 @@ function mapIdentity(data: AgentData, interfaces: readonly AgentInterface[]): Ag
   };
 }
 
-/** The lowest burnt-in address; where there is none, the lowest of all. */
+/** Returns the lowest burnt-in address; if there is none, the lowest of all addresses. */
 function lowestPhysicalMac(interfaces: readonly AgentInterface[]): string | undefined {
   const burntIn: string[] = [];
   const others: string[] = [];
@@ -168,7 +168,7 @@ function ownAddresses(data: AgentData): string[] {
     if (ip !== undefined) addresses.add(ip);
   }
   for (const row of column(data, "ipAddressIfIndex").keys()) {
-    // The index is family, length, address.
+    // The index consists of family, length and address.
     const [, length = 0, ...bytes] = indexParts(row);
     const ip = length === bytes.length ? toIp(bytes) : undefined;
     if (ip !== undefined) addresses.add(ip);

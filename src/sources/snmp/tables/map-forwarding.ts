@@ -1,7 +1,7 @@
 /**
- * Where stations are: the MAC addresses behind each port (BRIDGE-MIB, Q-BRIDGE-MIB), and the IP addresses of each MAC
- * address (IP-MIB). Ports are bridge ports by the MIB; RouterOS has ifIndexes there, which the entries of the device's own
- * addresses show.
+ * Maps the locations of stations: the MAC addresses behind each port (BRIDGE-MIB, Q-BRIDGE-MIB), and the IP addresses of
+ * each MAC address (IP-MIB). According to the MIB, ports are bridge ports. RouterOS uses ifIndexes instead, which is
+ * detected by the entries of the device's own addresses.
  */
 
 import type { AddressEntry, AgentInterface, ForwardingEntry } from "./agent-report.ts";
@@ -16,7 +16,7 @@ interface RawEntry {
   readonly mac: string;
   readonly fdb?: number;
   readonly port: number;
-  /** False for an entry that is no longer valid, and for an address of the device itself. */
+  /** Whether the entry is a station. False for an entry that is no longer valid, and for an address of the device itself. */
   readonly isStation: boolean;
 }
 
@@ -35,7 +35,7 @@ export function mapForwarding(data: AgentData, interfaces: readonly AgentInterfa
   });
 }
 
-/** The index is a MAC address, in Q-BRIDGE-MIB after the number of the forwarding database. */
+/** Reads a forwarding table. Its index is a MAC address, preceded in Q-BRIDGE-MIB by the number of the database. */
 function readTable(
   data: AgentData,
   ports: "dot1qTpFdbPort" | "dot1dTpFdbPort",
@@ -60,7 +60,7 @@ function readTable(
 
 type PortOf = (port: number) => AgentInterface | undefined;
 
-/** Whether ports are bridge ports or ifIndexes: what agrees with more entries of the device's own addresses. */
+/** Decides whether ports are bridge ports or ifIndexes: the one that fits more entries of the device's own addresses. */
 function portNumbering(
   data: AgentData,
   entries: readonly RawEntry[],
@@ -86,7 +86,7 @@ function portNumbering(
   return evidence > 0 ? ofIndex : ofBasePort;
 }
 
-/** Most agents number their databases by VLAN. One database of several VLANs does not tell which of them. */
+/** Most agents number their databases by VLAN. For a database of several VLANs, the VLAN with its number or the first is used. */
 function vlansByFdb(data: AgentData): (fdb: number) => number | undefined {
   const vlans = new Map<number, number[]>();
   for (const [row, value] of column(data, "dot1qVlanFdbId")) {
@@ -104,7 +104,7 @@ function vlansByFdb(data: AgentData): (fdb: number) => number | undefined {
   };
 }
 
-/** Decided by the PVID of the port, or by the untagged ports of the VLAN: few agents have both. */
+/** Whether the VLAN is the PVID of the port, or the port is an untagged port of the VLAN. Few agents report both. */
 function leavesUntagged(data: AgentData, vlan: number, tablePort: number, port: AgentInterface): boolean {
   const pvids = column(data, "dot1qPvid");
   const pvid = pvids.get(String(port.basePort ?? tablePort)) ?? pvids.get(String(tablePort));
@@ -113,13 +113,13 @@ function leavesUntagged(data: AgentData, vlan: number, tablePort: number, port: 
   return isInPortList(ofVlan(untagged, vlan), port.basePort ?? tablePort);
 }
 
-/** The index is TimeMark.VLAN; nearly all agents have only time mark 0. */
+/** Returns the row of a VLAN. The index is TimeMark.VLAN, and nearly all agents have only time mark 0. */
 const ofVlan = (rows: ReadonlyMap<string, SnmpValue>, vlan: number): SnmpValue | undefined =>
   rows.get(`0.${vlan}`) ?? rows.get(String(vlan));
 
 const TYPE_INVALID = 2;
 
-/** The neighbour tables of IPv4 (ARP) and IPv6 (ND), which give the IP addresses of a MAC address. */
+/** Reads the neighbour tables of IPv4 (ARP) and IPv6 (ND), which contain the IP addresses of each MAC address. */
 export function mapAddressTable(data: AgentData): AddressEntry[] {
   const entries = new Map<string, AddressEntry>();
   const add = (mac: string | undefined, ip: string | undefined, port = 0): void => {
@@ -128,14 +128,14 @@ export function mapAddressTable(data: AgentData): AddressEntry[] {
   };
   const mediaTypes = column(data, "ipNetToMediaType");
   for (const [row, value] of column(data, "ipNetToMediaPhysAddress")) {
-    // ifIndex, then the four bytes of the address.
+    // The index consists of the ifIndex and the four bytes of the address.
     const [port, ...bytes] = indexParts(row);
     if (toInteger(mediaTypes.get(row)) !== TYPE_INVALID) add(toMac(value), toIp(bytes), port);
   }
   const physicalTypes = column(data, "ipNetToPhysicalType");
   for (const [row, value] of column(data, "ipNetToPhysicalPhysAddress")) {
     if (toInteger(physicalTypes.get(row)) === TYPE_INVALID) continue;
-    // ifIndex, family, length, address; an address with a zone has four bytes more.
+    // The index consists of ifIndex, family, length and address. An IPv6 address with a zone has four more bytes.
     const [port, , length = 0, ...bytes] = indexParts(row);
     if (length === bytes.length) add(toMac(value), toIp(length === 20 ? bytes.slice(0, 16) : bytes), port);
   }

@@ -1,6 +1,6 @@
 /**
- * The neighbours of a device, from LLDP-MIB and CISCO-CDP-MIB. The form of LLDP's index, the types of its values and what
- * its local port number counts differ between agents; the table of cases in `map-neighbours.test.ts` has each habit.
+ * Maps the neighbours of a device from LLDP-MIB and CISCO-CDP-MIB. Agents differ in the form of LLDP's index, in the types
+ * of its values and in the meaning of the local port number. `map-neighbours.test.ts` has a case for each variant.
  */
 
 import { canonicalMac } from "../../../model/address.ts";
@@ -34,9 +34,9 @@ import {
 
 const MAX_NEIGHBOURS = 4096;
 const MAX_ADDRESSES = 16;
-/** Address families of management addresses. */
+/** The address families of management addresses. */
 const FAMILY = { ipv4: 1, ipv6: 2, mac: 6 } as const;
-/** Probes of OpenFlow controllers: the switch that sent them is known as a datapath. */
+/** The chassis id in a probe of an OpenFlow controller. Such a probe is not a neighbour. */
 const PROBE = /^(?:dpid|of):/i;
 
 export function mapLldp(
@@ -63,7 +63,7 @@ export function mapLldp(
   return { neighbours, unidentifiedUplinks, faults };
 }
 
-/** The rows ordered by port and index, not by their time mark, which changes with each update of a row. */
+/** Returns the rows ordered by port and index, not by their time mark, which changes with each update of a row. */
 function inOrder(rows: Iterable<string>): string[] {
   const keyed = Array.from(rows, (row) => ({ row, parts: indexParts(row).slice(-2) }));
   keyed.sort(
@@ -77,7 +77,7 @@ function inOrder(rows: Iterable<string>): string[] {
 
 type UnidentifiedNeighbour = Omit<Neighbour, "id"> & { readonly id?: string };
 
-/** The neighbour in one row of LLDP; undefined for a row that is no neighbour. */
+/** Maps one row of LLDP. Returns undefined for a row that is not a neighbour. */
 function mapLldpRow(
   data: AgentData,
   finder: InterfaceFinder,
@@ -120,7 +120,7 @@ function mapLldpRow(
   };
 }
 
-/** RouterOS and Cambium leave only the last part of TimeMark.LocalPortNum.Index, TP-Link the last two. */
+/** RouterOS and Cambium send only the last part of TimeMark.LocalPortNum.Index, TP-Link the last two. */
 function findLocalPort(data: AgentData, finder: InterfaceFinder, row: string): PortMatch | undefined {
   const parts = indexParts(row);
   const routerOs = toInteger(column(data, "mtxrNeighborInterfaceID").get(row));
@@ -153,7 +153,7 @@ interface ManagementAddress {
   readonly mac?: string;
 }
 
-/** Management addresses by row of the remote table. The index ends with the family, the length and the address; SLX leaves out the length. */
+/** Returns management addresses by row of the remote table. Their index ends with family, length (not in SLX) and address. */
 function managementAddresses(data: AgentData): Map<string, ManagementAddress[]> {
   const rows = column(data, "lldpRemChassisId");
   const byRow = new Map<string, ManagementAddress[]>();
@@ -181,13 +181,13 @@ function toAddress([family, ...rest]: readonly number[]): ManagementAddress | un
   return ip === undefined ? undefined : { ip };
 }
 
-// Chassis and port ids of LLDP as texts, and the ids of devices made of them. The texts are those of the OpenFlow source,
-// so that a device has one id in both.
+// Chassis and port ids of LLDP as texts, and the ids of devices made of them. The texts are the same as in the OpenFlow
+// source, so that a device has the same id in both.
 
-/** Subtypes of chassis ids: of a MAC address, and those whose id belongs to an interface or may change. */
+/** The subtype of a MAC address as chassis id, and the subtypes whose id belongs to an interface or may change. */
 const CHASSIS = { interfaceAlias: 2, portComponent: 3, mac: 4, network: 5, interfaceName: 6 } as const;
 
-/** The text that the OpenFlow source has for the same chassis. */
+/** Returns the device's own chassis id, in the same form as in the OpenFlow source; undefined if it identifies no device. */
 export function localChassis(data: AgentData): string | undefined {
   const value = scalar(data, "lldpLocChassisId");
   const subtype = toInteger(scalar(data, "lldpLocChassisIdSubtype")) ?? likelySubtype("chassis", value);
@@ -198,16 +198,16 @@ export function localChassis(data: AgentData): string | undefined {
 /** The subtype of a MAC address in a port id. */
 const PORT_MAC = 3;
 
-/** The subtype that an agent leaves out. Six bytes that are no text are a MAC address. */
+/** Guesses the subtype that an agent leaves out. Six bytes that are not a text are a MAC address. */
 function likelySubtype(of: "chassis" | "port", value: SnmpValue | undefined): number {
   const isMac = isBytes(value) && value.length === 6 && value.some((byte) => byte < 0x20 || byte > 0x7e);
   return isMac ? (of === "chassis" ? CHASSIS.mac : PORT_MAC) : 0;
 }
 
-/** Six bytes that some firmware declares a MAC address, such as `vmnic2`. */
+/** An interface name of six bytes, such as `vmnic2`, which some firmware declares as a MAC address. */
 const INTERFACE_NAME = /^[a-z]{2,5}\d{1,4}$/;
 
-/** RouterOS sends MAC addresses in ASCII. A name that only looks like one stays as it is, as in the OpenFlow source. */
+/** Converts an id to text. RouterOS sends MAC addresses in ASCII. A name that only looks like one stays unchanged. */
 function toIdentifier(of: "chassis" | "port", subtype: number, value: SnmpValue | undefined): string {
   if (!isBytes(value) || value.length === 0) return "";
   const name = value.length === 6 ? toText(value) : "";
@@ -217,13 +217,13 @@ function toIdentifier(of: "chassis" | "port", subtype: number, value: SnmpValue 
   return (isMac ? canonicalMac(text) : undefined) ?? text.slice(0, MAX_NAME_LENGTH);
 }
 
-/** The MAC address that a chassis or port id is. */
+/** Returns a chassis or port id if it is a MAC address. */
 const macOf = (id: string): string | undefined =>
   canonicalMac(id) === id && isUnicastMac(id) ? id : undefined;
 
 /**
- * Whether a chassis id belongs to one device only. ESXi sends the name of its interface, telephones their IP address; a
- * text that is declared a MAC address and is none says nothing.
+ * Whether a chassis id belongs to one device only. ESXi sends the name of its interface, and telephones send their IP
+ * address. A text that is declared as a MAC address but is not one identifies nothing.
  */
 function isChassisIdentity(subtype: number, chassis: string): boolean {
   if (macOf(chassis) !== undefined) return true;
@@ -240,8 +240,8 @@ function isChassisIdentity(subtype: number, chassis: string): boolean {
 }
 
 /**
- * The ids that one frame gives, best first. All depend on the frame alone, so that the id of a device does not depend on
- * which neighbour answers.
+ * Returns the ids that can be made of one frame, the best first. They depend on the frame alone, so that the id of a device
+ * does not depend on which of its neighbours answer.
  */
 function neighbourIds(of: {
   readonly chassis: string;
@@ -256,7 +256,7 @@ function neighbourIds(of: {
   const [mac] = of.macs;
   const byMac = mac === undefined ? [] : [chassisDeviceId(mac)];
   const byName = isRealIdentity(of.name) ? [nameDeviceId(of.name)] : [];
-  // A telephone names itself by its model, so its address at layer 2 comes first; an ESXi host has several of these.
+  // The name of a telephone is its model, so its MAC address comes first. An ESXi host has several, so its name comes first.
   const [id] = isNetworkAddress ? [...byMac, ...byName] : [...byName, ...byMac];
   if (id === undefined) return [];
   return isNetworkAddress ? [id, byChassis] : [id];
@@ -266,7 +266,7 @@ const ADDRESS_TYPE_IP = 1;
 /** NX-OS appends its serial number to its name. */
 const NAME_AND_SERIAL = /^(.+)\(([^()]+)\)$/;
 
-/** The neighbours in CISCO-CDP-MIB. The index begins with the ifIndex of the local port. */
+/** Maps the neighbours in CISCO-CDP-MIB. The index begins with the ifIndex of the local port. */
 export function mapCdp(
   data: AgentData,
   finder: InterfaceFinder,
@@ -322,7 +322,7 @@ function mapCdpRow(data: AgentData, finder: InterfaceFinder, row: string): Neigh
   };
 }
 
-/** A device that sends both LLDP and CDP on one cable is one neighbour: LLDP identifies it, CDP adds what LLDP lacks. */
+/** Merges the two neighbours of a device that sends LLDP and CDP on one cable. CDP adds what LLDP lacks. */
 export function mergeNeighbours(lldp: readonly Neighbour[], cdp: readonly Neighbour[]): Neighbour[] {
   const byPort = Map.groupBy(lldp, portOf);
   const cdpByPort = Map.groupBy(cdp, portOf);

@@ -1,6 +1,6 @@
 /**
- * The objects that the SNMP source reads. Columns are listed one by one instead of whole tables: half of `ifTable` are
- * counters, which the mapping does not use and which change at every poll.
+ * The objects that the SNMP source reads. Single columns are listed instead of whole tables, because half of `ifTable` are
+ * counters, which the mapping does not use.
  */
 const SYSTEM = "1.3.6.1.2.1.1";
 const ENTITY = "1.3.6.1.2.1.47.1.1.1.1";
@@ -15,7 +15,7 @@ const BRIDGE = "1.3.6.1.2.1.17";
 const Q_BRIDGE = `${BRIDGE}.7.1`;
 const IP = "1.3.6.1.2.1.4";
 
-/** Column or scalar OIDs by their names in the MIBs. The index in `AgentData` is what follows. */
+/** The OIDs of columns and scalars by their names in the MIBs. An index in `AgentData` is the part after such an OID. */
 export const OID = {
   sysDescr: `${SYSTEM}.1`,
   sysObjectID: `${SYSTEM}.2`,
@@ -39,7 +39,7 @@ export const OID = {
   lldpRemSysDesc: `${LLDP_REM}.10`,
   lldpRemSysCapEnabled: `${LLDP_REM}.12`,
   lldpRemManAddrIfSubtype: `${LLDP_REM_ADDRESS}.3`,
-  /** RouterOS indexes its LLDP neighbours by a number of its own; this column has the interface. */
+  /** RouterOS indexes its LLDP neighbours by a number of its own. This column contains the interface. */
   mtxrNeighborInterfaceID: "1.3.6.1.4.1.14988.1.1.11.1.1.8",
 
   cdpCacheAddressType: `${CDP_CACHE}.3`,
@@ -91,10 +91,10 @@ export const OID = {
 } as const;
 export type ObjectName = keyof typeof OID;
 
-/** What of a device changes only when it is rebuilt or restarted: read in one poll of ten. */
+/** Tables that change only when a device is rebuilt or restarted are read in every tenth poll. */
 const RARELY = 10;
 
-/** The table of a column: columns of one table have the same index, so that one GETBULK may read them side by side. */
+/** Returns the table of a column. Columns of one table have the same index, so one GETBULK can read them side by side. */
 function tableOf(oid: string): string {
   const isScalar = oid.startsWith(`${SYSTEM}.`) || (oid.startsWith(`${LLDP_LOC}.`) && !oid.includes(".7.1."));
   return isScalar ? "scalars" : oid.slice(0, oid.lastIndexOf("."));
@@ -103,7 +103,7 @@ function tableOf(oid: string): string {
 interface WalkedColumn {
   readonly oid: string;
   readonly table: string;
-  /** Read in one poll of so many, and in the first; in between the values of the last read hold. */
+  /** The column is read in the first poll and in every n-th poll after it. Other polls use the values of the last read. */
   readonly every?: number;
 }
 
@@ -114,13 +114,13 @@ export const WALKED: readonly WalkedColumn[] = Object.values(OID).map((oid) => (
   ...(oid.startsWith(`${ENTITY}.`) && { every: RARELY }),
 }));
 
-// What one SNMP agent returned, as the walk stores it and the mapping reads it. Values are as on the wire: nothing is
-// decoded before the mapping, because whether an OCTET STRING is a text, an address or a set of bits depends on its column.
+// The data that one SNMP agent returned, as the walk stores it and the mapping reads it. Values are not decoded before the
+// mapping, because it depends on its column whether an OCTET STRING is a text, an address or a set of bits.
 
 /** OBJECT IDENTIFIERs are dotted texts; OCTET STRING, IpAddress and Opaque are bytes; Counter64 may be a bigint. */
 export type SnmpValue = number | bigint | string | Uint8Array;
 
-/** Column or scalar OID → index (the rest of the OID, dotted; "0" for a scalar) → value. The columns are those of `WALKED`. */
+/** The values of the columns in `WALKED`, by OID and by index (the rest of the OID, dotted; "0" for a scalar). */
 type SnmpColumns = ReadonlyMap<string, ReadonlyMap<string, SnmpValue>>;
 
 export interface AgentData {

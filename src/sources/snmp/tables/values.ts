@@ -1,6 +1,7 @@
 /**
- * Decodes the values that an agent returned. Agents are untrusted and often wrong: a value of another type or length than
- * the MIB says is undefined or empty, texts lose control characters and are limited in length, and nothing throws.
+ * Decodes the values that an agent returned. Agents are untrusted and often wrong: a value whose type or length does not
+ * follow the MIB becomes undefined or empty, control characters are removed from texts, the length of texts is limited, and
+ * no function throws.
  */
 import ipaddr from "ipaddr.js";
 import { canonicalIp, canonicalMac } from "../../../model/address.ts";
@@ -27,10 +28,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 const latin1 = new TextDecoder("latin1");
 const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]+/gu;
 
-/** UTF-8, else Latin-1. Runs of control and format characters become one space. */
+/** Decodes UTF-8, else Latin-1. Runs of control and format characters become one space. */
 export function toText(value: SnmpValue | undefined, maxLength = MAX_NAME_LENGTH): string {
   if (value === undefined) return "";
-  // Four bytes of UTF-8 are two code units at most: more bytes than that cannot be shown.
+  // A code unit has at most three bytes in UTF-8, so bytes beyond this length would be cut off anyway.
   const text = isBytes(value) ? decode(value.subarray(0, maxLength * 4)) : String(value).slice(0, maxLength);
   return text.replaceAll(CONTROL, " ").trim().slice(0, maxLength).toWellFormed();
 }
@@ -52,17 +53,17 @@ const asAscii = (bytes: Uint8Array): string | undefined => {
 };
 
 const MULTICAST_BIT = 1;
-/** The virtual routers of VRRP (IPv4, IPv6) and HSRP: several devices have the same one. */
+/** The MAC addresses of virtual routers (VRRP for IPv4 and IPv6, HSRP), which several devices share. */
 const SHARED_MAC = /^00:00:5E:00:0[12]:|^00:00:0C:(?:07:AC|9F:F)/;
 
-/** The MAC address of one interface, from six bytes or their text. Multicast and zero addresses are none. */
+/** Reads the MAC address of an interface from six bytes or their text; undefined for multicast and zero addresses. */
 export function toMac(value: SnmpValue | undefined): string | undefined {
   if (!isBytes(value) || value.length > 17) return undefined;
   const mac = value.length === 6 ? macText(value) : canonicalMac(asAscii(value) ?? "");
   return mac !== undefined && isUnicastMac(mac) ? mac : undefined;
 }
 
-/** The MAC address in the six parts of an index; undefined when it is not the address of one interface. */
+/** Reads the MAC address in six parts of an index; undefined when it is not the address of one interface. */
 export function macOfParts(parts: readonly number[]): string | undefined {
   if (parts.length !== 6 || parts.some((part) => part > 255)) return undefined;
   return toMac(Uint8Array.from(parts));
@@ -72,10 +73,10 @@ export function isUnicastMac(mac: string): boolean {
   return mac !== "00:00:00:00:00:00" && (Number.parseInt(mac.slice(0, 2), 16) & MULTICAST_BIT) === 0;
 }
 
-/** Whether one device has this address, so that it can be found by it. */
+/** Whether the address belongs to only one device, so that it identifies the device. */
 export const isOwnMac = (mac: string): boolean => !SHARED_MAC.test(mac);
 
-/** An IPv4 or IPv6 address of one host: not unspecified, loopback, multicast or broadcast. */
+/** Reads an IPv4 or IPv6 address; undefined when it is unspecified, loopback, multicast or broadcast. */
 export function toIp(bytes: readonly number[] | Uint8Array): string | undefined {
   if (bytes.length !== 4 && bytes.length !== 16) return undefined;
   if (bytes.some((byte) => !Number.isInteger(byte) || byte < 0 || byte > 255)) return undefined;
@@ -85,13 +86,13 @@ export function toIp(bytes: readonly number[] | Uint8Array): string | undefined 
   return canonicalIp(address.toString());
 }
 
-/** The parts of a dotted index; empty when one of them is not a number. */
+/** Returns the parts of a dotted index; empty when one of them is not a number. */
 export function indexParts(index: string): number[] {
   const parts = index.split(".").map(Number);
   return parts.length <= 128 && parts.every((part) => Number.isSafeInteger(part) && part >= 0) ? parts : [];
 }
 
-/** An interface index: positive, and in the range of a port number. */
+/** Returns an interface index; undefined when it is not positive or not in the range of a port number. */
 export const toIfIndex = (value: SnmpValue | undefined): number | undefined => {
   const index = toInteger(value);
   return index !== undefined && index > 0 && index <= 0xff_ff_ff_ff ? index : undefined;
@@ -100,7 +101,7 @@ export const toIfIndex = (value: SnmpValue | undefined): number | undefined => {
 /** Some agents send the hex digits of a BITS value as text, such as `28 00`. */
 const HEX_TEXT = /^[0-9a-f]{2}(?: |$)/i;
 
-/** The first byte of a BITS value, the first bit highest. Some agents send an INTEGER with the first bit lowest. */
+/** Returns the first byte of a BITS value, whose first bit is the highest. In an INTEGER of some agents it is the lowest. */
 export function firstBits(value: SnmpValue | undefined): number {
   const number = toInteger(value);
   if (number !== undefined) return reverseBits(number & 0xff);
@@ -116,11 +117,11 @@ function reverseBits(byte: number): number {
   return reversed;
 }
 
-/** Whether member `number` (from 1) is in a PortList. */
+/** Whether a PortList contains the port `number`, counted from 1. */
 export function isInPortList(value: SnmpValue | undefined, number: number): boolean {
   if (!isBytes(value)) return false;
   return ((value[(number - 1) >> 3] ?? 0) & (0x80 >> ((number - 1) & 7))) !== 0;
 }
 
-/** Bytes that are neither text nor an address. */
+/** Formats bytes that are neither a text nor an address. */
 export const toHex = (value: Uint8Array): string => hex(value.subarray(0, MAX_NAME_LENGTH / 2));
