@@ -17,7 +17,7 @@ export interface LayoutEdge {
   readonly b: string;
 }
 
-/** A width and a height. As a spacing, two nodes are at least `width` apart horizontally or at least `height` apart vertically. */
+/** A width and a height. As a spacing: two nodes are at least `width` apart horizontally or at least `height` vertically. */
 export interface Size {
   readonly width: number;
   readonly height: number;
@@ -31,11 +31,11 @@ export interface Point {
 export interface Adjacency {
   readonly nodes: readonly LayoutNode[];
   readonly neighbours: readonly (readonly number[])[];
-  /** Each pair of neighbours once, the lower number first. */
+  /** The pairs of neighbours, each once and with the lower number first. */
   readonly edges: readonly (readonly [number, number])[];
 }
 
-/** Leaves out loops and edges to unknown nodes. */
+/** Ignores loops, repeated edges and edges to unknown nodes. */
 export function createAdjacency(nodes: readonly LayoutNode[], edges: readonly LayoutEdge[]): Adjacency {
   const index = new Map(nodes.map((node, i) => [node.id, i]));
   const neighbourSets = nodes.map(() => new Set<number>());
@@ -68,7 +68,7 @@ export function shortestDistances({ neighbours }: Adjacency, from: Iterable<numb
   return distance;
 }
 
-/** The largest component first; the nodes of each keep their order. */
+/** The components by size, the largest first. The nodes of each component keep their order. */
 export function connectedComponents(graph: Adjacency): Adjacency[] {
   const componentOf = new Int32Array(graph.nodes.length).fill(-1);
   const members: number[][] = [];
@@ -112,7 +112,7 @@ export function minOf(values: Iterable<number>): number {
   return min;
 }
 
-/** One number for a cell of a grid, whose column and row may be negative. Faster as a map key than a string. */
+/** One number for a cell of a grid, whose column and row may be negative. A number is a faster map key than a string. */
 export const cellKey = (column: number, row: number): number => column * 0x400000 + row;
 
 /** Mulberry32: pseudo-random numbers from 0 to 1 that depend on the seed alone, so that layouts are the same each time. */
@@ -126,7 +126,7 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** Fisher–Yates, in place. */
+/** Shuffles the list in place (Fisher–Yates). */
 export function shuffle(
   list: { readonly length: number; [index: number]: number },
   random: () => number,

@@ -111,7 +111,8 @@ export function crossesBox(
 ): boolean {
   if (Math.max(x1, x2) <= -halfWidth || Math.min(x1, x2) >= halfWidth) return false;
   if (Math.max(y1, y2) <= -halfHeight || Math.min(y1, y2) >= halfHeight) return false;
-  // The distance of the line from the origin against that of the nearest corner, both times the length of the segment.
+  // Compares the distance of the line from the origin with the extent of the rectangle perpendicular to the line. Both are
+  // multiplied by the length of the segment.
   const [dx, dy] = [x2 - x1, y2 - y1];
   return Math.abs(x1 * dy - y1 * dx) < halfWidth * Math.abs(dy) + halfHeight * Math.abs(dx);
 }

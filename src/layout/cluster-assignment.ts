@@ -8,7 +8,7 @@ import type { Device } from "../model/entity.ts";
 import type { LayoutNode, Point } from "./adjacency.ts";
 
 export interface DeviceNode extends LayoutNode {
-  /** Where an annotation places the device: degrees of longitude and projected latitude, or x and y; y downwards. */
+  /** The location from annotations: degrees of longitude and projected latitude, or x and y; y points downwards. */
   readonly location?: Point;
   readonly site?: string;
 }
@@ -22,7 +22,7 @@ export interface ClusterGraph {
 const MAX_SINGLE_CLUSTER_NODES = 400;
 const PROPAGATION_ROUNDS = 8;
 
-/** For each node the number of its cluster. Clusters are numbered from 0 in the order of their first node. */
+/** The cluster number of each node. Clusters are numbered from 0 in the order of their first node. */
 export function assignClusters(graph: ClusterGraph): Uint32Array {
   const withSite = graph.nodes.filter((node) => node.site !== undefined).length;
   const withLocation = graph.nodes.filter((node) => node.location !== undefined).length;
@@ -34,7 +34,7 @@ export function assignClusters(graph: ClusterGraph): Uint32Array {
   return numberLabels(propagateLabels(graph));
 }
 
-/** The location to a tenth of a degree: devices in neighbouring buildings belong to one cluster. */
+/** The location rounded to a tenth of a degree, so that devices in neighbouring buildings belong to one cluster. */
 const roundedLocation = ({ x, y }: { readonly x: number; readonly y: number }): string =>
   `${Math.round(x * 10)},${Math.round(y * 10)}`;
 
@@ -92,7 +92,7 @@ function numberLabels(labels: readonly string[]): Uint32Array {
   });
 }
 
-/** What the layout uses of a device: its layer, its location and its site, from its annotations, and its hosts. */
+/** The layout's node of a device: its layer, location and site come from its annotations, its leaves are its hosts. */
 export function deviceNode(
   { id, annotations }: Pick<Device, "id" | "annotations">,
   hosts: number,
@@ -114,7 +114,7 @@ function layerOf(annotation: string | undefined): number | undefined {
   return /^\d{1,3}$/.test(text) ? Number(text) : namedLayer(text);
 }
 
-/** The place that latitude and longitude state, in the units of the layout. */
+/** The location from the latitude and longitude annotations, in the units of the layout. */
 function earthLocation(annotations: Readonly<Record<string, string>>): Point | undefined {
   const [latitude, longitude] = [parseNumber(annotations.latitude), parseNumber(annotations.longitude)];
   const isValid =
@@ -125,7 +125,7 @@ function earthLocation(annotations: Readonly<Record<string, string>>): Point | u
   return isValid ? projectLocation(latitude, longitude) : undefined;
 }
 
-/** The Mercator projection, which gives countries the shape that people know; y downwards. */
+/** Applies the Mercator projection, which gives countries their familiar shape; y points downwards. */
 function projectLocation(latitude: number, longitude: number): Point {
   const mercatorY = Math.log(Math.tan(Math.PI / 4 + (latitude * Math.PI) / 360)) * (180 / Math.PI);
   return { x: longitude, y: -mercatorY };
@@ -142,8 +142,8 @@ function parseNumber(text: string | undefined): number | undefined {
 }
 
 /**
- * The layer that a device's `layer` annotation names: 0 is drawn at the top. One table for the SVG format and the
- * page's map, so that both draw a network in the same order.
+ * The names of each layer in the `layer` annotation of a device; layer 0 is drawn at the top. The SVG format and the
+ * page's map share this table, so that both draw a network in the same order.
  */
 const LAYER_NAMES: readonly (readonly string[])[] = [
   ["core", "backbone", "wan", "super-spine", "superspine"],
@@ -153,7 +153,7 @@ const LAYER_NAMES: readonly (readonly string[])[] = [
   ["access", "edge"],
 ];
 
-/** Undefined when there is no annotation or it names no layer. */
+/** The layer with this name. Undefined when there is no annotation or it names no layer. */
 function namedLayer(annotation: string | undefined): number | undefined {
   const name = annotation?.trim().toLowerCase() ?? "";
   const layer = LAYER_NAMES.findIndex((names) => names.includes(name));

@@ -21,9 +21,9 @@ interface LayoutSizes {
 }
 
 export interface ClusteredLayout {
-  /** x and y of each node, flat, y downwards. */
+  /** The x and y of each node in one flat array; y points downwards. */
   readonly positions: Float64Array;
-  /** For each node the index of its cluster. */
+  /** The index of the cluster of each node. */
   readonly clusterOf: Uint32Array;
 }
 
@@ -135,7 +135,7 @@ function placeByLocation(
   }
   const placed = new Set([...clusters.keys()].filter((i) => clusters[i]?.location !== undefined));
   const bottom = maxOf(positions.map((position) => position.y));
-  // A cluster without a location is placed at the centre of its placed neighbours; the one with most of those is next.
+  // A cluster without a location is placed at the centre of its placed neighbours. The one with the most of them is next.
   const unplaced = [...clusters.keys()].filter((i) => !placed.has(i));
   while (unplaced.length > 0) {
     const placedNeighbours = (i: number) => [...(neighbours[i] ?? [])].filter((other) => placed.has(other));
@@ -165,18 +165,17 @@ function placeByLinks(clusters: readonly ClusterLayout[], neighbours: readonly S
   }
 }
 
-/**
- * Converts the locations of clusters to positions on the map. The order from west to east and from north to south does
- * not change. Wide gaps are narrowed, because oceans waste space, and the result is stretched within limits to the
- * aspect ratio of a screen.
- */
 const SCREEN_RATIO = 1.8;
-/** The maximum ratio between the scales of the two axes. With more, the outline of a country is not recognisable. */
+/** The maximum ratio between the scales of the two axes. Above it, the outline of a country is not recognisable. */
 const MAX_STRETCH = 2;
 /** The widest gap, relative to the range of the values divided by the square root of their number. */
 const MAX_GAP = 0.6;
 
-/** Scales the locations to about this area. The smallest x and y are 0. */
+/**
+ * Converts the locations of clusters to positions on the map, which cover about this area. The order from west to east
+ * and from north to south does not change. Wide gaps are narrowed, because oceans waste space, and the result is
+ * stretched within limits to the aspect ratio of a screen. The smallest x and y are 0.
+ */
 function scaleLocations(locations: readonly Point[], area: number): Point[] {
   const x = narrowGaps(locations.map((location) => location.x));
   const y = narrowGaps(locations.map((location) => location.y));
@@ -188,7 +187,7 @@ function scaleLocations(locations: readonly Point[], area: number): Point[] {
   return locations.map((_, i) => ({ x: (x[i] ?? 0) * scaleX, y: (y[i] ?? 0) * scaleY }));
 }
 
-/** The same order, from 0, with no gap wider than the limit. */
+/** Shifts the values so that they start at 0, and narrows gaps wider than the limit. Their order does not change. */
 function narrowGaps(values: readonly number[]): number[] {
   const order = [...values.keys()].sort((p, q) => (values[p] ?? 0) - (values[q] ?? 0));
   const min = values[order[0] ?? 0] ?? 0;
@@ -205,13 +204,8 @@ function narrowGaps(values: readonly number[]): number[] {
   return result;
 }
 
-/**
- * Moves overlapping rectangles apart and keeps their relative order. Each overlapping pair moves along the axis on which
- * the overlap is smaller relative to the size of the boxes. The number of rounds is limited, so a small overlap may
- * remain.
- */
 export interface Box {
-  /** The centre. */
+  /** The coordinates of the centre. */
   x: number;
   y: number;
   readonly width: number;
@@ -219,12 +213,17 @@ export interface Box {
 }
 
 const MAX_ROUNDS = 400;
-/** Moves a pair slightly more than needed, so that a rounding error does not make it overlap again. */
+/** The factor that moves a pair slightly more than needed, so that a rounding error does not make it overlap again. */
 const MOVE_FACTOR = 1.001;
 
+/**
+ * Moves overlapping rectangles apart and keeps their relative order. Each overlapping pair moves along the axis on which
+ * the overlap is smaller relative to the size of the boxes. The number of rounds is limited, so a small overlap may
+ * remain.
+ */
 export function separateBoxes(boxes: readonly Box[]): void {
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    // Sorted by the left edge: the boxes that can overlap a box are those directly after it.
+    // The boxes are sorted by their left edge, so the boxes that can overlap a box come directly after it.
     const order = boxes.toSorted((p, q) => p.x - p.width / 2 - (q.x - q.width / 2));
     let moved = false;
     for (const [i, box] of order.entries()) {

@@ -21,7 +21,7 @@ import {
 } from "./adjacency.ts";
 import { crossesBox } from "./box-index.ts";
 
-/** Larger graphs have more overlaps than can be removed in reasonable time. */
+/** The largest graph that springs lay out. Larger graphs have more overlaps than can be removed in reasonable time. */
 export const MAX_NODES_FOR_FORCE = 1200;
 const MAX_NODES_FOR_ALL_PAIRS = 250;
 const PIVOTS = 40;
@@ -46,7 +46,7 @@ export function forceLayout(graph: Adjacency, spacing: Size): Point[] {
 }
 
 interface Springs {
-  /** Two nodes and the length of each spring, flat. */
+  /** The two nodes of each spring in one flat array. */
   readonly ends: Uint32Array;
   readonly lengths: Float64Array;
   readonly maxLength: number;
@@ -86,7 +86,7 @@ function layoutFrom(graph: Adjacency, springs: Springs, spacing: Size, start: nu
   const x = new Float64Array(n);
   const y = new Float64Array(n);
   for (let i = 0; i < n; i++) {
-    // A sunflower spiral: evenly spread, no two nodes in one place.
+    // The nodes start on a sunflower spiral, which spreads them evenly and puts no two in one place.
     const angle = i * GOLDEN_ANGLE * (start + 1);
     x[i] = Math.sqrt(i + 0.5) * Math.cos(angle);
     y[i] = Math.sqrt(i + 0.5) * Math.sin(angle);
@@ -150,10 +150,6 @@ function rotateToHorizontal(x: Float64Array, y: Float64Array): void {
   }
 }
 
-/**
- * Moves single nodes of a layout with straight edges to places where their edges cross fewer others. Places are tried
- * around the node, and around the centre of its neighbours, where no other node is.
- */
 const MOVE_ROUNDS = 4;
 const DIRECTIONS = 12;
 /** The distances of the places that are tried, in spacings. */
@@ -172,6 +168,10 @@ function countStraightCrossings(graph: Adjacency, points: readonly Point[]): num
   return count;
 }
 
+/**
+ * Moves single nodes of a layout with straight edges to places where their edges cross fewer others. The places that are
+ * tried are around the node and around the centre of its neighbours; places near another node are skipped.
+ */
 function reduceCrossings(graph: Adjacency, initial: readonly Point[], spacing: Size): Point[] {
   const points = [...initial];
   for (let round = 0; round < MOVE_ROUNDS; round++) {
@@ -230,7 +230,7 @@ function isFree(points: readonly Point[], node: number, { x, y }: Point, { width
   );
 }
 
-/** The crossings of the edges of a node, and the nodes near to one of them. */
+/** The number of crossings of a node's edges plus the cost of other nodes that these edges run through. */
 function costOf(graph: Adjacency, points: readonly Point[], node: number, spacing: Size): number {
   let cost = 0;
   for (const other of graph.neighbours[node] ?? []) {
@@ -268,16 +268,16 @@ function edgesCross(
 
 const side = (p: Point, q: Point, r: Point): number => (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x);
 
+const ROUNDS_BETWEEN_SCALING = 12;
+const MAX_ROUNDS = 600;
+const SCALE = 1.12;
+/** The factor that pushes a pair slightly further than needed, because rounding could otherwise leave an overlap. */
+const SLACK = 1.001;
+
 /**
  * Moves nodes until none overlap: each overlapping pair is pushed apart along the axis that needs less movement. The
  * number of rounds is bounded. Every few rounds the whole layout is scaled up, which makes room in crowded areas.
  */
-const ROUNDS_BETWEEN_SCALING = 12;
-const MAX_ROUNDS = 600;
-const SCALE = 1.12;
-/** Pushes slightly further than needed; otherwise rounding could leave an overlap. */
-const SLACK = 1.001;
-
 export function removeOverlaps(points: readonly Point[], spacing: Size): Point[] {
   const x = Float64Array.from(points, (point) => point.x);
   const y = Float64Array.from(points, (point) => point.y);
@@ -292,7 +292,7 @@ export function removeOverlaps(points: readonly Point[], spacing: Size): Point[]
   return Array.from(x, (value, i) => ({ x: value, y: y[i] ?? 0 }));
 }
 
-/** One round over all pairs in neighbouring cells of a grid. Returns whether any node moved. */
+/** Runs one round over all pairs in neighbouring cells of a grid. Returns whether any node moved. */
 function pushAllApart(x: Float64Array, y: Float64Array, spacing: Size): boolean {
   const cells = new Map<number, number[]>();
   const column = (i: number) => Math.floor((x[i] ?? 0) / spacing.width);

@@ -22,7 +22,10 @@ export interface LayerGraph {
 const SWEEPS = 16;
 const STARTS = 12;
 const MAX_NODES_FOR_STARTS = 400;
-/** With more nodes, attempts end after this many without a better result: a large network has a hundred such sites. */
+/**
+ * In graphs with more nodes, attempts stop after `MAX_FAILURES` in a row without a better result, because a large network
+ * may have a hundred such sites.
+ */
 const MAX_NODES_FOR_ALL_ATTEMPTS = 60;
 const MAX_FAILURES = 3;
 const MAX_EXCHANGE_ROUNDS = 30;
@@ -77,7 +80,10 @@ export function orderLayers(graph: LayerGraph): number[][] {
 const maxFailuresFor = ({ layers }: LayerGraph): number =>
   layers.length > MAX_NODES_FOR_ALL_ATTEMPTS ? MAX_FAILURES : Number.POSITIVE_INFINITY;
 
-/** Depth first from the top, so that the nodes of a subtree are next to each other; shuffled after the first start. */
+/**
+ * Visits the nodes depth first from the top, so that the nodes of a subtree are next to each other. All starts except the
+ * first one shuffle the nodes.
+ */
 function initialOrder(graph: LayerGraph, start: number): number[][] {
   const order: number[][] = Array.from({ length: maxOf(graph.layers) + 1 }, () => []);
   const random = createRandom(start);
@@ -96,7 +102,7 @@ function initialOrder(graph: LayerGraph, start: number): number[][] {
       if (seen[node]) continue;
       seen[node] = 1;
       order[graph.layers[node] ?? 0]?.push(node);
-      // Reversed, because a stack returns the last one first. Peers follow directly.
+      // The lists are reversed, because a stack returns the last one first. Peers are pushed last and so follow directly.
       for (const list of [graph.down, graph.peers]) {
         for (const other of shuffled(list[node] ?? []).toReversed()) stack.push(other);
       }
@@ -150,7 +156,7 @@ function mean(nodes: readonly number[], values: Float64Array): number | undefine
   return nodes.length === 0 ? undefined : sum / nodes.length;
 }
 
-/** Each node's position within its layer, from 0 to 1. */
+/** The position of each node within its layer, from 0 to 1. */
 function positionsOf(graph: LayerGraph, order: readonly (readonly number[])[]): Float64Array {
   const position = new Float64Array(graph.layers.length);
   for (const layer of order)
@@ -203,7 +209,10 @@ function exchangeInLayer(
   return exchanged;
 }
 
-/** How many more peers of the node are to the right of the position than to the left of it, the other one left out. */
+/**
+ * The number of peers of the node to the right of the position minus the number to the left of it. A peer at the position
+ * itself is not counted.
+ */
 function peersToRight(graph: LayerGraph, node: number, position: number, index: Int32Array): number {
   const own = index[node] ?? 0;
   let difference = 0;
@@ -216,7 +225,7 @@ function peersToRight(graph: LayerGraph, node: number, position: number, index: 
   return difference;
 }
 
-/** The crossings of the edges of two nodes, the first left of the second. Both lists are sorted by index. */
+/** The number of crossings between the edges of a node and those of a node to its right. Both lists are sorted by index. */
 function crossingsBetween(left: readonly number[], right: readonly number[], index: Int32Array): number {
   let [count, j] = [0, 0];
   for (const node of left) {
@@ -232,7 +241,7 @@ function indexesOf(graph: LayerGraph, order: readonly (readonly number[])[]): In
   return index;
 }
 
-/** Crossings, and nodes between peers that are joined. */
+/** The number of crossings plus the cost of nodes between joined peers. */
 function costOf(graph: LayerGraph, order: readonly (readonly number[])[]): number {
   const index = indexesOf(graph, order);
   let cost = 0;

@@ -10,7 +10,7 @@ import { createLayerGraph, type LayerGraph, orderLayers } from "./layer-order.ts
 const ROUNDS = 12;
 /** The width of the free place of an edge that skips a layer, relative to that of a node. */
 const VIRTUAL_WIDTH = 0.3;
-/** The nodes of a narrow layer are at most so many times further apart than needed. */
+/** The nodes of a narrow layer are at most this many times further apart than needed. */
 const MAX_STRETCH = 2;
 /** The weight of an edge between virtual nodes, which should be straight. */
 const VIRTUAL_WEIGHT = 4;
@@ -83,9 +83,9 @@ function weightedMean(
 }
 
 /**
- * The positions nearest to the desired ones (least squares) that keep the order and at least the step of each to the one
- * before; the first step is not used. This is isotonic regression of the positions minus the steps before them, by
- * pooling adjacent violators.
+ * The positions nearest to the desired ones (least squares) that keep the order and are at least `steps[i]` after the
+ * position before; the first step is not used. This is isotonic regression of the positions minus the sum of the steps
+ * before them, by pooling adjacent violators.
  */
 export function enforceSpacing(desired: readonly number[], steps: readonly number[]): number[] {
   const offsets: number[] = [];
@@ -108,14 +108,6 @@ export function enforceSpacing(desired: readonly number[], steps: readonly numbe
   return positions.map((position, i) => position + (offsets[i] ?? 0));
 }
 
-/**
- * Decides whether a connected graph is a hierarchy (leaf and spine, a tree, core and access) and assigns each node a
- * layer.
- *
- * The layers are those of the annotations, or else the distance from the nodes with hosts, or else the best of several
- * candidates: the distance from the nodes of highest degree, from those of lowest degree, and from the centre. In a hierarchy edges join adjacent layers, and each layer
- * is at least as wide as the one above. Rings, meshes and tori score badly with every candidate and get another layout.
- */
 const MAX_LAYERS = 10;
 /**
  * The highest score of a hierarchy. Annotated layers may score worse, because a person assigned them, and the distance
@@ -124,10 +116,18 @@ const MAX_LAYERS = 10;
 const MAX_SCORE = 0.15;
 const MAX_SCORE_OF_HOSTS = 0.3;
 const MAX_SCORE_OF_ANNOTATIONS = 0.75;
-/** Finding the centre needs the distances of all pairs. */
+/** The largest graph whose centre is a candidate, because finding it needs the distances of all pairs. */
 const MAX_NODES_FOR_CENTRE = 1500;
 
-/** The layer of each node: 0 is the top and no layer is empty. Undefined when the graph is not a hierarchy. */
+/**
+ * Decides whether a connected graph is a hierarchy (leaf and spine, a tree, core and access) and assigns each node a
+ * layer: 0 is the top and no layer is empty. Undefined when the graph is not a hierarchy.
+ *
+ * The layers are those of the annotations, or else the distance from the nodes with hosts, or else the best of several
+ * candidates: the distance from the nodes of highest degree, from those of lowest degree, and from the centre. In a
+ * hierarchy edges join adjacent layers, and each layer is at least as wide as the one above. Rings, meshes and tori score
+ * badly with every candidate and get another layout.
+ */
 export function assignLayers(graph: Adjacency): number[] | undefined {
   if (graph.nodes.length < 3) return undefined;
   const annotated = annotatedLayers(graph);
@@ -146,7 +146,7 @@ export function assignLayers(graph: Adjacency): number[] | undefined {
   return best;
 }
 
-/** The nodes with hosts are at the bottom. Undefined when there are none. */
+/** The layers by distance from the nodes with hosts, which are at the bottom. Undefined when no node has hosts. */
 function layersFromHosts(graph: Adjacency): number[] | undefined {
   const bottom = [...graph.nodes.keys()].filter((node) => (graph.nodes[node]?.leaves ?? 0) > 0);
   return bottom.length > 0 ? layersFromBottom(graph, bottom) : undefined;
@@ -158,7 +158,7 @@ function layersFromBottom(graph: Adjacency, bottom: readonly number[]): number[]
   return [...heights].map((height) => maxHeight - height);
 }
 
-/** The most reliable candidate first: of equal scores the first one is used. */
+/** Yields the most reliable candidate first, because the first one of equal scores is used. */
 function* candidateLayers(graph: Adjacency): Generator<number[]> {
   const degrees = graph.neighbours.map((list) => list.length);
   const maxDegree = maxOf(degrees);

@@ -52,7 +52,7 @@ function layoutComponent(component: Adjacency, spacing: Size): Block {
   return createBlock(component.nodes, layout(component, spacing));
 }
 
-/** Rows of equal length. */
+/** Places nodes in rows of equal length. */
 function rowLayout(count: number, spacing: Size): Point[] {
   const columns = Math.ceil(Math.sqrt((count * ASPECT_RATIO * spacing.height) / spacing.width));
   return Array.from({ length: count }, (_, i) => ({
@@ -85,7 +85,7 @@ function createBlock(nodes: readonly LayoutNode[], points: readonly Point[]): Bl
   };
 }
 
-/** Shelf packing: blocks from left to right, a new shelf when one is full. The blocks come largest first. */
+/** Packs blocks from left to right on a shelf and starts a new shelf when one is full. The blocks come largest first. */
 function packBlocks(blocks: readonly Block[], spacing: Size): Layout {
   const area = blocks.reduce((sum, b) => sum + (b.width + spacing.width) * (b.height + spacing.height), 0);
   const maxWidth = Math.max(Math.sqrt(area * ASPECT_RATIO), maxOf(blocks.map((block) => block.width)));
@@ -109,7 +109,7 @@ function packBlocks(blocks: readonly Block[], spacing: Size): Layout {
   return { positions, width, height };
 }
 
-/** The layout of rings and of dense graphs: on a circle no edge runs behind a node. */
+/** The largest dense graph that is laid out on a circle. */
 const MAX_NODES = 60;
 /** The part of all possible edges above which a graph is dense. */
 const MIN_DENSITY = 0.5;
@@ -124,7 +124,10 @@ function isRing({ nodes, neighbours }: Adjacency): boolean {
   return nodes.length > 2 && neighbours.every((list) => list.length === 2);
 }
 
-/** Places the nodes in the order of the links, as far as they go: the nodes of a ring are side by side. */
+/**
+ * The layout of rings and dense graphs: on a circle no edge runs behind a node. The nodes are in depth-first order, so
+ * that neighbours in a ring are side by side.
+ */
 function circularLayout(graph: Adjacency, spacing: Size): Point[] {
   const count = graph.nodes.length;
   // Nodes are wider than high, so the circle is an ellipse.

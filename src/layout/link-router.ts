@@ -7,7 +7,7 @@
  *    boxes that are in rows this comes first: if only some links of a box did so, they would cross its others;
  * 3. the shortest way around the boxes. Links around one corner get lanes beside each other.
  *
- * The router holds boxes and links, so that a change is followed by routing only what it touches. Routes depend on the
+ * The router holds boxes and links, so that after a change it routes only what the change touches. Routes depend on the
  * boxes, on the links and on the order of changes. Links that are routed at the same time are routed shortest first, so
  * that short links are nearest to a corner.
  */
@@ -21,17 +21,18 @@ interface LinkRouterOptions {
   readonly gutter: Size;
 }
 
-/** A link that comes nearer to a box counts as running through it. */
+/** A link that comes nearer to a box than this counts as running through it. */
 const MARGIN = 2;
 const CLEARANCE = 4;
 const LANE_GAP = 3;
 /** The part of the gutter that the lanes at one corner may use: the lanes of the box beside it use the same gutter. */
 const LANES_SHARE = 0.45;
-/** The distance between two boxes of a row, at most, in widths of a box. */
+/** The largest distance between two boxes of a row, in widths of a box. */
 const MAX_ROW_GAP = 5;
 /**
  * Above this number of boxes, routing is bounded: a link with more than `MAX_OBSTACLES_OF_LARGE` boxes in its way is
- * not led around them, and neither are the longest links once an update has compared segments with boxes so often.
+ * not led around them. When an update has compared segments with boxes `MAX_TESTS_OF_LARGE` times, the remaining links,
+ * which are the longest, are not led around boxes either.
  */
 const MAX_BOXES_WITHOUT_LIMIT = 500;
 const MAX_OBSTACLES_OF_LARGE = 32;
@@ -82,7 +83,7 @@ export class LinkRouter {
     return true;
   }
 
-  /** The links of the box must be removed before. */
+  /** The links of the box must be removed before this call. */
   remove(id: number): void {
     this.#boxes.delete(id);
     this.#placed.delete(id);
@@ -102,12 +103,12 @@ export class LinkRouter {
     this.#drop(key);
   }
 
-  /** Flat x and y, from the box with the lower number to the other. */
+  /** The route as flat x and y, from the box with the lower number to the other. */
   route(a: number, b: number): Float64Array | undefined {
     return this.#links.get(pairKey(a, b))?.points;
   }
 
-  /** Routes what the changes since the last call touch. Returns the keys of the pairs with another route than before. */
+  /** Routes the links that changes since the last call touch. Returns the keys of the pairs whose route changed. */
   update(): number[] {
     if (this.#placed.size > 0) this.#findTouched();
     this.#placed.clear();
@@ -137,7 +138,7 @@ export class LinkRouter {
     return p && q ? Math.hypot(p.x - q.x, p.y - q.y) : 0;
   }
 
-  /** The links that end at a placed box, bend at it, or run through it. */
+  /** Marks the links that end at a placed box, bend at it or run through it. */
   #findTouched(): void {
     const isPlaced = (id: number) => this.#placed.has(id);
     for (const [key, { a, b, bends, points }] of this.#links) {
@@ -186,7 +187,7 @@ export class LinkRouter {
     return this.#boxes.hasBeside(id, this.#size.width * MAX_ROW_GAP);
   }
 
-  /** Lines from the bottom of the upper box to the top of the lower one; between boxes side by side, from side to side. */
+  /** Lines from the bottom of the upper box to the top of the lower one, or between the facing sides of boxes side by side. */
   *#betweenSides(from: Point, to: Point): Generator<Float64Array> {
     const { width, height } = this.#size;
     const [dx, dy] = [to.x - from.x, to.y - from.y];
@@ -251,23 +252,23 @@ function isEqual(p: Float64Array | undefined, q: Float64Array): boolean {
   return p !== undefined && p.length === q.length && p.every((value, i) => value === q[i]);
 }
 
-/** A corner that a way bends at. */
+/** A corner of a box at which a route bends. */
 interface Bend {
   readonly box: number;
-  /** 0 to 3: top left, top right, bottom right, bottom left. */
+  /** The index of the corner, 0 to 3: top left, top right, bottom right, bottom left. */
   readonly corner: number;
 }
 
 interface DetourInput {
   readonly boxes: BoxIndex;
   readonly size: Size;
-  /** The distance of corners from their boxes. */
+  /** The distance of bends from the corners of boxes, in each direction. */
   readonly clearance: number;
-  /** More boxes than this are not searched. */
+  /** The largest number of boxes that a search leads around. A search that needs more finds no route. */
   readonly maxObstacles: number;
-  /** How many more times a segment may be compared with a box. Shared by all searches of an update. */
+  /** The remaining number of comparisons of a segment with a box. All searches of an update share it. */
   readonly tests: { left: number };
-  /** The extra length for a bend here: ways with fewer bends, and corners with fewer ways, are better. */
+  /** The extra length that a bend at this corner costs. It favours routes with few bends and corners with few routes. */
   bendCost(box: number, corner: number): number;
 }
 
@@ -278,14 +279,14 @@ const CORNERS: readonly Point[] = [
   { x: -1, y: 1 },
 ];
 
-/** The part of the clearance that a way may use up: rounding must not make a way along a box run through it. */
+/** The part of the clearance that a route may use up, so that rounding does not make a route along a box run through it. */
 const TOLERANCE = 0.5;
 
 /**
- * The shortest way between two points around boxes. A shortest way bends only at corners of boxes, so it is a shortest
- * path in the graph of the corners that see each other (Dijkstra). Only boxes that a way would run through take part:
- * the first way is the straight line; the boxes on it are added, and the search is repeated until the way is free.
- * Undefined when there is no way, or when the search would exceed its limits.
+ * The bends of the shortest route between two boxes around the others. A shortest route bends only at corners of boxes,
+ * so it is a shortest path in the graph whose edges join corners with a free straight line between them (A*). The search
+ * considers only boxes that a route would run through: the first route is the straight line; the boxes on it are added,
+ * and the search is repeated until the route is free. Undefined when there is no route or the search exceeds its limits.
  */
 function findDetour(input: DetourInput, a: number, b: number): Bend[] | undefined {
   const { boxes, maxObstacles } = input;

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 
 interface BundledFile {
-  /** `/`, or `/assets/NAME-HASH.EXT`. */
+  /** The path of the URL: `/` or `/assets/NAME-HASH.EXT`. */
   readonly path: string;
   /** The media type. */
   readonly type: string;
@@ -43,7 +43,7 @@ async function bundleEntry(entry: string, name: string, extension: "js" | "css")
     target: "browser",
     format: "esm",
     minify: true,
-    // Otherwise JSX is compiled for the development runtime, which adds source positions.
+    // Without this, JSX is compiled for the development runtime, which adds source positions.
     define: { "process.env.NODE_ENV": '"production"' },
   });
   const [output] = outputs;

@@ -76,18 +76,18 @@ function PinButtons({ map }: { readonly map: RefObject<NetworkMap | null> }) {
   );
 }
 
-/**
- * The group boxes of the arrangement, and the ways to add one: for each value of an annotation, or around devices that the
- * user chooses.
- */
 const DEFAULT_NAME = "Group";
 const PINNED = "pinned";
 const SELECTED = "selected";
 const ANNOTATION = "annotation ";
-/** Annotations of more devices than these are not looked at: the choice is drawn with each change of the network. */
+/** Maximum number of devices whose annotations are examined, because the choices are rendered with each network change. */
 const MAX_EXAMINED = 2000;
 const NO_GROUPS = ["name", "managementAddress", "latitude", "longitude", "x", "y", "channelId", "conflict"];
 
+/**
+ * The group boxes of the arrangement, and the form that adds one: for each value of an annotation, or around devices that
+ * the user chooses.
+ */
 function GroupSection() {
   const store = useStore();
   const groups = store.arranging.shown.value.groups ?? [];
@@ -174,7 +174,7 @@ function NewGroup() {
   );
 }
 
-/** The annotations that put devices together: those of which not every device has a value of its own. */
+/** The names of the annotations that group devices: those that have the same value on at least two devices. */
 function annotationNames(network: PageNetwork | undefined): string[] {
   const values = new Map<string, { readonly distinct: Set<string>; devices: number }>();
   let examined = 0;
@@ -193,10 +193,10 @@ function annotationNames(network: PageNetwork | undefined): string[] {
     .sort();
 }
 
-/** One group box of the arrangement in its list: what it is around, and the field for its name. */
+/** The props of one group box in the list: a row with its contents and the field for its name. */
 interface GroupRowProps {
   readonly group: GroupBox;
-  /** Names the group of an arrangement. */
+  /** The id of the group, which is unique across arrangements. */
   readonly id: string;
   /** The id of the group whose name is edited. */
   readonly edited: Signal<string | undefined>;
@@ -218,7 +218,7 @@ function GroupRow({ group, id, edited }: GroupRowProps) {
     edited.value = isEdited ? undefined : id;
   };
   const remove = () => {
-    // The groups after it get other ids.
+    // The ids of the groups after the removed one change.
     edited.value = undefined;
     replace(undefined);
   };
@@ -272,10 +272,10 @@ function GroupFields({ group }: { readonly group: GroupBox }) {
   );
 }
 
-/** A part of the box in which the user arranges the map. It is closed until it is used, because the box covers the map. */
+/** A section of the arrange box. It is closed at first unless it has content, because the box covers the map. */
 interface ArrangeSectionProps {
   readonly title: string;
-  /** Whether it is open at first. */
+  /** Whether the section is open at first. */
   readonly isUsed: boolean;
   readonly children: ComponentChildren;
 }

@@ -45,7 +45,7 @@ export function undo({ arranging, notify }: PageStore): void {
   notify("Undone");
 }
 
-/** Returns whether the key was one of these. */
+/** Handles a key while the user arranges the map. Returns whether the key has a function. */
 export function onArrangeKey(event: KeyboardEvent, store: PageStore, map: NetworkMap | null): boolean {
   const { arranging } = store;
   if (!arranging.isOn.peek() || event.metaKey || event.altKey) return false;

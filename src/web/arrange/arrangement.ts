@@ -1,4 +1,4 @@
-/** Changes of an arrangement, each a new value. Coordinates are those of the format: y downwards. */
+/** Functions that change an arrangement; each returns a new one. Coordinates are those of the format: y points downwards. */
 
 import Value from "typebox/value";
 import { dropIgnoredKeys } from "../../lib/gone-keys.ts";
@@ -44,19 +44,19 @@ export const replaceGroup = (
     groups: (arrangement.groups ?? []).flatMap((group) => (group === old ? (next ?? []) : group)),
   });
 
-/** The arrangement without empty lists, so that an arrangement of nothing has no keys. */
+/** Removes empty lists, so that an empty arrangement has no keys. */
 function compact({ pins = [], groups = [], ...rest }: Arrangement): Arrangement {
   return { ...rest, ...(pins.length > 0 && { pins }), ...(groups.length > 0 && { groups }) };
 }
 
 const without = ({ pins = [] }: Arrangement, device: string) => pins.filter((pin) => pin.device !== device);
 
-/** More digits are not visible, and are many bytes in a link. */
+/** Rounds to one decimal: more digits are not visible and make a link longer. */
 const rounded = (value: number): number => Math.round(value * 10) / 10;
 
 /**
- * Checks arrangements and views that come from outside the page, from the browser's storage or from a link, against the
- * format of the configuration. What is damaged or hostile is a fault in words, never a view.
+ * The result of checking an arrangement or a view from outside the page, such as from the browser's storage or a link,
+ * against the format of the configuration. Damaged or hostile input yields a message and no value.
  */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }

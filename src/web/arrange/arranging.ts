@@ -1,6 +1,7 @@
 /**
- * The arrangement that the map shows, and its changes. Without an opened view it is the user's own, which the browser
- * keeps. An opened view shows that of the view; changes are a draft until they are saved, and the user's own stays as it is.
+ * The arrangement that the map shows, and its changes. Without an opened view it is the user's own arrangement, which the
+ * browser stores. With an opened view it is the arrangement of that view: changes are a draft until they are saved, and
+ * the user's own arrangement does not change.
  */
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { MapSettings } from "../../model/map-settings.ts";
@@ -22,23 +23,23 @@ export interface Arranging {
   /** Whether drags and arrow keys move devices. */
   readonly isOn: Signal<boolean>;
   readonly shown: ReadonlySignal<Arrangement>;
-  /** Pinned positions by device id, y upwards, as the layout takes them. */
+  /** Pinned positions by device id, with y upwards as in the layout. */
   readonly pinned: ReadonlySignal<PinnedPositions>;
   readonly opened: ReadonlySignal<OpenedView | undefined>;
-  /** The opened view by origin and name, or that there is none. */
+  /** The origin and name of the opened view, or `own` when no view is open. */
   readonly key: ReadonlySignal<string>;
-  /** The opened view has changes that are not saved. */
+  /** Whether the opened view has unsaved changes. */
   readonly isDraft: ReadonlySignal<boolean>;
   readonly canUndo: ReadonlySignal<boolean>;
-  /** The browser did not keep the last change. */
+  /** Whether the browser failed to store the last change. */
   readonly isLost: ReadonlySignal<boolean>;
   readonly views: SavedViews;
-  /** The view of a link that was opened. */
+  /** The view from a link that was opened. */
   readonly linked: Signal<MapView | undefined>;
-  /** Changes of the same `step` in a row are undone together. */
+  /** Consecutive changes with the same `step` are undone together. */
   change(next: Arrangement, step?: string): void;
   undo(): void;
-  /** Forgets the changes of the opened view. */
+  /** Discards the unsaved changes of the opened view. */
   dropDraft(): void;
 }
 
@@ -47,7 +48,7 @@ const KEEP_INTERVAL_MS = 250;
 const OWN = "own";
 
 interface Edits {
-  /** What was changed: OWN, or the origin and name of a view. */
+  /** The arrangement that was changed: `own`, or the origin and name of a view. */
   readonly of: string;
   readonly before: readonly Arrangement[];
   readonly now: Arrangement | undefined;
@@ -94,7 +95,7 @@ export function createArranging(
     if (own.value !== kept) keepSoon();
   });
   addEventListener("pagehide", keep);
-  // Another tab of the same browser.
+  // Another tab of the same browser changed the arrangement.
   window.addEventListener("storage", (event) => {
     if (event.key !== ARRANGEMENT_KEY) return;
     kept = readArrangement();
@@ -134,7 +135,7 @@ export function createArranging(
 
 const NOTHING: Arrangement = {};
 
-/** The saved views of the browser: a list of views by name, kept in its local storage and shared by its tabs. */
+/** The views that the browser stores, sorted by name, in its local storage, which its tabs share. */
 interface SavedViews {
   readonly list: ReadonlySignal<readonly MapView[]>;
   /** Replaces a view of the same name. */
@@ -184,14 +185,14 @@ function createSavedViews(): SavedViews {
 
 const ARRANGEMENT_KEY = "gazetteer.arrangement";
 const VIEWS_KEY = "gazetteer.views";
-/** Largest text in characters. Browsers keep about 5 million for a site, and the layout needs up to 1 million of them. */
+/** Maximum length of the text in characters. Browsers store about 5 million per site; the layout uses up to 1 million. */
 const MAX_ARRANGEMENT = 1_000_000;
 const MAX_ALL_VIEWS = 2_500_000;
 const MAX_VIEWS = 100;
 
 /**
- * What the browser keeps: the user's own arrangement and saved views, as JSON in its local storage, bounded. Another
- * version of the page or another program may have written it; what does not pass the checks counts as absent.
+ * Reads the user's own arrangement. The browser stores it and the saved views as JSON of bounded size in its local storage.
+ * Another version of the page or another program may have written them; what does not pass the checks counts as absent.
  */
 function readArrangement(): Arrangement {
   const checked = checkArrangement(read(ARRANGEMENT_KEY));
@@ -207,7 +208,7 @@ function readViews(): readonly MapView[] {
   });
 }
 
-/** Each returns false when the browser does not keep it: too large, no space, or storage is disabled. */
+/** Returns false when the browser does not store it: it is too large, there is no space, or storage is disabled. */
 const keepArrangement = (arrangement: Arrangement): boolean =>
   write(
     ARRANGEMENT_KEY,

@@ -1,4 +1,4 @@
-/** What the user does with views: opens, closes and saves them. */
+/** The actions of the user on views: open, close, save, rename and delete. */
 
 import { effect } from "@preact/signals";
 import type { MapView } from "../../model/map-view.ts";
@@ -7,7 +7,7 @@ import { formatState, parseState, VIEW_FRAGMENT } from "../data/view-state.ts";
 import type { Checked } from "./arrangement.ts";
 import { decodeViewLink } from "./view-link.ts";
 
-/** What the page shows now, as a view. */
+/** The current state and arrangement of the page as a view. */
 export function currentView({ state, arranging }: PageStore, name: string): MapView {
   const query = formatState({ ...state.value, saved: undefined }).replace(/^\/\??/, "");
   const arrangement = arranging.shown.value;
@@ -27,7 +27,7 @@ export function closeView({ arranging, go }: PageStore): void {
   go({ saved: undefined });
 }
 
-/** Saves what the page shows, and opens it. */
+/** Saves what the page shows as a view, and opens that view. */
 export function saveView(store: PageStore, name: string): Checked<MapView> {
   const checked = store.arranging.views.save(currentView(store, name));
   if (checked.ok) {
@@ -55,7 +55,7 @@ function forgetLink({ linked }: PageStore["arranging"]): void {
   linked.value = undefined;
 }
 
-/** Opens the view of a link, and reports a link or a name in the address that is no view. */
+/** Opens the view of a link, and notifies the user when the link or the name in the address is not a view. */
 export function syncViews(store: PageStore): void {
   const { arranging, state, settings } = store;
   const read = async (): Promise<void> => {
@@ -67,14 +67,14 @@ export function syncViews(store: PageStore): void {
     const checked = await decodeViewLink(fragment);
     if (fragment !== location.hash) return;
     if (!checked.ok) {
-      // Otherwise the next reload would report it again.
+      // The fragment is removed, because the next reload would otherwise report it again.
       history.replaceState(null, "", location.pathname + location.search);
       arranging.linked.value = undefined;
       store.notify(`The view of this link cannot be shown: ${checked.message}.`);
       return;
     }
     arranging.linked.value = checked.value;
-    // The address may have a state already: after a reload it is that which the user had.
+    // After a reload the address already has the state that the user had, and that state is kept.
     if (location.search === "") store.adjust(parseState(checked.value.state));
   };
   addEventListener("hashchange", () => void read());

@@ -1,14 +1,14 @@
 /**
  * A view as the fragment of an address: JSON, compressed, in the characters of base64url. A fragment is never sent to the
- * service. What arrives this way may be from anybody: it is bounded before and after decompression, and checked.
+ * service. Anybody can make such a link, so its size is bounded before and after decompression, and its content is checked.
  */
 import type { MapView } from "../../model/map-view.ts";
 import { VIEW_FRAGMENT } from "../data/view-state.ts";
 import { type Checked, checkView } from "./arrangement.ts";
 
-/** Largest length of the fragment in characters. Longer addresses do not survive mail and chat programs. */
+/** Maximum length of the fragment in characters. Mail and chat programs break longer addresses. */
 export const MAX_LINK = 32 * 1024;
-/** Largest size of the JSON in bytes. */
+/** Maximum size of the JSON in bytes. */
 const MAX_JSON = 1024 * 1024;
 
 export async function encodeViewLink(view: MapView): Promise<Checked<string>> {
@@ -29,7 +29,7 @@ export async function decodeViewLink(fragment: string): Promise<Checked<MapView>
   return checkView(json);
 }
 
-/** Undefined if it is not compressed JSON, or too much of it. */
+/** The decompressed JSON. Undefined if the text is not compressed JSON or the JSON is larger than `MAX_JSON`. */
 async function inflate(text: string): Promise<unknown> {
   try {
     const stream = new Blob([fromBase64Url(text)])
@@ -66,7 +66,7 @@ const fromBase64Url = (text: string) =>
     character.charCodeAt(0),
   );
 
-/** A view as the section `views` of the configuration. Values are JSON, which YAML contains, so no text needs other quotes. */
+/** Prints a view as the section `views` of the configuration. Values are JSON, which is valid YAML, so all quotes are right. */
 export function printView({ name, state, arrangement = {} }: MapView): string {
   const lines = ["views:", `  - name: ${JSON.stringify(name)}`, `    state: ${JSON.stringify(state)}`];
   const { pins = [], groups = [] } = arrangement;

@@ -101,7 +101,7 @@ function OpenButton({ view, close }: ListProps & { readonly view: MapView }) {
   return <Button class="menu-item" label={view.name} onClick={open} />;
 }
 
-/** What the page shows: saves, shares or prints it. */
+/** The section that saves, shares or prints what the page shows. */
 function CurrentView() {
   const store = useStore();
   const printed = useSignal<string | undefined>(undefined);
@@ -155,7 +155,7 @@ interface NameFormProps {
   readonly label: string;
   readonly button: string;
   readonly initial: string;
-  /** Returns why the name is not possible, or nothing. */
+  /** Returns why the name is not possible, or an empty string. */
   readonly submit: (name: string) => string;
 }
 

@@ -46,7 +46,6 @@ function ChangesButton() {
   );
 }
 
-/** The tabs of the four views. They are links, so that a view can be opened in another window. */
 const TITLES: Readonly<Record<ViewName, string>> = {
   map: "Map",
   devices: "Devices",
@@ -54,6 +53,7 @@ const TITLES: Readonly<Record<ViewName, string>> = {
   hosts: "Hosts",
 };
 
+/** The tabs of the four views. They are links, so that a view can be opened in another window. */
 function Tabs() {
   const { state, go } = useStore();
   const network = useNetwork();
@@ -89,8 +89,8 @@ function Tabs() {
 }
 
 /**
- * The worst severity of the problems of now, and how many of that severity there are: of those that are not acknowledged and
- * call for attention. Opens the list. Where the page shows another time it says that the number is of now.
+ * The button that opens the list of problems. Of the current problems that are not acknowledged and call for attention, it
+ * shows the worst severity and the number of problems with it. When the page shows another time, it adds "now".
  */
 function ProblemsButton() {
   const { state, go, problems } = useStore();

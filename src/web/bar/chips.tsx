@@ -14,7 +14,7 @@ import { momentChip } from "./status.tsx";
 
 interface ChipData {
   readonly text: string;
-  /** What removes the condition. */
+  /** The change of the state that removes the condition. */
   readonly undo: Partial<ViewState>;
   readonly extra?: ComponentChildren;
 }
@@ -102,9 +102,9 @@ function HopButtons({ hops }: { readonly hops: number }) {
   );
 }
 
-/** The chip that says whose arrangement the map shows, when it is not the user's own. Closing it returns to that. */
 const ORIGINS = { browser: "", configuration: ", from the configuration", link: ", from a link" } as const;
 
+/** The chip that names the opened view. Its button returns to the user's own arrangement. */
 function OpenedViewChip() {
   const store = useStore();
   const opened = store.arranging.opened.value;

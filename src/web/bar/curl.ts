@@ -1,13 +1,13 @@
 /**
- * The requests that return what a view shows, and the same as a curl command line. The map highlights what matches any of
- * the chosen states, and the parameters of one request must all match: so each state is a request of its own.
+ * The requests that return what a view shows, also as a curl command line. The map highlights entities that match any of
+ * the chosen states, but an entity must match all parameters of a request, so each state is a separate request.
  */
 import type { ViewState } from "../data/view-state.ts";
 import { parseFilter } from "../table/table-filter.ts";
 
 type Parameters = readonly (readonly [name: string, value: string | undefined])[];
 
-/** Path and query of the one request that has the whole view, in a format that can be downloaded. */
+/** Path and query of the one request that returns the whole view, in a format that can be downloaded. */
 export function downloadRequest(state: ViewState, format: string): string {
   const own: Parameters = [["format", format]];
   if (state.view !== "map") return tableRequest(state, own);
@@ -43,7 +43,7 @@ const aroundParameters = ({ around, hops }: ViewState): Parameters => [
   ["hops", around === undefined ? undefined : String(hops)],
 ];
 
-/** The lists that a state of the filter menu means, each with its parameter. */
+/** The lists to request for each state of the filter menu, each with its parameter. */
 const STATE_REQUESTS: Readonly<
   Record<string, readonly (readonly [list: string, name: string, value: string])[]>
 > = {
@@ -79,7 +79,7 @@ function formatUrl(resource: string, parameters: Parameters): string {
   return `/controller/v1/${resource}${text === "" ? "" : `?${text}`}`;
 }
 
-/** Quoted for a shell. curl prompts for the password, so that it is in no shell history. */
+/** The curl command, quoted for a shell. curl prompts for the password, so that it is not in the shell history. */
 export function curlLine(origin: string, ...requests: string[]): string {
   const quoted = requests.map((request) => `'${`${origin}${request}`.replaceAll("'", "'\\''")}'`);
   return `curl --user USERNAME ${quoted.join(" ")}`;

@@ -5,7 +5,7 @@ import { copyText, Icon, Popover } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { curlLine, downloadRequest, requestsFor } from "./curl.ts";
 
-/** The browser reads a downloaded picture after the click; its URL must live that long. */
+/** The lifetime of the URL of a downloaded picture, because the browser reads the picture after the click. */
 const PICTURE_URL_MS = 10_000;
 const MAP_FORMATS = { SVG: "svg", GraphML: "graphml" } as const;
 const TABLE_FORMATS = { CSV: "csv", NDJSON: "ndjson" } as const;
@@ -67,7 +67,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   );
 }
 
-/** The service draws its own layout of the network. It does not know what the user has arranged and acknowledged. */
+/** Draws the map in the page, because the service does not know what the user has arranged and acknowledged. */
 async function drawMap(store: PageStore, map: NetworkMap | null): Promise<Blob | undefined> {
   const network = store.network.peek();
   if (!network || !map) return undefined;

@@ -1,6 +1,6 @@
 /**
- * The menu that highlights devices and links on the map by type, state and source. The count beside each value is of what
- * the map shows, with the filters of the other groups.
+ * The menu that highlights devices and links on the map by type, state and source. The count beside each value is the
+ * number of entities on the map that have the value and match the filters of the other groups.
  */
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";

@@ -1,6 +1,6 @@
 /**
- * The box that shows a path: two ends by name, or the first by name and the second by a click on the map. When both are
- * chosen the path is shown.
+ * The box in which the user chooses the ends of a path: both by name, or the first by name and the second by a click on
+ * the map. When both are chosen, the map shows the path.
  */
 import { useComputed, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
@@ -95,8 +95,8 @@ interface EntityPickerProps {
 }
 
 /**
- * A box that finds one device or host by name, id or address. Enter takes the marked hit, also when it is pressed before
- * the hits are there.
+ * A box that finds one device or host by name, id or address. Enter chooses the active hit, even when it is pressed before
+ * the hits have arrived.
  */
 function EntityPicker({ label, picked, input, onPick }: EntityPickerProps) {
   const store = useStore();

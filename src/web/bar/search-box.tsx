@@ -1,7 +1,7 @@
 /**
  * The search box with a list of matches below it. It searches when the text or the shown moment changes, and when it gets
- * the focus. Arrow keys and Enter choose a match, Escape clears the box, `/` moves
- * the focus to it from anywhere on the page.
+ * the focus. Arrow keys and Enter choose a match, Escape clears the box, and `/` moves the focus to it from anywhere on the
+ * page.
  */
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
@@ -56,7 +56,7 @@ export function SearchBox() {
     input.current?.blur();
     store.pick(hit.ref);
   };
-  /** Enter may come before the hits of the last key. */
+  /** Waits for the running search, because Enter may come before the hits of the last key. */
   const chooseActive = async () => {
     const chosen = text.value;
     if (searcher.result.value.searching) await searcher.settled();
@@ -101,7 +101,7 @@ export function SearchBox() {
         value={text.value}
         onInput={(event) => setText(event.currentTarget.value)}
         onFocus={() => {
-          // What was found before, and why nothing was, may no longer be true.
+          // The hits or the fault of an earlier search may be out of date.
           searcher.search("", undefined);
           if (text.peek() === "") prepareSearch(store.client);
           else searcher.search(text.peek(), at.peek());
@@ -152,7 +152,6 @@ function useSlashKey(run: () => void): void {
   }, []);
 }
 
-/** The list of matches below the search box. It scrolls to the active one. */
 export const hitId = (list: string, index: number): string => `${list}-${index}`;
 
 interface SearchHitsProps {
@@ -163,11 +162,12 @@ interface SearchHitsProps {
   readonly hidden: boolean;
   readonly hits: readonly ShownHit[];
   readonly activeIndex: number;
-  /** Stands below the hits. */
+  /** The text below the hits. */
   readonly note?: string | undefined;
   readonly onChoose: (hit: ShownHit) => void;
 }
 
+/** The list of matches below the search box. It scrolls to the active match. */
 export function SearchHits(props: SearchHitsProps) {
   const { id, hidden, hits, activeIndex, note, onChoose } = props;
   const list = useRef<HTMLDivElement>(null);
@@ -184,7 +184,7 @@ export function SearchHits(props: SearchHitsProps) {
           role="option"
           aria-selected={i === activeIndex}
           class={`search-hit ${hit.ref.kind}`}
-          // A click would come too late: the press moves the focus out of the input, which hides the list.
+          // A click event comes too late: pressing the button moves the focus out of the input, which hides the list.
           onMouseDown={(event) => {
             event.preventDefault();
             onChoose(hit);

@@ -1,4 +1,4 @@
-/** The status in the bar: whether the page shows the present, live, a past moment, a stale source or a lost connection. */
+/** The status in the bar: live, a past moment, a comparison, stale sources, a lost connection, or loading. */
 
 import type { ClusterOverview } from "../../model/cluster-overview.ts";
 import type { ClusterReadiness } from "../../model/readiness.ts";
@@ -15,11 +15,11 @@ interface StatusText {
   readonly text: string;
 }
 
-/** A source on standby is as well as the node that runs it says. */
+/** A source on standby runs on another node of the cluster, so that it is stale only when it fails there. */
 const isStale = (source: SourceStatus): boolean =>
   isFailing(source) || (source.status !== "synced" && source.status !== "standby");
 
-/** What is wrong with a source that is stale: `starting` is not wrong yet. */
+/** The word for the state of a source that is not up to date. A starting source has not failed. */
 const troubleOf = (source: SourceStatus): string =>
   isFailing(source) ? "failed" : source.status === "starting" ? "starting" : "stale";
 
@@ -117,7 +117,7 @@ function Source({ source }: { readonly source: SourceStatus }) {
   );
 }
 
-/** The cluster of the node that the page is served by: how it follows the log, the other nodes, and NATS. */
+/** The cluster of the node that serves the page: whether the node follows the log, the other nodes, and NATS. */
 function ClusterDetails({ cluster }: { readonly cluster: ClusterReadiness }) {
   const { client, readiness } = useStore();
   const { name, staleSeconds, error } = cluster;
@@ -130,7 +130,7 @@ function ClusterDetails({ cluster }: { readonly cluster: ClusterReadiness }) {
         </p>
       )}
       {error !== undefined && <p class="error-text">{error}</p>}
-      {/* With each reading of the readiness, also if that is the same: a node may have joined or left. */}
+      {/* Loaded with each reading of the readiness, even if that is the same, because a node may have joined or left. */}
       <Loaded version={readiness.value} load={(signal) => client.cluster({ signal })}>
         {(overview) => <Overview overview={overview} />}
       </Loaded>
@@ -175,16 +175,16 @@ function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engi
   );
 }
 
-/** Which moment the page shows, in words. While the moment of the address is loaded, the words say so. */
+/** The text of a moment: its revision or its time. */
 const formatMoment = (at: string, formatTime = formatFullTime): string =>
   isRevision(at) ? `revision ${at}` : formatTime(Date.parse(at));
 
 type MomentStore = Pick<PageStore, "state" | "shownMoments" | "isMomentLoading">;
 
-/** One chip, or none at the present. */
+/** A list with one chip, or an empty list when the page shows the present. */
 export function momentChip(store: MomentStore): { text: string; undo: Partial<ViewState> }[] {
   const { compare } = store.state.value;
-  // A play is a step ahead of what is shown.
+  // During playback the address is one step ahead of the moment that is shown.
   const at = store.state.value.play
     ? (store.shownMoments.value.at ?? store.state.value.at)
     : store.state.value.at;
@@ -200,7 +200,7 @@ export function momentChip(store: MomentStore): { text: string; undo: Partial<Vi
   return [{ text: isLoading ? `Loading ${moment}…` : `As of ${moment}`, undo: { at: undefined } }];
 }
 
-/** Short, for the state of the page; undefined when nothing is loaded. */
+/** The short text for the status while a moment is loading; undefined otherwise. */
 function loadingMomentText(store: MomentStore): string | undefined {
   const { at, compare } = store.state.value;
   const moment = at ?? compare;

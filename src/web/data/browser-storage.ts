@@ -1,6 +1,6 @@
 /**
- * Texts that the page keeps in the browser. Without storage, as in a private window of some browsers, and when it is
- * full, the page works the same until it is closed.
+ * Texts that the page stores in the browser. When there is no storage, as in a private window of some browsers, or when it
+ * is full, the page works the same until it is closed.
  */
 export function loadText(key: string): string | undefined {
   try {
@@ -10,7 +10,7 @@ export function loadText(key: string): string | undefined {
   }
 }
 
-/** An empty text removes the entry. Returns false when the browser does not keep the text. */
+/** Stores the text; an empty text removes the entry. Returns false when the browser does not store the text. */
 export function saveText(key: string, text: string): boolean {
   try {
     if (text === "") localStorage.removeItem(key);

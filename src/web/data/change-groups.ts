@@ -1,9 +1,9 @@
 /**
  * The recent changes, grouped: the same change of many devices, or of many ports, links or hosts of one device, within a
  * minute is one group ("14 ports of leaf-3 went down"). A group is closed a minute after its first change and counts
- * different entities, so that its number is true of that minute. It lists a few of its changes. The number of groups is
- * bounded: the oldest are evicted, whatever they are, because a list without the recoveries is as wrong as one without
- * the faults. `since` says from when on the list has every change.
+ * different entities, so that its number is right for that minute. It lists only its newest changes. The number of groups
+ * is bounded: the oldest are evicted regardless of their kind, because a list without recoveries is as misleading as one
+ * without faults. `since` is the time from which on the list has every change.
  */
 
 import { cableId } from "../../model/cable.ts";
@@ -19,11 +19,11 @@ export type RecentChange = (ShownChange | ShownPortChange) & {
 
 export interface ChangeGroup {
   readonly key: string;
-  /** The newest ones, one of each entity, at most `MAX_LISTED`. */
+  /** The newest changes, one per entity, at most `MAX_LISTED`. */
   readonly changes: readonly (ChangeText & { readonly time: number })[];
   /** The number of different entities. */
   readonly count: number;
-  /** What changed, for a group of several: `14 ports of leaf-3`. */
+  /** The entities that changed, as text for a group of several: `14 ports of leaf-3`. */
   readonly title: string;
   /** Epoch milliseconds of the newest change. */
   readonly time: number;
@@ -33,7 +33,7 @@ export interface ChangeGroup {
 const GROUP_MS = 60_000;
 const MAX_GROUPS = 200;
 const MAX_LISTED = 50;
-/** Largest number that is counted: the entities of a group that may still grow are held in memory. */
+/** Maximum number of entities that a group counts, because the entities of an open group are held in memory. */
 const MAX_COUNTED = 100_000;
 
 interface Group {
@@ -47,9 +47,9 @@ interface Group {
   readonly subjects: Set<string>;
   count: number;
   time: number;
-  /** The devices that all changes of the group concern; empty for devices themselves. */
+  /** The devices that all changes of the group concern; empty for a group of devices. */
   places: readonly string[];
-  /** Made when it is shown; undefined after a change. */
+  /** The cached result of `showGroup`; undefined after a change. */
   shown: ChangeGroup | undefined;
 }
 
@@ -61,11 +61,11 @@ const NOUNS = {
 } as const;
 
 export class ChangeGroups {
-  /** Epoch milliseconds; no change after it is left out. */
+  /** Epoch milliseconds after which no change is left out. */
   #since: number;
-  /** The one with the oldest last change first. */
+  /** The groups in order of their last change, the oldest first. */
   readonly #groups: Group[] = [];
-  /** Groups that may still grow, by kind, text of several, and place; in the order of their first changes. */
+  /** Groups that may still grow, by kind, plural text and place, in the order of their first changes. */
   readonly #open = new Map<string, Group>();
   #made = 0;
 
@@ -77,7 +77,7 @@ export class ChangeGroups {
     return this.#since;
   }
 
-  /** Newest first. */
+  /** The groups, newest first. */
   list(network: PageNetwork): ChangeGroup[] {
     return this.#groups.toReversed().map((group) => {
       group.shown ??= showGroup(group, network);
@@ -85,7 +85,7 @@ export class ChangeGroups {
     });
   }
 
-  /** Oldest first; none older than those before. */
+  /** The changes must be in order, oldest first, and not older than those of earlier calls. */
   add(network: PageNetwork, changes: Iterable<RecentChange>): void {
     for (const change of changes) this.#add(change, describeChange(network, change));
   }
@@ -97,7 +97,7 @@ export class ChangeGroups {
     const candidates = keys.flatMap((key) => this.#open.get(key) ?? []);
     const group =
       candidates.find(({ subjects }) => subjects.has(text.subject)) ??
-      // The device of a link with more changes than the other one is what failed.
+      // Of the two devices of a link, the one with more changes is the likely cause.
       candidates.sort((p, q) => q.count - p.count)[0];
     if (!group) {
       const made: Group = {
@@ -125,12 +125,12 @@ export class ChangeGroups {
     const isShared = (place: string) => text.places.includes(place);
     for (const place of group.places) if (!isShared(place)) this.#open.delete(keyOf(place));
     group.places = group.places.filter(isShared);
-    // What an entity changed to is that of its last change.
+    // Only the last change of an entity is listed.
     const listed = group.changes.findIndex(({ subject }) => subject === text.subject);
     if (listed >= 0) group.changes.splice(listed, 1);
     group.changes.unshift({ ...text, time });
     if (group.changes.length > MAX_LISTED) group.changes.pop();
-    // The group with the newest change is the last one.
+    // The group with the newest change moves to the end.
     this.#groups.splice(this.#groups.lastIndexOf(group), 1);
     this.#groups.push(group);
   }
@@ -159,19 +159,19 @@ function showGroup({ key, kind, changes, count, time, places }: Group, network: 
   return { key, changes: [...changes], count, time, title: `${orMore}${formatCount(count, one, many)}${of}` };
 }
 
-/** A change as a short text: the entity, what happened to it, and whether that is good or bad. */
 type Tone = "good" | "bad" | "plain";
 
+/** A change as a short text: the entity, what happened to it, and whether that is good or bad. */
 export interface ChangeText {
-  /** Where the change leads: the entity; of a port its device. */
+  /** The entity that a click on the change opens: the changed entity, or the device of a changed port. */
   readonly ref: EntityRef;
-  /** The devices that it concerns: one, of a link both, of a device none. */
+  /** The devices that the change concerns: both ends of a link, the device of a port or host, none for a device. */
   readonly places: readonly string[];
-  /** The same for both directions of a cable, which are shown as one change. */
+  /** The key of the changed entity. Both directions of a cable have the same key, so that they are shown as one change. */
   readonly subject: string;
   readonly title: string;
   readonly text: string;
-  /** The text for several entities that changed alike. */
+  /** The text for several entities with the same change. */
   readonly many: string;
   readonly tone: Tone;
   readonly sign: "+" | "−" | "~";
@@ -226,7 +226,7 @@ const plain = (text: string, many = text): Description => ({ text, many, tone: "
 const good = (text: string, many = text): Description => ({ text, many, tone: "good" });
 const bad = (text: string, many = text): Description => ({ text, many, tone: "bad" });
 
-/** When the availability of a device last changed. Alone, it has changed back. */
+/** The fields with the time of the last change of availability. If only these differ, the availability changed back. */
 const AVAILABILITY_TIMES = ["lastUpdate", "humanReadableLastUpdate"];
 
 function changedFields(changed: readonly string[]): string {

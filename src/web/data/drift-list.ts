@@ -1,6 +1,7 @@
 /**
- * What is not as planned: every device, port, link and host whose `drift` the service reports, including those that are
- * only planned and so are in no list without `drift`. Followed over a stream of its own, only while the page shows it.
+ * The list of entities that are not as planned: every device, port, link and host for which the service reports `drift`,
+ * including those that are only planned and so are in no list without `drift`. The page follows it over a separate stream,
+ * and only while it needs the list.
  */
 import { type Client, ClientError, idOf } from "../../client/client.ts";
 import type { Device, Drift, DriftState, Host, Link, Port } from "../../model/entity.ts";
@@ -16,7 +17,7 @@ export type DriftEntity =
 export interface DriftList {
   /** Entities by resource and id. */
   readonly entities: ReadonlyMap<string, DriftEntity>;
-  /** Why the list is not available, as the service states it. */
+  /** The reason why the list is not available, as the service states it. */
   readonly error?: string;
 }
 
@@ -24,7 +25,7 @@ type AnyEntity = NetworkEntity | { readonly resource: "ports"; readonly value: P
 
 const keyOf = ({ resource, value }: AnyEntity): string => `${resource} ${idOf(value)}`;
 
-/** Undefined where the entity is as planned. */
+/** The entity with its drift. Undefined when the entity is as planned. */
 function toDriftEntity({ resource, value }: AnyEntity): DriftEntity | undefined {
   const { drift } = value;
   if (!drift) return undefined;
@@ -111,7 +112,7 @@ export const DRIFT_TITLES: Readonly<Record<DriftState, string>> = {
   differs: "Differs",
 };
 
-/** `2 missing, 1 unplanned, 3 differ`, without those that are none. */
+/** The counts as text, such as `2 missing, 1 unplanned, 3 differ`. Counts of zero are left out. */
 export function summarizeDrift(list: DriftList): string {
   const counts: Record<DriftState, number> = { missing: 0, unplanned: 0, differs: 0 };
   for (const { value } of list.entities.values()) counts[value.drift.state]++;

@@ -1,6 +1,6 @@
 /**
- * The search: the service finds devices and hosts, the page shows them. Only the newest text counts: a search that is
- * overtaken is aborted, and the hits of the one before stay until the new ones are there.
+ * The search for devices and hosts, which the service performs. A new search aborts the one before it, whose hits stay
+ * until the new ones arrive.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type SearchResult } from "../../client/client.ts";
@@ -12,16 +12,16 @@ import type { EntityRef } from "./view-state.ts";
 export interface ShownHit {
   readonly ref: EntityRef;
   readonly title: string;
-  /** Type, addresses and location. */
+  /** The type, addresses and location as text. */
   readonly detail: string;
 }
 
 export interface SearchState {
   readonly hits: SearchResult["hits"];
-  /** Whether these are all. */
+  /** Whether `hits` has all matches. */
   readonly complete: boolean;
   readonly searching: boolean;
-  /** Why the service refused the search. */
+  /** The reason why the service refused the search. */
   readonly fault: string | undefined;
 }
 
@@ -34,17 +34,17 @@ interface Searcher {
 }
 
 const MAX_HITS = 20;
-/** No name begins with it. */
+/** A search text with which no name begins. */
 const UNLIKELY_TEXT = "-";
 const NOTHING: SearchState = { hits: [], complete: true, searching: false, fault: undefined };
 
 /**
- * Lets the service index what it has not indexed yet, for the searches that are about to follow. At 100,000 hosts that
- * takes seconds.
+ * Makes the service index what it has not indexed yet, before the first search. With 100,000 hosts indexing takes
+ * seconds.
  */
 export function prepareSearch(client: Pick<Client, "search">): void {
   client.search(UNLIKELY_TEXT, { limit: 1 }).catch(() => {
-    // The search that follows shows what is wrong.
+    // The search that follows reports the fault.
   });
 }
 
@@ -86,7 +86,7 @@ export function createSearcher(client: Pick<Client, "search">, maxHits = MAX_HIT
   };
 }
 
-/** `network` has the names of devices. */
+/** The names of devices come from `network`. */
 export const describeHit = (network: PageNetwork, hit: SearchResult["hits"][number]): ShownHit =>
   hit.resource === "devices" ? deviceHit(hit.value) : hostHit(network, hit.value);
 

@@ -1,26 +1,26 @@
 /**
- * The hosts that the page needs, of one moment: those of opened devices, selected ones, ends of paths, conflicting ones; and
- * how many hosts there are at each device. The page never loads all hosts. A group is opened and closed by
- * `sync.ts`, which also loads it; the change stream keeps opened groups and counts up to date.
+ * The hosts of one moment that the page needs (those of opened devices, the selected one, ends of paths and conflicting
+ * ones) and the number of hosts at each device. The page never loads all hosts. `sync.ts` opens, loads and closes groups;
+ * the change stream keeps opened groups and counts up to date.
  */
 import type { HostCounts, Query } from "../../client/client.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Host } from "../../model/entity.ts";
 
-/** Some hosts, as the service lists them and as the page recognises them in the change stream. */
+/** A subset of the hosts: the query that lists it, and the test that recognises its hosts in the change stream. */
 export interface HostSelection {
   readonly key: string;
   readonly query: Query;
   includes(host: Host): boolean;
 }
 
-/** More hosts of one group are not loaded. The table of hosts has all. */
+/** Maximum number of hosts of a group that are loaded. The table of hosts shows all. */
 export const MAX_GROUP_HOSTS = 1000;
 
 const isAt = (host: Host, device: string): boolean =>
   host.locations.some(({ elementId }) => elementId === device);
 
-/** A comma would separate two values. */
+/** Escapes commas, which separate the values of a parameter. */
 const parameterValue = (id: string): string => id.replaceAll(",", "\\,");
 
 export const hostsAtDevice = (device: string): HostSelection => ({
@@ -48,7 +48,7 @@ interface StreamedHost {
   readonly changed?: readonly string[];
 }
 
-/** What differs in one host between two moments of the past. */
+/** The difference of one host between two moments of the past. */
 interface HostDifference {
   readonly event: "added" | "updated" | "removed";
   readonly value: Host;
@@ -58,9 +58,9 @@ interface HostDifference {
 interface OpenedGroup {
   readonly group: HostSelection;
   state: "loading" | "complete" | "partial" | "failed";
-  /** Why it failed, as the service states it. */
+  /** The reason why loading failed, as the service states it. */
   fault?: string;
-  /** What the stream changed while the group is loaded. */
+  /** The changes that the stream sends while the group is being loaded. */
   readonly changes: StreamedHost[];
 }
 
@@ -70,7 +70,7 @@ interface CountChange {
   readonly revision: number;
 }
 
-/** Changed hosts whose last value is kept, although they are not opened: for tables too long to be loaded again. */
+/** Maximum number of changed hosts whose last value is kept although they are not opened. Tables show these values. */
 const MAX_CHANGED_HOSTS = 2000;
 
 const NO_COUNTS: HostCounts = { counts: {}, total: 0, revision: 0 };
@@ -78,9 +78,9 @@ const NO_COUNTS: HostCounts = { counts: {}, total: 0, revision: 0 };
 export class Hosts {
   /** The hosts of all opened groups, by id. */
   readonly opened = new Map<string, Host>();
-  /** The moment of a past network, as the interface takes it. */
+  /** The moment of a past network in the form of the `at` parameter; undefined for the live network. */
   at: string | undefined;
-  /** Rises with every change. */
+  /** A number that rises with every change. */
   version = 0;
   total: number;
   /** The newest revision that is known to be in the lists and counts. */
@@ -91,9 +91,9 @@ export class Hosts {
   readonly #openedAt = new Map<string, Set<string>>();
   #counts: Map<string, number>;
   #countsRevision: number;
-  /** The revision of the last host that moved from an unknown place. */
+  /** The revision of the last change that moved a host from an unknown location. */
   #staleRevision = 0;
-  /** What the stream changes while the counts are loaded again. */
+  /** The changes of counts that the stream sends while the counts are loaded again. */
   #changesOfCounts: CountChange[] | undefined;
 
   constructor({ counts, total, revision }: HostCounts = NO_COUNTS, at?: string) {
@@ -104,7 +104,7 @@ export class Hosts {
     this.#countsRevision = revision;
   }
 
-  /** All of these hosts, in one group that is never loaded. */
+  /** An instance with all of these hosts in one group that counts as loaded. */
   static of(hosts: Iterable<Host>): Hosts {
     const all = new Hosts();
     all.open({ key: "all", query: {}, includes: () => true });
@@ -117,7 +117,7 @@ export class Hosts {
     return this.#counts.get(device) ?? 0;
   }
 
-  /** The same host as it is now, as far as its changes are known. */
+  /** The newest known value of the host. */
   latest(host: Host): Host {
     const changed = this.#changed.get(host.id);
     return changed && changed.revision > host.revision ? changed : host;
@@ -128,14 +128,14 @@ export class Hosts {
     return [...(this.#openedAt.get(device) ?? [])].flatMap((id) => this.opened.get(id) ?? []);
   }
 
-  /** Some hosts moved from an unknown place: the counts must be loaded again. */
+  /** Whether the counts must be loaded again, because a host moved from an unknown location. */
   get countsAreStale(): boolean {
     return this.#staleRevision > this.#countsRevision;
   }
 
   /**
-   * Loads the counts again, of at least the given revision. What the stream changed meanwhile and they do not contain is
-   * applied to them. Does nothing while they are being loaded.
+   * Loads the counts again, at the newest known revision or later. Changes that the stream sent meanwhile and that the
+   * counts do not contain are applied to them. Does nothing while the counts are being loaded.
    */
   async recount(load: (minRevision: number) => Promise<HostCounts>): Promise<void> {
     if (this.#changesOfCounts) return;
@@ -158,17 +158,17 @@ export class Hosts {
     return [...this.#groups.keys()];
   }
 
-  /** Undefined when the group is not open. */
+  /** The state of a group. Undefined when the group is not open. */
   stateOf(key: string): OpenedGroup["state"] | undefined {
     return this.#groups.get(key)?.state;
   }
 
-  /** Why the hosts of the group are not there; undefined unless the service refused them. */
+  /** The reason why the hosts of the group are not loaded; undefined unless loading failed. */
   faultOf(key: string): string | undefined {
     return this.#groups.get(key)?.fault;
   }
 
-  /** Whether it is known if there is such a host. */
+  /** Whether the page knows if there is such a host. */
   isKnown(id: string): boolean {
     const state = this.stateOf(hostWithId(id).key);
     return this.opened.has(id) || state === "complete" || state === "partial";
@@ -184,7 +184,7 @@ export class Hosts {
     this.version++;
   }
 
-  /** The hosts of a group as the service lists them. What the stream changed meanwhile is applied again. */
+  /** Sets the hosts of a group as the service lists them. Changes that the stream sent meanwhile are applied again. */
   setLoaded(key: string, hosts: readonly Host[], isComplete: boolean): void {
     const opened = this.#groups.get(key);
     if (!opened) return;
@@ -195,7 +195,7 @@ export class Hosts {
     this.version++;
   }
 
-  /** The service refused the list: the group is not loaded again before another moment is shown. */
+  /** Records that the service refused the list. The group is not loaded again until another moment is shown. */
   setFailed(key: string, fault: string): void {
     const opened = this.#groups.get(key);
     if (!opened) return;
@@ -205,7 +205,7 @@ export class Hosts {
     this.version++;
   }
 
-  /** Applies a change of the stream, which may repeat what a list contains already. */
+  /** Applies a change from the stream, which may repeat a change that a list already contains. */
   apply(change: StreamedHost): void {
     this.version++;
     this.revision = Math.max(this.revision, change.revision);
@@ -216,8 +216,8 @@ export class Hosts {
   }
 
   /**
-   * Becomes the hosts of another moment of the past, later or earlier. What is being loaded is loaded again by its caller;
-   * what failed is closed, so that it is opened again.
+   * Moves to another moment of the past, later or earlier. The caller loads groups again that are being loaded. Failed
+   * groups are closed, so that they are opened again.
    */
   moveTo(at: string, revision: number, differences: readonly HostDifference[]): void {
     this.at = at;
@@ -259,7 +259,7 @@ export class Hosts {
     else if (event === "removed") count(value, -1);
     else if (changed?.includes("locations")) {
       const before = this.opened.get(value.id);
-      // A list may contain the move already, and the counts not: where the host was before is not known then.
+      // When a list already contains the move but the counts do not, the previous location of the host is unknown.
       if (!before || before.revision >= revision) this.#staleRevision = revision;
       else {
         count(before, -1);

@@ -1,5 +1,5 @@
 /**
- * The values of a metric on links, such as their utilisation: what the page has of them, or why there is nothing, and the
+ * The values of a metric on links, such as their utilisation: the loaded values or the reason why there are none, and the
  * colours and texts that show them. A link without a value is drawn dimmed, never as zero.
  */
 import { computed, type ReadonlySignal, type Signal } from "@preact/signals";
@@ -23,7 +23,7 @@ export type OverlayResult =
   | { readonly ok: true; readonly overlay: LinkOverlay; readonly facts: Omit<MetricValues, "values"> }
   | { readonly ok: false; readonly reason: string };
 
-/** The values are of now, so that there are none where the page shows the past or a comparison. */
+/** The overlay that the map draws. It is undefined for the past and for a comparison, because the values are current. */
 export function overlayOf(
   state: ReadonlySignal<ViewState>,
   overlayResult: Signal<OverlayResult | undefined>,
@@ -44,7 +44,7 @@ export function formatMetric({ unit }: Pick<LinkOverlay, "unit">, value: number)
 /** The colours of values, from the smallest to the largest. */
 const STEPS = ["#4c9be8", "#3fb68b", "#d9a514", "#e8772e", "#e5484d"] as const;
 
-/** The largest value of the links of a bundle, because that one is the first to be full. */
+/** The largest value of the links of a bundle, because that link reaches its maximum first. */
 export function overlayValue(overlay: LinkOverlay | undefined, { cables }: Bundle): number | undefined {
   if (!overlay) return undefined;
   let largest: number | undefined;

@@ -3,8 +3,8 @@
  * stream from their revision, so that no change is missed and none is applied twice. Lists come first because they are
  * compressed and arrive at once. Hosts are loaded when something is opened (`sync.ts`).
  *
- * While the service still reads its sources for the first time, its network has no links or no hosts yet. The page shows
- * what there is as partial and reads the lists again until it is complete; only a complete network is followed.
+ * While the service still reads its sources for the first time, its network may lack links or hosts. The page shows such a
+ * network as partial and reads the lists again until it is complete. It follows only a complete network.
  */
 import type { Client, ConnectionState, WatchEvent } from "../../client/client.ts";
 import type { RecentChange, ShownChange } from "./change-groups.ts";
@@ -13,20 +13,20 @@ import { throttle } from "./pacing.ts";
 import type { PageNetwork } from "./page-network.ts";
 
 interface LiveHandlers {
-  /** Another object is the live network: at the start, after a partial one, and after the stream sent a snapshot. */
+  /** Called with a new live network: at the start, after a partial one, and after the stream was reset. */
   onReplaced(network: PageNetwork): void;
-  /** The live network was changed in place; `changes` is empty when only the counts of hosts were loaded again. */
+  /** Called after the live network changed in place; `changes` is empty when only host counts were loaded again. */
   onChanged(changes: readonly RecentChange[]): void;
-  /** The changes of the last minutes before the network was loaded. Must not reject. */
+  /** Called with the changes of the last minutes before the network was loaded. The promise must not reject. */
   onEarlierChanges(earlier: EarlierChanges): Promise<void>;
   onConnection(state: ConnectionState): void;
   onError(error: unknown): void;
 }
 
 interface EarlierChanges {
-  /** Epoch milliseconds; every change after it is among them. */
+  /** Epoch milliseconds; `changes` has every change after it. */
   readonly sinceMs: number;
-  /** Oldest first. */
+  /** The changes, oldest first. */
   readonly changes: readonly RecentChange[];
 }
 
@@ -34,12 +34,12 @@ interface EarlierChanges {
 export type NetworkChange = ShownChange & { readonly revision: number; readonly time: number };
 
 const RETRY_MS = 3000;
-/** How often the page reads whether the sources have reported all. */
+/** The interval at which the page checks whether all sources have reported. */
 const STARTING_INTERVAL_MS = 1000;
 const MAX_ASKING_MS = 2000;
-/** The pause before a partial network is loaded again, by the time that loading takes. */
+/** The pause before a partial network is loaded again, as a multiple of the time that loading took. */
 const PARTIAL_PAUSE_FACTOR = 4;
-/** A source that has not reported after this long, and does not say why, is not waited for. */
+/** The time after which the page no longer waits for sources that have not reported and state no error. */
 const MAX_PARTIAL_MS = 60_000;
 /** The counts of hosts are loaded again at most this often. */
 const RECOUNT_INTERVAL_MS = 1000;
@@ -50,7 +50,7 @@ export async function watchNetwork(
   signal: AbortSignal,
 ): Promise<void> {
   const start = performance.now();
-  // What was shown as complete stays complete: the sources of a service that was restarted report again.
+  // A network that was shown as complete stays complete, although the sources of a restarted service report again.
   let mayBePartial = true;
   while (!signal.aborted) {
     try {
@@ -73,7 +73,10 @@ export async function watchNetwork(
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Whether a source of what is observed has not reported yet. One that failed may take any time. No map waits long for this. */
+/**
+ * Whether a source of observed entities has not reported yet. A source with an error does not count, because it may take
+ * any time. False after `MAX_ASKING_MS`, so that the map does not wait long for the response.
+ */
 async function isStarting(client: Client, signal: AbortSignal): Promise<boolean> {
   const answer = client
     .ready({ signal })
@@ -86,7 +89,7 @@ async function isStarting(client: Client, signal: AbortSignal): Promise<boolean>
   return Promise.race([answer.catch(unknown), pause(MAX_ASKING_MS).then(unknown)]);
 }
 
-/** Ends early when the network is complete. */
+/** Pauses for at most about `ms`; ends early when all sources have reported. */
 async function pauseWhileStarting(client: Client, ms: number, signal: AbortSignal): Promise<void> {
   const end = performance.now() + ms;
   do await pause(STARTING_INTERVAL_MS);
@@ -105,16 +108,16 @@ async function follow(
         sinceMs,
         changes: changes.filter((change) => change.revision <= since),
       }),
-    () => {}, // The list of recent changes begins when the page was opened then.
+    () => {}, // Without them, the list of recent changes begins when the page was opened.
   );
   await stream(client, network, since, handlers, signal);
 }
 
 const EARLIER_MS = 10 * 60_000;
 const EARLIER_SPANS = 60;
-/** Where there were more changes, those of a shorter time are loaded. */
+/** Maximum number of earlier changes. If there were more, those of a shorter time are loaded. */
 const MAX_EARLIER = 10_000;
-/** How often the time is narrowed to its last span: to the last milliseconds of ten minutes. */
+/** Maximum number of times that the range is narrowed to its last span; three narrow ten minutes to milliseconds. */
 const MAX_NARROWINGS = 3;
 
 async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<EarlierChanges> {
@@ -139,7 +142,7 @@ async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<
   return { sinceMs: toMs, changes: [] };
 }
 
-/** Returns when the service no longer has the changes since the last revision: then the lists are shorter than a snapshot. */
+/** Returns when the service no longer has the changes since the last revision: loading lists is faster than a snapshot. */
 async function stream(
   client: Client,
   network: PageNetwork,
@@ -168,7 +171,7 @@ async function stream(
   }
 }
 
-/** Returns whether they are loaded. */
+/** Loads the counts of hosts again. Returns whether that succeeded. */
 async function loadCounts(
   client: Client,
   { openedHosts }: PageNetwork,
@@ -180,7 +183,7 @@ async function loadCounts(
     handlers.onChanged([]);
     return true;
   } catch {
-    // The next host that moves is another occasion. A lost connection is shown by the state of the stream.
+    // The next host that moves triggers another attempt. The state of the stream shows a lost connection.
     return false;
   }
 }
@@ -189,7 +192,7 @@ type ChangeEvent = Extract<WatchEvent, { type: "added" | "updated" | "removed" }
 
 const changeOf = (event: ChangeEvent): RecentChange => ({ ...event, event: event.type });
 
-/** The stream repeats changes that a list already contains. An older value must not replace a newer one. */
+/** Applies a change, unless a list already contains a newer value: the stream repeats changes that are in the lists. */
 export function applyChange(network: PageNetwork, change: NetworkChange): void {
   if (change.resource === "hosts") {
     network.openedHosts.apply(change);

@@ -1,6 +1,6 @@
 /**
- * Loads the network of one moment: of now, of a moment of the past, and what differs between two moments. Parsing and
- * adding the entities takes a second for 10,000 devices, so it is done in slices.
+ * Loads the current network, the network of a past moment, and the differences between two moments. Parsing and adding the
+ * entities takes a second for 10,000 devices, so it is done in slices.
  */
 import { type Client, ClientError, type EntityDiff, type Query } from "../../client/client.ts";
 import type { RevisionTime } from "../../client/types.ts";
@@ -14,11 +14,11 @@ import { isRevision } from "./view-state.ts";
 
 export interface LoadedNetwork {
   readonly network: PageNetwork;
-  /** The changes after it are not in the network, or not all of them. */
+  /** The revision up to which the network has all changes. It may have some later ones. */
   readonly revision: number;
 }
 
-/** `at` is a past moment; undefined is now. `isPartial` is what the caller knows about it. */
+/** `at` is a past moment; undefined is now. The caller knows whether the network is partial. */
 export async function loadNetwork(
   client: Client,
   at: string | undefined,
@@ -49,22 +49,22 @@ export async function loadNetwork(
   return { network, revision: Math.min(devices.revision, links.revision, counts.revision) };
 }
 
-/** Longest time from the shown moment to another one that is bridged by loading differences. */
+/** Maximum time between the shown moment and the next one for which the page loads only the differences. */
 const MAX_MOVE_MS = 3_600_000;
 
 export interface Past {
   readonly network: PageNetwork;
-  /** Revision and time of the last change until the moment. */
+  /** The revision and time of the last change up to the moment. */
   readonly moment: RevisionTime;
-  /** Epoch milliseconds that the address names, of a revision its own: in a quiet network long after the last change. */
+  /** Epoch milliseconds of the time in the address, or of its revision. It may be long after the last change. */
   readonly shownMs: number;
 }
 
 /**
- * A network of the past. It moves to a moment nearby, later or earlier, by what differs between the two, so that
- * playing the past does not load the network again at each step. For a moment far away the lists are loaded: they
- * cannot be longer than what changed in a day. The same where the service no longer has the moment that is left.
- * `previous` is moved in place where the moment is near it. An aborted call changes nothing.
+ * Loads a network of the past. If the moment is near that of `previous`, earlier or later, the function loads the
+ * differences and moves `previous` in place, so that playback does not load the whole network at each step. Otherwise it
+ * loads the lists, because the differences over a long time may be larger. It also loads the lists when the service no
+ * longer has the moment of `previous`. An aborted call changes nothing.
  */
 export async function loadPast(
   client: Client,
@@ -78,16 +78,16 @@ export async function loadPast(
     try {
       return { ...(await move(client, at, previous, signal)), shownMs };
     } catch (error) {
-      // Which of the two moments is expired is known when the lists of the other are loaded.
+      // If it is the requested moment that has expired, loading its lists fails too.
       if (!(error instanceof ClientError && error.code === "revision-expired")) throw error;
     }
   }
   const moment = named ?? (await loadMoment(client, at, signal));
-  // Lists are loaded by revision, so that all are of one state.
+  // The lists are loaded by revision, so that all are of one state.
   return { network: await loadNetworkAt(client, String(moment.revision), signal), moment, shownMs };
 }
 
-/** The difference of a moment to itself is empty, and has its revision and time. */
+/** Requests the difference of a moment to itself, which is empty and has the revision and time of the moment. */
 async function loadMoment(client: Client, at: string, signal: AbortSignal): Promise<RevisionTime> {
   const moment = parseMoment(at);
   return (await client.diff("devices", moment, moment, {}, { signal })).to;
@@ -119,7 +119,6 @@ function applyDifferences(
   network.openedHosts.moveTo(String(revision), revision, hosts);
 }
 
-/** The network as of an earlier moment, and the comparison of two moments. */
 const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<PageNetwork> =>
   (await loadNetwork(client, at, signal)).network;
 
@@ -135,7 +134,7 @@ export interface Comparison {
   readonly to: RevisionTime;
 }
 
-/** `base` is the network at `to`. The moments may be in any order: the result is from the earlier to the later one. */
+/** `base` is the network at `to`. The moments may be in any order; the result compares the earlier with the later one. */
 export async function loadComparison(
   client: Client,
   from: string,
@@ -151,14 +150,14 @@ export async function loadComparison(
   const [first, last] = isBackwards ? [diff.to, diff.from] : [diff.from, diff.to];
   const hosts = differences.flatMap(({ resource, value }) => (resource === "hosts" ? [value] : []));
   const network = base.withHosts(new Map(hosts.map((host) => [host.id, host])));
-  // Sets also what was added and updated: the base may be the earlier network.
+  // Added and updated entities are set too, because the base may be the earlier network.
   for (const change of differences) if (change.resource !== "hosts") network.set(change);
   return { network, differences, marks: marksOf(differences), from: first, to: last };
 }
 
 const isNetworkDifference = (change: EntityDiff): change is NetworkDifference => change.resource !== "ports";
 
-/** An entity that changed and changed back between the two moments looks the same at both. */
+/** False for an entity that changed and changed back between the two moments. */
 const isVisible = (change: NetworkDifference): boolean =>
   change.event !== "updated" || change.changed.length > 0;
 
@@ -187,7 +186,7 @@ export function marksOf(differences: readonly NetworkDifference[]): MapMarks {
     else if (change.resource === "links") {
       const id = cableId(change.value);
       const reverse = cables.get(id);
-      // The two directions differ: the cable still exists, in another state.
+      // If the marks of the two directions differ, the cable still exists in another state.
       cables.set(id, reverse === undefined || reverse === change.event ? change.event : "updated");
     }
   }

@@ -1,20 +1,20 @@
 /**
- * When work of the page runs: in slices of a few milliseconds so that the page answers input in between, at most once in
- * an interval, or again after a failure. Everything that grows with the network runs in slices: asynchronous functions
- * call `pause` now and then, and generators `yield` after every entity.
+ * Schedules the work of the page: in slices of a few milliseconds so that the page responds to input in between, at most
+ * once in an interval, or again after a failure. All work that grows with the network runs in slices: asynchronous
+ * functions call `pause` now and then, and generators `yield` after every entity.
  */
 import { effect, type ReadonlySignal } from "@preact/signals";
 import { ClientError, type ConnectionState } from "../../client/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 
 const SLICE_MS = 8;
-/** A generator yields often: the clock is read once for this many of its steps. */
+/** The number of steps of a generator for which the clock is read once, because a generator yields often. */
 const STEPS_BETWEEN_CLOCKS = 64;
 
 export class Slices {
   #end = performance.now() + SLICE_MS;
 
-  /** Resolves in a later task when the present one has run for long enough. */
+  /** Resolves in a later task when the current one has run for `SLICE_MS`, otherwise at once. */
   async pause(): Promise<void> {
     if (performance.now() < this.#end) return;
     await nextTask();
@@ -22,7 +22,7 @@ export class Slices {
   }
 }
 
-/** Runs the steps of a generator, the first slice at once. Rejects with what a step throws. */
+/** Runs the steps of a generator; the first slice runs at once. Rejects with the error that a step throws. */
 export async function runInSlices(steps: Iterator<unknown>): Promise<void> {
   const slices = new Slices();
   for (let step = 1; !steps.next().done; step++) {
@@ -31,8 +31,8 @@ export async function runInSlices(steps: Iterator<unknown>): Promise<void> {
 }
 
 /**
- * Work that is requested again and again. A request while it runs makes it run once more at the end, with the newest
- * input. An exception ends the work and is reported; the next request starts it anew.
+ * Work that is requested repeatedly. A request during a run causes one more run after it, with the newest input. An
+ * exception ends the run and is reported; the next request starts a new run.
  */
 export class SlicedWork {
   readonly #start: () => Iterator<unknown>;
@@ -61,7 +61,7 @@ export class SlicedWork {
   }
 }
 
-/** Uses a message, because a browser delays timers of pages in the background by a second. */
+/** Resolves in the next task. It uses a message, because browsers delay timers of background pages by up to a second. */
 function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -86,11 +86,9 @@ export function throttle(ms: number, work: () => void): () => void {
   };
 }
 
-// When the page loads something again: some time after the network changed, and after a failure that may be over.
-
 /**
- * Returns a function that loads again, `ms` after the first of any number of calls. It waits for a load that is under way:
- * a load that takes longer than the network needs to change again would never end if it were started anew each time.
+ * Returns a function that loads again, `ms` after the first of any number of calls. It waits for a running load: a load
+ * that takes longer than the time between two changes of the network would never end if each change restarted it.
  */
 export function reloadLater(ms: number, isLoading: () => boolean, load: () => void): () => void {
   const reload = throttle(ms, () => {
@@ -104,8 +102,8 @@ export function reloadLater(ms: number, isLoading: () => boolean, load: () => vo
 const RETRY_MS = 3000;
 
 /**
- * Resolves when a request that failed may be sent again: some time after a failure of the connection, and not before the
- * stream of the live network is connected. Resolves to false where the service refused the request, and when `signal`
+ * Resolves to true when a failed request may be sent again: some time after a failure of the connection, and not before
+ * the stream of the live network is connected. Resolves to false when the service refused the request and when `signal`
  * aborts.
  */
 export async function mayRetry(

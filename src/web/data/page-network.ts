@@ -1,6 +1,6 @@
 /**
- * The page's copy of the network: devices and links by id, the cables folded from the links, the hosts that something
- * opened (`hosts.ts`), and the look-ups that the views share. Lists, the change stream and comparisons fill it.
+ * The page's copy of the network: devices and links by id, the cables that links form, the opened hosts (`hosts.ts`), and
+ * the look-ups that the views share. Lists, the change stream and comparisons fill it.
  */
 import { type Cable, cableId, cableOf, reverseLinkId } from "../../model/cable.ts";
 import type { Device, Host, Link } from "../../model/entity.ts";
@@ -20,12 +20,12 @@ export class PageNetwork {
   readonly devices = new Map<string, Device>();
   readonly links = new Map<string, Link>();
   readonly cables = new Map<string, Cable>();
-  /** Networks of the same moment share them. */
+  /** The hosts, which networks of the same moment share. */
   readonly openedHosts: Hosts;
-  /** Sources have not reported all yet; another network replaces this one soon. */
+  /** Set when some sources have not reported yet; another network replaces this one soon. */
   readonly isPartial: boolean;
   readonly #cablesOf = new Map<string, Set<string>>();
-  /** Hosts that are planned only, or were removed: found by their id, and counted at no device. */
+  /** Hosts that are only planned or were removed. They are found by id and are counted at no device. */
   readonly #otherHosts: ReadonlyMap<string, Host>;
   readonly #listeners = new Set<ChangeListener>();
   #version = 0;
@@ -52,12 +52,12 @@ export class PageNetwork {
     return network;
   }
 
-  /** Rises with every change, so that a view can see cheaply whether it is out of date. */
+  /** A number that rises with every change, so that a view can check cheaply whether it is out of date. */
   get version(): number {
     return this.#version + this.openedHosts.version;
   }
 
-  /** Only loaded hosts: those that something opened. */
+  /** The loaded hosts only. */
   get hosts(): ReadonlyMap<string, Host> {
     const { opened, version } = this.openedHosts;
     if (this.#otherHosts.size === 0) return opened;
@@ -87,15 +87,15 @@ export class PageNetwork {
     for (const listener of this.#listeners) listener(kind, id);
   }
 
-  /** Calls the listener after each device or link that is set or removed. Returns the function that ends it. */
+  /** Calls the listener after each device or link that is set or removed. Returns the function that unsubscribes it. */
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * A copy with what is only planned. A cable of which one direction is observed stays as it is. A planned host is found
-   * by its id and counted at no device.
+   * A copy that also has the planned entities. A cable with one observed direction stays as it is. A planned host is found
+   * by its id and is counted at no device.
    */
   withPlanned(planned: Iterable<NetworkEntity>): PageNetwork {
     const hosts = new Map<string, Host>();
@@ -112,7 +112,7 @@ export class PageNetwork {
     return copy;
   }
 
-  /** A copy with these hosts too, which are counted at no device. */
+  /** A copy that also has these hosts, which are counted at no device. */
   withHosts(hosts: ReadonlyMap<string, Host>): PageNetwork {
     const copy = new PageNetwork(this.openedHosts, new Map([...this.#otherHosts, ...hosts]), this.isPartial);
     for (const [id, device] of this.devices) copy.devices.set(id, device);
@@ -135,7 +135,7 @@ export class PageNetwork {
     return this.openedHosts.count(device);
   }
 
-  /** Whether it is known if there is such an entity. */
+  /** Whether the page knows if there is such an entity. */
   isKnown(kind: EntityKind, id: string): boolean {
     return kind !== "hosts" || this.openedHosts.isKnown(id) || this.hosts.has(id);
   }
@@ -162,9 +162,8 @@ function add(index: Map<string, Set<string>>, key: string, value: string): void 
 }
 
 /**
- * The network together with what is only planned, as one copy that follows the changes of the network. A new copy for each
- * change would cost the whole network several times a second, and the map compares a copy with the one before entity by
- * entity.
+ * A copy of the network that also has the planned entities and follows the changes of the network. Making a new copy for
+ * each change is too slow, because it copies the whole network and the map compares it with the last copy entity by entity.
  */
 interface Followed {
   readonly base: PageNetwork;
@@ -189,11 +188,11 @@ export function createPlannedNetworks(): PlannedNetworks {
   };
 }
 
-/** The list is made anew after each change of drift; its entities are the same objects unless they changed. */
+/** Compares entities by identity: each change of drift creates a new list, but unchanged entities are the same objects. */
 const isSameList = (a: readonly NetworkEntity[], b: readonly NetworkEntity[]): boolean =>
   a.length === b.length && a.every(({ value }, i) => value === b[i]?.value);
 
-/** Keeps the copy up to date by the rules of `PageNetwork.withPlanned`. Returns the function that ends it. */
+/** Keeps the copy up to date by the rules of `PageNetwork.withPlanned`. Returns the function that stops that. */
 function follow(base: PageNetwork, planned: readonly NetworkEntity[], copy: PageNetwork): () => void {
   const devices = new Map<string, Device>();
   const linksByCable = new Map<string, Link[]>();

@@ -36,32 +36,32 @@ interface Notice {
 
 export interface PageStore extends Navigation {
   readonly client: Client;
-  /** Where the user puts devices and boxes, and the saved views. */
+  /** The arrangement of devices and boxes by the user, and the saved views. */
   readonly arranging: Arranging;
   readonly live: Signal<PageNetwork | undefined>;
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
   readonly past: Signal<PageNetwork | undefined>;
   /** The revision and time of the past network. */
   readonly pastMoment: Signal<RevisionTime | undefined>;
-  /** Epoch milliseconds that the views show; undefined at the present. In a quiet network after the last change. */
+  /** Epoch milliseconds of the moment that the views show, which may be after the last change; undefined at the present. */
   readonly pastMs: ReadonlySignal<number | undefined>;
   readonly comparison: Signal<Comparison | undefined>;
-  /** What is not as planned. Undefined when the page does not need it, or before it is loaded. */
+  /** The entities that are not as planned. Undefined when the page does not need the list, or before it is loaded. */
   readonly drift: Signal<DriftList | undefined>;
-  /** The network with what is only planned: what the map draws and the panel describes. */
+  /** The network with the entities that are only planned, for the map and the panel. */
   readonly plannedNetwork: ReadonlySignal<PageNetwork | undefined>;
-  /** What the views show: both sides of a comparison, a past network or the live one. */
+  /** The network that the views show: both sides of a comparison, a past network or the live one. */
   readonly network: ReadonlySignal<PageNetwork | undefined>;
-  /** Rises when a network that is shown was changed in place. */
+  /** A number that rises when the shown network changes in place. */
   readonly networkVersion: Signal<number>;
   /** Settings from the service's configuration; undefined until they are loaded. */
   readonly settings: Signal<MapSettings | undefined>;
-  /** The values of the chosen metric; undefined without one, and until they are loaded. */
+  /** The values of the chosen metric; undefined when none is chosen, and until they are loaded. */
   readonly overlayResult: Signal<OverlayResult | undefined>;
   /** The values that the map draws on links. */
   readonly overlay: ReadonlySignal<LinkOverlay | undefined>;
   readonly connection: Signal<ConnectionState>;
-  /** Epoch milliseconds since when the stream of the live network is lost; undefined while it is not. */
+  /** Epoch milliseconds at which the stream of the live network was lost; undefined while it is connected. */
   readonly lostSince: Signal<number | undefined>;
   readonly readiness: Signal<Readiness | undefined>;
   /** Recent changes in groups, newest first. */
@@ -70,22 +70,22 @@ export interface PageStore extends Navigation {
   readonly recentSince: Signal<number>;
   /** The shortest paths between the ends of the address. Undefined until they are loaded. */
   readonly path: Signal<LoadedPath | undefined>;
-  /** The paths of the address are being loaded. Those of the same ends at the moment before stay until then. */
+  /** Whether the paths of the address are being loaded. Meanwhile `path` keeps those of the last moment between the same ends. */
   readonly pathLoading: Signal<boolean>;
-  /** Why the paths are not there, as the service states it. */
+  /** The reason why there are no paths, as the service states it. */
   readonly pathFault: Signal<string | undefined>;
   readonly problems: ProblemStore;
   /** The first end of a path, while the user picks the second. */
   readonly pathStart: ReadonlySignal<EntityRef | undefined>;
-  /** Why the requested past or comparison is not shown, as the service states it. */
+  /** The reason why the requested past or comparison is not shown, as the service states it. */
   readonly problem: Signal<string | undefined>;
-  /** Why the map is not drawn, or not as the network is now. */
+  /** The reason why the map is not drawn or is out of date. */
   readonly mapFault: Signal<string | undefined>;
-  /** A past network or a comparison is being loaded. */
+  /** Whether a past network or a comparison is being loaded. */
   readonly loading: Signal<boolean>;
-  /** The moments that the views show: until those of the address are loaded, the ones before. */
+  /** The moments that the views show. They differ from those of the address until the latter are loaded. */
   readonly shownMoments: Signal<Pick<ViewState, "at" | "compare">>;
-  /** The views show other moments than the address. False between two steps of a play, so that playback shows no spinner. */
+  /** Whether the views show other moments than the address. False between steps of playback, so that it shows no spinner. */
   readonly isMomentLoading: ReadonlySignal<boolean>;
   readonly notices: ReadonlySignal<readonly Notice[]>;
   /** Handles a click on an entity: selects it, or ends the path that was started. */
@@ -194,7 +194,7 @@ export function readNetwork({ network, networkVersion }: PageStore): PageNetwork
   return network.value;
 }
 
-/** The same with what is only planned. */
+/** The same for the network with the planned entities. */
 function readPlannedNetwork({ plannedNetwork, networkVersion }: PageStore): PageNetwork | undefined {
   void networkVersion.value;
   return plannedNetwork.value;

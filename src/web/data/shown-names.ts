@@ -17,7 +17,7 @@ export function deviceNameById(network: PageNetwork, id: string): string {
   return device ? deviceName(device) : id;
 }
 
-/** The one device that has the id as an alias, as the service resolves it. */
+/** The device that has the id as an alias, as the service resolves it. Undefined when several devices have it. */
 export function deviceWithAlias(network: PageNetwork | undefined, id: string): Device | undefined {
   const key = deviceKey(id);
   const found = [...(network?.devices.values() ?? [])].filter((device) =>
@@ -41,7 +41,7 @@ export function entityName(network: PageNetwork | undefined, { kind, id }: Entit
 
 const ABBREVIATIONS = ["OLT", "ONU", "OTN", "IPS", "IDS"];
 
-/** `FIBER_SWITCH` as `Fiber switch`. */
+/** Formats a type for display: `FIBER_SWITCH` becomes `Fiber switch`. */
 export function formatType(type: string): string {
   if (ABBREVIATIONS.includes(type)) return type;
   const words = type.toLowerCase().replaceAll("_", " ");

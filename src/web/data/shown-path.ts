@@ -1,4 +1,4 @@
-/** Paths through the network: what the shortest paths between two entities use, and the neighbourhood of a device. */
+/** Paths through the network: the devices and cables of the shortest paths between two entities, and neighbourhoods. */
 import type { PathExplanation } from "../../client/client.ts";
 import type { PathsResult } from "../../client/types.ts";
 import { cableId } from "../../model/cable.ts";
@@ -7,7 +7,7 @@ import type { PageNetwork } from "./page-network.ts";
 import { entityName } from "./shown-names.ts";
 import type { EntityRef } from "./view-state.ts";
 
-/** What the map draws of the shortest paths: their union. Without a path: the ends and what parts them. */
+/** The union of the shortest paths, which the map highlights. If there is no path: the ends and the obstacles between them. */
 export interface PathHighlight {
   readonly devices: readonly string[];
   readonly cables: readonly string[];
@@ -30,7 +30,7 @@ export function devicesOf(network: PageNetwork, { kind, id }: EntityRef): string
   return link ? [link.src.device, link.dst.device] : [];
 }
 
-/** The id by which the service knows an end. A link, which may be picked too, stands for the device at its end. */
+/** The id of an end in requests. A link can be picked too; it stands for the device at its end. */
 export function pathEndId(
   network: PageNetwork | undefined,
   { kind, id }: EntityRef,
@@ -39,7 +39,7 @@ export function pathEndId(
   return (kind === "links" && network?.links.get(id)?.[end].device) || id;
 }
 
-/** The name of an end, also where the page does not have it. */
+/** The name of an end, even when the page has not loaded the entity. */
 export function pathEndName(
   network: PageNetwork | undefined,
   ref: EntityRef,

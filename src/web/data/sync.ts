@@ -1,8 +1,7 @@
 /**
  * Keeps the store up to date until the page is closed: the live network, the readiness of the service, the settings and
- * metrics of the map, what is not as planned, the opened hosts, the past and the paths. Each function writes the signals
- * of one of these. A request is aborted when the address no longer needs it, and sent again when the connection has failed
- * and is back.
+ * metrics of the map, drift from the plan, the opened hosts, the past and the paths. Each function writes the signals of
+ * one of these. A request is aborted when the address no longer needs it, and sent again when a lost connection is back.
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
 import { ClientError, type ConnectionState } from "../../client/client.ts";
@@ -23,11 +22,11 @@ import { pathEndId } from "./shown-path.ts";
 import type { EntityRef } from "./view-state.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
-/** Largest number of changes that are held until the earlier ones are loaded. */
+/** Maximum number of changes that are held until the earlier ones are loaded. */
 const MAX_RECEIVED = 10_000;
-/** Changes that are grouped between two pauses. */
+/** Number of changes that are grouped between two pauses. */
 const GROUPED_AT_ONCE = 200;
-/** From this number of devices on, changes are shown at most once in LARGE_INTERVAL_MS. */
+/** In a network with at least this many devices, changes are shown at most once in `LARGE_INTERVAL_MS`. */
 const LARGE_DEVICES = 2000;
 const LARGE_INTERVAL_MS = 400;
 
@@ -79,7 +78,7 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
       store.networkVersion.value++;
     });
   const publishLater = throttle(LARGE_INTERVAL_MS, publish);
-  // One rendering a frame, however many revisions arrive in it.
+  // The page renders once per frame, however many revisions arrive in it.
   const publishInFrame = () => {
     if (!scheduled) requestAnimationFrame(publish);
     scheduled = true;
@@ -93,7 +92,7 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
       onReplaced(network) {
         performance.mark("network-loaded");
         live.value = network;
-        // Changes may have been missed: the list begins again.
+        // Changes may have been missed, so the list starts again.
         recent = new ChangeGroups(Date.now());
         received = [];
       },
@@ -128,7 +127,7 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
   );
 }
 
-/** An attempt to connect again does not end the time without a connection. */
+/** Sets the state of the connection. An attempt to reconnect does not reset `lostSince`. */
 export function setConnection(
   { connection, lostSince }: Pick<PageStore, "connection" | "lostSince">,
   next: ConnectionState,
@@ -143,8 +142,8 @@ export function setConnection(
 const SETTINGS_INTERVAL_MS = 60_000;
 
 /**
- * What the configuration of the service gives the map: links out, saved views and metrics. Loaded when the page
- * connects, and again now and then, because a reload of the service may change it.
+ * Loads the map settings from the configuration of the service: links out, saved views and metrics. They are loaded when
+ * the page connects and again at intervals, because a reload of the configuration may change them.
  */
 function syncSettings({ settings, connection }: PageStore): void {
   const load = async (): Promise<void> => {
@@ -163,7 +162,7 @@ function syncSettings({ settings, connection }: PageStore): void {
   setInterval(() => void load(), SETTINGS_INTERVAL_MS);
 }
 
-/** The longest pause after a failure of the connection to the service itself. */
+/** The maximum pause after a failure of the connection to the service itself. */
 const METRIC_RETRY_MS = 5000;
 
 /**
@@ -172,7 +171,7 @@ const METRIC_RETRY_MS = 5000;
  */
 function syncOverlay({ state, settings, overlayResult }: PageStore): void {
   const chosen = computed(() => state.value.metric);
-  // The same text for the same metric, although the settings are loaded again.
+  // The metric as text, which stays equal when the settings are loaded again.
   const about = computed(() =>
     JSON.stringify(settings.value?.metrics.find(({ name }) => name === chosen.value)),
   );
@@ -191,7 +190,7 @@ function syncOverlay({ state, settings, overlayResult }: PageStore): void {
   });
 }
 
-/** Loads the values once in an interval. Returns the function that ends it. */
+/** Loads the values once per interval. Returns the function that stops that. */
 function followMetric(metric: MapMetric, publish: (result: OverlayResult) => void): () => void {
   const end = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -239,8 +238,8 @@ const PUBLISH_INTERVAL_MS = 100;
 
 /**
  * Keeps `store.drift` up to date while the page needs it: for the drift layer, for a table that is filtered by drift,
- * and for a selected entity that the network does not have, which may be a planned one. At other times it costs
- * nothing.
+ * and for a selected entity that the network does not have, which may be a planned one. At other times it sends no
+ * requests.
  */
 function syncDrift(store: PageStore): void {
   const { client, state, drift } = store;
@@ -271,7 +270,7 @@ function syncDrift(store: PageStore): void {
   });
 }
 
-/** Loads the list again when the connection has failed and is back. */
+/** Loads the list, and loads it again when a lost connection is back. */
 async function loadPastDrift(
   { client, connection }: PageStore,
   at: string,
@@ -300,9 +299,9 @@ function needsDrift(store: PageStore): boolean {
 
 /**
  * Loads the hosts that the page shows, and no others: those of devices whose hosts are drawn or whose ports are listed, the
- * selected host, the hosts at the ends of a path, and those in conflict while their layer is shown. What is no longer shown
- * is closed, and its request is aborted. What the service refuses, as of a moment that it no longer has, is not tried again
- * until another moment is shown.
+ * selected host, the hosts at the ends of a path, and those in conflict while their layer is shown. A group that is no
+ * longer shown is closed, and its request is aborted. A group that the service refuses, such as for a moment that it no
+ * longer has, is not requested again until another moment is shown.
  */
 function syncHosts(store: PageStore): void {
   let requests = new Map<string, AbortController>();
@@ -357,13 +356,13 @@ async function loadGroup(
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    // The list must not be older than what the stream has already changed.
+    // The list must not be older than the changes that the stream has already applied.
     const moment: { at?: string; "min-revision"?: number } =
       hosts.at === undefined ? { "min-revision": hosts.revision } : { at: hosts.at };
     try {
       const { items, next } = await store.client.list("hosts", { ...group.query, ...moment }, { signal });
       if (signal.aborted) return;
-      // Another moment is shown meanwhile.
+      // The page has moved to another moment meanwhile.
       if (moment.at !== hosts.at) continue;
       hosts.setLoaded(group.key, items, next === undefined);
       store.networkVersion.value++;
@@ -399,9 +398,9 @@ type HistoryStore = Pick<
 >;
 
 /**
- * Loads the past network and the comparison of the address. A request is aborted when the address names another moment
- * before it has ended, and sent again when the connection has failed and is back. A short way from the moment that is
- * shown to the next one costs the differences alone. Returns a function to be called when the live network has changed.
+ * Loads the past network and the comparison of the address. A request is aborted when the address changes to another
+ * moment before it has ended, and sent again when a lost connection is back. For a moment near the one that is shown, only
+ * the differences are loaded. Returns a function to be called when the live network has changed.
  */
 export function syncHistory(store: HistoryStore): () => void {
   const { client, state, live, past, pastMoment, comparison, problem, loading, shownMoments } = store;
@@ -457,7 +456,7 @@ export function syncHistory(store: HistoryStore): () => void {
   );
 }
 
-/** The paths that are listed. The union has all of them. */
+/** Maximum number of paths that are listed. The union contains all of them. */
 const MAX_LISTED_PATHS = 32;
 const PATH_RELOAD_MS = 2000;
 
@@ -467,10 +466,9 @@ type PathStore = Pick<
 >;
 
 /**
- * Loads the shortest paths between the ends of the address, of the moment that is shown, and again some time after the
- * network changed, and when the connection has failed and is back. A request that is overtaken by another address is
- * aborted. The paths of the moment before stay until those of the next one are there, so that a play does not hide them
- * at each step.
+ * Loads the shortest paths between the ends of the address at its moment, and loads them again some time after the network
+ * changed and when a lost connection is back. A request is aborted when the address changes. The paths of one moment stay
+ * until those of the next one are loaded, so that playback does not hide them at each step.
  */
 export function syncPath(store: PathStore): void {
   const { client, state, path, pathLoading, pathFault } = store;

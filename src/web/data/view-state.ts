@@ -27,11 +27,11 @@ export const SPAN_MS = {
 export type TimeSpan = keyof typeof SPAN_MS;
 const SPAN_NAMES = ["15min", "1h", "6h", "1d", "7d", "30d"] as const satisfies readonly TimeSpan[];
 
-/** How many seconds of the past are played in one second. */
+/** The speeds of playback in seconds of the past per second. */
 export const SPEEDS = [1, 10, 60, 600] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** What the map marks, and what the panel then lists: what differs from the plan, or what has conflicting claims. */
+/** The entities that the map marks and the panel lists: those that differ from the plan, or have conflicting claims. */
 export const LAYERS = ["drift", "conflicts"] as const;
 export type MarkLayer = (typeof LAYERS)[number];
 
@@ -40,10 +40,10 @@ export const LAYER_TITLES: Readonly<Record<MarkLayer, string>> = {
   conflicts: "Conflicting claims",
 };
 
-/** Where the map looks, relative to the device nearest its centre, in map units. */
+/** The section of the map that is visible, relative to the device nearest to its centre, in map units. */
 export interface Camera {
   readonly device: string;
-  /** The way from the device to the centre, y upwards. */
+  /** The offset of the centre from the device; y points upwards. */
   readonly dx: number;
   readonly dy: number;
   /** The length of the shorter side of the map. */
@@ -53,7 +53,7 @@ export interface Camera {
 export interface ViewState {
   readonly view: ViewName;
   readonly selected: EntityRef | undefined;
-  /** What the map highlights; empty is no filter. */
+  /** The filters that highlight devices and links on the map; an empty list is no filter. */
   readonly types: readonly string[];
   readonly states: readonly string[];
   readonly sources: readonly string[];
@@ -69,20 +69,20 @@ export interface ViewState {
   readonly at: string | undefined;
   /** The earlier moment of a comparison. */
   readonly compare: string | undefined;
-  /** Whether the moment that is shown moves on, and how fast. */
+  /** Whether playback runs, and its speed. */
   readonly play: boolean;
   readonly speed: Speed;
   /** The range of the time line. */
   readonly span: TimeSpan;
   /** Whether the panel lists recent changes. */
   readonly changes: boolean;
-  /** Whether the problems are listed, of which severities (empty is all), and whether with the acknowledged ones. */
+  /** Whether the problems are listed, their severities (empty is all), and whether the list has acknowledged ones. */
   readonly problems: boolean;
   readonly severities: readonly ProblemSeverity[];
   readonly acknowledged: boolean;
   /** The id of the problem that the map marks. */
   readonly problem: string | undefined;
-  /** Map, problems and clock without bars, for a screen on a wall. */
+  /** Whether the page shows only map, problems and clock, for a screen on a wall. */
   readonly wall: boolean;
   /** The filter of a table, and the field it is sorted by, with `-` for descending. */
   readonly filter: string;
@@ -175,7 +175,7 @@ export function formatState(state: ViewState): string {
   return text === "" ? "/" : `/?${text.replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
 }
 
-/** Ignores what it cannot parse, so that an outdated address still shows a view. */
+/** Ignores parameters that it cannot parse, so that an outdated address still shows a view. */
 export function parseState(search: string): ViewState {
   const query = new URLSearchParams(search);
   const list = (name: string) => (query.get(name) ?? "").split(",").filter((item) => item !== "");
@@ -213,8 +213,8 @@ export function parseState(search: string): ViewState {
 }
 
 /**
- * A revision, or a time as the service writes it. A time in another zone, of a day alone, or with a `+` that the address
- * does not escape (which is then a space) becomes the same time in UTC.
+ * Parses a revision, or a time into the form that the service writes. A time in another zone, a day without a time, or a
+ * time with an unescaped `+` (which is then a space) becomes the same time in UTC.
  */
 function parseMoment(text: string | null): string | undefined {
   if (text === null || /^\d{1,15}$/.test(text)) return text || undefined;
@@ -243,10 +243,10 @@ export interface Navigation {
   adjust(patch: Partial<ViewState>): void;
 }
 
-/** What stands before the text of a view in the fragment of an address. */
+/** The prefix of an encoded view in the fragment of an address. */
 export const VIEW_FRAGMENT = "#view=";
 
-/** A view from a link stays in the address while it is shown. */
+/** The fragment with the view from a link, which stays in the address while the view is shown. */
 const viewFragment = (): string => (location.hash.startsWith(VIEW_FRAGMENT) ? location.hash : "");
 
 export function createNavigation(): Navigation {

@@ -1,4 +1,4 @@
-/** What all parts of the page are operated with: buttons, icons, boxes that open, the focus, and the clipboard. */
+/** The controls that all parts of the page share: buttons, icons, popovers, the focus of the panel, and the clipboard. */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
@@ -65,14 +65,10 @@ export function Icon({ name }: { readonly name: IconName }) {
   );
 }
 
-/**
- * A button that opens a box below it. Escape closes the box and returns the focus to the button; a press of the pointer
- * outside closes it too. The content exists only while the box is open.
- */
 interface PopoverProps {
   /** The name of the box and the tooltip of the button. */
   readonly label: string;
-  /** What the button shows. */
+  /** The content of the button. */
   readonly face: ComponentChildren;
   /** The accessible name of the button. Undefined when `face` is text, which is then the name. */
   readonly buttonLabel?: string | undefined;
@@ -84,6 +80,10 @@ interface PopoverProps {
   readonly children: (close: () => void) => ComponentChildren;
 }
 
+/**
+ * A button that opens a box below it. Escape closes the box and returns the focus to the button; a press of the pointer
+ * outside closes it too. The content exists only while the box is open.
+ */
 export function Popover(props: PopoverProps) {
   const id = useId();
   const open = useSignal(false);
@@ -141,7 +141,7 @@ export function Popover(props: PopoverProps) {
   );
 }
 
-/** Where the focus goes between the map or table and the panel: Enter leads in, Escape closes and leads back. */
+/** The id of the panel. Enter moves the focus from the map or table into it, Escape closes it and moves the focus back. */
 export const PANEL_ID = "panel";
 
 export function focusPanel(): void {
@@ -154,7 +154,7 @@ export function closeOnEscape(event: KeyboardEvent): void {
   if (event.key !== "Escape" || event.defaultPrevented || !(panel instanceof HTMLElement)) return;
   const focused = event.target instanceof Node ? event.target : panel;
   const heads = [...panel.querySelectorAll(".panel-head")];
-  // The heading before what has the focus, in document order.
+  // The last heading before the focused element, in document order.
   const head = heads.findLast(
     (each) =>
       each.contains(focused) || each.compareDocumentPosition(focused) & Node.DOCUMENT_POSITION_FOLLOWING,

@@ -1,4 +1,4 @@
-/** Shown in place of the content: while it is loaded, when it cannot be shown, and when there is no device. */
+/** The message in place of the content: while it is loading, when it cannot be shown, and when there is no device. */
 import type { ComponentChildren } from "preact";
 import { isFailing, type SourceStatus } from "../../model/source-status.ts";
 import { type PageStore, readNetwork, useStore } from "../data/page-store.ts";
@@ -25,7 +25,7 @@ export function EmptyState() {
   );
 }
 
-/** Undefined when there is content to show. */
+/** The message. Undefined when there is content to show. */
 function messageOf(store: PageStore): ComponentChildren {
   const { state, problem, loading, connection, readiness } = store;
   const network = readNetwork(store);
@@ -70,11 +70,11 @@ function messageOf(store: PageStore): ComponentChildren {
   return <NoDevices sources={readiness.value?.sources ?? []} />;
 }
 
-/** What stands in place of the map of a network without devices. */
+/** Whether the map is in view, has devices to draw, and cannot be drawn. */
 const hasMapFault = ({ mapFault, state, plannedNetwork }: PageStore): boolean =>
   mapFault.value !== undefined && state.value.view === "map" && (plannedNetwork.value?.devices.size ?? 0) > 0;
 
-/** Leads to what is missing: where nothing is observed there is no map with the button of the layer. */
+/** The button that shows the drift layer. Without observed devices there is no map with the button of the layer. */
 function PlanButton() {
   const { state, readiness, go } = useStore();
   const hasPlan = readiness.value?.sources?.some(({ role }) => role === "intended");

@@ -12,7 +12,7 @@ const FULL = new Intl.DateTimeFormat("en-GB", {
 
 const isSameDay = (a: Date, b: Date): boolean => a.toDateString() === b.toDateString();
 
-/** `03:12:45`, with the day unless that is today. */
+/** A time such as `03:12:45`, with the day unless that is today. */
 export function formatShortTime(ms: number, now = new Date()): string {
   const date = new Date(ms);
   return isSameDay(date, now) ? TIME.format(date) : `${DAY.format(date)} ${TIME.format(date)}`;
@@ -20,20 +20,20 @@ export function formatShortTime(ms: number, now = new Date()): string {
 
 export const formatFullTime = (ms: number): string => FULL.format(ms);
 
-/** RFC 3339, to the second: the form of a moment in addresses. */
+/** The RFC 3339 timestamp to the second, which is the form of a moment in addresses. */
 export const toTimestamp = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-/** RFC 3339, to the millisecond where there is a part of a second. */
+/** The RFC 3339 timestamp, with milliseconds unless they are zero. */
 export const toExactTimestamp = (ms: number): string =>
   new Date(Math.ceil(ms)).toISOString().replace(".000Z", "Z");
 
-/** `2026-11-16 08:05:30` in the time zone of the reader: as a time is typed. */
+/** A time in the form in which a user types it, in the time zone of the reader: `2026-11-16 08:05:30`. */
 export function formatTyped(ms: number): string {
   const date = new Date(ms - new Date(ms).getTimezoneOffset() * 60_000);
   return date.toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** `3 s`, `5 min`, `2 h`, `4 d`. */
+/** A duration such as `3 s`, `5 min`, `2 h` or `4 d`. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;

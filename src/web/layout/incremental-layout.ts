@@ -1,10 +1,10 @@
 /**
- * Positions of the devices of a network that changes. A device that has a position keeps it. A new device gets a free
- * place: on the row of its peers, or else near its neighbours. A removed device returns to its old position, but its
- * place counts as free meanwhile. The whole network is laid out again only when most of its devices have no position.
+ * The positions of devices in a network that changes. A device that has a position keeps it. A new device gets a free
+ * place: on the row of its peers, or else near its neighbours. A removed device that returns gets its old position, but
+ * that place counts as free meanwhile. The whole network is laid out again only when most of its devices have no position.
  *
- * A device without any link, as a switch whose links are not found yet, gets a place below all others. It is placed anew
- * with its first link.
+ * A device without any link, such as a switch whose links are not discovered yet, gets a place below all others. It is
+ * placed again when it gets its first link.
  */
 import { cellKey, type Point, type Size } from "../../layout/adjacency.ts";
 import type { ClusterGraph } from "../../layout/cluster-assignment.ts";
@@ -19,7 +19,7 @@ export interface DevicePlaces {
   readonly positions: Map<string, LayoutPosition>;
   /** Devices that have had no link since they were placed. */
   readonly alone: Set<string>;
-  /** How many of these got their first link since the whole network was laid out. */
+  /** Number of these devices that got their first link since the whole network was laid out. */
   joined: number;
 }
 
@@ -38,7 +38,7 @@ export function placeDevices(graph: ClusterGraph, placement: DevicePlaces): void
   }
   const unplaced = graph.nodes.flatMap(({ id }, node) => (positions.has(id) ? [] : [node]));
   if (unplaced.length === 0) return;
-  // The past of a network may have few of its devices.
+  // A past network may have only a few of the devices that have positions.
   const most = Math.max(graph.nodes.length, positions.size) * MAX_NEW_SHARE;
   if (unplaced.length > most || placement.joined > most) {
     layoutAgain(graph, positions);
@@ -54,7 +54,7 @@ function placeUnplaced(graph: ClusterGraph, unplaced: readonly number[], positio
     const position = positions.get(id);
     if (position) space.occupy(position);
   }
-  // Repeated, because a new device may be connected only to other new devices.
+  // The loop repeats, because a new device may be connected only to other new devices.
   let rest = unplaced;
   for (let before = -1; rest.length !== before; ) {
     before = rest.length;
@@ -68,10 +68,10 @@ function placeUnplaced(graph: ClusterGraph, unplaced: readonly number[], positio
   }
 }
 
-/** More digits are not visible, and are many bytes in the browser's storage. */
+/** Rounds to two decimals: more digits are not visible and use space in the browser's storage. */
 const rounded = ({ x, y }: Point): Point => ({ x: Math.round(x * 100) / 100, y: Math.round(y * 100) / 100 });
 
-/** Lays out the devices in the order of their ids, so that the layout depends on the network alone and not on the order of its changes. */
+/** Lays out the devices in order of their ids, so that the layout does not depend on the order of changes. */
 function layoutAgain({ nodes, neighbours }: ClusterGraph, positions: Positions): void {
   const idOf = (node: number) => nodes[node]?.id ?? "";
   const order = [...nodes.keys()].sort((p, q) => (idOf(p) < idOf(q) ? -1 : 1));
@@ -90,7 +90,7 @@ function layoutAgain({ nodes, neighbours }: ClusterGraph, positions: Positions):
   }
 }
 
-/** Returns false when no neighbour has a position. */
+/** Places the node near its neighbours. Returns false when no neighbour has a position. */
 function placeByNeighbours(
   graph: ClusterGraph,
   node: number,
@@ -142,14 +142,14 @@ function positionBelowAll({ nodes }: ClusterGraph, positions: Positions): Layout
     x = Math.min(x, position?.x ?? 0);
     y = Math.max(y, position?.y ?? 0);
   }
-  // Removed devices may return.
+  // Clusters of removed devices count too, because removed devices may return.
   for (const position of positions.values()) cluster = Math.max(cluster, position.cluster);
   return { x, y: y + SPACING.height * 2, cluster: cluster + 1 };
 }
 
-/** Where devices are, and the nearest places where another one fits without overlapping any of them. */
 const MAX_RINGS = 80;
 
+/** The places of devices. Finds the nearest place where another device fits without overlapping any of them. */
 class FreePlaces {
   readonly #spacing: Size;
   readonly #cells = new Map<number, Point[]>();

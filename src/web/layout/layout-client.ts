@@ -1,6 +1,6 @@
 /**
- * The positions of devices and the routes of links, computed by the layout worker. A worker that fails is replaced by a
- * new one after a pause; the positions stay, and the browser keeps them for the next visit too.
+ * The positions of devices and the routes of links, which the layout worker computes. A worker that fails is replaced by a
+ * new one after a pause; the positions stay. The browser also stores them for the next visit.
  */
 import type { Drawing } from "../../formats/svg.ts";
 import { loadText, saveText } from "../data/browser-storage.ts";
@@ -22,28 +22,29 @@ interface LayoutClient {
   /** Positions by device id. Devices that were removed keep theirs. */
   readonly positions: ReadonlyMap<string, MapPosition>;
   /**
-   * By pair of devices that a link or a lost link joins (`pairName`): a polyline around other devices, flat x and y, from the centre of
-   * the device with the lower id to the centre of the other. A straight line has two points.
+   * Routes by pair of devices that a link or a lost link joins (`pairName`). A route is a polyline around other devices,
+   * flat x and y, from the centre of the device with the lower id to the centre of the other. A straight line has two
+   * points.
    */
   readonly routes: ReadonlyMap<string, Float64Array>;
-  /** Requests a layout of what the network has and the layout has not. */
+  /** Requests a layout of the differences between the network and the layout. */
   update: LayoutSession["update"];
   /** Whether the positions are those of the last update. */
   isUpToDate: LayoutSession["isUpToDate"];
-  /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
+  /** Whether the next network is laid out from scratch, because this one is partial or there is none yet. */
   isPartial: LayoutSession["isPartial"];
   /** Draws an SVG document outside the main thread. Rejects when the worker fails. */
   draw(drawing: Drawing): Promise<string>;
 }
 
 interface LayoutHandlers {
-  /** The layout has changed. */
+  /** Called when the layout has changed. */
   onLayout(): void;
-  /** Why the worker has failed; undefined when another one works. */
+  /** Called with the reason when the worker fails, and with undefined when a worker works. */
   onFault(reason: string | undefined): void;
 }
 
-/** A worker that fails at once, as one whose script cannot be loaded, must not occupy the page. */
+/** The pause before a new worker starts, so that a worker that always fails at once does not slow down the page. */
 const RESTART_MS = 3000;
 
 export function createLayoutClient(workerUrl: string, { onLayout, onFault }: LayoutHandlers): LayoutClient {
@@ -77,25 +78,25 @@ export function createLayoutClient(workerUrl: string, { onLayout, onFault }: Lay
   };
 }
 
-/** What the layout is of. Another list or map of the same content is sent again. */
+/** The input of a layout. A new list or map is sent again even if its content is the same. */
 interface LayoutContent {
   readonly network: PageNetwork;
-  /** Devices that stay where the map says. */
+  /** The positions of pinned devices. */
   readonly pinned: PinnedPositions;
-  /** Pairs of devices that have a route and are no part of the layout. */
+  /** Pairs of devices that have a route but do not influence positions: those of lost links. */
   readonly lost: readonly LostPair[];
 }
 
 export type PinnedPositions = ReadonlyMap<string, { readonly x: number; readonly y: number }>;
 
-/** What the worker has computed. */
+/** The result of the worker. */
 interface MapLayout {
   readonly positions: Map<string, MapPosition>;
   readonly routes: Map<string, Float64Array>;
 }
 
 interface LayoutSessionHandlers {
-  /** The layout has changed. */
+  /** Called when the layout has changed. */
   onLayout(): void;
   onFailed(reason: string): void;
 }
@@ -103,23 +104,22 @@ interface LayoutSessionHandlers {
 interface LayoutSession {
   update(input: LayoutContent): void;
   isUpToDate(): boolean;
-  /** Whether all devices get another position with the next network: this one is a part of it, or there is none yet. */
+  /** Whether the next network is laid out from scratch, because this one is partial or there is none yet. */
   isPartial(): boolean;
   /** Rejects when the worker fails. */
   draw(drawing: Drawing): Promise<string>;
 }
 
-/** The browser keeps the positions here for the next visit. */
+/** The key under which the browser stores the positions for the next visit. */
 const STORAGE_KEY = "gazetteer.layout";
 const NONE_PINNED: PinnedPositions = new Map();
 const NONE_LOST: readonly LostPair[] = [];
 
 /**
- * One layout worker with what it knows of the network. Only differences of the network go to it and only differences of
- * the layout come back; both are handled in slices of a few milliseconds. At most one request is in flight; the next
- * one uses the newest network. When the worker fails, its session ends, because nobody knows what the worker has seen.
- * Positions that were computed from a part of the network are not kept: the network that replaces it has a layout of
- * its own, as if the page had been opened with it.
+ * One layout worker and the network that was sent to it. The page sends only differences of the network and receives only
+ * differences of the layout; both are handled in slices of a few milliseconds. At most one request is in flight; the next
+ * one uses the newest network. When the worker fails, its session ends, because the state of the worker is lost. Positions
+ * that were computed from a partial network are not kept: the network that replaces it is laid out from scratch.
  */
 function startLayoutSession(
   workerUrl: string,
@@ -128,7 +128,7 @@ function startLayoutSession(
 ): LayoutSession {
   const worker = new Worker(workerUrl, { type: "module" });
   let diff = new NetworkDiff();
-  /** Drawings that are not answered yet, in the order of their requests. */
+  /** Pending drawings in the order of their requests. */
   const drawings: PromiseWithResolvers<string>[] = [];
   let isBusy = false;
   let hasFailed = false;
@@ -166,7 +166,7 @@ function startLayoutSession(
       if (lost !== before) yield* dropRoutes(before, lost, diff, routes);
     };
     void runInSlices(steps()).then(() => {
-      // A device of theirs that has appeared has a number now.
+      // After a difference they are sent again, because a pinned device or an end of a lost link may have a number only now.
       const sendsPinned = pinned !== sentPinned || (pinned.size > 0 && !isEmpty);
       const sendsLost = lost !== sentLost || (lost.length > 0 && !isEmpty);
       sentPinned = pinned;
@@ -197,7 +197,7 @@ function startLayoutSession(
     for (const { reject } of drawings) reject(new Error(`the layout failed: ${reason}`));
     onFailed(reason);
   };
-  // A script that cannot be loaded gives an event without a message.
+  // The event has no message when the script cannot be loaded.
   worker.addEventListener("error", ({ message }) => fail(message || "its script cannot be loaded"));
   worker.addEventListener("messageerror", () => fail("its answer cannot be read"));
   type Answer = LayoutResponse | SavedLayout | DrawingResponse;
@@ -207,12 +207,12 @@ function startLayoutSession(
       return;
     }
     if ("saved" in data) {
-      // What the browser does not keep is computed at the next visit.
+      // If the browser does not store the positions, the next visit computes them.
       saveText(STORAGE_KEY, data.saved);
       return;
     }
     const apply = function* () {
-      // All positions are set in one slice, 10,000 in a few milliseconds: a map that is fitted to some of them would show a part.
+      // All positions are set in one slice (10,000 take a few milliseconds), because the map may be fitted to them at any time.
       for (const [i, number] of data.devices.entries()) {
         const [x, y] = [data.positions[i * 2] ?? 0, data.positions[i * 2 + 1] ?? 0];
         positions.set(idOf(number), { x, y, cluster: data.clusters[i] ?? 0 });

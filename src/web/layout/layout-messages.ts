@@ -11,48 +11,48 @@ export interface NumberedNode {
   readonly node: DeviceNode;
 }
 
-/** A part of an update. The worker collects parts until the last one, because a large part blocks the page. */
+/** A part of an update. The page sends several, because a large message blocks it; the worker collects them. */
 export interface LayoutRequest {
   readonly added: readonly NumberedNode[];
   readonly removed: readonly number[];
-  /** Pairs of numbers of devices, flat. */
+  /** Pairs of device numbers, flat. */
   readonly connected: readonly number[];
   readonly disconnected: readonly number[];
-  /** Devices whose position is given: number, x and y, flat. Absent when it has not changed. */
+  /** Number, x and y of each pinned device, flat. Absent when nothing has changed. */
   readonly pinned?: readonly number[];
-  /** Pairs that have a route and are no part of the layout, flat: those of lost links. Absent when they have not changed. */
+  /** Pairs of lost links, flat. They have a route but do not influence positions. Absent when they have not changed. */
   readonly lost?: readonly number[];
   readonly isLast: boolean;
 }
 
-/** Starts a layout of its own: without the devices and positions of the requests before. */
+/** Starts a new layout without the devices and positions of earlier requests. */
 export interface LayoutStart {
-  /** What the browser kept of an earlier visit, or nothing. */
+  /** The positions that the browser stored at an earlier visit, or an empty text. */
   readonly start: string;
-  /** Whether the positions are to be kept for the next visit. */
+  /** Whether the positions are to be stored for the next visit. */
   readonly isKept: boolean;
 }
 
-/** What the browser is to keep. */
+/** The positions that the browser is to store. */
 export interface SavedLayout {
   readonly saved: string;
 }
 
 export interface LayoutResponse {
-  /** The devices with another position than before: their numbers, x and y flat, and clusters. */
+  /** The devices whose position changed: their numbers, x and y flat, and clusters. */
   readonly devices: Uint32Array<ArrayBuffer>;
   readonly positions: Float64Array<ArrayBuffer>;
   readonly clusters: Uint32Array<ArrayBuffer>;
-  /** The pairs with another route than before: two numbers each, the lower id first. */
+  /** The pairs whose route changed: two device numbers each, the device with the lower id first. */
   readonly pairs: Uint32Array<ArrayBuffer>;
-  /** Where the points of each route begin in `points`, and the end of the last. */
+  /** The index in `points` at which each route begins, and the end of the last one. */
   readonly offsets: Uint32Array<ArrayBuffer>;
   readonly points: Float64Array<ArrayBuffer>;
-  /** Whether this is all of the update. */
+  /** Whether this is the last part of the update. */
   readonly isLast: boolean;
 }
 
-/** A drawing is no part of the layout. The worker makes it because it takes long and uses the layout's code. */
+/** Requests an SVG drawing. The worker makes it, because it takes long and uses the code of the layout. */
 export interface DrawingRequest {
   readonly drawing: Drawing;
 }

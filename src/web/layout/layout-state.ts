@@ -1,6 +1,6 @@
 /**
  * The state of the layout worker: the network as the page has sent it, the positions of its devices and the routes of its
- * links and lost links. An update returns what is different from before. Positions are kept when a device is removed.
+ * links and lost links. An update returns the differences to the last one. Positions are kept when a device is removed.
  */
 import type { DeviceNode } from "../../layout/cluster-assignment.ts";
 import { LinkRouter, pairKey, pairOf } from "../../layout/link-router.ts";
@@ -8,10 +8,10 @@ import { type DevicePlaces, type LayoutPosition, placeDevices } from "./incremen
 import type { LayoutRequest, LayoutResponse } from "./layout-messages.ts";
 import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 
-/** When more devices than this have moved, positions are sent first, and lines are straight until their routes follow. */
+/** When more devices than this have moved, positions are sent first, and lines are straight until the routes arrive. */
 const MAX_MOVED_WITH_ROUTES = 1000;
 
-/** A network of which a part is missing for a while has its places when the page is opened meanwhile. */
+/** Maximum number of removed devices that are saved, so that they have their places if they return after the next visit. */
 const MAX_SAVED_REMOVED = 2000;
 
 type Pair = readonly [a: number, b: number];
@@ -19,21 +19,21 @@ type Pair = readonly [a: number, b: number];
 export class LayoutState {
   readonly #nodes = new Map<number, DeviceNode>();
   readonly #pairs = new Map<number, Pair>();
-  /** Pairs that only have a route. */
+  /** Pairs of lost links, which have a route but do not influence positions. */
   #lost = new Map<number, Pair>();
   readonly #router = new LinkRouter({ box: DEVICE_BOX, gutter: GUTTER });
-  /** The places of devices, y downwards. */
+  /** The places of devices; y points downwards. */
   readonly #placement: DevicePlaces = { positions: new Map(), alone: new Set(), joined: 0 };
   #saved: ReadonlyMap<string, LayoutPosition> = new Map();
-  /** The positions of pinned devices, by number of device. */
+  /** The positions of pinned devices by device number. */
   #pinned = new Map<number, { readonly x: number; readonly y: number }>();
 
-  /** Positions of an earlier visit. They are used if they are of most devices of the first network, which may be a part. */
+  /** Restores the positions of an earlier visit. They are used if they cover at least half of the first network's devices. */
   restore(saved: string): void {
     this.#saved = parsePositions(saved);
   }
 
-  /** The text of the positions of present devices and of those that were removed last. */
+  /** The positions of present devices and of the last removed ones as text. */
   save(): string {
     const { positions } = this.#placement;
     const present = new Set([...this.#nodes.values()].map(({ id }) => id));
@@ -54,7 +54,7 @@ export class LayoutState {
     if (request.pinned) this.#setPinned(request.pinned);
   }
 
-  /** What is different, in one or two parts: the positions of many devices come before the routes, which take longer. */
+  /** Yields the differences in one or two parts: many positions come before the routes, which take longer. */
   *update(): Generator<LayoutResponse, void> {
     this.#useSaved();
     const numbers = [...this.#nodes.keys()];
@@ -64,7 +64,7 @@ export class LayoutState {
     if (isEarly) yield this.#respond(moved, [], false);
     for (const [a, b] of this.#pairs.values()) this.#router.connect(a, b);
     const routed = this.#router.update();
-    // Lost links are routed after the links, which have the shorter ways. A pair without one of its devices gets no route.
+    // Lost links are routed after the links, so that links get the shorter routes. A pair with an absent device gets none.
     for (const [a, b] of this.#lost.values()) this.#router.connect(a, b);
     yield this.#respond(isEarly ? [] : moved, [...routed, ...this.#router.update()], true);
   }
@@ -115,7 +115,7 @@ export class LayoutState {
     return this.#nodes.get(number)?.id ?? "";
   }
 
-  /** A device that is no longer pinned returns to the position that it had before. */
+  /** Replaces all pins. A device that is no longer pinned returns to its earlier position. */
   #setPinned(flat: readonly number[]): void {
     this.#pinned = new Map();
     for (let i = 0; i + 2 < flat.length; i += 3) {
@@ -163,15 +163,15 @@ function* pairsOf(flat: readonly number[]): Generator<Pair> {
   for (let i = 0; i + 1 < flat.length; i += 2) yield [flat[i] ?? 0, flat[i + 1] ?? 0];
 }
 
-/** About 1 MB of text. The positions of a larger network are computed at each visit. */
+/** Maximum number of devices whose positions are saved, about 1 MB of text. Larger networks are laid out at each visit. */
 const MAX_SAVED_DEVICES = 20_000;
 const FIELDS = 4;
 
 type SavedPosition = readonly [id: string, position: LayoutPosition | undefined];
 
 /**
- * The positions that the browser keeps between visits, as one text: JSON with id, x, y and cluster of each device,
- * flat. The text may be from another version or damaged; then it counts as empty.
+ * The positions that the browser stores between visits, as one text: JSON with id, x, y and cluster of each device,
+ * flat. A text that is damaged or from another version counts as empty.
  */
 function savePositions(positions: readonly SavedPosition[]): string {
   if (positions.length > MAX_SAVED_DEVICES) return "";

@@ -37,7 +37,7 @@ addEventListener("message", ({ data }: MessageEvent<Request>) => {
   for (const response of state.update()) {
     const { devices, positions, clusters, pairs, offsets, points } = response;
     const buffers = [devices, positions, clusters, pairs, offsets, points].map(({ buffer }) => buffer);
-    // Transferred arrays are empty afterwards.
+    // The length is read before the transfer, which empties the arrays.
     if (devices.length > 0) hasMoved = true;
     postMessage(response satisfies LayoutResponse, { transfer: buffers });
   }

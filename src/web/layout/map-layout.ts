@@ -1,11 +1,11 @@
-/** The sizes of the map, in map units, and the layout with them. */
+/** The sizes of the map in map units, and the layout that uses them. */
 
 import type { ClusterGraph } from "../../layout/cluster-assignment.ts";
 import { type ClusteredLayout, layoutClusters } from "../../layout/clustered-layout.ts";
 
 /** The space for one device and its label. */
 export const SPACING = { width: 84, height: 60 } as const;
-/** The space of a device itself. No link runs through it that does not end at the device. */
+/** The space of a device itself. Links that do not end at the device do not run through it. */
 export const DEVICE_BOX = { width: 36, height: 30 } as const;
 /** The least space between two devices. */
 export const GUTTER = {

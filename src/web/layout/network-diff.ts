@@ -1,7 +1,7 @@
 /**
- * Finds what a network has that the layout worker does not know yet: devices and pairs of linked devices that were added
- * or removed. It yields after every entity, because a network may have tens of thousands of links. Devices keep their numbers when they
- * are removed.
+ * Finds the differences between a network and what the layout worker knows of it: devices and pairs of linked devices that
+ * were added or removed. It yields after every entity, because a network may have tens of thousands of links. Devices keep
+ * their numbers when they are removed.
  */
 import { deviceNode } from "../../layout/cluster-assignment.ts";
 import { pairKey, pairOf } from "../../layout/link-router.ts";
@@ -9,7 +9,7 @@ import type { PageNetwork } from "../data/page-network.ts";
 import { pairName } from "../map/bundles.ts";
 import type { LayoutRequest, NumberedNode } from "./layout-messages.ts";
 
-/** The number of devices in one message: copying a device takes about a microsecond. */
+/** Maximum number of devices in one message, because copying a device takes about a microsecond. */
 const MAX_DEVICES_PER_PART = 1000;
 
 export class NetworkDiff {
@@ -29,7 +29,7 @@ export class NetworkDiff {
     return a !== undefined && b !== undefined && this.#pairs.has(pairKey(a, b));
   }
 
-  /** Calls `send` with the parts of the difference; not at all when there is none. */
+  /** Calls `send` with each part of the difference, or not at all when there is none. */
   *update(network: PageNetwork, send: (part: Omit<LayoutRequest, "isLast">) => void): Generator<void> {
     const removed: number[] = [];
     const connected: number[] = [];
@@ -83,8 +83,8 @@ export class NetworkDiff {
 const NO_CHANGE = { added: [], removed: [], connected: [], disconnected: [] } as const;
 
 /**
- * The pairs of devices of lost links, for the layout worker: it routes them as it does links, but they are no part of the
- * network. Each function yields after every pair, so that the caller can pause: a cut may lose thousands of links.
+ * The two devices of a lost link. The layout worker routes such pairs like links, but they are not part of the network. The
+ * functions below yield after every pair, so that the caller can pause: a failure may lose thousands of links.
  */
 export interface LostPair {
   readonly a: string;

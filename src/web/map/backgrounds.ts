@@ -1,5 +1,5 @@
 /**
- * What is drawn behind devices: a rectangle with a name for each cluster, so that a user recognises the parts of a large
+ * The backgrounds behind devices: a rectangle with a name for each cluster, so that a user recognises the parts of a large
  * network while zooming and panning, and the boxes that a user or a view of the configuration puts around devices.
  */
 
@@ -12,7 +12,7 @@ import type { Palette } from "./palette.ts";
 /** The space around the devices of a cluster, in map units. */
 const CLUSTER_PADDING = { x: 44, top: 44, bottom: 46 } as const;
 const NAME_GAP_PX = 7;
-/** A narrower rectangle has no name. */
+/** The minimum width of a rectangle whose name is drawn. */
 const MIN_NAMED_CLUSTER_PX = 70;
 
 export function drawClusterBackgrounds(
@@ -49,7 +49,7 @@ export function drawClusterBackgrounds(
     const isOutside = left > width || left + clusterWidth < 0 || top > height || top < -30;
     if (clusterWidth < MIN_NAMED_CLUSTER_PX || isOutside) continue;
     const name = truncateText(context, cluster.name, clusterWidth - 16);
-    // The name stands above the rectangle where the first row of devices leaves no space in it.
+    // The name is drawn above the rectangle when the first row of devices leaves no space in it.
     const space = CLUSTER_PADDING.top * projection.scale - projection.radiusPx;
     const isInside = space > fontSize + NAME_GAP_PX * 2;
     context.fillText(name, left + 9, isInside ? top + NAME_GAP_PX : top - fontSize - 3);
@@ -63,7 +63,7 @@ function truncateText(context: CanvasRenderingContext2D, text: string, maxWidth:
   return `${text.slice(0, end)}…`;
 }
 
-/** A box to be drawn, in map units, y upwards. */
+/** A box to be drawn, in map units; y points upwards. */
 export interface GroupShape extends Bounds {
   readonly title: string;
 }
@@ -96,7 +96,7 @@ export function* groupShapes(
       if (points.length > 0) shapes.push(around(name, points));
     }
   }
-  // A smaller box may be within a larger one.
+  // Larger boxes are drawn first, because a smaller box may be within a larger one.
   return shapes.sort((a, b) => areaOf(b) - areaOf(a));
 }
 

@@ -1,6 +1,6 @@
 /**
- * The cables between two devices as one bundle: the map draws one line for it, with the number of its cables. Follows the
- * network by comparing values: a cable that is the same object as before has not changed.
+ * The cables between two devices as one bundle: the map draws one line for it, with the number of its cables. Changes of
+ * the network are found by identity: a cable that is the same object as before has not changed.
  */
 import type { Cable } from "../../model/cable.ts";
 import type { PageNetwork } from "../data/page-network.ts";
@@ -13,7 +13,7 @@ export interface Bundle {
   readonly cables: readonly Cable[];
 }
 
-/** The key of a pair of devices, also that of its route in the layout. */
+/** The key of a pair of devices, which is also the key of its route in the layout. */
 export const pairName = (p: string, q: string): string => (p < q ? `${p}|${q}` : `${q}|${p}`);
 const keyOf = ({ from, to }: Cable): string => pairName(from.device, to.device);
 

@@ -1,6 +1,6 @@
 /**
- * The camera of the map. It is in map units, so that a device that appears neither moves nor scales what is there. It
- * reports each move; animations end at once for people who prefer reduced motion.
+ * The camera of the map. Its position is in map units, so that a new device neither moves nor scales the others. It reports
+ * each move. There are no animations for users who prefer reduced motion.
  */
 
 import type { Camera } from "../data/view-state.ts";
@@ -14,10 +14,10 @@ import {
 } from "./geometry.ts";
 import { UncoveredSpace } from "./uncovered-space.ts";
 
-/** The spacing at which the camera stops when it fits a single device, and that of the closest zoom. */
+/** The spacing at which the camera stops when it fits a single device, and the spacing at the closest zoom. */
 export const CLOSE_UP_SPACING_PX = 144;
 const MAX_SPACING_PX = 900;
-/** The farthest zoom shows the whole map this many times. */
+/** The farthest zoom shows an area whose sides are this many times those of the whole map. */
 const MAX_ZOOM_OUT = 1.6;
 const ANIMATION_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 260;
 
@@ -40,14 +40,14 @@ export class MapCamera {
     return createProjection(this.#position, this.#space.width, this.#space.height);
   }
 
-  /** Returns whether the size has changed. The shorter side keeps its length in map units. */
+  /** Sets the size of the viewport. Returns whether it has changed. The shorter side keeps its length in map units. */
   resize(space: UncoveredSpace): boolean {
     const { width, height } = this.#space;
     this.#space = space;
     return space.width !== width || space.height !== height;
   }
 
-  /** What the farthest zoom shows. The camera does not move. */
+  /** Sets the bounds that limit the farthest zoom. The camera does not move. */
   setBounds(bounds: Bounds): void {
     this.#bounds = bounds;
   }
@@ -57,7 +57,7 @@ export class MapCamera {
     this.#onMoved();
   }
 
-  /** Moves without a report: the page knows this position. */
+  /** Moves without calling `onMoved`, because the page knows this position. */
   place(position: CameraPosition): void {
     cancelAnimationFrame(this.#frame);
     this.#position = { ...position, span: this.#limitSpan(position.span) };
@@ -86,7 +86,7 @@ export class MapCamera {
     this.#frame = requestAnimationFrame(step);
   }
 
-  /** The camera that shows the bounds where nothing covers them, but not closer than a single device needs. */
+  /** The camera position that shows the bounds in uncovered space, not closer than for a single device. */
   fitted({ left, right, bottom, top }: Bounds, minSpacingPx = CLOSE_UP_SPACING_PX): CameraPosition {
     const { width, height } = this.#space;
     const size = { width: right - left, height: top - bottom };
@@ -98,7 +98,7 @@ export class MapCamera {
     };
   }
 
-  /** Zooms so that what is at the pixel stays there. */
+  /** Zooms so that the map point at the pixel stays there. */
   zoomAt(
     factor: number,
     pixel: MapPoint = { x: this.#space.width / 2, y: this.#space.height / 2 },
@@ -119,7 +119,7 @@ export class MapCamera {
     this.moveTo({ x: x - dx / scale, y: y + dy / scale, span });
   }
 
-  /** Moves the map by shares of the viewport, y upwards. */
+  /** Moves the map by fractions of the viewport; y points upwards. */
   panShare(dx: number, dy: number): void {
     this.panPixels(-dx * this.#space.width, dy * this.#space.height);
   }
@@ -138,7 +138,7 @@ interface Anchor {
 }
 
 /**
- * The camera as the address keeps it: relative to the device nearest the centre, so that it shows the same devices on
+ * The camera in the form of the address: relative to the device nearest to the centre, so that it shows the same devices on
  * another screen, in another browser, or after the layout has grown.
  */
 export function saveCamera(camera: CameraPosition, anchors: Iterable<Anchor>): Camera | undefined {
@@ -158,7 +158,7 @@ export function saveCamera(camera: CameraPosition, anchors: Iterable<Anchor>): C
   };
 }
 
-/** Undefined while the device has no position. */
+/** The position of a saved camera. Undefined while its device has no position. */
 export function restoreCamera(
   { device, dx, dy, span }: Camera,
   positions: ReadonlyMap<string, MapPoint>,

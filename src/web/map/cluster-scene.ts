@@ -1,6 +1,6 @@
 /**
- * The clusters as the map draws them at a zoom at which devices would be too small: one card a cluster and one line for
- * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to every other.
+ * The clusters as the map draws them at a zoom at which devices would be too small: one card per cluster and one line for
+ * all cables between two clusters. Cards never overlap: the size of each is limited by the distance to all others.
  */
 
 import type { BundleItem, DeviceScene, LostLines, SceneChanges, SceneInput } from "./device-scene.ts";
@@ -15,7 +15,7 @@ import { CARD, type EdgeStyle, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./st
 
 const PREFIX = "cluster ";
 const clusterNode = (index: number): string => PREFIX + index;
-/** The space around the devices of a cluster that its card may cover, and that between two cards, in map units. */
+/** The space around the devices of a cluster that its card may cover, and the space between two cards, in map units. */
 const CARD_PADDING = 50;
 const CARD_GAP = 4;
 
@@ -26,9 +26,9 @@ export interface ClusterCard extends MapPoint {
   /** The radius in map units. */
   readonly radius: number;
   readonly downCount: number;
-  /** The devices that a comparison or a layer marks. */
+  /** Number of devices that a comparison, a layer or a problem marks. */
   readonly markCount: number;
-  /** False when all its devices are dimmed. */
+  /** False when all devices of the cluster are dimmed. */
   readonly highlighted: boolean;
 }
 
@@ -38,13 +38,13 @@ interface LineTotal {
   readonly to: string;
   cables: number;
   active: number;
-  /** Inactive or lost; lost ones are not among `cables`. */
+  /** Number of inactive and lost cables. `cables` does not count lost ones. */
   down: number;
 }
 
 export class ClusterScene {
   readonly scene = createScene();
-  /** Cards by node. */
+  /** Cards by the id of their node. */
   readonly cards = new Map<string, ClusterCard>();
   readonly #writer = new WordWriter();
   #radii = new Map<number, number>();
@@ -82,7 +82,7 @@ export class ClusterScene {
       return;
     }
     const emphases = devices.map((device) => highlights.device(device));
-    // What is only planned is neither up nor down.
+    // A device that is only planned is neither up nor down.
     const downCount = devices.filter(
       (device, i) => !device.available && emphases[i]?.mark !== "missing",
     ).length;
@@ -128,7 +128,7 @@ export class ClusterScene {
       total.cables += bundle.cables.length;
       for (const cable of bundle.cables) {
         if (cable.active) total.active++;
-        // What is only planned is neither up nor down.
+        // A cable that is only planned is neither up nor down.
         else if (input.highlights.cable(cable).mark !== "missing") total.down++;
       }
     }
@@ -158,8 +158,8 @@ export class ClusterScene {
 }
 
 /**
- * The width of a line grows with the number of cables; it is dashed if none is active, long-dashed if some are down, and has
- * a cross if all of them are lost.
+ * The style of a line between two clusters. Its width grows with the number of cables. It is dashed if no cable is active,
+ * long-dashed if some are down, and has a cross if all of them are lost.
  */
 export function clusterLineStyle(
   { cables, active, down }: Pick<LineTotal, "cables" | "active" | "down">,
@@ -176,8 +176,8 @@ export function clusterLineStyle(
 }
 
 /**
- * The largest radius for each cluster, in map units, at which its card covers its devices at most, and at which two cards
- * of any two clusters are apart in x or in y. Both then are at most half of the larger of the two distances.
+ * The radius of the card of each cluster in map units: the largest at which the card covers only the area of its devices
+ * and at which any two cards are apart in x or in y. For that, each extends at most half of the larger of both distances.
  */
 export function* cardRadii(clusters: readonly MapCluster[]): Generator<void, Map<number, number>> {
   const centres = clusters.map(({ left, right, bottom, top }) => ({

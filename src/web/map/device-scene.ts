@@ -1,7 +1,7 @@
 /**
- * The devices, bundles and hosts that the map draws, kept equal to the network. An update compares each device and cable
- * with the value that was drawn, and encodes only those that differ. It yields often, so that the caller can divide the
- * work on a large network into short tasks.
+ * The devices, bundles and hosts that the map draws. An update compares each device and cable of the network with the value
+ * that was drawn, and encodes only those that differ. It yields often, so that the caller can divide the work on a large
+ * network into short tasks.
  */
 import type { Device } from "../../model/entity.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
@@ -29,11 +29,11 @@ import {
   SYMBOLS,
 } from "./style.ts";
 
-/** What an update changed besides the instances. */
+/** The results of an update that other parts of the map need. */
 export interface SceneChanges {
   /** Devices whose label is out of date. */
   readonly devices: ReadonlySet<string>;
-  /** Clusters with another content, and those of them with another extent or name. */
+  /** Clusters whose content changed, and those of them whose extent or name changed. */
   readonly clusters: ReadonlySet<number>;
   readonly clusterShapes: ReadonlySet<number>;
   /** Whether lines were added or removed. */
@@ -53,7 +53,7 @@ export class DeviceScene {
   readonly #touched = new Set<string>();
   #last: SceneInput | undefined;
 
-  /** The bundles of the keys are encoded again by the next update. */
+  /** Makes the next update encode the bundles with these keys again. */
   touchBundles(keys: Iterable<string>): void {
     for (const key of keys) this.#touched.add(key);
   }
@@ -162,7 +162,7 @@ export class DeviceScene {
   }
 }
 
-/** What is dimmed is drawn below, what is down above what is up, and what is selected or on a path above all. */
+/** The level at which a device or cable is drawn. From bottom to top: dimmed, normal, down, selected or on a path. */
 const levelOf = ({ selected, onPath, highlighted }: Emphasis, up: boolean): number =>
   selected || onPath ? 3 : !up ? 2 : highlighted === false ? 0 : 1;
 
@@ -174,7 +174,7 @@ const isNamedAlike = (p: Device, q: Device): boolean =>
   p.annotations.city === q.annotations.city &&
   p.annotations.site === q.annotations.site;
 
-/** What the scenes of the map are computed from, and what they keep of each device and bundle that is drawn. */
+/** The input from which the scenes of the map are computed. */
 export interface SceneInput {
   readonly network: PageNetwork;
   readonly positions: ReadonlyMap<string, MapPosition>;
@@ -199,15 +199,15 @@ export interface BundleItem {
   readonly bundle: Bundle;
   readonly route: Float64Array | undefined;
   readonly ends: readonly [MapPosition, MapPosition];
-  /** x and y of the corners of the line, flat, from `bundle.a` to `bundle.b`. */
+  /** The x and y of the corners of the line, flat, from `bundle.a` to `bundle.b`. */
   readonly points: Float64Array;
   readonly emphasis: Emphasis;
   readonly color: string;
 }
 
-/** The hosts of expanded devices, in rings around their device. The id of their node is that of the host with a prefix. */
+/** Maximum number of hosts that are drawn around a device. */
 const MAX_HOSTS_DRAWN = 400;
-/** The first ring of hosts around a device, the distance between rings and that between hosts, in map units. */
+/** The radius of the first ring of hosts, the distance between rings and the distance between hosts, in map units. */
 const RINGS = { radius: 27, ringGap: 10, hostGap: 11 } as const;
 const HOST_PREFIX = "host ";
 export const HOST_SIZE = 0.45;
@@ -215,8 +215,9 @@ export const HOST_SIZE = 0.45;
 export const isHostNode = (node: string): boolean => node.startsWith(HOST_PREFIX);
 export const hostIdOf = (node: string): string => node.slice(HOST_PREFIX.length);
 
+/** The hosts of expanded devices, in rings around their device. The id of their node is the id of the host with a prefix. */
 class HostScene {
-  /** Positions by node. */
+  /** Positions by the id of the node. */
   readonly positions = new Map<string, MapPoint>();
   readonly #scene: Scene;
   readonly #writer = new WordWriter();
@@ -285,22 +286,22 @@ function ringPoints(centre: MapPoint, count: number): MapPoint[] {
   return points;
 }
 
-/**
- * The lines of lost links, from one device to the other where the link was: dashed, with a cross in the middle. A cut cable
- * is in no list of links, so that without its line the map would look as if nothing had happened. The layout
- * leads them around other devices, as all links, but no position depends on them, so that nothing moves because of them.
- */
 const LOST_PREFIX = "lost ";
 const LOST_WIDTH_PX = 1.6;
 
 export interface LostItem {
   readonly lost: CutCable;
   readonly route: Float64Array | undefined;
-  /** The devices with the lower and the higher id. */
+  /** The positions of the devices with the lower and the higher id. */
   readonly ends: readonly [MapPosition, MapPosition];
   readonly points: Float64Array;
 }
 
+/**
+ * The lines of lost links between their devices: dashed, with a cross in the middle. A lost link is in no list of links, so
+ * without its line the map would show nothing of the loss. The layout routes these lines around other devices like links,
+ * but positions do not depend on them, so that nothing moves because of them.
+ */
 export class LostLines {
   /** Lines by cable id. */
   readonly items = new Map<string, LostItem>();
@@ -341,8 +342,8 @@ export class LostLines {
 }
 
 /**
- * Undefined when the network has the cable: it is back before the list of problems says so, or a comparison or the plan
- * draws it. Also when a device is not drawn.
+ * Undefined when the network has the cable, because it is back before the list of problems says so or because a comparison
+ * or the plan draws it. Also undefined when one of the devices is not drawn.
  */
 function itemOf(
   lost: CutCable,
@@ -359,7 +360,7 @@ function itemOf(
 const isSameLine = (p: LostItem, q: LostItem): boolean =>
   p.route === q.route && p.ends[0] === q.ends[0] && p.ends[1] === q.ends[1];
 
-/** Never dimmed, because it is an alarm. */
+/** The style of a lost link, which is never dimmed, because it is an alarm. */
 const lostStyle = ({ isChosen }: CutCable, palette: Palette) => ({
   stroke: STROKES.dashed,
   sign: LINE_SIGNS.cross,

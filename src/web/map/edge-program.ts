@@ -147,7 +147,7 @@ const EDGE_PROGRAM: QuadProgram = {
   fragmentShader: FRAGMENT_SHADER,
 };
 
-/** The program for solid lines without a sign, which are most: a renderer in software draws them several times as fast. */
+/** The program for solid lines without a sign, which are the most. A software renderer draws them several times as fast. */
 const PLAIN_EDGE_PROGRAM: QuadProgram = {
   ...INSTANCE,
   vertexShader: PLAIN_VERTEX_SHADER,
@@ -156,17 +156,17 @@ const PLAIN_EDGE_PROGRAM: QuadProgram = {
 
 export const EDGE_PROGRAMS = [EDGE_PROGRAM, PLAIN_EDGE_PROGRAM] as const;
 
-/** A wider line needs round ends, which join its segments. */
+/** The maximum width of a line that the plain program draws. A wider line needs round ends, which join its segments. */
 const MAX_PLAIN_WIDTH = 2.5;
 
-/** Each level of a layer of lines is two: the plain ones, and above them the others. */
+/** Splits each level of lines in two: plain lines, and above them the others. */
 export const edgeLevel = (level: number, { stroke, sign, size }: EdgeStyle): number =>
   level * 2 + (stroke === STROKES.solid && sign === LINE_SIGNS.none && size <= MAX_PLAIN_WIDTH ? 0 : 1);
 
 export const edgeProgram = (edgeLevel: number): QuadProgram =>
   edgeLevel % 2 === 0 ? PLAIN_EDGE_PROGRAM : EDGE_PROGRAM;
 
-/** `points` are x and y of the corners of the line, flat. The sign is on the longest segment. */
+/** `points` are the x and y of the corners of the line, flat. The sign is on the longest segment. */
 export function encodeEdge(writer: WordWriter, points: Float64Array, style: EdgeStyle): Uint32Array {
   writer.begin();
   const signSegment = style.sign > LINE_SIGNS.none ? longestSegment(points) : -1;

@@ -1,6 +1,6 @@
 /**
- * Which devices and cables match the filters of the map: the highlights of the map and the counts beside the filters use
- * the same rules.
+ * Decides which devices and cables match the filters of the map. The highlights of the map and the counts beside the
+ * filters use the same rules.
  */
 import type { Cable } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
@@ -20,7 +20,7 @@ export const STATE_FILTERS = {
 type Filters = Pick<ViewState, "types" | "states" | "sources">;
 
 interface FilterMatch {
-  /** A device matches by its own state or by that of one of its cables. */
+  /** Whether a device matches by its own state or by that of one of its cables. */
   device(device: Device): boolean;
   cable(cable: Cable): boolean;
 }
@@ -45,7 +45,7 @@ export function createFilterMatch(network: PageNetwork, { types, states, sources
   };
 }
 
-/** The devices with a cable in one of the states: one pass over the cables is faster than those of each device. */
+/** The devices with a cable in one of the states. One pass over all cables is faster than one per device. */
 function devicesAtCables(network: PageNetwork, states: readonly string[]): ReadonlySet<string> {
   const devices = new Set<string>();
   if (states.length === 0) return devices;
@@ -80,8 +80,8 @@ interface FilterCounts {
 }
 
 /**
- * Counts what the map shows. The filters of the other groups apply, so that the count of a value is what remains
- * highlighted when that value alone is chosen in its group.
+ * Counts the entities on the map. The filters of the other groups apply, so that the count of a value is the number of
+ * entities that stay highlighted when only that value is chosen in its group.
  */
 export function countFilters(
   network: PageNetwork,

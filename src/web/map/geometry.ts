@@ -1,4 +1,4 @@
-/** Points, rectangles and lines of the map: the projection of map units (y upwards) to pixels (y downwards), bounds, and routes. */
+/** Points, rectangles and lines of the map: the projection of map units (y upwards) to pixels (y downwards), bounds, routes. */
 import { SPACING } from "../layout/map-layout.ts";
 
 export interface MapPoint {
@@ -6,7 +6,7 @@ export interface MapPoint {
   readonly y: number;
 }
 
-/** Where the map looks: the centre, and the length in map units of the shorter side of the viewport. */
+/** The centre of the visible section, and the length of the shorter side of the viewport in map units. */
 export interface CameraPosition extends MapPoint {
   readonly span: number;
 }
@@ -16,7 +16,7 @@ export interface Projection {
   readonly width: number;
   readonly height: number;
   readonly centre: MapPoint;
-  /** Pixels for a map unit. */
+  /** Pixels per map unit. */
   readonly scale: number;
   /** The distance between neighbouring devices. */
   readonly spacingPx: number;
@@ -46,11 +46,10 @@ export function createProjection({ x, y, span }: CameraPosition, width: number, 
   };
 }
 
-// Rectangles in map units, y upwards.
-
-/** The space around what is fitted into the view. */
+/** The space around bounds that are fitted into the view, in map units. */
 const FIT_MARGIN = 60;
 
+/** A rectangle in map units; y points upwards. */
 export interface Bounds {
   readonly left: number;
   readonly right: number;
@@ -58,7 +57,7 @@ export interface Bounds {
   readonly top: number;
 }
 
-/** Empty bounds at the origin for no points. */
+/** The bounds of the points; empty bounds at the origin if there are none. */
 export function boundsOf(points: Iterable<{ readonly x: number; readonly y: number }>): Bounds {
   let [left, right, bottom, top] = [
     Number.POSITIVE_INFINITY,
@@ -86,16 +85,18 @@ export const widened = ({ left, right, bottom, top }: Bounds): Bounds => ({
   top: top + FIT_MARGIN,
 });
 
-// The lines of bundles: along the route of the layout around other devices, or straight where there is none.
-
-/** Routes by `pairName`, each from the centre of the device with the lower id to that of the other: x and y of each corner, flat. */
+/**
+ * Routes by `pairName`: the x and y of each corner, flat, from the centre of the device with the lower id to the centre of
+ * the other.
+ */
 export type Routes = ReadonlyMap<string, Float64Array>;
 
+/** The line of a bundle: the route of the layout around other devices, or a straight line if there is none. */
 export const linePoints = (a: MapPoint, b: MapPoint, route: Float64Array | undefined): Float64Array =>
   route ?? Float64Array.of(a.x, a.y, b.x, b.y);
 
 interface PointOnLine extends MapPoint {
-  /** The direction of the line there, of length 1. */
+  /** The direction of the line at the point, as a unit vector. */
   readonly dx: number;
   readonly dy: number;
 }

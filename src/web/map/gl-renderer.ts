@@ -1,6 +1,6 @@
 /**
- * Draws the instances of the map with WebGL: the lines of cables, then the nodes. It sends only what is in view to the GPU
- * and holds nothing but buffers, so that a lost context is restored from the layers.
+ * Draws the instances of the map with WebGL: the lines of cables, then the nodes. It sends only instances in view to the
+ * GPU. Its only state is buffers, so that a lost context can be restored from the layers.
  */
 import { errorMessage } from "../../lib/error-message.ts";
 import { EDGE_PROGRAMS, edgeProgram } from "./edge-program.ts";
@@ -18,12 +18,12 @@ import {
   TRIANGLES,
 } from "./quad-program.ts";
 
-/** Dimmed, normal, notable, and selected or on a path. */
+/** Number of levels: dimmed, normal, down, and selected or on a path. */
 const LEVELS = 4;
-/** How far an instance is drawn around its points at most: a card with a ring. */
+/** The maximum distance from its points at which an instance is drawn, which is that of a card with a ring. */
 const MARGIN_PX = 80;
 
-/** What is drawn at one time: the devices or the clusters. */
+/** The instances of a frame: those of devices or those of clusters. */
 export interface Scene {
   readonly edges: InstanceLayer;
   readonly nodes: InstanceLayer;
@@ -40,13 +40,13 @@ interface GpuBuffer {
 }
 
 interface RendererHandlers {
-  /** What was drawn is lost and must be drawn again. */
+  /** Called when a lost context is restored and the map must be drawn again. */
   onRestored(): void;
-  /** Nothing can be drawn. */
+  /** Called with the reason when nothing can be drawn. */
   onFailed(reason: string): void;
 }
 
-/** A lost context is usually restored within a second, when the graphics driver has started again. */
+/** Time to wait for a lost context; it is usually restored within a second, when the graphics driver has restarted. */
 const RESTORE_MS = 5000;
 
 export class GlRenderer {
@@ -54,7 +54,7 @@ export class GlRenderer {
   readonly #gl: WebGL2RenderingContext;
   #programs: Map<QuadProgram, CompiledProgram> = new Map();
   #buffers = new Map<InstanceBuffer, GpuBuffer>();
-  /** The indexes of the triangles, for as many quads as were drawn at a time so far. */
+  /** The indexes of the triangles for at least the largest number of quads that a frame has drawn. */
   #indexes: { readonly buffer: WebGLBuffer; quads: number } | undefined;
   #vertices = new Uint32Array();
 
@@ -137,7 +137,7 @@ export class GlRenderer {
     return count;
   }
 
-  /** Each instance once for each corner. */
+  /** Repeats the words of each instance for each corner of its quad. */
   #repeat(words: Uint32Array, stride: number): Uint32Array {
     const length = words.length * CORNERS;
     if (this.#vertices.length < length) this.#vertices = new Uint32Array(length * 2);
@@ -192,7 +192,7 @@ export class GlRenderer {
   }
 }
 
-/** What is in view, in map units. */
+/** The visible section in map units, with a margin. */
 function viewOf({ width, height, toMap }: Projection): Bounds {
   const topLeft = toMap({ x: -MARGIN_PX, y: -MARGIN_PX });
   const bottomRight = toMap({ x: width + MARGIN_PX, y: height + MARGIN_PX });

@@ -21,7 +21,7 @@ export interface MapMarks {
 
 export interface Highlights {
   readonly path: PathHighlight | undefined;
-  /** The word after a number of marked devices. */
+  /** The word after the number of marked devices. */
   readonly markWord: string;
   isVisible(device: string): boolean;
   device(device: Device): Emphasis;

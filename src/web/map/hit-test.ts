@@ -1,13 +1,13 @@
-/** Finds what is at a point of the map, and which device lies next to another. */
+/** Finds the node or line at a point of the map, and the device next to another one in a direction. */
 
 import type { MapPoint, Projection } from "./geometry.ts";
 import { type Label, nodeExtentPx } from "./labels.ts";
 
-/** A pointer within this distance of an element counts as on it. */
+/** The distances within which the pointer counts as on a node or line. */
 const NODE_TOLERANCE_PX = 4;
 const LINE_TOLERANCE_PX = 5;
 
-/** The nearest node whose shape contains the point. It searches the labels, because every drawn node has one. */
+/** The nearest node whose shape contains the point. The function searches the labels, because every drawn node has one. */
 export function nodeAt(
   labels: readonly Label[],
   projection: Projection,
@@ -54,9 +54,7 @@ function distanceToSegment({ x, y }: MapPoint, points: Float64Array, i: number, 
   return Math.hypot(x - x1 - along * segmentX, y - y1 - along * segmentY);
 }
 
-// Finds the device that lies next to another in a direction, for the keys of the map.
-
-/** A device counts as in the direction of a key within this angle: four of them cover everything. */
+/** A device counts as in the direction of a key within this angle. The four directions together cover all angles. */
 const MAX_ANGLE = Math.PI / 4 + 0.001;
 
 interface PlacedDevice {
@@ -64,7 +62,10 @@ interface PlacedDevice {
   readonly position: MapPoint;
 }
 
-/** The device in the direction, of those that a cable leads to or else of all: the nearest, with few degrees aside. */
+/**
+ * The device next to another one in a direction, for the keys of the map. Neighbours over a cable come before other
+ * devices. Of those, a device that is nearer and less far off the direction is preferred.
+ */
 export function nextDevice(
   from: PlacedDevice,
   devices: Iterable<PlacedDevice>,
@@ -79,7 +80,7 @@ export function nextDevice(
     const near = isNeighbour(device.id);
     if (best?.near && !near) continue;
     const angle = Math.acos(Math.min(1, (dx * direction.x + dy * direction.y) / distance));
-    // A cable to the next row is often flatter than the arrow.
+    // Neighbours may be further off the direction, because a cable to the next row is often nearly horizontal.
     if (angle > (near ? MAX_ANGLE * 1.6 : MAX_ANGLE)) continue;
     const cost = distance * (1 + angle);
     if (!best || (near && !best.near) || cost < best.cost) best = { id: device.id, cost, near };

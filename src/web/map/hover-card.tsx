@@ -1,6 +1,6 @@
 /**
- * The card beside the pointer with the five facts that matter about what is under it. Screen readers and the keyboard get
- * the same facts from the panel and the tables, so the card is hidden from them.
+ * The card beside the pointer with five facts about the entity under it. Screen readers and the keyboard get the same facts
+ * from the panel and the tables, so the card is hidden from them.
  */
 import type { ReadonlySignal } from "@preact/signals";
 import type { RefObject } from "preact";
@@ -24,7 +24,7 @@ import type { Hovered } from "./interaction.ts";
 import type { NetworkMap } from "./map.ts";
 import { formatSpeed, type PortCache } from "./port-cache.ts";
 
-/** The distance from the pointer, and the space that the card needs. */
+/** The distance of the card from the pointer, and the space that the card needs. */
 const OFFSET_PX = 14;
 const WIDTH_PX = 300;
 const HEIGHT_PX = 160;
@@ -53,7 +53,7 @@ export function HoverCard({ hovered, map, element }: HoverCardProps) {
       aria-hidden="true"
       data-kind={target.ref.kind}
       ref={(card) => {
-        // The content security policy forbids style attributes in markup, not the properties.
+        // The content security policy forbids style attributes, but allows setting style properties.
         if (card) Object.assign(card.style, { left: `${Math.max(0, left)}px`, top: `${Math.max(0, top)}px` });
       }}
     >
@@ -70,14 +70,14 @@ export function HoverCard({ hovered, map, element }: HoverCardProps) {
   );
 }
 
-/** The problem of a lost link may change while the pointer rests on its line. */
+/** Replaces the problem of a lost link, which may change while the pointer rests on the line. */
 function withCurrentProblem(target: Hovered, problems: readonly NetworkProblem[]): Hovered {
   const { lost } = target;
   const problem = lost && problems.find(({ id }) => id === lost.problem.id);
   return problem ? { ...target, lost: { ...lost, problem } } : target;
 }
 
-/** The five facts that matter about a device, a bundle of cables, a lost link or a host: the content of the hover card. */
+/** The content of the hover card: five facts about a device, a bundle of cables, a lost link or a host. */
 interface HoverFacts {
   readonly title: string;
   readonly facts: readonly (readonly [name: string, value: string])[];
@@ -113,7 +113,7 @@ function deviceFacts(device: Device, network: PageNetwork, now: number): HoverFa
   };
 }
 
-/** The facts of a bundle, with the ports of its first two cables; the panel of each device lists all. */
+/** The facts about a bundle, with the ports of its first two cables. The panel of each device lists all of them. */
 function bundleFacts(
   { a, b, cables }: Bundle,
   network: PageNetwork,

@@ -1,6 +1,6 @@
 /**
- * The instances of one shader in levels: a higher level is drawn over a lower one. Items are written and deleted by key;
- * an item whose level changes moves. Counts what is encoded, so that a test can see that only changed items are.
+ * The instances of one shader in levels: a higher level is drawn over a lower one. Items are written and deleted by key; an
+ * item whose level changes moves. The layer counts encoded items, so that tests can check that only changed ones are.
  */
 import type { Bounds } from "./geometry.ts";
 
@@ -64,7 +64,7 @@ export class WordWriter {
     return this;
   }
 
-  /** Valid until the next `begin`. */
+  /** The words since `begin`. They are valid until the next `begin`. */
   end(): Uint32Array {
     return this.#words.subarray(0, this.#length);
   }
@@ -80,7 +80,7 @@ export class WordWriter {
 
 const parsedColors = new Map<string, number>();
 
-/** `#rrggbb` as the bytes red, green, blue and an opaque alpha. */
+/** Parses `#rrggbb` to the bytes red, green, blue and an opaque alpha. */
 function parseColor(color: string): number {
   let parsed = parsedColors.get(color);
   if (parsed === undefined) {
@@ -91,15 +91,15 @@ function parseColor(color: string): number {
   return parsed;
 }
 
-/**
- * The instances that one draw call may draw, kept in one array, of which those in view are sent to the GPU. An item is one
- * or more instances under a key: a device is one, the line of a cable one for each of its segments. Slots are kept dense:
- * the last instance moves into the slot of a removed one, so the cost of a change depends on the item, not on the map.
- *
- * The first words of an instance are the floats x and y of its points: one for a node, two for a segment.
- */
 const INITIAL_SLOTS = 256;
 
+/**
+ * The instances of one draw call in one array; those in view are sent to the GPU. An item is one or more instances under a
+ * key: a device is one instance, a line has one for each of its segments. Slots are dense: the last instance moves into the
+ * slot of a removed one, so that the cost of a change depends on the size of the item, not on the size of the map.
+ *
+ * The first words of an instance are the floats x and y of its points: a node has one point, a segment has two.
+ */
 export class InstanceBuffer {
   /** The number of 32-bit words of one instance. */
   readonly stride: number;
@@ -109,7 +109,7 @@ export class InstanceBuffer {
   #inView = new Uint32Array();
   #count = 0;
   readonly #slots = new Map<string, number[]>();
-  /** For each slot, the key of its item and which of its instances it is. */
+  /** The key of the item of each slot, and the index of the instance in the item. */
   readonly #owners: { key: string; index: number }[] = [];
 
   constructor(stride: number, points: 1 | 2) {
@@ -122,7 +122,7 @@ export class InstanceBuffer {
     return this.#count;
   }
 
-  /** Writes an item of `words.length / stride` instances. Returns false if it has these words already. */
+  /** Writes an item of `words.length / stride` instances. Returns false if the item already has these words. */
   set(key: string, words: Uint32Array): boolean {
     const wanted = words.length / this.stride;
     const slots = this.#slots.get(key) ?? [];
@@ -141,14 +141,14 @@ export class InstanceBuffer {
     const slots = this.#slots.get(key);
     if (!slots) return false;
     this.#slots.delete(key);
-    // Taken from the list before it is removed, because removing may move another slot of the same item.
+    // Each slot leaves the list before it is removed, because removing it may move another slot of the same item.
     for (let slot = slots.pop(); slot !== undefined; slot = slots.pop()) this.#removeSlot(slot, slots);
     return true;
   }
 
   /**
-   * The words of the instances that may be in view: a renderer in software needs as long for one outside as for one inside.
-   * Valid until the next call.
+   * The words of the instances that may be in view. Others are left out, because a software renderer takes as long for an
+   * instance outside the view as for one inside. The result is valid until the next call.
    */
   inView({ left, right, bottom, top }: Bounds): Uint32Array {
     if (this.#inView.length < this.#words.length) this.#inView = new Uint32Array(this.#words.length);
@@ -157,7 +157,7 @@ export class InstanceBuffer {
     let length = 0;
     let runStart = 0;
     const end = this.#count * this.stride;
-    // Neighbours in view are copied together.
+    // Adjacent instances in view are copied together.
     const copyRun = (runEnd: number) => {
       if (runStart < runEnd) this.#inView.set(this.#words.subarray(runStart, runEnd), length);
       length += Math.max(0, runEnd - runStart);
@@ -197,7 +197,7 @@ export class InstanceBuffer {
     return slot;
   }
 
-  /** `remaining` are the slots of the item that is being deleted and has no entry any more. */
+  /** `remaining` are the slots of the item that is being deleted, which has no entry in `#slots` any more. */
   #removeSlot(slot: number, remaining?: number[]): void {
     const last = --this.#count;
     const owner = this.#owners[last];

@@ -1,4 +1,4 @@
-/** What the pointer does on the map: it finds what is under it and reports clicks, hovering, and drags of devices. */
+/** Finds the entity under the pointer and reports clicks, hovering and drags of devices. */
 import type { EntityRef } from "../data/view-state.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapCamera } from "./camera.ts";
@@ -10,22 +10,22 @@ import type { Label } from "./labels.ts";
 import type { CutCable } from "./marks.ts";
 import { type DragHandlers, listenToPointers } from "./pointer.ts";
 
-/** What is under the pointer: a device or host, or a line with its bundle, or that of a lost link. */
+/** The entity under the pointer: a device, a host, or a line with its bundle or its lost link. */
 interface MapTarget {
   readonly ref: EntityRef;
   readonly bundle?: Bundle;
   readonly lost?: CutCable;
 }
 
-/** What is under the pointer, with the pixel of the pointer. */
+/** The entity under the pointer, with the position of the pointer in pixels. */
 export interface Hovered extends MapPoint, MapTarget {}
 
 export interface InteractionHandlers {
-  /** A click; undefined when there is nothing under the pointer. */
+  /** Called on a click; undefined when there is nothing under the pointer. */
   onPick(target: MapTarget | undefined): void;
   onDoubleClick(ref: EntityRef): void;
   onHover(hovered: Hovered | undefined): void;
-  /** The device is dragged to the point, in map units; `ended` with the last one. Absent: drags move the map. */
+  /** Called with each point of a drag, in map units; `ended` is set for the last one. Without it, drags move the map. */
   onDeviceDrag?: ((device: string, point: MapPoint, ended: boolean) => void) | undefined;
 }
 
@@ -49,7 +49,7 @@ export class MapInteraction {
   readonly #handlers: InteractionHandlers;
   readonly #map: MapParts;
   #hovered: Hit | undefined;
-  /** Hovering is evaluated once a frame, for the last of its events. */
+  /** The point of the last pointer event. Hovering is evaluated once per frame. */
   #hoverPoint: MapPoint | undefined;
   #hoverFrame = 0;
 
@@ -75,7 +75,7 @@ export class MapInteraction {
     });
   }
 
-  /** Its label is drawn at every zoom. */
+  /** The node under the pointer, whose label is drawn at every zoom. */
   get hoveredNode(): string | undefined {
     return this.#hovered?.node;
   }
@@ -88,7 +88,7 @@ export class MapInteraction {
     const node = this.#nodeAt(point);
     if (node !== undefined) return { target: { ref: refOf(node) }, node };
     const projection = this.#camera.projection();
-    // A lost link lies above the bundle of the same devices.
+    // A lost link is drawn above the bundle between the same devices.
     const lost = lineAt(this.#map.lost(), projection, point)?.lost;
     if (lost) return { target: { ref: { kind: "links", id: lost.id }, lost } };
     const bundle = lineAt(this.#map.bundles(), projection, point)?.bundle;

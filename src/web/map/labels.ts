@@ -1,6 +1,6 @@
 /**
- * The labels of devices, hosts and clusters: each has a priority, and as many as fit without overlap are drawn on a canvas
- * above the graph. A label is made again only when its device or cluster has changed.
+ * The labels of devices, hosts and clusters. In order of priority, as many as fit without overlap are drawn on a canvas
+ * above the graph. The label of a device is created again only when the device or its cluster has changed.
  */
 import { deviceName, hostName } from "../data/shown-names.ts";
 import type { ClusterCard } from "./cluster-scene.ts";
@@ -18,7 +18,7 @@ import { MAX_CARD_PX } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
 import { CARD } from "./style.ts";
 
-/** Larger than any number of cables, so that emphasised devices have priority over well connected ones. */
+/** A number larger than any number of cables, so that emphasised devices have priority over well connected ones. */
 const EMPHASIS_PRIORITY = 10_000;
 const HOST_LABEL_SPACING_PX = 220;
 
@@ -32,7 +32,7 @@ export class DeviceLabels {
     changes: SceneChanges,
     input: SceneInput,
   ): Generator<void, void> {
-    // The only cluster has no background with a name, so the labels contain the common prefix of the names.
+    // A single cluster has no background with a name, so the labels contain the common prefix of the names.
     const isNamed = clusters.byIndex.size > 1;
     for (const id of changes.devices) {
       yield;
@@ -91,7 +91,7 @@ function deviceLabel(
   };
 }
 
-/** Sorted by priority, highest first. */
+/** The labels of the cards, sorted by priority, highest first. */
 export function clusterLabels(
   cards: ReadonlyMap<string, ClusterCard>,
   palette: Palette,
@@ -124,31 +124,28 @@ export function clusterLabels(
   return labels.sort((p, q) => q.priority - p.priority);
 }
 
-/**
- * Draws the labels of the map on a canvas above the graph: as many as fit without overlap, in order of priority.
- */
 export interface Label {
   readonly nodeId: string;
   readonly text: string;
-  /** A second line; may be empty. */
+  /** The second line; may be empty. */
   readonly detail: string;
   readonly x: number;
   readonly y: number;
-  /** The size of the node: of a card its radius in map units, of other nodes in radii of a device. */
+  /** The size of the node: the radius of a card in map units; the size of other nodes in radii of a device. */
   readonly size: number;
   readonly isCard?: boolean;
-  /** The second line is drawn even where the label does not fit into its card. */
+  /** Whether the second line is drawn even when the label does not fit into its card. */
   readonly detailOutside?: boolean;
   readonly priority: number;
   readonly bold?: boolean;
-  /** The smallest spacing of devices at which the label is drawn, if it is not the default. */
+  /** The smallest spacing of devices at which the label is drawn, if not the default. */
   readonly minSpacingPx?: number;
-  /** Drawn at every zoom, if it does not overlap another label. */
+  /** Whether the label is drawn at every zoom, if it does not overlap another one. */
   readonly atEveryZoom?: boolean;
   readonly color: string;
 }
 
-/** In a card of at least this height, the label is drawn inside. */
+/** If half the height of a card is larger than this, the label is drawn inside. */
 const MIN_CARD_HEIGHT_PX = 16;
 const CELL_PX = 6;
 const MAX_LABELS = 320;
@@ -160,13 +157,13 @@ const FONT = '11px system-ui, "Segoe UI", sans-serif';
 const HOST_COUNT_FONT = '10px system-ui, "Segoe UI", sans-serif';
 const BOLD_FONT = '600 11px system-ui, "Segoe UI", sans-serif';
 
-/** Half the width and half the height of a node. */
+/** Half the width and half the height of a node in pixels. */
 export function nodeExtentPx({ size, isCard }: Label, { radiusPx, scale }: Projection): [number, number] {
   const radius = isCard ? Math.min(size * scale, MAX_CARD_PX) : size * radiusPx;
   return isCard ? [radius * CARD.width, radius * CARD.height] : [radius, radius];
 }
 
-/** Measuring text is slow, and the same labels are drawn in every frame. */
+/** The widths of texts. Measuring text is slow, and the same labels are drawn in every frame. */
 const cachedWidths = new Map<string, number>();
 
 export function textWidth(context: CanvasRenderingContext2D, text: string): number {
@@ -180,12 +177,12 @@ export function textWidth(context: CanvasRenderingContext2D, text: string): numb
 }
 
 interface LabelOptions {
-  /** Its label is always drawn. */
+  /** The node under the pointer, whose label is always drawn. */
   readonly hoveredNodeId: string | undefined;
   readonly hostCount: (nodeId: string) => number;
 }
 
-/** `labels` are sorted by priority, highest first. Returns what they occupy, for texts of less priority. */
+/** `labels` are sorted by priority, highest first. Returns the occupied cells, for texts of lower priority. */
 export function drawLabels(
   context: CanvasRenderingContext2D,
   labels: readonly Label[],

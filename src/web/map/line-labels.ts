@@ -1,6 +1,6 @@
 /**
- * The texts on lines, as far as there is space: the number of cables of a bundle and the value of an overlay in the middle,
- * the name and speed of the port at both ends when the map is close.
+ * The texts on lines, where there is space: the number of cables of a bundle and the value of an overlay in the middle, and
+ * at a close zoom the name and speed of the port at both ends.
  */
 
 import type { LinkOverlay } from "../data/link-overlay.ts";
@@ -40,7 +40,7 @@ export function drawLineLabels(
   context.textAlign = "center";
   context.textBaseline = "middle";
   context.strokeStyle = palette.background;
-  // Wide enough that the line does not show between the words.
+  // The outline is wide enough that the line does not show between the words.
   context.lineWidth = 6;
   context.lineJoin = "round";
   const [start, end] = [
@@ -49,7 +49,7 @@ export function drawLineLabels(
   ];
   const view = { left: start.x, right: end.x, bottom: start.y, top: end.y };
   let drawn = 0;
-  /** Returns false if another text is there. */
+  /** Draws a text. Returns false if another text is in its place. */
   const draw = (text: string, mapX: number, mapY: number, color: string): boolean => {
     const [x, y] = [projection.x(mapX), projection.y(mapY)];
     const halfWidth = textWidth(context, text) / 2 + 2;
@@ -66,7 +66,7 @@ export function drawLineLabels(
   const isClose = projection.spacingPx >= PORT_SPACING_PX;
   const inView: BundleItem[] = [];
   for (const item of items) if (!isOutside(item.points, view)) inView.push(item);
-  // Sorted, so that a cable that returns moves no text of another one. Close up there are few bundles.
+  // The bundles are sorted, so that a cable that returns does not move the texts of others. At a close zoom they are few.
   if (isClose) inView.sort(byEnds);
   for (const { bundle, points, emphasis } of inView) {
     const { a, b, cables } = bundle;
@@ -85,10 +85,10 @@ export function drawLineLabels(
       [b, length - gap],
     ] as const) {
       const textAtEnd = portText(device, cables, port);
-      // Far enough from the device that the text does not cover it, in the direction of the line.
+      // The text is far enough along the line that it does not cover the device.
       const { dx } = pointAt(points, distance);
       const inward = (Math.abs(dx) * textWidth(context, textAtEnd)) / 2 / projection.scale;
-      // Farther along the line where another text is in the way.
+      // If another text is in the way, the text moves further along the line.
       for (let shift = 0; shift <= MAX_SHIFT_PX; shift += TEXT_HEIGHT_PX) {
         const fromEnd = gap + inward + shift / projection.scale;
         if (fromEnd * 2 > length) break;
@@ -103,7 +103,7 @@ export function drawLineLabels(
 const byEnds = ({ bundle: p }: BundleItem, { bundle: q }: BundleItem): number =>
   (p.a === q.a ? p.b < q.b : p.a < q.a) ? -1 : 1;
 
-/** `eth1 10G`; of a bundle the first port, with `…`. */
+/** The name and speed of a port, such as `eth1 10G`. For several cables it is the first port, with `…`. */
 function portText(
   device: string,
   cables: BundleItem["bundle"]["cables"],

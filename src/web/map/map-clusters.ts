@@ -1,6 +1,6 @@
 /**
- * The clusters of the layout with what the map shows of them: their devices, their extent and their names. A cluster is
- * computed again only when one of its devices was added, removed, moved or renamed.
+ * The clusters of the layout with their devices, their extent and their names. A cluster is computed again only when one of
+ * its devices was added, removed, moved or renamed.
  */
 import type { Device } from "../../model/entity.ts";
 import type { PageNetwork } from "../data/page-network.ts";
@@ -9,7 +9,7 @@ import { type Bounds, boundsOf } from "./geometry.ts";
 
 export interface MapPosition {
   readonly x: number;
-  /** Upwards. */
+  /** The vertical coordinate, which points upwards. */
   readonly y: number;
   readonly cluster: number;
 }
@@ -20,7 +20,7 @@ export interface MapCluster extends Bounds {
   /** The name for a small space. */
   readonly shortName: string;
   readonly deviceIds: readonly string[];
-  /** The beginning that the names of all its devices share. The labels of the devices leave it out. */
+  /** The common prefix of the names of all its devices. The labels of the devices leave it out. */
   readonly namePrefix: string;
 }
 
@@ -41,7 +41,7 @@ export class Clusters {
     this.#dirty.add(index);
   }
 
-  /** A device of the cluster has moved or has another name. */
+  /** Marks a cluster for the next update, because one of its devices has moved or has another name. */
   touch(index: number): void {
     this.#dirty.add(index);
   }
@@ -77,7 +77,7 @@ function createCluster(
   };
 }
 
-/** The city and the site that its devices name, or else the name of the device with the most cables. */
+/** The name is the city and site of a cluster's devices, or else the name of the device with the most cables. */
 function clusterNames(
   devices: readonly Device[],
   network: PageNetwork,
@@ -90,7 +90,7 @@ function clusterNames(
   return { name: hub ? deviceName(hub) : "", shortName: hub ? deviceName(hub) : "" };
 }
 
-/** Ends with the last separator that all names share. Empty if a name would have nothing left. */
+/** The common prefix up to the last separator that all names share. Empty if it would leave nothing of a name. */
 export function commonPrefix(names: readonly string[]): string {
   const [first = "", ...rest] = names;
   if (rest.length === 0) return "";

@@ -29,7 +29,7 @@ interface FrameLayers {
   readonly labels: HTMLCanvasElement;
 }
 
-/** What a frame has: instances of the renderer, and texts on lines. */
+/** The numbers of instances and of texts on lines that a frame has drawn. */
 interface Drawn {
   readonly instances: number;
   readonly lineTexts: number;
@@ -59,7 +59,7 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   return { instances, lineTexts };
 }
 
-/** Drawn by the processor: a few large areas, for which a renderer of graphics in software takes three times as long. */
+/** Makes the CPU draw the background: for its few large areas a software renderer of WebGL takes three times as long. */
 const BACKGROUND_CONTEXT: CanvasRenderingContext2DSettings = { willReadFrequently: true };
 
 /** The context of a canvas that has the size of the map. Its unit is a CSS pixel. */
@@ -79,11 +79,11 @@ function contextOf(
   return context;
 }
 
-/** Smallest spacing at which pins are marked: with less the marks would hide the devices. */
+/** The smallest spacing at which pins are marked. With less, the marks would hide the devices. */
 const MIN_SPACING_PX = 20;
 const SIZE_PX = 5;
 
-/** Draws a pin at the upper left of each device that stays where it was put. */
+/** Draws a pin at the upper left of each pinned device. */
 function drawPinMarks(
   context: CanvasRenderingContext2D,
   pinned: Iterable<string>,

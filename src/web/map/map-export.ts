@@ -1,4 +1,4 @@
-/** The map as a file: the drawing for a report as SVG, with devices and boxes where the user has arranged them, and the screen as PNG. */
+/** Exports the map: as SVG with the user's arrangement of devices and boxes, and as PNG as it is on the screen. */
 import type { Drawing } from "../../formats/svg.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { PageNetwork } from "../data/page-network.ts";
@@ -6,21 +6,21 @@ import { SPACING } from "../layout/map-layout.ts";
 import type { GroupShape } from "./backgrounds.ts";
 import type { DeviceItem, LostItem } from "./device-scene.ts";
 
-/** The counts of the network and its revision, as the service has them. */
+/** The counts of the network and its revision, from the service. */
 export interface DrawingFacts {
   readonly topology: Topology;
   readonly revision: number;
 }
 
 interface ArrangedMap {
-  /** The network without what is only planned. */
+  /** The network without entities that are only planned. */
   readonly network: PageNetwork;
   readonly devices: ReadonlyMap<string, DeviceItem>;
   readonly lost: Iterable<LostItem>;
   readonly groups: readonly GroupShape[];
 }
 
-/** The drawing of the devices that the map draws. The map has y upwards, a drawing downwards. */
+/** The drawing of the devices on the map. In the map y points upwards, in a drawing downwards. */
 export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingFacts): Drawing {
   const { network, groups } = map;
   const items = [...map.devices.values()].filter(({ device }) => network.devices.has(device.id));

@@ -1,6 +1,6 @@
 /**
- * Keeps the map equal to the state of the page: what it shows, where its camera is, and the camera in the address. The
- * map itself is imperative; Preact never renders inside it.
+ * Synchronises the map with the state of the page: its content, its camera, and the camera in the address. The map itself
+ * is imperative; Preact never renders inside it.
  */
 import type { Signal } from "@preact/signals";
 import type { Arrangement, GroupBox } from "../../model/map-view.ts";
@@ -33,17 +33,17 @@ interface MapInput {
   readonly comparison: Comparison | undefined;
   readonly drift: DriftList | undefined;
   readonly path: LoadedPath | undefined;
-  /** The problem that is marked, whether it is not known yet, and how often the reader went to one. */
+  /** The problem that is marked, whether it is still loading, and how often the user went to one. */
   readonly problem?: NetworkProblem | undefined;
   readonly problemIsLoading?: boolean;
   readonly problemVisits?: number;
-  /** The problems of links that are drawn where they were. */
+  /** The problems of lost links, which are drawn where the links were. */
   readonly lost: readonly NetworkProblem[];
   /** Values on links. */
   readonly overlay?: LinkOverlay | undefined;
   readonly arrangement: Arrangement;
   readonly pinned: PinnedPositions;
-  /** Whose arrangement it is. */
+  /** The key of the arrangement: the user's own or that of a view. */
   readonly arrangementKey: string;
 }
 
@@ -68,12 +68,12 @@ export class MapSync {
   #lost: Lost | undefined;
   #contentKey = "";
   #cameraKey = "";
-  /** The moment of the ports. */
+  /** The moment whose ports are loaded. */
   #portsAt: string | undefined;
-  /** What happens to the camera when pins or another layout have moved the device that its place is relative to. */
+  /** The action on the camera after the next layout, which may move the device that the camera's position is relative to. */
   #afterLayout: "save" | "restore" | undefined;
   #cameraTimer: ReturnType<typeof setTimeout> | undefined;
-  /** The neighbourhood or path, and the selection, that were last brought into view. */
+  /** The neighbourhood, path or problem, and the selection, that were last brought into view. */
   #fittedKey: string | undefined;
   #selectionKey: string | undefined;
 
@@ -123,7 +123,7 @@ export class MapSync {
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
     const filters = [types, states, sources, around, hops, path, layer];
     const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
-    // They are not loaded again at each step of a play: names and speeds of ports seldom change.
+    // Ports are not loaded again at each step of playback, because their names and speeds seldom change.
     if (!state.play) this.#portsAt = state.at;
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
     const { pinned, arrangement } = input;
@@ -143,7 +143,7 @@ export class MapSync {
       isSame && previous.overlay === overlay && previous.lost === input.lost && isArrangedAlike;
     if (contentKey === this.#contentKey && isDrawnAlike && !isVisited) return;
     this.#contentKey = contentKey;
-    // Without filters, a change of the network emphasises nothing else, and only the changed entities are drawn again.
+    // Without filters, a change of the network does not change highlights, so that only changed entities are drawn again.
     const dependsOnNetwork =
       [...types, ...states, ...sources].length > 0 || around !== undefined || path || layer || comparison;
     if (!this.#highlights || dependsOnNetwork || !isSame || highlightsKey !== this.#highlightsKey)
@@ -164,18 +164,18 @@ export class MapSync {
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
-    // Waits until the other components are rendered: a panel that opens takes space from the map.
+    // Waits until the other components are rendered, because a panel that opens takes space from the map.
     queueMicrotask(() => this.#bringIntoView());
   }
 
-  /** The same list for the same problems, because another one is routed again. */
+  /** Returns the same list for the same problems, because the layout routes a new list again. */
   #lostCables({ lost: problems, problem }: MapInput): readonly CutCable[] {
     if (this.#lost?.problems !== problems || this.#lost.chosen !== problem)
       this.#lost = { problems, chosen: problem, cables: lostCables(problems, problem) };
     return this.#lost.cables;
   }
 
-  /** The first cable of a bundle, or the one after the selected cable: each click shows another one. */
+  /** The first cable of a bundle, or the one after the selected cable, so that each click selects another one. */
   #nextOfBundle({ cables }: Bundle): EntityRef | undefined {
     const { selected } = this.#store.state.peek();
     const current = cables.findIndex(({ links }) => links.some(({ id }) => id === selected?.id));
@@ -190,8 +190,8 @@ export class MapSync {
   }
 
   /**
-   * The camera stays where it is for a pin of the user, and goes to that of the address for another arrangement, and for
-   * the layout of the network after a part of it.
+   * Handles the camera after a layout. When the user pins a device, the camera stays and is saved. When another arrangement
+   * or the layout of the whole network after a partial one is shown, the camera moves to that of the address.
    */
   #followPins(): void {
     if (!this.#afterLayout || !this.map.isLaidOut) return;
@@ -213,9 +213,9 @@ export class MapSync {
   }
 
   /**
-   * Moves the camera once to each new neighbourhood, path, problem or selection, as soon as its devices have a position. The
-   * camera of the address wins when the page is opened. A problem that ends or comes back moves nothing: the key has the
-   * problem that the reader chose, not the one that is there.
+   * Moves the camera once to each new neighbourhood, path, problem or selection, as soon as its devices have a position.
+   * When the page is opened, the camera of the address has priority. A problem that ends or returns does not move the
+   * camera, because the key contains the id that the user chose, whether or not the problem exists.
    */
   #bringIntoView(): void {
     if (!this.#input?.network) return;
@@ -229,7 +229,7 @@ export class MapSync {
       [this.#fittedKey, this.#selectionKey] = [fittedKey, selectionKey];
       return;
     }
-    // The camera moves to a path or a problem when all of it is known.
+    // The camera moves to a path or a problem only after it is loaded.
     const isKnown =
       (!path || this.#highlights?.path !== undefined) && (state.problem === undefined || !problemIsLoading);
     if (fittedKey !== this.#fittedKey && !isKnown) return;

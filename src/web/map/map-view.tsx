@@ -1,4 +1,4 @@
-/** The map with its buttons, its keys, the legend, and a sentence that counts what it shows. */
+/** The map with its buttons, its keys, the legend, and a summary of the numbers of devices, cables and hosts. */
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
@@ -24,7 +24,7 @@ const ARRANGE_NAME =
 interface MapViewProps {
   /** The address of the layout worker. */
   readonly workerUrl: string;
-  /** Set to the map, for exports. */
+  /** The reference that is set to the map, for other components. */
   readonly map: RefObject<NetworkMap | null>;
 }
 
@@ -69,7 +69,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
     map.current = sync.current.map;
   }, []);
   useLayoutEffect(() => sync.current?.update(input));
-  // The renderer starts while the network is loaded, but after the first paint, which it would delay.
+  // The renderer starts while the network is loading, but after the first paint, which it would delay.
   const startsRenderer = input.state.view === "map" && input.network === undefined;
   useEffect(() => {
     if (startsRenderer) map.current?.prepare();
@@ -152,7 +152,7 @@ function summarize(network: PageNetwork): string {
   ].join(", ");
 }
 
-/** What a screen reader reads out when the selection moves. */
+/** The text that a screen reader announces when the selection changes. */
 function selectionText(network: PageNetwork | undefined, selected: EntityRef | undefined): string {
   if (!network || !selected) return "";
   const name = entityName(network, selected);
@@ -168,13 +168,9 @@ function count<T>(values: Iterable<T>, matches: (value: T) => boolean): number {
   return matching;
 }
 
-/**
- * The keys of the map: arrows move it, with Shift they move the selection to the next device in that direction. A device
- * that a cable leads to comes before one that is only nearby, so that the keys follow the network.
- */
 const ZOOM_IN = 0.6;
 const ZOOM_OUT = 1.7;
-/** Unit vectors, y upwards. */
+/** The directions of the arrow keys as unit vectors; y points upwards. */
 const DIRECTIONS: Readonly<Record<string, MapPoint>> = {
   ArrowLeft: { x: -1, y: 0 },
   ArrowRight: { x: 1, y: 0 },
@@ -185,10 +181,14 @@ const DIRECTIONS: Readonly<Record<string, MapPoint>> = {
 interface KeyActions {
   readonly selected: EntityRef | undefined;
   select(ref: EntityRef | undefined): void;
-  /** Moves the focus to the details of what is selected. */
+  /** Moves the focus to the details of the selected entity. */
   open(): void;
 }
 
+/**
+ * Handles the keys of the map: arrows move it, and with Shift they move the selection to the next device in that direction.
+ * Neighbours over a cable come before devices that are only nearby, so that the keys follow the network.
+ */
 function handleMapKey(event: KeyboardEvent, map: NetworkMap, actions: KeyActions): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const run = event.shiftKey ? selectionKey(event.key, map, actions) : plainKey(event.key, map, actions);

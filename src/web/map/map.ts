@@ -1,11 +1,11 @@
 /**
  * The map: a WebGL canvas for devices and lines, a canvas below it for the backgrounds of clusters and one above it for
- * texts. It draws what `show` passes in and reports clicks, drags and camera moves to its handlers. It does not know the
- * state of the page. At a low zoom, a large network is drawn as clusters instead of devices.
+ * texts. It draws the content that `show` receives and reports clicks, drags and camera moves to its handlers. It does not
+ * depend on the state of the page. At a low zoom, a large network is drawn as clusters instead of devices.
  *
- * An update runs in slices and encodes only what changed. `data-encoded` on the element is the number of items that were
- * encoded so far, `data-updates` the number of updates, `data-items` the number of items that there are; a frame draws only
- * those in view, `data-instances` in all.
+ * An update runs in slices and encodes only changed items. Attributes of the element contain numbers for tests:
+ * `data-encoded` is the number of items encoded since the start, `data-updates` that of updates, `data-items` that of
+ * present items, and `data-instances` that of instances in the last frame, which draws only those in view.
  */
 import type { Client } from "../../client/client.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -35,7 +35,7 @@ import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortCache } from "./port-cache.ts";
 import { measureUncovered } from "./uncovered-space.ts";
 
-/** With fewer pixels between devices, clusters are drawn instead. */
+/** The smallest spacing at which devices are drawn. With less, clusters are drawn instead. */
 const MIN_DEVICE_SPACING_PX = 8;
 /** A network with at most this many devices is always drawn as devices. */
 const MAX_DEVICES_WITHOUT_CLUSTERS = 200;
@@ -56,7 +56,7 @@ export class NetworkMap {
     () => this.#updateScene(),
     (error) => this.#setFault("drawing", errorMessage(error)),
   );
-  /** One update for the ports of many devices. */
+  /** Requests one update for the ports of many devices. */
   readonly #updateSoon = throttle(PORTS_INTERVAL_MS, () => this.#update.request());
   #renderer: GlRenderer | undefined;
   #content: MapContent | undefined;
@@ -66,7 +66,7 @@ export class NetworkMap {
   /** The camera of the address, until the device that it refers to has a position, or the camera moves. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
-  /** The camera shows the whole network, or what the address says, until it is moved or all of the network is there. */
+  /** Set while each layout places the camera: until the user moves it or the whole network is laid out. */
   #followsLayout = true;
   readonly #faults = new Map<"layout" | "drawing", string>();
   readonly #interaction: MapInteraction;
@@ -119,7 +119,7 @@ export class NetworkMap {
     return this.bringDevicesIntoView(devices, closeUp);
   }
 
-  /** The same for several devices together. */
+  /** Does the same as `bringIntoView` for several devices together. */
   bringDevicesIntoView(devices: readonly string[], closeUp: boolean): boolean {
     const positions = devices.flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
@@ -133,7 +133,7 @@ export class NetworkMap {
     return (isVisible && spacingPx >= minSpacingPx) || this.fitDevices(devices);
   }
 
-  /** Returns false if the devices have no position yet. */
+  /** Moves the camera to the devices. Returns false if none has a position yet. */
   fitDevices(devices: Iterable<string>): boolean {
     const positions = [...devices].flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
@@ -152,28 +152,28 @@ export class NetworkMap {
     this.#camera.zoomAt(factor, undefined, true);
   }
 
-  /** Moves the map by tenths of the visible part, y upwards. */
+  /** Moves the map by tenths of the viewport; y points upwards. */
   pan(dx: number, dy: number): void {
     this.#camera.panShare(dx / 10, dy / 10);
   }
 
-  /** The position of a device in map units, y upwards. Undefined before the device is laid out. */
+  /** The position of a device in map units; y points upwards. Undefined before the device is laid out. */
   positionOf(device: string): MapPoint | undefined {
     return this.#layout.positions.get(device);
   }
 
-  /** Whether all devices are where the layout and the pins put them. */
+  /** Whether the layout is up to date with the network and the pins. */
   get isLaidOut(): boolean {
     return this.#layout.isUpToDate();
   }
 
-  /** The device beside the selected entity in the direction; without a selection the device nearest the centre. */
+  /** The device next to the selected entity in the direction; without a selection, the device nearest to the centre. */
   deviceTowards(selected: EntityRef | undefined, direction: MapPoint): string | undefined {
     const { network } = this.#content ?? {};
     const placed = this.#devices.devices;
     const from = selected && network && devicesOf(network, selected).flatMap((id) => placed.get(id) ?? [])[0];
     if (!from || !network) return this.savedCamera()?.device;
-    // The first key leads from a link or host to its device.
+    // From a link or host, the first key moves to its device.
     if (selected.kind !== "devices") return from.device.id;
     const neighbours = new Set(
       network.cablesOf(from.device.id).flatMap(({ from: a, to: b }) => [a.device, b.device]),
@@ -186,7 +186,7 @@ export class NetworkMap {
     if (this.#isPlaced) this.#placeCamera();
   }
 
-  /** The camera relative to the device nearest the centre; undefined before the first drawing. */
+  /** The camera relative to the device nearest to the centre; undefined before the camera is placed. */
   savedCamera(): Camera | undefined {
     return this.#isPlaced ? saveCamera(this.#camera.position, this.#devices.devices.values()) : undefined;
   }
@@ -198,7 +198,7 @@ export class NetworkMap {
     return composePng([background, graph, labels], currentPalette().background);
   }
 
-  /** What is drawn of the network, as the user has arranged it, with lost links. */
+  /** Exports the drawn devices of the network in the user's arrangement, with lost links. */
   async exportSvg(network: PageNetwork, facts: DrawingFacts): Promise<Blob> {
     const { devices, lost } = this.#devices;
     const shown = { network, devices, lost: lost.items.values(), groups: this.#groups };
@@ -240,7 +240,7 @@ export class NetworkMap {
     );
   }
 
-  /** Places the camera once the map has a size and devices: where the address says, or else on the whole network. */
+  /** Places the camera when the map has a size and devices: at the position of the address, or else on the whole network. */
   #placeCamera(): void {
     const space = measureUncovered(this.#layers.element);
     if (!space || this.#devices.devices.size === 0) return;
@@ -250,7 +250,7 @@ export class NetworkMap {
     const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
     if (!wanted && this.#isPlaced && !this.#followsLayout) return;
     if (!this.#layout.isPartial()) {
-      // Its device may be in the network of another moment, which is drawn later.
+      // Without a position it stays requested, because its device may be in the network of a moment that is loaded later.
       if (wanted) this.#requestedCamera = undefined;
       this.#followsLayout = false;
     }
@@ -263,7 +263,7 @@ export class NetworkMap {
     return this.#camera.fitted(widened(boundsOf(points)));
   }
 
-  /** A panel may have opened since the last frame, and the browser reports the new size only with the next one. */
+  /** Measures the map, because a panel may have opened, and the browser reports the new size only with the next frame. */
   #measure(): void {
     const space = measureUncovered(this.#layers.element);
     if (space && this.#camera.resize(space)) this.#requestFrame();
@@ -332,7 +332,7 @@ export class NetworkMap {
     this.#handlers.onDrawn();
   }
 
-  /** Loads the ports of the devices in view, if those are few. Call when the camera has stopped. */
+  /** Loads the ports of the devices in view if these are few. To be called when the camera has stopped. */
   loadPortsInView(): void {
     const { width, height, x, y, spacingPx } = this.#camera.projection();
     const isClose = spacingPx >= MIN_VISIBLE_SPACING_PX && !this.#showsClusters && this.#isPlaced;
@@ -351,7 +351,7 @@ export class NetworkMap {
   }
 }
 
-/** What the map is given to draw, where, and whom it tells. */
+/** The content that the map draws. */
 interface MapContent {
   readonly network: PageNetwork;
   readonly highlights: Highlights;
@@ -360,9 +360,9 @@ interface MapContent {
   /** The moment of the network; undefined is now. */
   readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
-  /** Drawn where they were. They have routes, but the layout does not depend on them. */
+  /** The lost links, drawn where they were. They have routes, but positions do not depend on them. */
   readonly lost: readonly CutCable[];
-  /** Devices that stay where they were put. */
+  /** The positions of pinned devices. */
   readonly pinned: PinnedPositions;
   /** Boxes behind devices. */
   readonly groups: readonly GroupBox[];
@@ -370,15 +370,15 @@ interface MapContent {
 
 interface MapHandlers extends InteractionHandlers {
   onCameraMoved(): void;
-  /** The devices of the content have positions, and the camera its place. */
+  /** Called after an update, when devices have positions and the camera is placed. */
   onUpdated(): void;
-  /** A frame was drawn. */
+  /** Called after a frame was drawn. */
   onDrawn(): void;
-  /** Why the map is not drawn, or not as the network is now; undefined when it is again. */
+  /** Called with the reason why the map is not drawn or is out of date, and with undefined when that has ended. */
   onFault(reason: string | undefined): void;
 }
 
-/** The elements that the map draws in, from bottom to top; `element` contains the others. */
+/** The elements in which the map draws, from bottom to top; `element` contains the others. */
 export interface MapLayers {
   readonly element: HTMLElement;
   readonly background: HTMLCanvasElement;

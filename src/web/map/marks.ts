@@ -1,4 +1,4 @@
-/** What the map marks: the devices and cables of a problem, of a layer (not as planned, conflicting claims), and lost links. */
+/** The marks of the map: the devices and cables of a problem, of a layer (drift, conflicting claims), and lost links. */
 import { cableId } from "../../model/cable.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
@@ -8,7 +8,7 @@ import type { MarkLayer } from "../data/view-state.ts";
 import type { MapMarks } from "./highlights.ts";
 import type { Mark } from "./style.ts";
 
-/** The marks of the chosen problem. Undefined for a problem without a place on the map, such as that of a source. */
+/** The marks of the chosen problem. Undefined for a problem without devices, such as that of a source. */
 export function problemMarks(problem: NetworkProblem | undefined): MapMarks | undefined {
   if (!problem || problem.devices.length === 0) return undefined;
   const devices = new Map<string, Mark>();
@@ -43,7 +43,7 @@ export function lostCables(
   });
 }
 
-/** What a layer marks: devices and cables that are not as planned, or that have conflicting claims. */
+/** The marks of a layer: devices and cables that are not as planned, or that have conflicting claims. */
 export function layerMarks(
   layer: MarkLayer | undefined,
   network: PageNetwork,
@@ -54,8 +54,8 @@ export function layerMarks(
 }
 
 /**
- * A cable has a state if all its directions have it; otherwise it differs. A port or host that is not as planned marks its device,
- * because the map draws hosts on demand only and no ports.
+ * A cable has a state of drift if all its directions have it; otherwise it differs. A port or host that is not as planned
+ * marks its device, because the map draws hosts only on demand and no ports.
  */
 function driftMarks(network: PageNetwork, { entities }: DriftList): MapMarks {
   const devices = new Map<string, Mark>();

@@ -1,12 +1,12 @@
 /**
- * Draws nodes. Each is a square of pixels in which the fragment shader computes the distance to the
- * outline, so that shapes are sharp at every zoom. A symbol or a ring shows the state in addition to the colour.
+ * Draws nodes. Each is a square of pixels in which the fragment shader computes the distance to the outline, so that shapes
+ * are sharp at every zoom. A symbol or a ring shows the state in addition to the colour.
  */
 import type { WordWriter } from "./instance-layer.ts";
 import { bytes, CAMERA_UNIFORMS, color, float, type QuadProgram } from "./quad-program.ts";
 import type { NodeStyle } from "./style.ts";
 
-/** A card grows with the zoom up to this radius. */
+/** The maximum radius of a card, up to which it grows with the zoom. */
 export const MAX_CARD_PX = 46;
 
 const VERTEX_SHADER = /*glsl*/ `#version 300 es

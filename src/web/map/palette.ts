@@ -1,6 +1,6 @@
 /**
  * The colours of the map in the dark and in the light scheme. Text and shapes have a contrast of at least 4.5:1 to their
- * background, lines of at least 3:1. Everything that is `dimmed` is below that on purpose.
+ * background, lines of at least 3:1. The `dimmed` colours are below that on purpose.
  */
 export interface Palette {
   readonly background: string;
@@ -15,13 +15,13 @@ export interface Palette {
   readonly line: string;
   readonly down: string;
   readonly downFill: string;
-  /** Conflicting claims, and what a comparison shows as changed. */
+  /** The colours of conflicting claims and of updated entities in a comparison. */
   readonly warning: string;
   readonly warningFill: string;
   readonly accent: string;
   readonly added: string;
   readonly addedFill: string;
-  /** Drift, in colours that people with any colour vision tell apart. */
+  /** The colours of drift, which people with any colour vision can distinguish. */
   readonly missing: string;
   readonly unplanned: string;
   readonly unplannedFill: string;
@@ -85,7 +85,7 @@ const LIGHT_PALETTE: Palette = {
   dimmedFill: "#f0f3f6",
 };
 
-/** Both, for the test of their contrasts. */
+/** Both palettes, for the test of their contrasts. */
 export const PALETTES = { dark: DARK_PALETTE, light: LIGHT_PALETTE } as const;
 
 const prefersDark = (): MediaQueryList => matchMedia("(prefers-color-scheme: dark)");

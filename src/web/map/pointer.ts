@@ -1,29 +1,29 @@
 /**
- * The mouse, pen and fingers on the map: drags move the map, or do what its user says of them; the wheel and two fingers
- * zoom; a press that does not move is a click. Positions are in pixels of the element.
+ * Handles mouse, pen and touch on the map: drags move the map or go to the handlers of `onDragStart`; the wheel and two
+ * fingers zoom; a press that does not move is a click. Positions are in pixels of the element.
  */
 import type { MapPoint } from "./geometry.ts";
 
 interface PointerHandlers {
-  /** Undefined when the pointer leaves the map or presses. */
+  /** Called with the point of the pointer, and with undefined when it leaves the map or is pressed. */
   onHover(point: MapPoint | undefined): void;
   onClick(point: MapPoint): void;
   /** Returns whether there is a node at the point. If not, the map zooms in. */
   onDoubleClick(point: MapPoint): boolean;
   onPan(dx: number, dy: number): void;
   onZoom(factor: number, point: MapPoint): void;
-  /** Returns what follows the pointer until it is released, or undefined to move the map. */
+  /** Returns the handlers of the drag until the pointer is released, or undefined to move the map. */
   onDragStart(point: MapPoint): DragHandlers | undefined;
 }
 
 export interface DragHandlers {
   onMove(point: MapPoint): void;
   onEnd(point: MapPoint): void;
-  /** Another finger is on the map, or the browser needs the pointer for something else. */
+  /** Called when another finger touches the map or the browser cancels the pointer. */
   onCancel(): void;
 }
 
-/** A press that moves less is a click. */
+/** A press that moves less than this is a click. */
 const CLICK_TOLERANCE_PX = 4;
 const DOUBLE_CLICK_MS = 300;
 const WHEEL_FACTOR = 1.0016;
@@ -60,7 +60,7 @@ export function listenToPointers(element: HTMLElement, handlers: PointerHandlers
     pressed.set(event.pointerId, point);
     if (drag) return drag.onMove(point);
     const other = [...pressed].find(([id]) => id !== event.pointerId)?.[1];
-    // Each of two fingers moves the map by half.
+    // With two fingers, the move of each one moves the map by half.
     const share = other ? 0.5 : 1;
     handlers.onPan((point.x - previous.x) * share, (point.y - previous.y) * share);
     if (!other) return;

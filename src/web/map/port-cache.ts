@@ -1,20 +1,20 @@
 /**
- * The names and speeds of the ports of devices in view. Ports are not part of the page's network: there are fifty times as
- * many as devices. They are read a device at a time, only when few devices are in view, a few requests at once, and kept
- * for a while in a bounded cache.
+ * The names and speeds of the ports of devices in view. Ports are not part of the page's network, because there are fifty
+ * times as many as devices. They are loaded per device, only when few devices are in view, with a few concurrent requests,
+ * and are kept for a while in a bounded cache.
  */
 import type { Client } from "../../client/client.ts";
 import type { Cable } from "../../model/cable.ts";
 import type { Bundle } from "./bundles.ts";
 
 export interface PortFact {
-  /** Its number where it has no name. */
+  /** The name of the port, or its number if it has none. */
   readonly name: string;
-  /** Mb/s; 0 when it is not known. */
+  /** The speed in Mb/s; 0 when it is not known. */
   readonly speed: number;
 }
 
-/** With more devices in view, ports are not loaded, and a line shows no speed that is not cached. */
+/** Maximum number of devices in view whose ports are loaded. With more, lines show only cached speeds. */
 export const MAX_DEVICES_IN_VIEW = 120;
 const MAX_CACHED_DEVICES = 2000;
 const MAX_REQUESTS = 4;
@@ -28,7 +28,7 @@ interface CachedDevice {
 export class PortCache {
   readonly #client: Pick<Client, "ports">;
   readonly #onLoaded: (device: string) => void;
-  /** Devices in order of their last use: the first is removed when there are too many. */
+  /** Devices in the order in which they were loaded. The first one is evicted when there are too many. */
   readonly #cache = new Map<string, CachedDevice>();
   #wanted: string[] = [];
   #at: string | undefined;
@@ -39,7 +39,7 @@ export class PortCache {
     this.#onLoaded = onLoaded;
   }
 
-  /** The devices in view, at a moment of the past or now. Requests for others are cancelled. */
+  /** Sets the devices in view, and the moment of the past or undefined for now. Requests for other devices are cancelled. */
   want(devices: readonly string[], at: string | undefined): void {
     if (at !== this.#at) this.#cache.clear();
     const kept = new Set(at === this.#at ? devices : []);
@@ -53,13 +53,13 @@ export class PortCache {
     return this.#cache.get(device)?.ports.get(port);
   }
 
-  /** The sum over the active cables; 0 when the speed of none is known. */
+  /** The total speed of the active cables; 0 when the speed of none is known. A single cable counts even if inactive. */
   speedOfBundle({ cables }: Bundle): number {
     const speeds = cables.filter((cable) => cable.active || cables.length === 1);
     return speeds.reduce((sum, cable) => sum + this.speedOf(cable), 0);
   }
 
-  /** What a source states about the link, or else the lower speed of its two ports; 0 when it is not known. */
+  /** The speed that a source states for the link, or else the lower speed of its two ports; 0 when it is not known. */
   speedOf({ links, from, to }: Cable): number {
     for (const { annotations } of links) {
       const stated = Number(annotations?.bandwidthMbps ?? annotations?.bandwidth);
@@ -95,7 +95,7 @@ export class PortCache {
       ]);
       if (!request.signal.aborted) this.#store(device, new Map(facts));
     } catch {
-      // The map shows the numbers of the ports then.
+      // Without the ports, the map shows their numbers.
       if (!request.signal.aborted) this.#store(device, new Map());
     } finally {
       this.#requests.delete(device);
@@ -112,6 +112,6 @@ export class PortCache {
   }
 }
 
-/** `10G`, `100M`; empty when it is not known. */
+/** Formats a speed as `10G` or `100M`; empty when it is not known. */
 export const formatSpeed = (mbps: number): string =>
   mbps >= 1000 ? `${Number((mbps / 1000).toPrecision(3))}G` : mbps > 0 ? `${mbps}M` : "";

@@ -1,12 +1,12 @@
 /**
- * What the shaders of nodes and edges have in common: quads, attributes of 32-bit words, the camera. Each instance is four
- * vertices with the same words, and not one of an instanced draw call: a renderer in software handles each instance of such
- * a call as a draw call of its own.
+ * The common parts of the shaders of nodes and edges: quads, attributes of 32-bit words, the camera. Each instance is four
+ * vertices with the same words. Instanced draw calls are not used, because a software renderer handles each instance of
+ * such a call as a separate draw call.
  */
 export interface QuadProgram {
   readonly vertexShader: string;
   readonly fragmentShader: string;
-  /** The first of them are the points of an instance. */
+  /** The attributes of an instance, its points first. */
   readonly attributes: readonly Attribute[];
   readonly points: 1 | 2;
 }
@@ -20,14 +20,14 @@ interface Attribute {
 }
 
 export const float = (name: string, size: number): Attribute => ({ name, size, words: size, kind: "float" });
-/** Four integers from 0 to 255. */
+/** An attribute of four integers from 0 to 255. */
 export const bytes = (name: string): Attribute => ({ name, size: 4, words: 1, kind: "bytes" });
 export const color = (name: string): Attribute => ({ name, size: 4, words: 1, kind: "color" });
 
 export const strideOf = ({ attributes }: QuadProgram): number =>
   attributes.reduce((sum, { words }) => sum + words, 0);
 
-/** Map units with y upwards; pixels relative to the centre of the viewport, y upwards too. */
+/** The camera. Positions are in map units; pixels are relative to the centre of the viewport. In both, y points upwards. */
 export const CAMERA_UNIFORMS = /*glsl*/ `
 uniform vec2 u_centre;
 uniform float u_scale;

@@ -10,7 +10,7 @@ import type { Bundle } from "./bundles.ts";
 import type { Palette } from "./palette.ts";
 
 export type ChangeMark = "added" | "removed" | "updated";
-/** What a problem is about, and what it cuts off. */
+/** The marks of the entities of a problem and of the devices that it cuts off. */
 type ProblemMark = "problem" | "cut-off";
 export type Mark = ChangeMark | DriftState | "conflict" | ProblemMark;
 
@@ -19,7 +19,7 @@ export interface NodeStyle {
   readonly shape: number;
   /** One of `SYMBOLS`, drawn inside the shape. */
   readonly symbol: number;
-  /** 0 none, 1 thin, 2 thick. */
+  /** The ring around the shape: 0 none, 1 thin, 2 thick. */
   readonly ring: number;
   /** 1 for a dashed outline. */
   readonly dashed: number;
@@ -35,13 +35,13 @@ export interface EdgeStyle {
   readonly color: string;
   /** The width in pixels. */
   readonly size: number;
-  /** More transparent and thinner at a low zoom. */
+  /** Whether the line is more transparent and thinner at a low zoom. */
   readonly fades: boolean;
 }
 
-/** What distinguishes a device or cable from the others of its state. */
+/** The emphasis that distinguishes a device or cable from others in the same state. */
 export interface Emphasis {
-  /** False: dimmed. Undefined: no filter, path or comparison is active. */
+  /** False when it is dimmed; undefined when no filter, path or mark is active. */
   readonly highlighted: boolean | undefined;
   readonly selected: boolean;
   readonly onPath: boolean;
@@ -50,10 +50,10 @@ export interface Emphasis {
 
 export const SHAPES = { circle: 0, square: 1, diamond: 2, hexagon: 3, triangle: 4, card: 5 } as const;
 export const SYMBOLS = { none: 0, cross: 1, exclamation: 2, plus: 3, minus: 4, dot: 5, unequal: 6 } as const;
-/** An arrow along the line or against it, and a cross where the line is cut. */
+/** The signs on lines: an arrow along the line or against it, and a cross for a lost link. */
 export const LINE_SIGNS = { none: 0, along: 1, against: 2, cross: 3 } as const;
 export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3, dashDotted: 4, longDashed: 5 } as const;
-/** Half the width and half the height of a card, in its radius. The shader uses the same numbers. */
+/** Half the width and half the height of a card relative to its radius. The shader uses the same numbers. */
 export const CARD = { width: 1.15, height: 0.8 } as const;
 type Shape = keyof typeof SHAPES;
 
@@ -86,7 +86,7 @@ export function deviceStyle(device: Device, emphasis: Emphasis, palette: Palette
   return { shape, ring, dashed, ...symbolAndColours(device, emphasis, palette) };
 }
 
-/** Each mark has a symbol of its own. What is missing is hollow, with a dashed outline. */
+/** The symbol and colours of a mark. A missing device has the colour of the background as its fill. */
 function markedStyle(mark: Mark, palette: Palette): Pick<NodeStyle, "symbol" | "color" | "fill"> {
   const { exclamation, plus, minus, dot, unequal } = SYMBOLS;
   switch (mark) {
@@ -117,10 +117,10 @@ function symbolAndColours(
   palette: Palette,
 ): Pick<NodeStyle, "symbol" | "color" | "fill"> {
   const { none, cross, exclamation } = SYMBOLS;
-  // The cross of a device that is down says more than that there is a problem.
+  // For a device that is down, the cross is more specific than the symbol of a problem.
   const isDownProblem = !device.available && (mark === "problem" || mark === "cut-off");
   if (mark && !isDownProblem) return markedStyle(mark, palette);
-  // An alarm is never dimmed: what is down must be seen whatever is filtered.
+  // An alarm is never dimmed: a device that is down must be visible with every filter.
   if (!device.available) return { symbol: cross, color: palette.down, fill: palette.downFill };
   if (hasConflict(device)) {
     return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
@@ -129,16 +129,16 @@ function symbolAndColours(
   return { symbol: none, color: palette.node, fill: palette.nodeFill };
 }
 
-/** What the style of a line shows of one cable or of a bundle. */
+/** The state of a bundle that the style of its line shows. */
 interface LineState {
   readonly active: boolean;
-  /** Some cables of a bundle are inactive, others active. */
+  /** Whether some cables of the bundle are active and others are not. */
   readonly partlyDown: boolean;
   readonly verified: boolean;
   readonly conflict: boolean;
 }
 
-/** A state of drift replaces that of the line: what is missing has no state, and the others are compared here. */
+/** The stroke of a line. A mark of drift has priority over the state of the line. */
 function strokeOf(line: LineState, mark: Mark | undefined): number {
   if (mark === "missing") return STROKES.dashed;
   if (mark === "unplanned") return STROKES.solid;
@@ -162,7 +162,7 @@ export function lineColor(
   return highlighted === false ? palette.dimmed : palette.line;
 }
 
-/** The style of the line of a bundle: the state of its cables, their emphasis, their speed, or a value of an overlay. */
+/** The input of `bundleStyle` besides the bundle and its emphasis. */
 interface BundleStyleInput {
   readonly palette: Palette;
   readonly overlay: LinkOverlay | undefined;
@@ -183,7 +183,7 @@ export function bundleStyle(bundle: Bundle, emphasis: Emphasis, input: BundleSty
   };
   const value = overlayValue(input.overlay, bundle);
   const emphasised = emphasis.selected || emphasis.onPath;
-  // A value replaces the colour of a line only where that says nothing: an alarm or a mark stays visible.
+  // A value replaces only the colour of a plain line, so that alarms and marks stay visible.
   const isPlain = line.active && !line.partlyDown && !line.conflict && !emphasised && !emphasis.mark;
   const showsValue = input.overlay !== undefined && isPlain;
   const speedWidth = widthOfSpeed(input.speedOf(bundle));
@@ -209,12 +209,12 @@ export function bundleStyle(bundle: Bundle, emphasis: Emphasis, input: BundleSty
   };
 }
 
-/** The width of a line: from 1.1 pixels for an unknown speed or 100 Mb/s to 2.8 pixels for 400 Gb/s: 0.45 pixels for a factor of ten. */
+/** The width of a line in pixels: 1.1 for an unknown speed or up to 100 Mb/s, and 0.45 more for each factor of ten. */
 export function widthOfSpeed(mbps: number): number {
   return mbps > 0 ? Math.min(4.5, 1.1 + 0.45 * Math.max(0, Math.log10(mbps / 100))) : 1.1;
 }
 
-/** An arrow in the direction that works, where a cable has only one. */
+/** The arrow of a bundle with a one-way cable, in the direction that works. */
 function signOf({ a, cables }: Bundle, { mark }: Emphasis): number {
   const oneWay = mark === "missing" ? undefined : cables.find((cable) => cable.oneWay && cable.active);
   if (!oneWay) return LINE_SIGNS.none;

@@ -1,12 +1,12 @@
 /**
- * The parts of the map that nothing lies over, in pixels of the map. Tools, boxes and notes that lie over the map have the
- * attribute `data-covers-map` and are measured here, so that no other file knows where they are.
+ * The parts of the map that no element covers, in pixels of the map. Tools, boxes and notes that cover the map have the
+ * attribute `data-covers-map` and are measured here, so that no other file depends on their positions.
  *
- * What is fitted stays in the middle of the whole map unless it would lie below one of them there.
+ * Fitted content is in the middle of the whole map unless one of these elements would cover it there.
  */
 import type { Size } from "../../layout/adjacency.ts";
 
-/** y downwards. */
+/** A rectangle in pixels; y points downwards. */
 export interface PixelArea {
   readonly left: number;
   readonly top: number;
@@ -14,22 +14,22 @@ export interface PixelArea {
   readonly bottom: number;
 }
 
-/** Where something of a size is shown: in the middle of the area, with so many pixels for a map unit. */
+/** The area in whose middle content is shown, and the scale in pixels per map unit. */
 export interface Fit {
   readonly area: PixelArea;
   readonly scale: number;
 }
 
-/** The space between what is fitted and the edge of its area. */
+/** The space between fitted content and the edge of its area. */
 const PADDING_PX = 24;
-/** Shortest side of an area. In less nothing can be recognised, so that the whole map is used. */
+/** The minimum side of an area. If all uncovered areas are smaller, the whole map is used. */
 const MIN_SIDE_PX = 96;
 
 export class UncoveredSpace {
   readonly width: number;
   readonly height: number;
   readonly #covered: readonly PixelArea[];
-  /** Free of all that is covered. */
+  /** The areas that no element covers. */
   readonly #areas: readonly PixelArea[];
 
   constructor({ width, height }: Size, covered: readonly PixelArea[]) {
@@ -43,7 +43,7 @@ export class UncoveredSpace {
     return { left: 0, top: 0, right: this.width, bottom: this.height };
   }
 
-  /** The largest scale for something of a size in map units, at most `maxScale`. */
+  /** The area and the largest scale, at most `maxScale`, at which content of a size in map units fits. */
   fit(size: Size, maxScale: number): Fit {
     const fitIn = (area: PixelArea): Fit => ({
       area,
@@ -63,7 +63,7 @@ export class UncoveredSpace {
   }
 }
 
-/** Undefined while the map is not shown. */
+/** Measures the uncovered space of the map. Undefined while the map is not shown. */
 export function measureUncovered(element: HTMLElement): UncoveredSpace | undefined {
   const { clientWidth: width, clientHeight: height } = element;
   if (width === 0 || height === 0) return undefined;
@@ -81,7 +81,10 @@ export function measureUncovered(element: HTMLElement): UncoveredSpace | undefin
   return new UncoveredSpace({ width, height }, covered);
 }
 
-/** Each side of a free area that cannot grow is an edge of the map or of what covers it. There are few of those. */
+/**
+ * The uncovered areas. Each side of a maximal free area is an edge of the map or of a covering element. There are few of
+ * these, so all combinations are tried.
+ */
 function freeAreas(whole: PixelArea, covered: readonly PixelArea[]): PixelArea[] {
   const areas: PixelArea[] = [];
   for (const left of [whole.left, ...covered.map((area) => area.right)])

@@ -31,7 +31,7 @@ export function RecentChanges() {
   );
 }
 
-/** One change as a line; several as a line that opens to a list of them. */
+/** A group as one line. The line of several changes opens to a list of them. */
 function GroupItem({ group: { key, changes, count, title, time } }: { readonly group: ChangeGroup }) {
   const [first] = changes;
   if (!first) return null;
@@ -116,7 +116,7 @@ function ChangeLine({ item, titles = true }: ChangeLineProps) {
 
 function TimeButton({ timeMs }: { readonly timeMs: number }) {
   const { go } = useStore();
-  // A timestamp in an address has whole seconds: the next one includes the change.
+  // A timestamp in an address has whole seconds, so it is rounded up to include the change.
   const show = () => go({ at: toTimestamp(timeMs + 999) });
   return (
     <button type="button" class="when" title="See the network then" onClick={show}>
@@ -125,7 +125,6 @@ function TimeButton({ timeMs }: { readonly timeMs: number }) {
   );
 }
 
-/** The changes of one entity, newest first, as far back as the history of the service goes. */
 const MAX_SHOWN = 40;
 
 interface HistoryEntity {
@@ -140,6 +139,7 @@ interface EntityHistoryProps {
   readonly entity: HistoryEntity;
 }
 
+/** The changes of one entity, newest first, as far back as the history of the service goes. */
 export function EntityHistory({ kind, entity }: EntityHistoryProps) {
   const { client } = useStore();
   return (
@@ -155,7 +155,7 @@ export function EntityHistory({ kind, entity }: EntityHistoryProps) {
   );
 }
 
-/** Reading a long history is expensive for the service: no request for an entity that never changed. */
+/** Sends no request for an entity that never changed, because reading a long history is expensive for the service. */
 async function loadChanges(
   client: Client,
   kind: EntityKind,

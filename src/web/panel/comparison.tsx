@@ -1,4 +1,4 @@
-/** The comparison of two moments: which they are, and what differs, in groups by kind and by what happened to it. */
+/** The comparison of two moments: fields for the moments, and the differences in groups by kind and by type of change. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useMemo } from "preact/hooks";
@@ -12,7 +12,7 @@ import { Button } from "../elements/controls.tsx";
 import { formatFullTime, formatTyped } from "../elements/format-time.ts";
 import { EntityLink, formatValue, PanelHeading } from "./parts.tsx";
 
-/** The differences of one group that are listed. */
+/** Maximum number of differences of one group that are listed. */
 const MAX_SHOWN = 200;
 /** Fields that follow from other fields. */
 const DERIVED_FIELDS = ["lastUpdate", "humanReadableLastUpdate", "location"];
@@ -89,7 +89,7 @@ interface Group {
 const NOUNS = { devices: "device", links: "link", hosts: "host" } as const;
 const EVENTS = { removed: "removed", added: "added", updated: "changed" } as const;
 
-/** Devices before links before hosts, and what is gone first. Both directions of a cable are one item. */
+/** The groups are ordered: devices, links, hosts; within each, removed ones first. Both directions of a cable are one item. */
 function groupDifferences(network: PageNetwork, differences: readonly NetworkDifference[]): Group[] {
   const groups = new Map<string, Map<string, Item>>();
   for (const difference of differences) {
@@ -145,19 +145,19 @@ function DifferenceItem({ item: { text, fields } }: { readonly item: Item }) {
   );
 }
 
-/** A field for a moment: a time or a revision, typed. What is no moment is refused with an example of one. */
 interface MomentFieldProps {
   readonly label: string;
-  /** The moment as the address has it; undefined is now. */
+  /** The moment in the form of the address; undefined is now. */
   readonly moment: string | undefined;
   readonly isNowAllowed?: boolean;
   readonly onChange: (moment: string | undefined) => void;
 }
 
+/** A text field for a moment: a time or a revision. Invalid text is refused with a message that has examples. */
 function MomentField({ label, moment, isNowAllowed = false, onChange }: MomentFieldProps) {
   const id = useId();
   const fault = useSignal<string | undefined>(undefined);
-  /** Kept here until it is applied: a rendering in between must not replace what is typed. */
+  /** The typed text until it is applied, so that rendering does not replace it. */
   const typed = useSignal<string | undefined>(undefined);
   useEffect(() => {
     typed.value = undefined;
@@ -207,7 +207,7 @@ function typedText(moment: string | undefined): string {
   return isRevision(moment) ? moment : formatTyped(Date.parse(moment));
 }
 
-/** A moment as a person types it: a revision, a time of the day, a day, or a day and a time. */
+/** The result of parsing a typed moment: a revision, a time of the day, a day, or a day and a time. */
 type TypedMoment =
   /** `at` is a moment for the address; undefined is now. */
   { readonly ok: true; readonly at: string | undefined } | { readonly ok: false; readonly fault: string };
@@ -227,7 +227,7 @@ export function parseTypedMoment(typed: string, now = new Date()): TypedMoment {
   return { ok: true, at: new Date(ms).toISOString().replace(".000Z", "Z") };
 }
 
-/** The last time the clock showed this, in the time zone of the reader. */
+/** The last moment before now with this time of the day, in the time zone of the reader. */
 function lastTimeOfDay(text: string, now: Date): number | undefined {
   const [, hours, minutes, seconds = "0"] = TIME_OF_DAY.exec(text) ?? [];
   const [hour, minute, second] = [Number(hours), Number(minutes), Number(seconds)];
@@ -238,7 +238,7 @@ function lastTimeOfDay(text: string, now: Date): number | undefined {
   return date.getTime();
 }
 
-/** A text without a time zone is in that of the reader. */
+/** Parses a day and a time. A text without a time zone is in that of the reader. */
 function parseDayAndTime(text: string): number | undefined {
   if (!DAY_AND_TIME.test(text)) return undefined;
   const [day = "", ...rest] = text.toUpperCase().split(/[ T]/);

@@ -1,4 +1,4 @@
-/** The selected device, link or host, with the buttons and the history that all three have. */
+/** The details of the selected device, link or host, with the buttons and the history that all three kinds have. */
 
 import { cableId, cableOf } from "../../model/cable.ts";
 import type { Host, Link, Port } from "../../model/entity.ts";
@@ -97,7 +97,7 @@ function entityRequest({ kind, id }: EntityRef, at: string | undefined): string 
   return `/controller/v1/links?id=${item}${moment && `&${moment}`}`;
 }
 
-/** The facts of one host, and of the port it is attached to. */
+/** The facts about a host and the port that it is attached to. */
 function HostDetails({ id }: { readonly id: string }) {
   const { client, state, startPath } = useStore();
   const network = usePlannedNetwork();
@@ -164,7 +164,7 @@ function HostPort({ host, ports }: { readonly host: Host; readonly ports: readon
   );
 }
 
-/** The facts of one link, and the other direction of its cable. */
+/** The facts about a link and the other direction of its cable. */
 function LinkDetails({ id }: { readonly id: string }) {
   const network = usePlannedNetwork();
   const link = network?.links.get(id);

@@ -1,4 +1,4 @@
-/** The facts of one device, its buttons and its ports. */
+/** The facts about a device, its buttons and its ports. */
 import type { Device, Drift, Port } from "../../model/entity.ts";
 import { pinOf, unpinDevice } from "../arrange/arrangement.ts";
 import { missingPorts } from "../data/drift-list.ts";
@@ -109,7 +109,7 @@ function DeviceButtons({ id }: { readonly id: string }) {
   );
 }
 
-/** A port shows at most this many hosts; the table of hosts has all of them. */
+/** Maximum number of hosts that are shown at a port. The table of hosts has all of them. */
 const MAX_HOSTS_SHOWN = 60;
 
 interface PortsTableProps {
@@ -117,7 +117,7 @@ interface PortsTableProps {
   readonly ports: readonly Port[];
 }
 
-/** The ports of a device and what is connected to each. Ports with a connection come first. */
+/** The ports of a device with the entities connected to each. Ports with a connection come first. */
 function PortsTable({ device, ports }: PortsTableProps) {
   const network = usePlannedNetwork();
   if (ports.length === 0 || !network) return <p class="muted">No ports are known.</p>;
@@ -227,7 +227,7 @@ interface Connection {
   readonly down: boolean;
 }
 
-/** Cables first, then hosts. */
+/** The connections of a port: cables first, then hosts. */
 function connectionsOf(network: PageNetwork, device: string, port: string): Connection[] {
   const cables = network.cablesOf(device).flatMap((cable) => {
     const ends = [
@@ -256,7 +256,7 @@ function connectionsOf(network: PageNetwork, device: string, port: string): Conn
   return [...cables, ...hosts];
 }
 
-/** The button of a pinned device that says so and unpins it. */
+/** The button that shows that a device is pinned and unpins it. */
 function UnpinButton({ device }: { readonly device: string }) {
   const { arranging } = useStore();
   const arrangement = arranging.shown.value;

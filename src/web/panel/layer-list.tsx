@@ -1,4 +1,4 @@
-/** What the layer of the map marks, as a list: what is not as planned with the newest first, or what is in conflict. */
+/** The list of entities that the layer of the map marks: drift with the newest first, or conflicting claims. */
 
 import { useMemo } from "preact/hooks";
 import { hasConflict } from "../../model/conflict.ts";
@@ -24,7 +24,7 @@ export function LayerList({ layer }: { readonly layer: MarkLayer }) {
 }
 
 function DriftItems({ list, network }: { readonly list: DriftList; readonly network: PageNetwork }) {
-  // Sorted once for each list, and not with each change of the network.
+  // The list is sorted once, and not with each change of the network.
   const { items, summary } = useMemo(
     () => ({ items: newestFirst(list), summary: summarizeDrift(list) }),
     [list],
@@ -52,7 +52,7 @@ function DriftItems({ list, network }: { readonly list: DriftList; readonly netw
   );
 }
 
-/** The times are texts of equal length, in order of time. */
+/** Compares times as texts, which is correct because they have the same form and length. */
 const newestFirst = (list: DriftList): [string, DriftEntity][] =>
   [...list.entities].sort(([a, { value: p }], [b, { value: q }]) =>
     p.drift.since === q.drift.since ? (a < b ? -1 : 1) : p.drift.since < q.drift.since ? 1 : -1,
@@ -75,7 +75,7 @@ function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly
   );
 }
 
-/** A port leads to its device. */
+/** The target, title and noun of an item. The target of a port is its device. */
 function describe(entity: DriftEntity, network: PageNetwork): { to: EntityRef; title: string; noun: string } {
   if (entity.resource === "ports") {
     const { element, port } = entity.value;
@@ -83,7 +83,7 @@ function describe(entity: DriftEntity, network: PageNetwork): { to: EntityRef; t
     return { to: { kind: "devices", id: element }, title, noun: "Port" };
   }
   const to: EntityRef = { kind: entity.resource, id: entity.value.id };
-  // Its host may not be loaded.
+  // The name comes from the item, because the host may not be loaded in the network.
   const title = entity.resource === "hosts" ? hostName(entity.value) : entityName(network, to);
   return { to, title, noun: NOUNS[entity.resource] };
 }

@@ -1,4 +1,4 @@
-/** The links out of the map that the configuration has for the selected entity: a shell, a dashboard, a ticket. */
+/** The links out of the map that the configuration defines for the selected entity: a shell, a dashboard, a ticket. */
 
 import type { Annotations, Device, Host, Link } from "../../model/entity.ts";
 import { expandLinkTemplate, parseLinkTemplate } from "../../model/link-template.ts";
@@ -37,7 +37,7 @@ export function OutsideLinks({ entityRef }: { readonly entityRef: EntityRef }) {
   );
 }
 
-/** The addresses of the links of which no value is missing. */
+/** The addresses of the links for which the entity has all values. */
 function addressesOf(
   links: readonly MapLink[],
   network: PageNetwork,
@@ -57,8 +57,8 @@ type FindValue = (name: string) => string | undefined;
 const NO_VALUES: FindValue = () => undefined;
 
 /**
- * The values that the template of a link out of the map can have: fields and annotations of the entity, and of the
- * devices at its ends. A value that is empty or unknown is missing.
+ * The values that the template of a link out of the map can use: fields and annotations of the entity and of the devices at
+ * its ends. A value that is empty or unknown counts as missing.
  */
 function outsideValues(network: PageNetwork, { kind, id }: EntityRef): FindValue {
   if (kind === "devices") return deviceValues(network.devices.get(id));
@@ -72,7 +72,7 @@ function deviceValues(device: Device | undefined): FindValue {
   return valuesOf({ id, type, role, mfr, hw, sw, serial, driver, chassisId }, device.annotations);
 }
 
-/** `src.device`, `src.port` and `src.` with a value of that device, such as `src.managementAddress`. */
+/** The values of each end have a prefix: `src.device`, `src.port`, and those of its device, as `src.managementAddress`. */
 function linkValues(network: PageNetwork, link: Link | undefined): FindValue {
   if (!link) return NO_VALUES;
   const { id, type, state, src, dst } = link;
@@ -88,7 +88,7 @@ function linkValues(network: PageNetwork, link: Link | undefined): FindValue {
   return (name) => own(name) ?? below("src.", name, ofSrc) ?? below("dst.", name, ofDst);
 }
 
-/** `ip` is the first address; `device` and `port` are where it is attached, `device.` begins the values of that device. */
+/** `ip` is the first address, `device` and `port` are its location, and `device.` is the prefix of values of that device. */
 function hostValues(network: PageNetwork, host: Host | undefined): FindValue {
   if (!host) return NO_VALUES;
   const { id, mac, vlan, ipAddresses, location } = host;
@@ -100,7 +100,7 @@ function hostValues(network: PageNetwork, host: Host | undefined): FindValue {
 
 const ANNOTATIONS = "annotations.";
 
-/** A field wins over an annotation of the same name; `annotations.NAME` is always the annotation. */
+/** A field has priority over an annotation of the same name; `annotations.NAME` is always the annotation. */
 function valuesOf(fields: Readonly<Record<string, string>>, annotations: Annotations = {}): FindValue {
   const find = (values: Readonly<Record<string, string>>, name: string) =>
     Object.hasOwn(values, name) ? known(values[name]) : undefined;
@@ -112,7 +112,7 @@ function valuesOf(fields: Readonly<Record<string, string>>, annotations: Annotat
 const below = (prefix: string, name: string, find: FindValue): string | undefined =>
   name.startsWith(prefix) ? find(name.slice(prefix.length)) : undefined;
 
-/** The interface has "unknown" for what a source does not know. */
+/** Undefined for an empty value and for "unknown", which the service reports for a field that no source knows. */
 const known = (value: string | undefined): string | undefined => {
   const text = value?.trim();
   return text === "" || text === "unknown" ? undefined : text;

@@ -1,4 +1,4 @@
-/** What the parts of the panel are made of: headings, facts, badges, links to entities, notes, and content that is loaded on demand. */
+/** Components that the parts of the panel share: headings, facts, badges, links, notes, and content loaded on demand. */
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -10,7 +10,7 @@ import { useNetwork, useStore } from "../data/page-store.ts";
 import { type EntityRef, formatState } from "../data/view-state.ts";
 import { formatFullTime, formatShortTime } from "../elements/format-time.ts";
 
-/** Selects an entity. It is a real link, so that the entity can be opened in another window. */
+/** A link that selects an entity. It has an address, so that the entity can be opened in another window. */
 export function EntityLink({ to, children }: { readonly to: EntityRef; readonly children: string }) {
   const { state, pick } = useStore();
   return (
@@ -111,7 +111,7 @@ export function joinNonEmpty(parts: readonly (string | undefined)[], separator: 
   return parts.filter((part) => part).join(separator);
 }
 
-/** Any value of a claim as a short text: text as it is, lists with commas, a connect point as `device/port`. */
+/** Formats any value of a claim as a short text: a text unchanged, a list with commas, a connect point as `device/port`. */
 export function formatValue(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(formatValue).join(", ");
@@ -123,12 +123,8 @@ export function formatValue(value: unknown): string {
   return fields.map(([name, field]) => `${name}: ${formatValue(field)}`).join(", ");
 }
 
-/**
- * Content that is loaded on demand. It loads again when `version` changes and shows the previous value until the new one
- * is there, so that the panel does not jump. Give it a `key` for the subject: another subject starts empty.
- */
 interface LoadedProps<T> {
-  /** Compared by identity: an object that is read again is another version, also with the same content. */
+  /** The version, compared by identity: another object is another version, even with the same content. */
   readonly version: string | object | undefined;
   readonly load: (signal: AbortSignal) => Promise<T>;
   readonly children: (value: T) => ComponentChildren;
@@ -136,6 +132,10 @@ interface LoadedProps<T> {
 
 type Result<T> = { readonly value: T } | { readonly error: string } | undefined;
 
+/**
+ * Content that is loaded on demand. It loads again when `version` changes and shows the previous value until the new one
+ * has arrived, so that the panel does not jump. Set `key` to the subject, so that another subject starts empty.
+ */
 export function Loaded<T>({ version, load, children }: LoadedProps<T>) {
   const result = useSignal<Result<T>>(undefined);
   useEffect(() => {
@@ -162,19 +162,19 @@ export function Loaded<T>({ version, load, children }: LoadedProps<T>) {
   );
 }
 
-/** Why hosts that something opened are not there: the service refused them, as of a moment that it no longer has. */
+/** The note why opened hosts are not loaded: the service refused them, for example for a moment that it no longer has. */
 export function HostsFault({ group }: { readonly group: HostSelection }) {
   const fault = useNetwork()?.openedHosts.faultOf(group.key);
   return fault === undefined ? null : <p class="note bad">{`Hosts are not shown: ${fault}`}</p>;
 }
 
-/** How an entity differs from the plan: the state, since when, and by field what is intended and what is observed. */
 const MEANINGS: Readonly<Record<Drift["state"], string>> = {
   missing: "It is planned and not observed.",
   unplanned: "It is observed and not planned.",
   differs: "It is observed with other values than planned.",
 };
 
+/** The drift of an entity from the plan: the state, its start, and the intended and observed values of each field. */
 export function DriftNote({ drift }: { readonly drift: Drift | undefined }) {
   if (!drift) return null;
   const fields = Object.entries(drift.fields ?? {});

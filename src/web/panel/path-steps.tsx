@@ -1,4 +1,4 @@
-/** The shortest paths between two entities: their number, up to 32 of them hop by hop, or why there is none. */
+/** The shortest paths between two entities: their number and up to 32 of them hop by hop, or the reason why there is none. */
 import type { PathLink, PathLinkEnd } from "../../client/types.ts";
 import type { NoPath, PathObstacle, ReachableSet } from "../../model/path-explanation.ts";
 import type { PageNetwork } from "../data/page-network.ts";
@@ -22,7 +22,7 @@ export function PathSteps({ ends }: { readonly ends: readonly [EntityRef, Entity
   return <PathList network={network} loaded={path.value} />;
 }
 
-/** `16 shortest paths of 4 hops`. A number of paths may be too large to be exact. */
+/** A text such as `16 shortest paths of 4 hops`. The number of paths may be too large to be exact. */
 export function pathCountText({ count, cost = 0 }: LoadedPath["explanation"]): string {
   const number = count > Number.MAX_SAFE_INTEGER ? count.toExponential(1) : count.toLocaleString("en");
   return `${number} shortest ${count === 1 ? "path" : "paths"} of ${formatCount(cost, "hop")}`;
@@ -45,7 +45,7 @@ function PathList({ network, loaded }: { readonly network: PageNetwork; readonly
   );
 }
 
-/** The devices between the ends, by which the paths differ. */
+/** The devices between the ends, which distinguish the paths. */
 function viaText(network: PageNetwork, links: readonly PathLink[]): string {
   const between = links.slice(0, -1).flatMap(({ dst }) => dst.device ?? []);
   const names = [...new Set(between)].map((id) => deviceNameById(network, id));
@@ -90,14 +90,13 @@ function PathHops({ network, loaded, links }: PathHopsProps) {
   );
 }
 
-/** A host has no port of its own. */
+/** The ports of a hop. Only devices have ports, so that a host is left out. */
 const hopText = (src: PathLinkEnd, dst: PathLinkEnd): string =>
   [
     ...(src.host === undefined ? [`out of port ${src.port}`] : []),
     ...(dst.host === undefined ? [`into port ${dst.port}`] : []),
   ].join(", ");
 
-/** Why there is no path: what each end reaches, and what is down between the two sets. */
 interface NoPathReasonProps {
   readonly none: NoPath;
   /** The names of the ends. */
@@ -105,6 +104,7 @@ interface NoPathReasonProps {
   readonly to: string;
 }
 
+/** The reason why there is no path: the devices that each end reaches, and the obstacles between the two sets. */
 function NoPathReason({ none, from, to }: NoPathReasonProps) {
   const { reason, needed = 0, obstacles = [], obstacleCount = 0 } = none;
   const network = useNetwork();
@@ -165,7 +165,7 @@ function Obstacle({ obstacle, network }: { readonly obstacle: PathObstacle; read
   const point = (end: PathObstacle["src"]) =>
     end ? `${deviceNameById(network, end.device)}/${end.port}` : "";
   const title = resource === "devices" ? (name ?? id) : src && dst ? `${point(src)} → ${point(dst)}` : id;
-  // What is gone can be shown only where it was: a lost link at its device.
+  // A lost link cannot be selected, so that its entry selects the device where it was.
   const isShown = network[resource].has(id);
   const known = isShown || !src ? { kind: resource, id } : { kind: "devices" as const, id: src.device };
   return (

@@ -1,6 +1,6 @@
 /**
- * What each source claims about an entity, and which claim gives each field its value. It is loaded when the user opens
- * it, because the service has to read every claim.
+ * The claims of each source about an entity, and the claim from which each field has its value. They are loaded when the
+ * user opens the section, because the service has to read every claim.
  */
 import { useSignal } from "@preact/signals";
 import type { Client } from "../../client/client.ts";
@@ -88,7 +88,7 @@ function ClaimSource({ claim, shownId }: { readonly claim: ExplainedClaim; reado
   );
 }
 
-/** The fields that a source claims, an annotation by its key; the same names as those of `fields`. */
+/** The claimed fields by name. The names are those of `fields`: an annotation is `annotations.KEY`. */
 function claimedFields({ claim }: ExplainedClaim): Map<string, unknown> {
   const { annotations, ...fields } = claim;
   const result = new Map(Object.entries(fields));

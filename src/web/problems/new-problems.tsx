@@ -1,7 +1,7 @@
 /**
- * What a change of the list means to the reader: the number in the title of the page, and one sentence for
- * screen readers. Problems of the first list are not new, nor are acknowledged ones, nor what follows from another problem: it
- * is new when that one is gone and it stays.
+ * Reports changes of the list of problems: the number in the title of the page, and one sentence for screen readers.
+ * Problems of the first list are not new, and neither are acknowledged ones. A problem that follows from another one
+ * becomes new when the other one ends and it remains.
  */
 import { effect, type Signal, untracked, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -12,7 +12,7 @@ import { type PageStore, useStore } from "../data/page-store.ts";
 import { callsForAttention } from "./problem-groups.ts";
 import { SEVERITY_SIGNS } from "./signs.tsx";
 
-/** One sentence in this time, however many problems there are. */
+/** The minimum time between two announcements, however many problems appear. */
 const ANNOUNCE_INTERVAL_MS = 3000;
 const MAX_TEXT = 160;
 
@@ -47,15 +47,15 @@ function watchNewProblems({ problems }: PageStore, announcement: Signal<string>)
   });
 }
 
-/** A problem that becomes critical is as new as one that comes back. */
+/** The identity of an occurrence. A problem that becomes critical is new, like one that returns with another `since`. */
 const occurrenceOf = ({ since, severity }: NetworkProblem): string =>
   severity === "critical" ? `${since} critical` : since;
 
 const orderOf = (a: NetworkProblem, b: NetworkProblem): number => (a === b ? 0 : compareProblems(a, b));
 
 /**
- * The problems of `after` that are new. Both lists have the worst first. A list may be long and changes often, so that it is compared in one pass: most objects are in
- * both, and the others are the same when they have the same place.
+ * The problems of `after` that are new. Both lists are sorted, worst first. The lists may be long and change often, so they
+ * are compared in one pass: most objects are in both, and others are equal when they compare as equal in the order.
  */
 export function newOccurrences(
   before: readonly NetworkProblem[],
@@ -74,7 +74,7 @@ export function newOccurrences(
   return added.filter((problem) => gone.get(problem.id) !== occurrenceOf(problem));
 }
 
-/** The first is the worst of the first list that had one. */
+/** The sentence about new problems. It names the first one, which is the worst of the first list that had new ones. */
 function describeNew(problems: readonly NetworkProblem[]): string {
   const [first] = problems;
   if (!first) return "";
@@ -82,7 +82,7 @@ function describeNew(problems: readonly NetworkProblem[]): string {
   return `${count}. ${SEVERITY_SIGNS[first.severity].title}: ${first.text.slice(0, MAX_TEXT)}`;
 }
 
-/** Reads out new problems to screen readers, whatever the page shows. */
+/** Announces new problems to screen readers, whatever the page shows. */
 export function ProblemAnnouncer() {
   const store = useStore();
   const announcement = useSignal("");

@@ -1,20 +1,20 @@
 /**
- * What the list shows of the problems: those that the filters match, by severity. Where many of one severity are of one
- * kind, only the first of them, so that a failed site does not hide everything else.
+ * Groups the problems that match the filters by severity and kind. Of many problems of one severity and kind only the first
+ * are shown, so that a failed site does not hide everything else.
  */
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
 
-/** The problems of one kind and severity that are shown at first. */
+/** Number of problems of one kind and severity that are shown at first. */
 const SHOWN_OF_KIND = 6;
-/** One more than that is shown instead of a button. */
+/** Maximum number of problems that are all shown, because a button for one or two more is not worth it. */
 const MAX_WITHOUT_BUTTON = SHOWN_OF_KIND + 2;
-/** How many more each press of the button shows. */
+/** Number of problems that each press of the button adds. */
 export const MORE_OF_KIND = 50;
 
 export interface KindGroup {
   readonly kind: ProblemKind;
-  /** The name of the group, to show more of it. */
+  /** The key of the group in the map of additionally shown problems. */
   readonly key: string;
   readonly shown: readonly NetworkProblem[];
   readonly rest: number;
@@ -22,15 +22,15 @@ export interface KindGroup {
 
 export interface SeverityGroup {
   readonly severity: ProblemSeverity;
-  /** What the list shows, when all of it is unfolded. */
+  /** All problems that match the filters. */
   readonly problems: readonly NetworkProblem[];
-  /** The number of problems that are not acknowledged. */
+  /** The problems that are not acknowledged. */
   readonly waiting: readonly NetworkProblem[];
   readonly kinds: readonly KindGroup[];
 }
 
 interface ProblemFilter {
-  /** Empty is all. */
+  /** The severities that are shown; an empty list means all. */
   readonly severities: readonly ProblemSeverity[];
   /** Whether acknowledged problems are shown too. */
   readonly acknowledged: boolean;
@@ -40,17 +40,17 @@ interface ProblemFilter {
 interface SeveritySection {
   readonly all: NetworkProblem[];
   readonly waiting: NetworkProblem[];
-  /** The number of those that wait and call for attention. */
+  /** Number of problems that are not acknowledged and call for attention. */
   calls: number;
 }
 
 export type ProblemSections = Readonly<Record<ProblemSeverity, SeveritySection>>;
 
-/** Whether somebody is to act on it: it follows from no other problem, and is more than a notice. */
+/** Whether somebody should act on the problem: it follows from no other problem and is more than a notice. */
 export const callsForAttention = ({ causedBy, severity }: NetworkProblem): boolean =>
   causedBy === undefined && severity !== "notice";
 
-/** One pass over a list that may be long and changes often; what is counted and shown comes from it. */
+/** Divides the problems by severity, in one pass, because the list may be long and changes often. */
 export function divideProblems(
   problems: readonly NetworkProblem[],
   isAcknowledged: (problem: NetworkProblem) => boolean,
@@ -106,7 +106,7 @@ function groupKinds(
   });
 }
 
-/** How many there are: all, and those that are not acknowledged. */
+/** The number of all problems and the number of those that are not acknowledged. */
 export function countProblems(sections: ProblemSections): { readonly all: number; readonly waiting: number } {
   let [all, waiting] = [0, 0];
   for (const section of Object.values(sections)) {

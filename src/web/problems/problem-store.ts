@@ -1,6 +1,6 @@
 /**
- * The problems of the page: those of now, which the title and the bar always count, those of the moment that is shown,
- * which the list has, and which of them are acknowledged. `sync-problems.ts` writes the lists.
+ * The problems of the page: the current ones, which the title and the bar always count, those of the moment that is shown,
+ * which the list contains, and the acknowledgements. `sync-problems.ts` writes the lists.
  */
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
@@ -10,55 +10,55 @@ import type { ViewState } from "../data/view-state.ts";
 import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
 
 export interface ShownProblems {
-  /** Worst first. */
+  /** The problems, worst first. */
   readonly problems: readonly NetworkProblem[];
   /**
-   * Old: the service cannot be read now. `loading`: it was not read yet. `waiting`: it is read when the play of the past
-   * pauses.
+   * The state of the list. `loading`: it has not been read yet. `waiting`: it will be read when playback pauses. `current`:
+   * it is up to date. `old`: the service cannot be read now.
    */
   readonly state: "loading" | "waiting" | "current" | "old";
-  /** When the page received it. */
+  /** Epoch milliseconds at which the page received the list. */
   readonly receivedMs?: number;
-  /** Why it is old. */
+  /** The reason why the list is old. */
   readonly reason?: string;
 }
 
 interface ProblemSummary {
   readonly count: number;
   readonly worst: ProblemSeverity | undefined;
-  /** The number of those that are as bad as the worst. */
+  /** Number of problems with the worst severity. */
   readonly worstCount: number;
 }
 
 export interface ProblemStore {
   readonly live: Signal<ShownProblems>;
-  /** The problems at `state.at`. Undefined while the past is played. */
+  /** The problems at `state.at`. Undefined at the present and during playback. */
   readonly past: Signal<ShownProblems | undefined>;
-  /** What the list shows. */
+  /** The problems that the list shows. */
   readonly shown: ReadonlySignal<ShownProblems>;
-  /** The problems of the shown list, and those of now, by severity. */
+  /** The problems of the shown list and the current ones, by severity. */
   readonly sections: ReadonlySignal<ProblemSections>;
   readonly liveSections: ReadonlySignal<ProblemSections>;
-  /** The problem that the map marks. Undefined also when it is not in the list that is shown. */
+  /** The problem that the map marks. Undefined when none is chosen or the chosen one is not in the shown list. */
   readonly chosen: ReadonlySignal<NetworkProblem | undefined>;
   /**
-   * Of lost links: what the map draws where they were. Without the acknowledged ones, except the chosen one. Another array
-   * only when one of them is another object, so that the map is not drawn again for other problems.
+   * The problems of lost links, which the map draws where they were. Acknowledged ones are left out, except the chosen one.
+   * The array is replaced only when one of them is another object, so that other problems do not redraw the map.
    */
   readonly lost: ReadonlySignal<readonly NetworkProblem[]>;
-  /** Rises when the reader goes to a problem, also to the chosen one again. */
+  /** A number that rises whenever the user goes to a problem, even to the chosen one again. */
   readonly visits: Signal<number>;
   readonly acknowledged: Acknowledged;
-  /** How many more can be acknowledged without another one of the lists becoming open again. */
+  /** Number of problems that can still be acknowledged before acknowledgements of listed problems are dropped. */
   readonly room: ReadonlySignal<number>;
-  /** What calls for attention now and is not acknowledged. */
+  /** The current problems that call for attention and are not acknowledged. */
   readonly open: ReadonlySignal<ProblemSummary>;
 }
 
 const LOADING: ShownProblems = { problems: [], state: "loading" };
 const WAITING: ShownProblems = { problems: [], state: "waiting" };
 
-/** Whether the service has sent the list. Without, an empty list says nothing about the network. */
+/** Whether the service has sent the list. An empty list that was not sent says nothing about the network. */
 export const isRead = ({ receivedMs }: ShownProblems): boolean => receivedMs !== undefined;
 
 export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemStore {
@@ -120,25 +120,25 @@ function summarize(sections: ProblemSections): ProblemSummary {
 }
 
 const STORAGE_KEY = "gazetteer.acknowledged";
-/** About 100 bytes each: the storage of a browser also has arrangements and views. */
+/** Maximum number of entries of about 100 bytes each; the storage of the browser also has arrangements and views. */
 export const MAX_ACKNOWLEDGED = 5000;
 
 type Identity = Pick<NetworkProblem, "id" | "since">;
-/** `since` by id, the oldest entry first. */
+/** The `since` of acknowledged problems by id, the oldest entry first. */
 type Entries = ReadonlyMap<string, string>;
 
 interface Acknowledged {
-  /** The test whether a problem is acknowledged. For a long list its value is read once. */
+  /** The function that tests whether a problem is acknowledged. For a long list, read it once. */
   readonly test: ReadonlySignal<(problem: Identity) => boolean>;
-  /** Subscribes the caller. */
+  /** Whether a problem is acknowledged. Subscribes the caller to changes. */
   has(problem: Identity): boolean;
   set(problems: readonly Identity[], acknowledged: boolean): void;
 }
 
 /**
- * The problems that the reader has acknowledged, kept in the browser and shared by its windows. An entry is the id of a
- * problem and its `since`: a problem that was gone and is back has another `since`, so that it is shown again.
- * `listed`: the ids of problems that the page has, whose entries are dropped last.
+ * The problems that the user has acknowledged, stored in the browser and shared by its windows. An entry is the id of a
+ * problem and its `since`: a problem that ended and returned has another `since`, so that it is shown again. `listed`
+ * returns the ids of problems in the lists of the page, whose entries are dropped last.
  */
 function createAcknowledged(listed: () => ReadonlySet<string>): Acknowledged {
   const entries = signal(parseEntries(loadText(STORAGE_KEY)));
@@ -162,8 +162,8 @@ function createAcknowledged(listed: () => ReadonlySet<string>): Acknowledged {
 }
 
 /**
- * `problems` are worst first, and their entries are made in the opposite order: when there are too many, those of the least
- * bad are dropped before those of worse ones.
+ * `problems` are sorted, worst first. Their entries are added in the opposite order, so that entries of less severe problems
+ * are dropped first when there are too many.
  */
 export function changedEntries(
   entries: Entries,
@@ -190,7 +190,7 @@ function dropOldest(entries: Map<string, string>, maxSize: number, mayDrop: (id:
   }
 }
 
-/** Ignores what it cannot parse: another version of the page may have written it. */
+/** Ignores content that it cannot parse, because another version of the page may have written it. */
 export function parseEntries(text: string | undefined): Entries {
   try {
     const value: unknown = JSON.parse(text ?? "[]");

@@ -1,4 +1,4 @@
-/** Where a problem leads: its name, and the view of the map that shows it. */
+/** The name of a problem, and the view of the map that shows it. */
 import { batch } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { PageNetwork } from "../data/page-network.ts";
@@ -9,8 +9,9 @@ import { isRead, type ProblemStore } from "./problem-store.ts";
 import { KIND_SIGNS } from "./signs.tsx";
 
 /**
- * The map with the entity of the problem selected. A lost link is in no list: its line and its two devices are marked. A
- * port leads to its device, and a stale source to all that it reports.
+ * The state of the page that shows a problem: the map with the entity of the problem selected. For a lost link, which is in
+ * no list, its line and its two devices are marked. For a port its device is selected, and for a source the map is filtered
+ * by it.
  */
 export function problemView(problem: NetworkProblem): Partial<ViewState> {
   const { id, resource, source } = problem;
@@ -18,7 +19,7 @@ export function problemView(problem: NetworkProblem): Partial<ViewState> {
     view: "map",
     problem: id,
     selected: problemEntity(problem),
-    // Each of these would hide or dim what the problem is about.
+    // Each of these would hide or dim the entities of the problem.
     around: undefined,
     path: undefined,
     compare: undefined,
@@ -26,7 +27,7 @@ export function problemView(problem: NetworkProblem): Partial<ViewState> {
   };
 }
 
-/** Leads to the problem, also when it is the chosen one already: the map may have been moved since. */
+/** Shows the problem, even when it is already the chosen one, because the map may have been moved since. */
 export function goToProblem({ go, problems }: PageStore, problem: NetworkProblem): void {
   batch(() => {
     go(problemView(problem));
@@ -41,7 +42,7 @@ function problemEntity({ kind, resource, entity, devices }: NetworkProblem): Ent
   return { kind: resource, id: entity };
 }
 
-/** Whether the entity is in a list: there is nothing else to select. */
+/** Whether the entity is in a list and can be selected. */
 const isListed = (kind: NetworkProblem["kind"]): boolean => kind !== "link-lost" && kind !== "device-unknown";
 
 export function problemName(network: PageNetwork | undefined, problem: NetworkProblem): string {
@@ -54,7 +55,7 @@ export function problemName(network: PageNetwork | undefined, problem: NetworkPr
   return (network ? deviceNameById(network, device) : device) + entity.slice(device.length);
 }
 
-/** The problem of the address, also when it is over. */
+/** The text of the problem of the address, even when it is over. */
 export function chosenText({ chosen, shown }: ProblemStore, network: PageNetwork | undefined): string {
   const problem = chosen.value;
   if (problem) return `${KIND_SIGNS[problem.kind].title}: ${problemName(network, problem)}`;

@@ -1,6 +1,6 @@
 /**
- * The list of problems beside the map, worst first, of now or of the moment that is shown. It stays while the reader goes
- * from one problem to the next. The arrow keys move between problems, Enter leads to one.
+ * The list of problems beside the map, worst first, at the present or at the moment that is shown. It stays open while the
+ * user goes from one problem to the next. The arrow keys move between problems, Enter shows one on the map.
  */
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -69,7 +69,7 @@ function ProblemGroups() {
   const { acknowledged, sections, shown } = problems;
   const more = useSignal<ReadonlyMap<string, number>>(new Map());
   const list = useRef<HTMLDivElement>(null);
-  /** The position in the list that gets the focus, after the problem that had it has disappeared. */
+  /** The position in the list that gets the focus when the focused problem disappears. */
   const nextFocus = useRef<number | undefined>(undefined);
   useLayoutEffect(() => {
     const index = nextFocus.current;
@@ -176,13 +176,13 @@ function moveFocus(event: KeyboardEvent, list: HTMLElement | null): void {
   links[target]?.focus();
 }
 
-/** The buttons that choose which problems the list shows: severities, and the acknowledged ones. */
+/** The buttons that choose the problems of the list: by severity, and with or without acknowledged ones. */
 function ProblemFilters() {
   const { state, go, problems } = useStore();
   const { severities, acknowledged } = state.value;
   const list = problems.shown.value;
   const sections = problems.sections.value;
-  // A zero would say that there are none.
+  // Before the list is read there is no number, because a zero would mean that there are no problems.
   const countText = (count: number) => (isRead(list) ? count.toLocaleString("en") : "–");
   const { all, waiting } = countProblems(sections);
   const toggle = (severity: ProblemSeverity) =>
@@ -218,12 +218,12 @@ function ProblemFilters() {
   );
 }
 
-/** One problem of the list: what and where it is, since when, what it cuts off, and whether it is acknowledged. */
 interface ProblemItemProps {
   readonly problem: NetworkProblem;
   readonly onAcknowledge: (problem: NetworkProblem, acknowledged: boolean) => void;
 }
 
+/** One problem of the list: its kind, entity, text and start, the devices that it cuts off, and its acknowledgement. */
 function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
   const store = useStore();
   const { state, problems } = store;
@@ -267,7 +267,7 @@ function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
   );
 }
 
-/** The ids are rendered when they are opened: a problem may have a hundred. */
+/** The devices that a problem cuts off. The list is rendered only when it is opened, because it may have a hundred items. */
 function CutOffDetails({ cutOff: { devices, deviceCount, hostCount } }: { readonly cutOff: CutOff }) {
   const network = useNetwork();
   const open = useSignal(false);

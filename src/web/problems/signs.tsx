@@ -1,4 +1,4 @@
-/** The signs and titles of severities and kinds. Each has a shape of its own, so that none is known by colour alone. */
+/** The signs and titles of severities and kinds. Each has a different shape, so that none is distinguished by colour alone. */
 import type { ProblemKind, ProblemSeverity } from "../../model/problem-kinds.ts";
 
 interface Sign {
@@ -36,7 +36,7 @@ interface SignProps {
   readonly severity: ProblemSeverity;
 }
 
-/** Next to the title, which a screen reader reads instead. */
+/** A sign. It is always next to its title, which a screen reader reads instead. */
 export function ProblemSign({ sign, severity }: SignProps) {
   return (
     <svg viewBox="0 0 16 16" width={16} height={16} class={`icon sign-${severity}`} aria-hidden="true">

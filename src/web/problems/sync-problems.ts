@@ -1,7 +1,7 @@
 /**
- * Keeps the lists of problems up to date. The list of now comes over a stream while the page is visible. A hidden page
+ * Keeps the lists of problems up to date. The current list comes over a stream while the page is visible. A hidden page
  * polls instead, because a browser opens only six connections to one address, and all its windows share them. The list of
- * a past time is read when the play of the past pauses: the service computes it anew for each moment.
+ * a past moment is read only when playback pauses, because the service computes it for each moment.
  */
 import { computed, effect, signal } from "@preact/signals";
 import { type Client, ClientError, type ConnectionState } from "../../client/client.ts";
@@ -14,7 +14,7 @@ import type { ProblemStore, ShownProblems } from "./problem-store.ts";
 /** The list is shown at most this often while it changes. */
 const PUBLISH_INTERVAL_MS = 200;
 const POLL_INTERVAL_MS = 10_000;
-/** The pause after an error that the client does not try again. */
+/** The pause after an error for which the client does not retry. */
 const RETRY_MS = 10_000;
 
 export function syncProblems(store: PageStore): void {
@@ -58,7 +58,7 @@ export function syncProblems(store: PageStore): void {
 
 type PastStore = Pick<PageStore, "client" | "connection"> & { readonly problems: Pick<ProblemStore, "past"> };
 
-/** Loads the problems again when the connection has failed and is back. */
+/** Loads the problems of a past moment, and loads them again when a lost connection is back. */
 export async function loadPastProblems(
   { client, connection, problems: { past } }: PastStore,
   at: string,

@@ -13,17 +13,17 @@ import { formatFullTime } from "../elements/format-time.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 
 const CLOCK_INTERVAL_MS = 1000;
-/** Nobody is to act on a notice. */
+/** The severities that are counted. Notices are left out, because nobody has to act on them. */
 const SEVERITIES = PROBLEM_SEVERITIES.filter((severity) => severity !== "notice");
 
-/** Must be called by a click. The wall shows now: it has no time line that would say of when the map is. */
+/** Must be called by a click. The wall shows the present, because it has no time line that would show another moment. */
 export function enterWall({ go }: PageStore): void {
   const { at, compare, play } = DEFAULT_STATE;
   go({ wall: true, view: "map", selected: undefined, at, compare, play });
   requestFullScreen();
 }
 
-/** Without full screen, as on some phones, the page fills the window. */
+/** Ignores a failure: where there is no full screen, as on some phones, the page fills the window. */
 function requestFullScreen(): void {
   document.documentElement.requestFullscreen?.().catch(() => {});
 }
@@ -38,11 +38,11 @@ export function WallBar() {
     const leave = () => go({ wall: false });
     const onFullScreen = () => {
       isFull.value = document.fullscreenElement !== null;
-      // This may be the first event: a browser reports entering and leaving together when it draws slowly.
+      // This may be the first event, because a slow browser reports entering and leaving together.
       if (!isFull.peek()) leave();
     };
     document.addEventListener("fullscreenchange", onFullScreen, { signal: end.signal });
-    // The key is handled before the map handles it, which would clear its selection.
+    // The key is captured, because the map would otherwise clear its selection.
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();

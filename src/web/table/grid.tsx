@@ -13,7 +13,7 @@ import { isSameEntity, type TableView } from "../data/view-state.ts";
 import { MAX_ROWS, type Rows } from "./rows.ts";
 import { type Cell, cellsOf, HEADINGS, type Heading } from "./table-columns.ts";
 
-/** The head is row 1. */
+/** The ARIA index of the first row of data; the head is row 1. */
 const FIRST_ROW_INDEX = 2;
 
 interface GridProps {
@@ -26,13 +26,13 @@ interface GridProps {
 export function Grid({ table, rows: { list, loading, hasMore, total, fault }, want }: GridProps) {
   const store = useStore();
   const { selected, at, view } = store.state.value;
-  // A hidden table does not follow the network.
+  // A hidden table does not subscribe to the network.
   const network = view === "map" ? store.network.peek() : readNetwork(store);
   const { scroller, first, end, pageRows, scrollTo, onScroll } = useRowWindow();
   const sheet = useRef<HTMLDivElement>(null);
   const activeIndex = useSignal(0);
   const focusActive = useRef(false);
-  // A row that disappears passes the focus to the active row.
+  // When the focused row disappears, the active row gets the focus.
   if (sheet.current?.contains(document.activeElement)) focusActive.current = true;
   useLayoutEffect(() => {
     const activeRow = sheet.current?.querySelector<HTMLElement>('[tabindex="0"]');
@@ -43,7 +43,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
   useLayoutEffect(() => {
     if (hasMore && end > list.length) want(end);
   }, [end, list, hasMore]);
-  /** The End key goes to the last row, also if that must be loaded first. */
+  /** Set while the End key waits for the last row, which may have to be loaded first. */
   const goesToEnd = useRef(false);
   useLayoutEffect(() => {
     if (!goesToEnd.current || loading) return;
@@ -92,7 +92,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
       ref={scroller}
       aria-label={table}
       aria-colcount={HEADINGS[table].length}
-      // -1 is an unknown number.
+      // -1 means an unknown number.
       aria-rowcount={total !== undefined ? total + 1 : loading || hasMore ? -1 : list.length + 1}
       data-table={table}
       onScroll={onScroll}
@@ -128,7 +128,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
 const isInside = (element: Element | null, target: EventTarget | null): boolean =>
   target instanceof Node && element?.contains(target) === true;
 
-/** The network is newer than the list, which is loaded again only some time after a change. */
+/** The entity from the network, which is newer than the list: that is loaded again only some time after a change. */
 function currentEntity(entity: NetworkEntity, network: PageNetwork | undefined): NetworkEntity {
   const { id } = entity.value;
   switch (entity.resource) {
@@ -167,10 +167,9 @@ function Row({ index, cells, isActive, isSelected }: RowProps) {
   );
 }
 
-/** The head of a table. A click on a heading sorts by that column; a second click reverses the order. */
-
 const SIGNS = { ascending: " ↑", descending: " ↓", none: "" } as const;
 
+/** The head of a table. A click on a heading sorts by that column; a second click reverses the order. */
 function GridHead({ table }: { readonly table: TableView }) {
   return (
     <div role="rowgroup" class="head-group">
@@ -206,24 +205,24 @@ function HeadCell({ title, width, sort }: Heading) {
   );
 }
 
-/**
- * Which rows of a long list are in view. Only these exist as elements, so that 100,000 rows scroll as fast as ten. All
- * rows have the same height, so that positions follow from indexes.
- */
 const ROW_PX = 30;
 const HEAD_PX = 31;
-/** Rows rendered above and below the view. */
+/** Number of rows that are rendered above and below the view. */
 const SPARE_ROWS = 8;
 
+/**
+ * The rows of a long list that are in view. Only these exist as elements, so that 100,000 rows scroll as fast as ten. All
+ * rows have the same height, so that positions follow from indexes.
+ */
 interface RowWindow {
   /** The element that scrolls. */
   readonly scroller: RefObject<HTMLDivElement | null>;
   /** The first row to render, and the row after the last. */
   readonly first: number;
   readonly end: number;
-  /** How many rows Page Down moves. */
+  /** The number of rows that Page Down moves. */
   pageRows(): number;
-  /** Scrolls as little as needed. */
+  /** Scrolls as little as needed to show the row. */
   scrollTo(index: number): void;
   onScroll(): void;
 }

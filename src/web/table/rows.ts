@@ -1,8 +1,8 @@
 /**
- * Loads the rows of a table from the service with the user's filter and order. Of hosts, which may be a million, only as
- * many as the user scrolls to: first a screenful, then more, up to `MAX_ROWS`. A longer list is loaded from its beginning
- * again, so that all rows are of one revision, and the previous rows stay until the new ones are there. They also stay
- * while the service cannot be read; then it is tried again.
+ * Loads the rows of a table from the service with the user's filter and order. There may be a million hosts, so only as
+ * many are loaded as the user scrolls to: first a screenful, then more, up to `MAX_ROWS`. A longer list is loaded again from
+ * its beginning, so that all rows are of one revision. The previous rows stay until the new ones have arrived, and while the
+ * service cannot be read; in that case the request is repeated.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
@@ -14,11 +14,11 @@ import { parseFilter } from "./table-filter.ts";
 export interface Rows {
   readonly list: readonly NetworkEntity[];
   readonly loading: boolean;
-  /** Whether there are more than in the list. */
+  /** Whether there are more rows than in the list. */
   readonly hasMore: boolean;
   /** The number of all rows, when it is known. */
   readonly total: number | undefined;
-  /** Why the service refused the request, or why it cannot be read. */
+  /** The reason why the service refused the request, or why it cannot be read. */
   readonly fault: string | undefined;
 }
 
@@ -27,16 +27,16 @@ interface RowLoader {
   load(table: TableView, view: ViewState): void;
   /** Loads the same rows again after a delay, because the network changed. */
   reload(): void;
-  /** Loads more, if there are more, until this many are there. */
+  /** Loads more rows until the list has this many, if there are so many. */
   want(count: number): void;
 }
 
-/** More are not loaded: 100,000 hosts are 50 MB. */
+/** Maximum number of rows that are loaded; 100,000 hosts are 50 MB. */
 export const MAX_ROWS = 100_000;
-/** The rows that are loaded at a time; the service has no pages with more than 10,000, and then sends the whole list. */
+/** The numbers of rows that are requested. The service limits pages to 10,000, so above that the whole list is requested. */
 const STEPS = [200, 2000, 10_000] as const;
 const RELOAD_DELAY_MS = 1500;
-/** A longer list is not loaded again after a change. Its visible rows still show the changed network. */
+/** The longest list that is loaded again after a change. The visible rows of a longer one still show current values. */
 const MAX_ROWS_TO_RELOAD = 20_000;
 const NO_ROWS: Rows = { list: [], loading: true, hasMore: false, total: undefined, fault: undefined };
 
@@ -55,7 +55,7 @@ export function createRowLoader(client: Client): RowLoader {
     const limit = STEPS.find((step) => step >= wanted) ?? MAX_ROWS;
     const list = await loadRows(client, table, query, limit, aborted);
     const isFull = list.length >= limit;
-    // The numbers of devices and links are moderate: the page has all of them in memory anyway.
+    // Devices and links are always loaded completely, because the page has all of them in memory anyway.
     const total = isFull && table === "hosts" ? await countHosts(client, query, aborted) : undefined;
     const hasMore = isFull && (total === undefined || total > list.length);
     const loadsMore = hasMore && limit < MAX_ROWS && (table !== "hosts" || wanted > limit);
@@ -119,7 +119,7 @@ async function countHosts(client: Client, query: Query, signal: AbortSignal): Pr
   return (await client.hostCounts({ ...query, sort: undefined }, { signal })).total;
 }
 
-/** Reads at most `limit` rows, parsed in slices. */
+/** Loads at most `limit` rows and parses them in slices. */
 async function loadRows(
   client: Client,
   table: TableView,

@@ -8,13 +8,13 @@ import { formatShortTime } from "../elements/format-time.ts";
 
 export interface Heading {
   readonly title: string;
-  /** Share of the width. */
+  /** The width relative to the other columns. */
   readonly width: number;
   /** The field that the service sorts by. */
   readonly sort?: string;
 }
 
-/** How a state is marked: each by a colour and by a sign before its text. */
+/** The tone of a state, which is shown by a colour and by a sign before the text. */
 type Tone = "good" | "bad" | "doubt" | "";
 
 interface Column<T> extends Heading {
@@ -36,7 +36,7 @@ const drift: Column<Device | Link | Host> = {
   tone: ({ drift }) => (drift ? "doubt" : ""),
 };
 
-/** What is only planned has no state. */
+/** Whether the entity is only planned and so has no state. */
 const isMissing = ({ drift }: Device | Link): boolean => drift?.state === "missing";
 
 const deviceColumns: readonly Column<Device>[] = [

@@ -1,6 +1,6 @@
 /**
- * The grammar of the filter box: parameters of the interface such as `type=SWITCH,ROUTER available=false`, values with
- * spaces in quotes. Words without a name are joined as `q`. The service validates the parameters.
+ * The grammar of the filter box: parameters of the API such as `type=SWITCH,ROUTER available=false`, with values that
+ * contain spaces in quotes. Words without a name are joined as the parameter `q`. The service validates the parameters.
  */
 const TOKEN = /(?:([\w.]+)=)?(?:"([^"]*)"?|(\S+))/g;
 

@@ -1,7 +1,7 @@
 /**
- * A table of devices, links or hosts with a filter box. The filter box takes the parameters of the interface, and the
- * service's refusal of a filter is shown as it is. The table stays mounted while the map is shown, so that the user
- * returns to the same rows.
+ * A table of devices, links or hosts with a filter box. The filter box accepts the parameters of the API, and an error of
+ * the service about a filter is shown unchanged. The table stays mounted while the map is shown, so that the user returns
+ * to the same rows.
  */
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { readNetwork, useStore } from "../data/page-store.ts";
@@ -105,7 +105,7 @@ function QuickFilter({ label, name, value }: QuickFilterProps) {
   return <Button label={label} pressed={pressed} onClick={toggle} />;
 }
 
-/** No count while it is unknown: before the first rows, and after a refusal. */
+/** The number of rows as text. There is no number before the first rows are loaded and after an error. */
 function rowCountText({ list, loading, hasMore, total, fault }: Rows): string {
   if (list.length === 0 && loading) return "Loading…";
   if (list.length === 0 && fault !== undefined) return "";

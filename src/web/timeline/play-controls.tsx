@@ -15,7 +15,7 @@ interface PlayActions {
   /** Changes to the next higher or lower speed. */
   changeSpeed(steps: 1 | -1): void;
   jump(direction: Direction): void;
-  /** What is searched; undefined when nothing is. */
+  /** The text about the running search for an incident; undefined when no search runs. */
   readonly searching: ReadonlySignal<string | undefined>;
 }
 
@@ -31,7 +31,7 @@ export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>): 
       const { play, at } = state.peek();
       if (play) return go({ play: false });
       const { fromMs, oldestMs } = rangeOf(data.peek());
-      // There is nothing to play after now: the play starts at the beginning of the time line.
+      // From the present, playback starts at the beginning of the time line, because there is nothing to play after now.
       go({ play: true, at: at ?? toExactTimestamp(Math.max(fromMs, oldestMs)) });
     },
     changeSpeed(steps) {
@@ -53,7 +53,7 @@ export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>): 
   };
 }
 
-/** Shows the moment of the incident. A comparison is then between the moments before and after the incident. */
+/** Shows the moment of the incident. An open comparison then compares the moments before and after the incident. */
 async function jumpToIncident(
   store: PageStore,
   direction: Direction,
@@ -119,7 +119,7 @@ function SpeedSelect() {
   );
 }
 
-/** The keys of the play do nothing in a list of options, where keys choose an option. */
+/** Handles the keys of playback. They do nothing in a `select` element, where keys choose an option. */
 export function handlePlayKey(event: KeyboardEvent, actions: PlayActions): void {
   const { target, key } = event;
   const isSlider = target instanceof Element && target.role === "slider";
@@ -130,7 +130,7 @@ export function handlePlayKey(event: KeyboardEvent, actions: PlayActions): void 
     "]": () => actions.jump("next"),
     "+": () => actions.changeSpeed(1),
     "-": () => actions.changeSpeed(-1),
-    // The space bar on a button presses the button.
+    // The space bar toggles playback only on the slider, because on a button it presses the button.
     ...(isSlider && { " ": actions.togglePlay }),
   }[key];
   if (!action) return;
@@ -138,16 +138,18 @@ export function handlePlayKey(event: KeyboardEvent, actions: PlayActions): void 
   action();
 }
 
-/** The search for the next incident, which the service makes in parts, and what is said of its result. */
 type Direction = "previous" | "next";
 
 interface IncidentResult {
-  /** Undefined at the end of the history. */
+  /** The incident that was found; undefined when there is none up to the end of the history. */
   readonly incident: Incident | undefined;
   readonly text: string;
 }
 
-/** `at` undefined is now. `onSearched` is called with the time until which there is none. */
+/**
+ * Searches for the next or previous incident. The service searches a part of the history per request. An undefined `at` is
+ * now. `onSearched` is called with the time up to which no incident was found.
+ */
 async function findIncident(
   client: Client,
   direction: Direction,
@@ -173,7 +175,7 @@ function endText(direction: Direction, ms: number): string {
     : "There is no earlier incident since the history started.";
 }
 
-/** The incident in words. Both directions of a link count as one link. */
+/** The incident as text. Both directions of a link count as one link. */
 function describeIncident({ alarms, alarmCount, from }: Incident): string {
   const count = (resource: Alarm["resource"], event: Alarm["event"]) =>
     new Set(
@@ -194,13 +196,13 @@ function describeIncident({ alarms, alarmCount, from }: Incident): string {
 }
 
 const STEP_INTERVAL_MS = 500;
-/** Longest step of a play: after a pause of the browser, as in a hidden tab, the play goes on where it was. */
+/** Maximum time that one step advances, so that playback continues where it was after the browser paused a hidden tab. */
 const MAX_ELAPSED_MS = 2 * STEP_INTERVAL_MS;
 
 /**
- * Plays the past: moves the moment of the address on while `play` is set, until it is now. The next step waits until
- * the last one is shown, with the path where there is one, so that a slow service makes the play slower and leaves
- * nothing out.
+ * Plays the past: advances the moment of the address while `play` is set, until it reaches now. The next step waits until
+ * the last one is shown, together with its path if there is one, so that a slow service slows playback down instead of
+ * making it skip moments.
  */
 export function syncPlay(store: PageStore): void {
   const playing = computed(() => store.state.value.play);
@@ -210,7 +212,7 @@ export function syncPlay(store: PageStore): void {
   });
 }
 
-/** Returns the function that stops it. */
+/** Starts playback. Returns the function that stops it. */
 function startPlaying(store: PageStore): () => void {
   const { state, adjust, loading, pathLoading, problem, live } = store;
   /** The moment that the last step set. The user may set another one meanwhile. */
@@ -236,7 +238,7 @@ function startPlaying(store: PageStore): () => void {
   return () => clearInterval(timer);
 }
 
-/** Undefined until the revision of the address is loaded. */
+/** The time of the moment of the address. Undefined until its revision is loaded. */
 function timeOf({ pastMoment }: PageStore, at: string): number | undefined {
   return isRevision(at) ? pastMoment.peek()?.time : Date.parse(at);
 }

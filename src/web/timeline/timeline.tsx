@@ -1,6 +1,6 @@
 /**
- * The time line: how many changes there were when, and a handle at the moment that is shown. Its right end is now. With
- * a second handle the page compares two moments. Beside it are the buttons that play the past and jump between incidents.
+ * The time line: the number of changes over time, and a handle at the moment that is shown. Its right end is now. With a
+ * second handle the page compares two moments. Beside it are the buttons that play the past and jump between incidents.
  */
 
 import { useStore } from "../data/page-store.ts";

@@ -1,4 +1,4 @@
-/** The track of the time line: the number of changes over time, as bars, ticks with times, and the handles. */
+/** The track of the time line: bars for the number of changes over time, ticks with times, and the handles. */
 import { type ReadonlySignal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -7,7 +7,7 @@ import { formatCount } from "../data/shown-names.ts";
 import { isRevision, SPAN_MS, type TimeSpan, type ViewState } from "../data/view-state.ts";
 import { formatFullTime, formatShortTime, toTimestamp } from "../elements/format-time.ts";
 
-/** A handle this close to the right end, as a share of the range, is at now. */
+/** A handle this close to the right end, as a fraction of the range, counts as now. */
 const NOW_SHARE = 0.004;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 
@@ -85,7 +85,7 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
   );
 }
 
-/** The text of a moment; that of a revision has its number and its time. */
+/** The text of a moment. For a revision it contains the number and the time. */
 function momentText(moment: string, ms: number | undefined): string {
   const time = ms === undefined ? [] : [formatFullTime(ms)];
   return [...(isRevision(moment) ? [`revision ${moment}`] : []), ...time].join(", ");
@@ -96,7 +96,7 @@ const changesTitle = ({ counts, fromMs }: TimelineData): string => {
   return `${formatCount(total, "change")} since ${formatFullTime(fromMs)}`;
 };
 
-/** The height of a bar is logarithmic, so that one change is visible beside a thousand. */
+/** The bars of the track. Their height is logarithmic, so that one change is visible beside a thousand. */
 function Bars({ counts }: { readonly counts: readonly number[] }) {
   const max = Math.max(4, ...counts);
   const heightOf = (count: number) => 10 + (Math.log1p(count) / Math.log1p(max)) * 88;
@@ -119,14 +119,13 @@ function Tick({ share, range: { fromMs, toMs } }: { readonly share: number; read
   );
 }
 
-/** A handle of the time line: a slider for the pointer, the keyboard and screen readers. */
 interface HandleProps {
   readonly label: string;
   readonly class: string;
   readonly range: TimeRange;
   readonly valueMs: number;
   readonly valueText: string;
-  /** Where the pointer drags the handle to, ahead of the value. */
+  /** The moment to which the pointer drags the handle, before it becomes the value. */
   readonly draggedMs: number | undefined;
   readonly hidden?: boolean;
   readonly handle: RefObject<HTMLDivElement | null>;
@@ -134,6 +133,7 @@ interface HandleProps {
   readonly onMove: (ms: number) => void;
 }
 
+/** A handle of the time line: a slider for the pointer, the keyboard and screen readers. */
 function Handle(props: HandleProps) {
   const { range, valueMs } = props;
   const onKeyDown = (event: KeyboardEvent) => {
@@ -169,17 +169,18 @@ function Handle(props: HandleProps) {
   );
 }
 
-/** Dragging a handle: reports each position, but moves the view at most once in DRAG_INTERVAL_MS. */
+/** The minimum time between two moves of the view during a drag. */
 const DRAG_INTERVAL_MS = 120;
 
 interface DragHandlers {
   msAt(event: PointerEvent): number;
-  /** The handle is at this moment; undefined at the end of the drag. */
+  /** Called with the moment of each position of the handle, and with undefined at the end of the drag. */
   onPosition(ms: number | undefined): void;
   /** `isStep` is false when the move belongs to the step in the browser's history that the drag already added. */
   onMove(ms: number, isStep: boolean): void;
 }
 
+/** Starts a drag of a handle. It reports each position, but moves the view at most once in `DRAG_INTERVAL_MS`. */
 function startDrag(event: PointerEvent, { msAt, onPosition, onMove }: DragHandlers): void {
   event.preventDefault();
   event.stopPropagation();
@@ -204,8 +205,8 @@ function startDrag(event: PointerEvent, { msAt, onPosition, onMove }: DragHandle
 }
 
 /**
- * The time of a moment of the address. That of a revision is read from the service, once. Epoch milliseconds; undefined
- * without a moment, and until the time of a revision is known.
+ * The time of a moment of the address in epoch milliseconds. The time of a revision is requested from the service once.
+ * Undefined without a moment, and until the time of a revision is known.
  */
 function useMomentMs(moment: string | undefined): number | undefined {
   const { client } = useStore();
@@ -214,7 +215,7 @@ function useMomentMs(moment: string | undefined): number | undefined {
     if (moment === undefined || !isRevision(moment)) return;
     const request = new AbortController();
     const revision = Number(moment);
-    // The difference of a revision to itself is empty and has its time.
+    // The difference of a revision to itself is empty and has the time of the revision.
     client.diff("devices", revision, revision, {}, request).then(
       ({ from }) => {
         known.value = { moment, ms: from.time };
@@ -236,7 +237,7 @@ interface TimeRange {
 }
 
 export interface TimelineData extends TimeRange {
-  /** The changes in each of BUCKETS equal parts of the range. */
+  /** The number of changes in each of `BUCKETS` equal parts of the range. */
   readonly counts: readonly number[];
 }
 
@@ -254,9 +255,9 @@ export function rangeOf(data: TimelineData | undefined): TimeRange {
 const positionOf = (ms: number, { fromMs, toMs }: TimeRange): number =>
   Math.min(1, Math.max(0, (ms - fromMs) / (toMs - fromMs)));
 
-/** The nearest moment of which there is history. */
+/** The nearest moment for which there is history. */
 const clampToHistory = (ms: number, { oldestMs, toMs }: TimeRange): number =>
-  // A moment in an address has whole seconds: the first one in the history.
+  // The start is rounded up, because a moment in an address has whole seconds and must be within the history.
   Math.min(toMs, Math.max(Math.ceil(oldestMs / 1000) * 1000, ms));
 
 /**
@@ -282,7 +283,7 @@ export function useTimeline(span: TimeSpan): ReadonlySignal<TimelineData | undef
       const isMostlyEmpty = oldest.time > fromMs + (toMs - fromMs) / 2;
       if (isMostlyEmpty && toMs - fromMs > MIN_RANGE_MS) await refresh();
     };
-    // A failure is not shown here: the status in the bar shows that the connection is lost.
+    // Failures are ignored, because the status in the bar shows that the connection is lost.
     const tryRefresh = () => void refresh().catch(() => {});
     tryRefresh();
     const timer = setInterval(tryRefresh, REFRESH_MS);
