@@ -6,7 +6,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The result of `work`; undefined when the signal aborts before. Leaves no listener at a signal that lives longer. */
+/** Resolves with the result of `work`, or with undefined if the signal aborts first. Leaves no listener on the signal. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     const stop = () => resolve(undefined);

@@ -7,7 +7,7 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [base: Address, prefixBits: number];
 
-/** Without a zone (`%eth0`); undefined for text that is no address. Short forms of IPv4 (`10.1`, `0x7f000001`) are none. */
+/** Parses an address and ignores its zone (`%eth0`). Short forms of IPv4 (`10.1`, `0x7f000001`) are no addresses. */
 export function parseAddress(text: string): Address | undefined {
   const zone = text.indexOf("%");
   const bare = zone < 0 ? text : text.slice(0, zone);
@@ -15,7 +15,7 @@ export function parseAddress(text: string): Address | undefined {
   return isAddress ? ipaddr.process(bare) : undefined;
 }
 
-/** Undefined when `text` is neither an address nor ADDRESS/BITS. */
+/** Returns undefined when `text` is neither an address nor ADDRESS/BITS. */
 function parseRange(text: string): Range | undefined {
   const slash = text.indexOf("/");
   const base = slash < 0 ? text : text.slice(0, slash);
@@ -34,7 +34,7 @@ export const isAddressRange = (text: string): boolean => parseRange(text) !== un
 export class AddressRanges {
   readonly #ranges: readonly Range[];
 
-  /** Entries that are no range are left out: the configuration is checked with `isAddressRange`. */
+  /** Entries that are no range are left out; the configuration is validated with `isAddressRange` before. */
   constructor(ranges: readonly string[]) {
     this.#ranges = ranges.flatMap((text) => {
       const range = parseRange(text);

@@ -8,11 +8,11 @@
 import { LRUCache } from "lru-cache";
 
 export interface BoundedCacheOptions<K, V> {
-  /** In the unit of `sizeOf`: entries, or bytes. */
+  /** The bound on the sum of sizes, in the unit of `sizeOf`: entries or bytes. */
   readonly maxSize: number;
   /** The size of one entry, at least 1. Default: every entry counts 1. */
   readonly sizeOf?: (value: V, key: K) => number;
-  /** Called with an entry that was removed to make room ("evict"), was replaced ("set"), or was deleted ("delete"). */
+  /** Called with an entry that was evicted ("evict"), replaced ("set") or deleted ("delete"). */
   readonly onRemove?: (value: V, key: K, reason: LRUCache.DisposeReason) => void;
 }
 
@@ -33,7 +33,7 @@ export function createBoundedCache<K extends {}, V extends {}>({
 const MAX_MEMOIZED_TEXTS = 128;
 const MAX_MEMOIZED_TEXT_LENGTH = 512;
 
-/** Caches the results of a pure function of a text, such as a header value. A long text is computed each time. */
+/** Caches the results of a pure function of a text, such as a header value. Results for long texts are not cached. */
 export function memoizeText<T extends {}>(compute: (text: string) => T): (text: string) => T {
   const results = createBoundedCache<string, T>({ maxSize: MAX_MEMOIZED_TEXTS });
   return (text) => {

@@ -1,7 +1,7 @@
 /**
- * A certificate, its key and the authorities for the peers' certificates, from files that are followed. A changed pair that
- * cannot be used is refused with a line in the log, and the one before stays, because a listener without TLS would be worse
- * than one with an older certificate. The log warns before the certificate expires.
+ * A certificate, its key and the authorities for the peers' certificates, from files that are watched. A changed pair that
+ * cannot be used is refused with a line in the log, and the previous one stays, because a listener without TLS would be
+ * worse than one with an older certificate. The log warns before the certificate expires.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { open } from "node:fs/promises";
@@ -27,13 +27,13 @@ export interface CertificatePaths {
   readonly ca?: string | undefined;
 }
 
-/** PEM texts. */
+/** The contents of the files, as PEM texts. */
 export interface Certificates {
   /** The certificate, followed by those of intermediate authorities. */
   readonly cert: string;
   readonly key: string;
   readonly ca: string | undefined;
-  /** When the first certificate of the chain expires, in epoch milliseconds. */
+  /** The earliest expiry of the certificates in the chain, in epoch milliseconds. */
   readonly expiresAt: number;
 }
 
@@ -62,17 +62,17 @@ export class CertificateFiles {
   static async open(paths: CertificatePaths, clock: Clock, log: Logger): Promise<CertificateFiles> {
     const files = [paths.cert, paths.key, paths.ca].filter((path) => path !== undefined);
     const watchers = files.map((path) => new FileWatcher(path, clock));
-    // Before the files are read, so that a change during the read is noticed later.
+    // The watchers start before the files are read, so that a change during the read is noticed later.
     for (const watcher of watchers) await watcher.acknowledge();
     return new CertificateFiles(paths, watchers, await loadCertificates(paths), clock, log);
   }
 
-  /** Those that were last found valid. */
+  /** The certificates that were last found valid. */
   get current(): Certificates {
     return this.#current;
   }
 
-  /** Follows the files, and warns of the expiry, until the signal aborts. */
+  /** Watches the files and warns of the expiry until the signal aborts. */
   async run(signal: AbortSignal, onChange: (certificates: Certificates) => void = () => {}): Promise<void> {
     const reload = () => this.#reload(onChange);
     await Promise.all([
@@ -129,7 +129,7 @@ async function loadCertificates(paths: CertificatePaths): Promise<Certificates> 
   return { cert, key, ca, expiresAt: Math.min(...chain.map(({ validTo }) => Date.parse(validTo))) };
 }
 
-/** At least one. */
+/** Returns at least one certificate, or throws. */
 function parseCertificates(path: string, text: string): X509Certificate[] {
   const blocks = text.match(PEM_CERTIFICATE);
   if (!blocks) throw new CertificateError(`${path}: has no certificate in PEM`);

@@ -1,8 +1,8 @@
 /** The clock, injected: everything that reads the time or waits gets a `Clock`, so that tests need not sleep. */
 export interface Clock {
-  /** Epoch milliseconds. Jumps when somebody sets the clock of the machine: only for times that are shown or stored. */
+  /** Epoch milliseconds. They jump when the system clock is set, so they are only for times that are shown or stored. */
   now(): number;
-  /** Milliseconds since an arbitrary moment. Never runs backwards: for time-outs, rates and durations. */
+  /** Milliseconds since an arbitrary moment. They never decrease, so they are for timeouts, rates and durations. */
   monotonic(): number;
   /** Resolves after `ms`, or when `signal` aborts. Never rejects: the caller checks the signal. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -33,7 +33,7 @@ interface Sleeper {
 export class ManualClock implements Clock {
   #now: number;
   readonly #start: number;
-  /** How far the clock of the machine was set from the time that has passed. */
+  /** Difference between the system clock and the time that has passed. */
   #skewMs = 0;
   #sleepers: Sleeper[] = [];
 
@@ -50,7 +50,7 @@ export class ManualClock implements Clock {
     return this.#now - this.#start;
   }
 
-  /** Sets the clock of the machine forwards or back. No time passes. */
+  /** Sets the system clock forwards or back. No time passes. */
   setBy(ms: number): void {
     this.#skewMs += ms;
   }
@@ -84,7 +84,7 @@ export class ManualClock implements Clock {
       this.#now = next.due;
       this.#sleepers = this.#sleepers.filter((s) => s !== next);
       next.wake();
-      // The woken code must run, and may sleep again, before the time moves on.
+      // The woken code must run, and may sleep again, before the time advances further.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#now = until;

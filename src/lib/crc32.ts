@@ -17,7 +17,7 @@ function multiply(matrix: Matrix, vector: number): number {
 
 const square = (matrix: Matrix): Matrix => matrix.map((row) => multiply(matrix, row));
 
-/** At index i, the matrix that appends 2^i zero bytes. */
+/** The matrices for powers of two: the one at index i appends 2^i zero bytes. */
 const ZERO_BYTE_MATRICES: Matrix[] = (() => {
   const oneBit = new Uint32Array(32);
   oneBit[0] = POLYNOMIAL;

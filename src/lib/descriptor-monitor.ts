@@ -1,25 +1,25 @@
 /**
- * Notices that the process runs out of file descriptors. The runtime reports no error when `accept` fails for lack of a
- * descriptor: it tries again at once, without end, at full CPU. So a server must not come that far.
+ * Detects that the process runs out of file descriptors. The runtime reports no error when `accept` fails for lack of a
+ * descriptor: it retries at once, without end, at full CPU. So a server must act before that happens.
  *
- * The kernel assigns the lowest free descriptor, so no more are left than those from its number to the limit and the ones
- * that were closed below. So a high number means too few, but a low one does not mean enough: closing a listener gives one.
- * The end of an incident is noticed by opening as many as should be left.
+ * The kernel assigns the lowest free descriptor. So a high number means that few are left. A low number does not mean that
+ * enough are left, because one closed listener frees one low descriptor. Therefore the end of a shortage is detected by
+ * opening as many descriptors as should be left.
  */
 import { closeSync, openSync, readFileSync } from "node:fs";
 
-/** "low": a reserve for files and other listeners is left. "exhausted": nothing is left. */
+/** "low": only the reserve for files and other listeners is left. "exhausted": no descriptor is left. */
 export type DescriptorState = "enough" | "low" | "exhausted";
 
 export interface DescriptorMonitorOptions {
   /** Called once when descriptors run low and once when there are enough again. */
   readonly onChange: (state: DescriptorState, limit: number) => void;
-  /** How many times the usual reserve is kept: a server that is less important leaves some to the others. Default 1. */
+  /** Multiple of the usual reserve to keep, so that a less important server leaves some to the others. Default 1. */
   readonly reserves?: number;
   readonly limit?: number;
   /** Returns the lowest free descriptor, or undefined when there is none. */
   readonly lowestFree?: () => number | undefined;
-  /** Whether so many are free. */
+  /** Returns whether `count` descriptors are free. */
   readonly areFree?: (count: number) => boolean;
 }
 
@@ -43,24 +43,24 @@ export class DescriptorMonitor {
     this.#reserve = reserves * usualReserve(limit);
   }
 
-  /** Connections to close at once when nothing is left. */
+  /** Number of connections to close at once when no descriptor is left. */
   get reserve(): number {
     return this.#reserve;
   }
 
-  /** Whether a descriptor with this number was taken from the reserve. */
+  /** Whether a descriptor with this number belongs to the reserve. */
   isReserved(descriptor: number): boolean {
     const isReserved = descriptor >= this.#limit - this.#reserve;
     if (isReserved) this.#setLow("low");
     return isReserved;
   }
 
-  /** Whether the descriptor of a socket was. The types of the runtime do not have the property. */
+  /** Whether the descriptor of a socket belongs to the reserve. The types of the runtime do not declare `fd`. */
   isSocketReserved(socket: object): boolean {
     return "fd" in socket && typeof socket.fd === "number" && this.isReserved(socket.fd);
   }
 
-  /** To be called periodically. */
+  /** The caller calls this periodically. */
   check(): DescriptorState {
     if (this.#limit === Number.POSITIVE_INFINITY) return "enough";
     const lowest = this.#lowestFree();
@@ -70,7 +70,7 @@ export class DescriptorMonitor {
     }
     if (this.isReserved(lowest)) return "low";
     if (!this.#isLow) return "enough";
-    // One reserve more, so that a number that goes up and down at the bound is one incident.
+    // One usual reserve more is required, so that a number that oscillates around the bound is one incident.
     if (!this.#areFree(this.#reserve + usualReserve(this.#limit))) return "low";
     this.#isLow = false;
     this.#onChange("enough", this.#limit);
@@ -96,7 +96,7 @@ function openOne(): number | undefined {
   }
 }
 
-/** At most a few hundred, which takes less than a millisecond. */
+/** Opens at most a few hundred descriptors, which takes less than a millisecond. */
 function canOpen(count: number): boolean {
   const opened: number[] = [];
   try {
@@ -109,7 +109,7 @@ function canOpen(count: number): boolean {
   }
 }
 
-/** Without /proc the limit is not known, and not enforced. */
+/** The limit is unknown without /proc, and is not enforced then. */
 function softLimit(): number {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1"))?.[1];

@@ -1,12 +1,12 @@
 /**
- * A semaphore that takes owners in turn: at most `maxRunning` tasks run, and each time one ends, the owner that waits
- * longest is next. An owner with a hundred tasks delays another one by a single task. Tasks of one owner run in order. It
- * bounds work that runs off the event loop, such as compression, and with `maxRunning` 1 it is a lock.
+ * A semaphore that grants slots to owners in turn: at most `maxRunning` tasks run, and each time one ends, the owner that
+ * has waited longest is next. So an owner with a hundred tasks delays another one by a single task. Tasks of one owner run
+ * in order. It bounds work that runs off the event loop, such as compression; with `maxRunning` 1 it is a lock.
  *
- * The queues are as long as their owners have requests in flight, which is bounded elsewhere.
+ * The length of each queue is bounded by the limit on requests in flight.
  */
 
-/** The right to run. It is requested at once and granted in turn. */
+/** The right to run a task. It is requested at once and granted in turn. */
 export interface Slot {
   readonly granted: Promise<void>;
   /** Gives the slot back, or leaves the queue. Any further call does nothing. */
@@ -37,7 +37,7 @@ class QueuedSlot implements Slot {
 
 export class FairSemaphore {
   readonly #maxRunning: number;
-  /** In the order in which the owners are next. None of the queues is empty. */
+  /** The queues by owner, in the order in which the owners are next. No queue is empty. */
   readonly #queues = new Map<string, QueuedSlot[]>();
   #running = 0;
 
@@ -81,7 +81,7 @@ export class FairSemaphore {
     if (queue.length === 0) this.#queues.delete(slot.owner);
   }
 
-  /** The slot goes to the next task directly: a new task cannot take it in between. */
+  /** Passes the slot directly to the next task, so that a new task cannot get it in between. */
   #grantNext(): void {
     for (const [owner, queue] of this.#queues) {
       this.#queues.delete(owner);

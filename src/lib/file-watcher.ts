@@ -1,9 +1,9 @@
 /**
- * Follows one file: reports that it changed, once it has settled.
+ * Watches one file and reports a change once the file has settled.
  *
- * The folder is watched, so that a change is seen at once, and the file's signature is read every second as well: folder
+ * The folder is watched, so that a change is seen at once. The file's signature is also read every second, because folder
  * watches miss changes on network file systems, behind symbolic links and in folders that appear later. A change is
- * reported when the file has been still for a moment, because half of a file is often a valid one.
+ * reported only when the file has not changed for a moment, because half of a file is often a valid one.
  */
 import { type FSWatcher, watch } from "node:fs";
 import { stat } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { createPoll } from "./poll.ts";
 
 const POLL_INTERVAL_MS = 1000;
 const SETTLE_MS = 100;
-/** A file that never settles is reported all the same. */
+/** After this many waits, a file that never settles is reported all the same. */
 const MAX_SETTLE_WAITS = 20;
 /** Kubernetes swaps this link when a mounted volume changes. */
 const KUBERNETES_DATA_LINK = "..data";
@@ -29,14 +29,14 @@ export class FileWatcher {
     this.#clock = clock;
   }
 
-  /** The file as it is now is known to the caller and is not reported. */
+  /** Records the current content as known to the caller, so that it is not reported. */
   async acknowledge(): Promise<void> {
     this.#signature = await signatureOf(this.#path);
   }
 
   /**
-   * Calls `onChange` whenever the file was written, replaced, created or removed; also at once when the file was never
-   * acknowledged. Returns when the signal aborts; what `onChange` throws ends it.
+   * Calls `onChange` whenever the file was written, replaced, created or removed, and at once when the file was never
+   * acknowledged. Returns when the signal aborts. An error that `onChange` throws ends it.
    */
   async run(onChange: () => Promise<void>, signal: AbortSignal): Promise<void> {
     const poll = createPoll({ intervalMs: POLL_INTERVAL_MS, clock: this.#clock, signal });
@@ -68,7 +68,7 @@ export class FileWatcher {
   }
 }
 
-/** Differs when the file was changed or replaced; a file that cannot be read has a signature too. */
+/** A text that differs when the file was changed or replaced. A file that cannot be read has a signature too. */
 async function signatureOf(path: string): Promise<string> {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
@@ -78,7 +78,7 @@ async function signatureOf(path: string): Promise<string> {
   }
 }
 
-/** Watches the folder, because a file that is replaced is another file. Returns undefined where that is not possible. */
+/** Watches the folder, because a watch on a file does not follow its replacement. Undefined where that is not possible. */
 function watchFolder(path: string, changed: () => void): FSWatcher | undefined {
   const file = basename(path);
   try {

@@ -5,7 +5,7 @@
  * reused is still in the CPU cache.
  */
 const MAX_UNCOLLECTED_BYTES = 64 * 1024 * 1024;
-/** A collection takes as long as memory is large, and is not worth it for less garbage at the end. */
+/** Below this size a final collection is not worth its time, which grows with the size of the memory. */
 const MIN_COLLECTED_BYTES = 1024 * 1024;
 
 export class GcPacer {
@@ -17,7 +17,7 @@ export class GcPacer {
     if (this.#uncollectedBytes >= MAX_UNCOLLECTED_BYTES) this.collect();
   }
 
-  /** At the end of the work. */
+  /** Collects the rest at the end of the work. */
   collect(): void {
     if (this.#uncollectedBytes >= MIN_COLLECTED_BYTES) Bun.gc(true);
     this.#uncollectedBytes = 0;

@@ -1,5 +1,5 @@
 /**
- * Keys that earlier versions had. A value that still has one is either refused, with what to do instead of a bare
+ * Keys that earlier versions had. A value that still has one is either refused with advice on what to do instead of a bare
  * "unknown key", or the key is ignored. The tables are beside the formats: src/config/gone-keys.ts is the one of the
  * configuration.
  */
@@ -7,9 +7,9 @@ import { isRecord } from "./is-record.ts";
 import { formatPath, type KeyPath, type SchemaFault } from "./schema-faults.ts";
 
 export interface GoneKey {
-  /** The names on the way to the key, without positions in lists: `limits.urlBytes`, `views.arrangement.background`. */
+  /** The path of the key without list positions: `limits.urlBytes`, `views.arrangement.background`. */
   readonly key: string;
-  /** What the operator does now, as the end of the sentence "… is gone; ". */
+  /** The advice to the operator, as the end of the sentence "… is gone; ". */
   readonly advice: string;
   /** `key`: the key is dropped, and the rest of the value is used. `entry`: the entry of a list that has the key is dropped. */
   readonly ignored?: "key" | "entry";
@@ -19,13 +19,13 @@ const nameOf = (path: KeyPath): string => formatPath(path.filter((part) => typeo
 
 const messageOf = ({ advice }: GoneKey): string => `is gone; ${advice}`;
 
-/** What to do about the key with this name; undefined when it was never one. */
+/** The message for the key with this name; undefined when earlier versions had no such key. */
 export function goneKeyMessage(name: string, gone: readonly GoneKey[]): string | undefined {
   const row = gone.find(({ key }) => key === name);
   return row && messageOf(row);
 }
 
-/** The same fault; that of a key in the table says what to do. `parents` lead to the value that the path begins at. */
+/** Returns the fault, with the advice as message if its key is in the table. `parents` is the path to the value of the fault. */
 export function adviseGoneKey<F extends SchemaFault>(
   fault: F,
   gone: readonly GoneKey[],
@@ -38,8 +38,8 @@ export function adviseGoneKey<F extends SchemaFault>(
 const DROPPED = Symbol("dropped");
 
 /**
- * A copy of the value without what is ignored, and a fault for everything that was dropped. `parents` lead to the value;
- * the paths of the faults begin at it.
+ * Returns a copy of the value without the ignored keys, and a fault for every key or entry that was dropped. `parents` is
+ * the path to the value; the paths of the faults begin at the value.
  */
 export function dropIgnoredKeys(
   value: unknown,

@@ -1,11 +1,11 @@
-/** A histogram with fixed bounds, as Prometheus has them. To observe a value costs a short search and two additions. */
+/** A histogram with fixed bounds, as in Prometheus. Observing a value costs a short search and two additions. */
 export interface HistogramCounts {
-  /** How many values are at most each bound and above the one before; the last count is of those above all bounds. */
+  /** Number of values between each bound and the one before; the last is the number of values above all bounds. */
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
-/** Seconds, from a millisecond to ten seconds. */
+/** The bounds in seconds, from a millisecond to ten seconds. */
 export const LATENCY_BOUNDS: readonly number[] = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
@@ -33,7 +33,7 @@ export class Histogram {
   }
 }
 
-/** Both have the same bounds, or one has no counts. */
+/** Both histograms must have the same bounds, or one of them no counts. */
 export const addHistograms = (a: HistogramCounts, b: HistogramCounts): HistogramCounts => ({
   counts: Array.from(
     { length: Math.max(a.counts.length, b.counts.length) },

@@ -1,4 +1,4 @@
-/** The variables of this process, of those with these names that are set: a child gets no others, which may be secrets. */
+/** The environment variables with these names that are set. A child process gets no others, which may be secrets. */
 export function inheritedEnvironment(names: readonly string[]): Record<string, string> {
   const inherited: Record<string, string> = {};
   for (const name of names) {

@@ -1,10 +1,10 @@
 /**
- * Cuts the items out of one array of a JSON document that arrives in pieces, so that a large document from a peer is
- * neither held as a whole nor parsed in one go. The items must be objects; the caller parses each. What comes before the
- * array is kept for the caller, what comes after it is ignored.
+ * Extracts the items of one array from a JSON document that arrives in pieces, so that a large document from a peer is
+ * neither held as a whole nor parsed in one step. The items must be objects; the caller parses each. The text before the
+ * array is kept for the caller, and the text after it is ignored.
  */
 
-/** Of what may come before the array, and of one item. */
+/** Length of the text before the array, and of one item, in characters. */
 const MAX_HEAD_LENGTH = 64 * 1024;
 const MAX_ITEM_LENGTH = 64 * 1024;
 
@@ -15,19 +15,19 @@ const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || cod
 export class JsonArrayItems {
   /** The text before the array; undefined until the array begins. */
   head: string | undefined;
-  /** The end of the array was read. */
+  /** Set when the end of the array was read. */
   isComplete = false;
-  /** The document is not what it must be, and no more items come. */
+  /** Set when the document has another form; no more items follow. */
   isMalformed = false;
   readonly #begin: RegExp;
-  /** Text that is not used yet: the head, or the beginning of an item. */
+  /** Text that is not consumed yet: the head, or the beginning of an item. */
   #text = "";
-  /** How far `#text` was read. */
+  /** The position in `#text` up to which it was scanned. */
   #at = 0;
   #depth = 0;
   #inString = false;
 
-  /** `key` is the name of the array. Its first occurrence counts. */
+  /** `key` is the name of the array. The first array with this name is read. */
   constructor(key: string) {
     this.#begin = new RegExp(`"${key}"\\s*:\\s*\\[`);
   }
@@ -69,7 +69,7 @@ export class JsonArrayItems {
   #endsItem(code: number): boolean {
     if (this.#inString) {
       if (code === QUOTE) this.#inString = false;
-      // The next character is part of the escape. One at the end of a piece is read with the next piece.
+      // The next character is part of the escape. If the piece ends here, that character is skipped in the next piece.
       else if (code === BACKSLASH) this.#at++;
       return false;
     }

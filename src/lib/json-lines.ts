@@ -1,6 +1,6 @@
 /** JSON lines: one JSON value per line, the format of messages between processes over a pipe. */
 
-/** In UTF-16 units. An endless line must not use all memory. */
+/** Length in UTF-16 units. The limit prevents an endless line from using all memory. */
 const MAX_LINE_LENGTH = 64 * 1024 * 1024;
 
 /** Yields each value when its line is complete and ignores an incomplete last line. Throws on a line that is not JSON. */

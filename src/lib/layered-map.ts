@@ -1,16 +1,16 @@
 /**
  * An immutable map whose changed copies are cheap: a copy shares the large base and has its own small layer of changes. A
- * layer that becomes too large is merged into a new base, in steps. Readers keep a map as long as they need.
+ * layer that becomes too large is merged into a new base, in steps. A reader can use its map for as long as it needs.
  */
 import { COST, Pause, type Steps } from "./steps.ts";
 
-/** Changes that a layer may hold: this many, and two for each root of the base's size. Both copies then cost the same. */
+/** A layer may hold this many changes plus twice the square root of the base's size. Both copies then cost the same. */
 const MIN_LAYER_SIZE = 64;
 
 export class LayeredMap<K, V extends {}> {
   readonly size: number;
   readonly #base: ReadonlyMap<K, V>;
-  /** Undefined is a removal. */
+  /** The changes; undefined means that the key is removed. */
   readonly #layer: ReadonlyMap<K, V | undefined>;
 
   constructor(
@@ -43,7 +43,7 @@ export class LayeredMap<K, V extends {}> {
     for (const value of this.#layer.values()) if (value !== undefined) yield value;
   }
 
-  /** A map with these changes; undefined removes a key. */
+  /** Returns a map with these changes; undefined removes a key. */
   *with(changes: Iterable<readonly [K, V | undefined]>): Steps<LayeredMap<K, V>> {
     const layer = new Map(this.#layer);
     let { size } = this;

@@ -38,5 +38,5 @@ function renderValue(value: string | number | boolean): string {
   return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text).replace(UNSAFE_CHARACTERS, "?");
 }
 
-/** Writes nothing. */
+/** A logger that writes nothing. */
 export const silentLogger: Logger = createLogger(() => {});

@@ -1,43 +1,43 @@
 /**
- * Accounts of the memory that exists because of responses, for each user and for the process. Every response that is not
- * answered at once has an account, which is released when the response is sent or its client goes away.
+ * Accounts for the memory that responses use, for each user and for the process. Every response that is not sent at once
+ * has an account, which is released when the response is sent or its client disconnects.
  *
- * - Memory is reserved before it is spent: some for every read that is not answered at once, more for a body that is
- *   produced while it is sent. An account counts what it has reserved until it holds more.
- * - What does not fit into the budget of its user, or of the process, is refused. The oldest response of a user is never
- *   refused, so neither is a user with nothing outstanding.
- * - A response that grows over the budget waits for others of its user. The oldest one never waits, so that one can always
- *   go on.
+ * - Memory is reserved before it is used: some for every read that is not answered at once, more for a body that is
+ *   produced while it is sent. An account counts its reservation until it holds more than that.
+ * - A reservation that does not fit into the budget of its user, or of the process, is refused. The oldest response of a
+ *   user is never refused, so neither is a user without other responses.
+ * - A response that grows over the budget waits for other responses of its user. The oldest one never waits, so that one
+ *   can always continue.
  *
  * Sizes are estimates. Memory that several responses share counts once for each of their users, and once for the process.
  */
 import type { Runnable } from "./steps.ts";
 
-/** Read at each use: the values change when the service reloads its configuration. */
+/** The limits are read at each use, because they change when the service reloads its configuration. */
 export interface MemoryLimits {
-  /** Of all responses together. */
+  /** The limit for all responses together. */
   readonly responseBytes: number;
   readonly responseBytesPerUser: number;
 }
 
-/** Reserved for a read until more is known of it: its computation, and rows of a small response. */
+/** Bytes reserved for a read until more is known about it: its computation, and the rows of a small response. */
 export const READ_BYTES = 16 * 1024;
 
-/** For tools and tests, where nobody else needs the memory. */
+/** An account without limits, for tools and tests, which share the memory with nobody. */
 export const uncountedMemory = (): MemoryAccount =>
   new MemoryBudget({ responseBytes: Infinity, responseBytesPerUser: Infinity }).account("");
 
-/** Memory that responses share with each other, and at times with a cache or with the view. */
+/** Memory that several responses share, and in some cases a cache or the view too. */
 export interface SharedMemory {
-  /** 0 while it exists in any case. */
+  /** The size in bytes; 0 while the memory exists independently of the responses. */
   readonly heldBytes: number;
 }
 
-/** What is held, by a user or by the process. */
+/** The memory that a user or the process holds. */
 class Holder {
-  /** Of the accounts alone. */
+  /** Bytes of the accounts, without shared memory. */
   ownBytes = 0;
-  /** How many accounts hold it. */
+  /** Number of accounts that hold each shared memory. */
   readonly #shared = new Map<SharedMemory, number>();
 
   get bytes(): number {
@@ -58,33 +58,33 @@ class Holder {
 }
 
 class UserHolder extends Holder {
-  /** The open ones, the oldest first. */
+  /** The open accounts, the oldest first. */
   readonly accounts = new Set<MemoryAccount>();
 }
 
 export class MemoryBudget {
   readonly #limits: MemoryLimits;
   readonly #process = new Holder();
-  /** Those with an open account. */
+  /** The users with an open account. */
   readonly #users = new Map<string, UserHolder>();
-  /** Of responses that wait until others are released. */
+  /** Callbacks of responses that wait until others are released. */
   #waiting: (() => void)[] = [];
 
   constructor(limits: MemoryLimits) {
     this.#limits = limits;
   }
 
-  /** What the user's responses hold now. */
+  /** Number of bytes that the user's responses hold now. */
   bytesOf(user: string): number {
     return this.#users.get(user)?.bytes ?? 0;
   }
 
-  /** What all responses hold now. */
+  /** Number of bytes that all responses hold now. */
   get bytes(): number {
     return this.#process.bytes;
   }
 
-  /** Whether the user may begin another response, for which `READ_BYTES` are reserved. */
+  /** Whether the user may start another response, for which `READ_BYTES` are reserved. */
   admits(user: string): boolean {
     const holder = this.#users.get(user);
     return !holder || this.#hasRoom(holder, READ_BYTES);
@@ -107,12 +107,12 @@ export class MemoryBudget {
     return !holder || firstOf(holder.accounts) === account || this.#hasRoom(holder, bytes);
   }
 
-  /** For one response. It counts from `open` on. */
+  /** Creates the account of one response. It counts after `open` is called. */
   account(user: string): MemoryAccount {
     return new MemoryAccount(this, user);
   }
 
-  /** Counts memory of a user's response until the function that is returned is called. */
+  /** Counts memory of a user's response until the returned function is called. */
   holdFor(user: string, memory: SharedMemory): () => void {
     const account = this.account(user);
     account.hold(memory);
@@ -165,7 +165,7 @@ export class MemoryBudget {
     for (const goOn of waiting) goOn();
   }
 
-  /** Whether the response has to wait for others of its user. Shared memory does not grow by going on. */
+  /** Whether the response has to wait for others of its user. Shared memory is left out: it does not grow by continuing. */
   mustWait(account: MemoryAccount): boolean {
     const holder = this.#users.get(account.user);
     if (!holder || firstOf(holder.accounts) === account) return false;
@@ -175,7 +175,7 @@ export class MemoryBudget {
     );
   }
 
-  /** Resolves when something was released. */
+  /** Resolves when memory is released. */
   released(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -200,12 +200,12 @@ export class MemoryAccount {
     this.user = user;
   }
 
-  /** What counts. */
+  /** Number of bytes that count against the budget. */
   get #ownBytes(): number {
     return Math.max(this.#bytes, this.#reservedBytes);
   }
 
-  /** Counts it from now on: the response is not answered at once. */
+  /** Starts counting the account, because the response is not sent at once. */
   open(reservedBytes = 0): void {
     if (this.#state !== "new") return;
     this.#state = "open";
@@ -215,7 +215,7 @@ export class MemoryAccount {
     for (const shared of this.#shared ?? []) this.#budget.hold(this.user, shared);
   }
 
-  /** Reserves bytes in place of what is reserved, for an open account. Returns false when they do not fit into the budget. */
+  /** Replaces the reservation of an open account. Returns false when the bytes do not fit into the budget. */
   reserve(bytes: number): boolean {
     const more = bytes - this.#ownBytes;
     if (more > 0 && !this.#budget.fits(this, more)) return false;
@@ -225,7 +225,7 @@ export class MemoryAccount {
     return true;
   }
 
-  /** Adds bytes, or takes off those that are free again. */
+  /** Adds bytes; a negative number subtracts bytes that were freed. */
   add(bytes: number): void {
     if (this.#state === "released") return;
     const before = this.#ownBytes;
@@ -240,12 +240,12 @@ export class MemoryAccount {
     if (more < 0) this.#budget.onReleased();
   }
 
-  /** Whether memory that would only save time leaves half of the budget to memory that is needed. */
+  /** Whether memory that only saves time leaves half of the budget to memory that is needed. */
   hasRoomToSpare(bytes: number): boolean {
     return this.#budget.hasRoomToSpare(this.user, bytes);
   }
 
-  /** Until the account is released. */
+  /** Counts shared memory until the account is released. */
   hold(shared: SharedMemory): void {
     if (this.#state === "released" || this.#shared?.includes(shared)) return;
     this.#shared ??= [];
@@ -271,13 +271,13 @@ export class MemoryAccount {
     return this.#state === "open" && this.#budget.mustWait(this);
   }
 
-  /** The same computation, which waits before its first step and at its pauses while the response has to. */
+  /** Returns the same computation, which waits before its first step and at its pauses while `mustWait` is true. */
   paced<Result>(steps: Runnable<Result>): Runnable<Result> {
     return new PacedSteps(this, this.#budget, steps);
   }
 }
 
-/** Not a generator: most reads are complete with their first step, and it would cost them more than they do. */
+/** This is not a generator, because most reads complete in their first step, and a generator would cost more than they do. */
 class PacedSteps<Result> implements Runnable<Result> {
   readonly #account: MemoryAccount;
   readonly #budget: MemoryBudget;

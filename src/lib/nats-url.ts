@@ -1,18 +1,18 @@
 /**
- * The address of a NATS server as it is configured, `nats://[USER:PASSWORD@|TOKEN@]HOST[:PORT]` or `tls://…`, in its parts.
- * The client of NATS ignores both the scheme and the user of an address.
+ * Parses the configured address of a NATS server: `nats://[USER:PASSWORD@|TOKEN@]HOST[:PORT]` or `tls://…`. The NATS client
+ * ignores both the scheme and the user of an address.
  */
 
 export interface NatsUrl {
-  /** Without the user, so that it may be shown. */
+  /** The address without the user, so that it may be shown. */
   readonly address: string;
   readonly hostname: string;
   readonly isTls: boolean;
-  /** As options of the client. */
+  /** The credentials as options of the NATS client. */
   readonly login: { readonly user: string; readonly pass: string } | { readonly token: string } | undefined;
 }
 
-/** Throws for what is no address; the message has no part of it. */
+/** Throws when the text is no address; the message contains no part of the text. */
 export function parseNatsUrl(text: string): NatsUrl {
   const url = URL.parse(text);
   const [user, pass] = [decode(url?.username), decode(url?.password)];

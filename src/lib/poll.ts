@@ -1,6 +1,6 @@
 /**
- * The poll loop: refresh, wait, refresh. A nudge ends the wait at once; a nudge during a refresh causes another refresh.
- * An error of `refresh` ends the loop and goes to the caller.
+ * The poll loop: refresh, wait, refresh. A nudge ends the wait at once; a nudge during a refresh causes another refresh. An
+ * error that `refresh` throws ends the loop and is passed to the caller.
  */
 import type { Clock } from "./clock.ts";
 
@@ -11,7 +11,7 @@ export interface Poll {
 }
 
 export interface PollOptions {
-  /** With a function, the wait after each refresh is its result. */
+  /** The wait after each refresh; a function is called for each wait. */
   readonly intervalMs: number | (() => number);
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -1,14 +1,14 @@
 /**
- * How many records of one kind exist, for each key (a user, the address of a peer) and in total. The limit of a key is
- * reached before the total, so that one client or peer cannot use up what all the others need.
+ * Counts the records of one kind for each key (a user, or the address of a peer) and in total. The limit of a key is lower
+ * than the total, so that one client or peer cannot use up what all the others need.
  */
-/** Read at each use: the values may change while the quota is in use. */
+/** The limits are read at each use, because they may change while the quota is in use. */
 export interface QuotaLimits {
   readonly perKey: number;
   readonly total: number;
 }
 
-/** Which limit does not allow more. */
+/** The limit that is exceeded. */
 export type QuotaScope = "key" | "total";
 
 export class Quota {
@@ -28,7 +28,7 @@ export class Quota {
     return this.#byKey.get(key) ?? 0;
   }
 
-  /** The limit that `count` more records of the key would exceed. */
+  /** The limit that `count` more records of the key would exceed; undefined when there is none. */
   exceededBy(key: string, count = 1): QuotaScope | undefined {
     if (this.of(key) + count > this.#limits.perKey) return "key";
     return this.#total + count > this.#limits.total ? "total" : undefined;

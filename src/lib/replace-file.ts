@@ -1,11 +1,12 @@
 /**
- * Files that hold secrets. `replaceFile` replaces one in one step: written beside it, synced, renamed. A concurrent reader, a
- * full disk or a kill never leave half of a file. Mode 0600, whatever the umask is.
+ * Files that hold secrets. `replaceFile` replaces a file atomically: it writes a temporary file beside it, syncs it and
+ * renames it. So a concurrent reader, a full disk or a kill never leaves half of a file. The mode is 0600 whatever the
+ * umask is.
  *
- * Root may do that in a folder of another user, who can exchange any name in it at any moment. So the mode and the owner are
- * set through the open handle, never by name, and the name of the temporary file cannot be foreseen. `withPinnedFile` is for
- * commands that root types: it finds the folder once, refuses symbolic links that another user may have made, and then keeps
- * to that folder, whatever happens to the names on the way to it.
+ * Root may do that in a folder of another user, who can exchange any name in it at any moment. So the mode and the owner
+ * are set through the open handle, never by name, and the name of the temporary file is not predictable. `withPinnedFile`
+ * is for commands that root types: it opens the folder once, refuses symbolic links that another user may have made, and
+ * then uses only that open folder, even if the names on the path to it change.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from "node:fs";
 import { open, realpath, rename, unlink } from "node:fs/promises";
@@ -16,17 +17,17 @@ export interface FileOwner {
   readonly gid: number;
 }
 
-/** For `open`: a symbolic link is an error, and a FIFO does not block. */
+/** Flags for `open`: a symbolic link is an error, and a FIFO does not block. */
 export const READ_NO_FOLLOW = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** As many as Linux follows in one path. */
+/** Number of symbolic links that Linux follows in one path. */
 const MAX_LINKS = 40;
 
 const isRoot = (): boolean => process.geteuid?.() === 0;
 
-/** With `owner` the file belongs to that user, where this process may decide that. A symbolic link is replaced, not followed. */
+/** With `owner`, the file belongs to that user if this process runs as root. A symbolic link is replaced, not followed. */
 export async function replaceFile(path: string, text: string, owner?: FileOwner): Promise<void> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
   const handle = await open(temporary, CREATE, 0o600);
@@ -47,8 +48,8 @@ export async function replaceFile(path: string, text: string, owner?: FileOwner)
 }
 
 /**
- * Calls `work` with the path of the file that `path` leads to, through symbolic links. It may not exist yet. For root the path
- * is valid only during the call, and every symbolic link on the way must be root's: otherwise this throws.
+ * Calls `work` with the path of the file that `path` leads to through symbolic links. The file may not exist yet. For root,
+ * the path is valid only during the call, and every symbolic link on the way must belong to root; otherwise this throws.
  */
 export async function withPinnedFile<T>(path: string, work: (file: string) => Promise<T>): Promise<T> {
   if (!isRoot()) return work(await realpath(path).catch(() => path));
@@ -66,7 +67,7 @@ export async function withPinnedFile<T>(path: string, work: (file: string) => Pr
 class PinnedFolder {
   readonly #path: string;
   #descriptor: number;
-  /** The path of the folder, for messages, and where the system has no `/proc`. */
+  /** The path of the folder, for messages and for systems without `/proc`. */
   #shown = "/";
 
   constructor(path: string) {
@@ -75,7 +76,7 @@ class PinnedFolder {
   }
 
   join(name: string): string {
-    // Not with `join`, which would resolve `..` by the text of the path.
+    // The path is not made with `join`, which would resolve `..` textually.
     return process.platform === "linux" ? `${this.#place}/${name}` : join(this.#shown, name);
   }
 
@@ -115,7 +116,7 @@ class PinnedFolder {
     this.#shown = shown;
   }
 
-  /** The error, with the path of the folder in its message. */
+  /** Returns the error with the path of the folder in its message. */
   withShownPath(error: unknown): unknown {
     if (error instanceof Error) error.message = error.message.replaceAll(this.#place, this.#shown);
     return error;
@@ -126,7 +127,7 @@ class PinnedFolder {
   }
 }
 
-/** Whether root has made the link, and no other user can replace it: in a sticky folder others can add names only. */
+/** Whether root made the link and no other user can replace it. In a sticky folder, other users can only add names. */
 function isRootsLink(folder: Stats, link: Stats): boolean {
   const othersMayWrite = (folder.mode & 0o022) !== 0;
   const isSticky = (folder.mode & 0o1000) !== 0;

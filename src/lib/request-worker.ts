@@ -1,12 +1,12 @@
 /**
- * Requests to a worker thread, and the responses to them. `RequestWorker` is the side of the service, `serveRequests` that of
- * the thread. Bytes in messages are transferred, not copied. Requests reach the thread in the order in which they are made; a
- * handler that waits lets the next ones run. A thread that ends unexpectedly fails its requests with `WorkerLostError`, and
- * the next request starts another one.
+ * Requests to a worker thread, and the responses to them. `RequestWorker` is the side of the service, `serveRequests` that
+ * of the thread. Bytes in messages are transferred, not copied. Requests reach the thread in the order in which they are
+ * made; while a handler waits, the next ones run. If a thread ends unexpectedly, its requests fail with `WorkerLostError`,
+ * and the next request starts another thread.
  */
 import { errorMessage } from "./error-message.ts";
 
-/** The operations of a thread: the name of each → the request that it takes, and its response. */
+/** The operations of a thread: a map from the name of each to its request and response types. */
 type Operations = Record<string, (request: never) => unknown>;
 type RequestOf<Ops extends Operations, Name extends keyof Ops> = Parameters<Ops[Name]>[0];
 type ResponseOf<Ops extends Operations, Name extends keyof Ops> = ReturnType<Ops[Name]>;
@@ -22,7 +22,7 @@ type ReplyMessage<Ops extends Operations, Event> =
   | { readonly type: "failed"; readonly n: number; readonly reason: string }
   | { readonly type: "event"; readonly event: Event };
 
-/** The thread ended during the request, whose outcome is unknown. */
+/** The error of a request during which the thread ended. Its outcome is unknown. */
 export class WorkerLostError extends Error {
   override readonly name = "WorkerLostError";
 }
@@ -32,7 +32,7 @@ export interface RequestWorkerOptions<Event> {
   readonly url: URL;
   /** The name of the thread, for tools that list threads. */
   readonly name: string;
-  /** Whether the thread keeps a process alive that has nothing else to do. */
+  /** Whether the thread keeps the process alive while it has nothing else to do. */
   readonly ref: boolean;
   /** Called for each thread that was started, before any other request is sent to it. */
   readonly onStart?: () => void;
@@ -84,7 +84,7 @@ export class RequestWorker<Ops extends Operations, Event = never> {
     onStart?.();
   }
 
-  /** Rejects with the error of the handler, or with `WorkerLostError`. */
+  /** Rejects with the error of the handler or with `WorkerLostError`. */
   request<Name extends keyof Ops>(
     operation: Name,
     request: RequestOf<Ops, Name>,
@@ -136,8 +136,9 @@ type Handlers<Ops extends Operations> = {
 };
 
 /**
- * Responds to requests in this thread. An error of a handler fails its request; a fault outside of one ends the thread. Returns
- * what sends an event to the service. A response that is bytes has a buffer of its own, which is transferred.
+ * Responds to requests in this thread. An error in a handler fails its request; an error outside of one ends the thread.
+ * Returns a function that sends an event to the service. A response of bytes must have a buffer of its own, which is
+ * transferred.
  */
 export function serveRequests<Ops extends Operations, Event = never>(
   handlers: Handlers<Ops>,

@@ -1,7 +1,7 @@
 /**
- * Whether two values are equal as JSON: the order of fields does not matter, and an undefined field counts as absent.
- * Written in JavaScript, because the many values compared are small, and the call into the runtime's native comparison
- * costs more than the comparison.
+ * Whether two values are equal as JSON: the order of fields does not matter, and an undefined field counts as absent. This
+ * is written in JavaScript, because most compared values are small, and calling the runtime's native comparison costs more
+ * than the comparison itself.
  */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -1,43 +1,43 @@
 /**
- * The cooperative scheduler. Everything that grows with the network runs here in slices, and the event loop handles
- * sockets between them.
+ * The cooperative scheduler. All work that grows with the network runs here in slices, and the event loop handles sockets
+ * between them.
  *
  * It is fair between owners, not between computations: an owner is a user, a source or a task of the service, and a user
- * with a hundred heavy requests gets the same share as one with a single request. The owner that has used the least time
- * is next. A turn of the event loop spends at most `TURN_MS` here.
+ * with a hundred heavy requests gets the same share as one with a single request. The owner that has used the least time is
+ * next. A turn of the event loop spends at most `TURN_MS` here.
  *
- * A computation that is short ends within the call of `run`, without a promise: most reads take microseconds. What all of
- * them may take in one turn is bounded too.
+ * A short computation ends within the call of `run`, without a promise, because most reads take microseconds. The total
+ * time of such computations in one turn is bounded too.
  */
 import { createBoundedCache } from "./bounded-cache.ts";
 import type { Runnable } from "./steps.ts";
 
-/** Of one turn of the event loop. */
+/** Time that one turn of the event loop spends here. */
 const TURN_MS = 4;
-/** Of one owner before the next one has its slice. */
+/** Time that one owner gets before the next one. */
 const SLICE_MS = 1;
-/** A step this long delays others noticeably. It is counted, so that it can be found. */
+/** A step longer than this delays others noticeably. Such steps are counted, so that they can be found. */
 const LONG_STEP_MS = 10;
-/** How often the signal of a computation is read while it waits for a promise. */
+/** Interval at which the signal of a computation is checked while it waits for a promise. */
 const PARKED_CHECK_MS = 100;
-/** Owners whose usage is reported. */
+/** Number of owners whose usage is kept. */
 const MAX_OWNERS = 10_000;
 
-/** The computation was cancelled: its signal aborted. */
+/** The error of a computation whose signal aborted. */
 export class Cancelled extends Error {
   override readonly name = "Cancelled";
 }
 
-/** An `AbortSignal`, or anything else that knows whether the result is still needed. It is read before each slice. */
+/** An `AbortSignal`, or any object that reports whether the result is still needed. It is read before each slice. */
 export interface CancelSignal {
   readonly aborted: boolean;
 }
 
 export interface OwnerUsage {
   readonly owner: string;
-  /** Time on the event loop so far. */
+  /** Total time used on the event loop. */
   readonly loopMs: number;
-  /** Computations that are not complete. */
+  /** Number of computations that are not complete. */
   readonly running: number;
 }
 
@@ -49,7 +49,7 @@ export interface SchedulerOptions {
 }
 
 interface Task {
-  /** Runs one step. A promise is what the computation waits for. Never throws. */
+  /** Runs one step. A returned promise is one that the computation waits for. Never throws. */
   step(): "over" | "pause" | Promise<unknown>;
   cancel(): void;
   readonly signal: CancelSignal | undefined;
@@ -58,10 +58,10 @@ interface Task {
 class Owner {
   readonly name: string;
   readonly tasks: Task[] = [];
-  /** Tasks that wait for a promise. */
+  /** Number of tasks that wait for a promise. */
   waiting = 0;
   loopMs = 0;
-  /** The time it has used since it last became active, on the common scale of all owners. Decides which one is next. */
+  /** Time used since the owner last became active, on a scale common to all owners. The owner with the lowest value is next. */
   virtualMs = 0;
 
   constructor(name: string) {
@@ -72,16 +72,16 @@ class Owner {
 export class Scheduler {
   readonly #now: () => number;
   readonly #nextTurn: (callback: () => void) => void;
-  /** An owner that is evicted while it has work completes it, and is counted from zero afterwards. */
+  /** The owners by name. An evicted owner with work completes it; its usage is counted from zero afterwards. */
   readonly #owners = createBoundedCache<string, Owner>({ maxSize: MAX_OWNERS });
-  /** The one that was used most recently, so that it is not evicted. */
+  /** The owner that was used most recently. */
   #lastOwner: Owner | undefined;
   /** The owners with work. */
   readonly #active = new Set<Owner>();
-  /** How far the owners are on that scale: never decreases. Who becomes active starts here, at the earliest. */
+  /** The current position on the scale of `virtualMs`, which never decreases. A newly active owner starts here or later. */
   #virtualNow = 0;
   #isTurnScheduled = false;
-  /** What computations have taken within calls of `run` in this turn. */
+  /** Time that computations have taken within calls of `run` in this turn. */
   #inlineMs = 0;
   #longSteps = 0;
 
@@ -90,12 +90,12 @@ export class Scheduler {
     this.#nextTurn = nextTurn;
   }
 
-  /** Steps that took longer than `LONG_STEP_MS`. Each is a defect. */
+  /** Number of steps that took longer than `LONG_STEP_MS`. Each is a defect. */
   get longSteps(): number {
     return this.#longSteps;
   }
 
-  /** Of the owners that have work or had work recently. */
+  /** The usage of the owners that have work or had work recently. */
   *usage(): Generator<OwnerUsage> {
     for (const { name, loopMs, tasks, waiting } of this.#owners.values())
       yield { owner: name, loopMs, running: tasks.length + waiting };
@@ -131,7 +131,7 @@ export class Scheduler {
   }
 
   #owner(name: string): Owner {
-    // Requests of one user often come one after the other.
+    // Requests of one user often follow each other directly.
     if (this.#lastOwner?.name === name) return this.#lastOwner;
     let owner = this.#owners.get(name);
     if (!owner) {
@@ -142,11 +142,11 @@ export class Scheduler {
     return owner;
   }
 
-  /** Undefined when the computation is not short. */
+  /** Returns undefined when the computation is not short. */
   #runInline<Result>(owner: Owner, steps: Runnable<Result>): { readonly result: Result } | undefined {
     const start = this.#now();
     this.#catchUp(owner);
-    // The budget of the turn is renewed in the next one.
+    // The turn that is scheduled here resets the inline budget.
     if (this.#inlineMs === 0) this.#scheduleTurn();
     try {
       for (;;) {
@@ -158,7 +158,7 @@ export class Scheduler {
       const usedMs = this.#now() - start;
       this.#inlineMs += Math.max(usedMs, Number.MIN_VALUE);
       this.#charge(owner, usedMs);
-      // Without competitors nobody is owed the time.
+      // If no other owner is active, no owner falls behind because of this time.
       if (this.#active.size === 0) this.#virtualNow = owner.virtualMs;
     }
   }
@@ -211,7 +211,7 @@ export class Scheduler {
     return now;
   }
 
-  /** A computation that waits is cancelled as well, although it has no slices: it may wait for long. */
+  /** Waits for the promise, and checks the signal meanwhile, because the wait may be long and the task has no slices. */
   #park(owner: Owner, task: Task, until: Promise<unknown>): void {
     owner.waiting++;
     let isParked = true;
@@ -227,7 +227,7 @@ export class Scheduler {
     until.then(wake, wake);
   }
 
-  /** An owner that was idle does not save up time: otherwise it could hold back all others afterwards. */
+  /** An owner that was idle does not accumulate a claim on time; otherwise it could block all others afterwards. */
   #catchUp(owner: Owner): void {
     owner.virtualMs = Math.max(owner.virtualMs, this.#virtualNow);
   }
@@ -237,7 +237,7 @@ export class Scheduler {
     owner.virtualMs += usedMs;
   }
 
-  /** The active owner that has used the least. */
+  /** The active owner that has used the least time. */
   #least(): Owner | undefined {
     let least: Owner | undefined;
     for (const owner of this.#active) if (!least || owner.virtualMs < least.virtualMs) least = owner;

@@ -12,11 +12,11 @@ export type KeyPath = readonly (string | number)[];
 export interface SchemaFault {
   readonly path: KeyPath;
   readonly message: string;
-  /** The key itself is wrong, not its value. */
+  /** Set when the key itself is wrong, not its value. */
   readonly atKey?: true;
 }
 
-/** `limits.pageLimit`, `sources[2].name`. */
+/** Formats a path such as `limits.pageLimit` or `sources[2].name`. */
 export function formatPath(path: KeyPath): string {
   return path
     .map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`))
@@ -37,7 +37,7 @@ export function findSchemaFaults(schema: Type.TSchema, value: unknown, path: Key
 }
 
 function findObjectFaults(schema: Type.TObject, value: unknown, path: KeyPath): SchemaFault[] {
-  // A section whose lines are all comments is null in YAML.
+  // A YAML section whose lines are all comments is null.
   if (value === null && path.length > 0) return [];
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return [{ path, message: "must be keys and values" }];
@@ -61,13 +61,13 @@ function findObjectFaults(schema: Type.TObject, value: unknown, path: KeyPath): 
 const isRequired = (schema: Type.TSchema): boolean =>
   !Type.IsOptional(schema) && schemaOption(schema, "default") === undefined;
 
-/** `did you mean X?` when a known name is near, otherwise the list of known names. */
+/** Returns `did you mean X?` when a known name is near, otherwise the list of known names. */
 export function suggestName(name: string, known: readonly string[]): string {
   const near = nearest(name, known);
   return near === undefined ? `known here: ${known.join(", ")}` : `did you mean ${near}?`;
 }
 
-/** The values a schema accepts, as the rest of "must be …". The title of the schema, if it has one, says it best. */
+/** The values that a schema accepts, as the rest of "must be …". The title of the schema is used where it has one. */
 export function describeSchema(schema: Type.TSchema): string {
   const title = schemaOption(schema, "title");
   if (title !== undefined) return String(title);

@@ -1,18 +1,19 @@
 /**
- * Walks a value beside its TypeBox schema. The one copy of a value with replacements serves every mark of a schema: what
- * is secret, and what is a path.
+ * Walks a value together with its TypeBox schema. `copyValue` copies a value with replacements; it serves for the parts
+ * that a schema marks as secret and for those that it marks as a path.
  *
- * A path is text that was made with `pathText`. Where a value has one, nobody needs to know: `resolvePaths` finds them all.
+ * A path is text whose schema was made with `pathText`. `resolvePaths` finds all paths of a value, so that callers need not
+ * know where they are.
  */
 import { isAbsolute, join } from "node:path";
 import Type from "typebox";
 import { isRecord } from "./is-record.ts";
 import { schemaOption } from "./schema-faults.ts";
 
-/** Returns what replaces a part of a value, or undefined when the part is copied. `name` is its key in an object. */
+/** Returns the replacement of a part of a value, or undefined when the part is copied. `name` is its key in an object. */
 export type Replace = (part: unknown, schema: Type.TSchema | undefined, name: string) => unknown;
 
-/** A copy of the value. What the schema does not describe has no schema. */
+/** Copies the value. Parts that the schema does not describe are passed with an undefined schema. */
 export function copyValue(
   value: unknown,
   schema: Type.TSchema | undefined,
@@ -31,7 +32,7 @@ export function copyValue(
   );
 }
 
-/** Of an object, or of the first option of a union that has the property. */
+/** The schema of a property of an object, or of the first option of a union that has the property. */
 function propertyOf(schema: Type.TSchema | undefined, name: string): Type.TSchema | undefined {
   if (!schema) return undefined;
   if (Type.IsUnion(schema)) {
@@ -45,7 +46,7 @@ interface PathTextOptions {
   readonly description: string;
   readonly title?: string;
   readonly default?: string;
-  /** Values that are no path, such as `-`. */
+  /** Values that are not a path, such as `-`. */
   readonly except?: readonly string[];
 }
 
@@ -53,7 +54,7 @@ interface PathTextOptions {
 export const pathText = ({ except = [], ...options }: PathTextOptions): Type.TString =>
   Type.String({ minLength: 1, maxLength: 4096, ...options, path: except });
 
-/** The copy in which relative paths are relative to the working folder, where they were relative to `folder`. */
+/** Returns a copy whose relative paths, which were relative to `folder`, are relative to the working folder. */
 export function resolvePaths(value: unknown, schema: Type.TSchema | undefined, folder: string): unknown {
   return copyValue(withDefaultPaths(value, schema), schema, (part, partSchema) => {
     const except = partSchema && schemaOption(partSchema, "path");
@@ -62,7 +63,7 @@ export function resolvePaths(value: unknown, schema: Type.TSchema | undefined, f
   });
 }
 
-/** A path that an object leaves to its default is relative to the same folder as those that it has. */
+/** Adds the default paths, so that they are relative to the same folder as the paths that are given. */
 function withDefaultPaths(value: unknown, schema: Type.TSchema | undefined): unknown {
   if (!schema || !Type.IsObject(schema) || !isRecord(value)) return value;
   const defaults = Object.entries(schema.properties).flatMap(([name, property]) => {

@@ -1,12 +1,12 @@
 /**
- * Maps and sets of texts that grow to millions without a pause. A hash table that grows copies all of its entries at once,
- * which takes a third of a second at a million. Here the entries are divided among many small tables, each of which grows
- * by itself.
+ * Maps and sets of texts that grow to millions without a long pause. A hash table that grows copies all of its entries at
+ * once, which takes a third of a second for a million entries. Here the entries are divided among many small tables, each
+ * of which grows separately.
  */
 
-/** Many, because the garbage collector scans every table that was written to since its last run, and as a whole. */
+/** There are many shards, because the garbage collector scans the whole of every table that was written to since its last run. */
 const SHARDS = 256;
-/** Until then there is one table. Dividing it takes about four milliseconds. */
+/** Number of entries up to which there is one table. Dividing it takes about four milliseconds. */
 const MAX_UNDIVIDED = 8192;
 
 export class ShardedMap<V extends {}> {
@@ -40,7 +40,7 @@ export class ShardedMap<V extends {}> {
     return true;
   }
 
-  /** The map may change during the iteration. An entry that is in it from beginning to end is visited once. */
+  /** The map may change during the iteration. An entry that stays in it throughout is visited once. */
   *keys(): Generator<string> {
     for (const shard of this.#shards) yield* shard.keys();
   }
@@ -52,7 +52,7 @@ export class ShardedMap<V extends {}> {
 
   #shardOf(key: string): Map<string, V> {
     const shards = this.#shards;
-    // In range.
+    // The index is in range.
     return shards[shards.length === 1 ? 0 : shardNumber(key)] as Map<string, V>;
   }
 }

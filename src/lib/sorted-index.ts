@@ -1,18 +1,18 @@
 /**
- * A multimap from text keys to ids, with look-ups by key and by range of keys.
+ * A multimap from text keys to ids, with lookups by key and by range of keys.
  *
  * Keys are in a hash map. Their order is computed when `sortKeys` is called; keys added later are in an unsorted list until
  * the next call. A tree would pay for the order at every change, with about twenty string comparisons that miss the CPU
- * cache; here a change costs one or two hash look-ups.
+ * cache; here a change costs one or two hash lookups.
  *
- * A writer may prepare changes while others read. What it adds is found at once; what it takes out with `retire` is still
- * found by `get`, `range` and `collect` until `dropRetired`, but not by `current` and `currentRange`. Meanwhile readers
- * find too much, never too little.
+ * A writer may prepare changes while others read. An id that it adds is found at once. An id that it removes with `retire`
+ * is still found by `get`, `range` and `collect` until `dropRetired`, but not by `current` and `currentRange`. So meanwhile
+ * readers find too much, never too little.
  */
 import { ShardedMap, ShardedSet } from "./sharded-set.ts";
 import { COST, Pause, SharedSteps, type Steps, sortInSteps } from "./steps.ts";
 
-/** Unsorted keys that a range look-up may scan: this many, and one per 1024 sorted keys. */
+/** Number of unsorted keys that a range lookup may scan: this many, plus one per 1024 sorted keys. */
 const MAX_NEW_KEYS = 1024;
 const SORTED_PER_NEW_KEY = 1024;
 
@@ -23,12 +23,12 @@ const SORTED_PER_NEW_KEY = 1024;
 const MAX_SEARCHED_IDS = 64;
 const MAX_ARRAY_IDS = 1024;
 
-/** A single id is stored without an array: most keys of a large index have one. */
+/** The ids of a key. A single id is stored without an array, because most keys of a large index have only one. */
 type Ids = string | string[] | ShardedSet;
 
 export class SortedIndex {
   readonly #ids = new ShardedMap<Ids>();
-  /** May contain keys that were removed. */
+  /** The sorted keys. They may include removed ones. */
   #sortedKeys: readonly string[] = [];
   /** Keys that are being sorted. */
   #sortingKeys: readonly string[] = [];
@@ -38,15 +38,15 @@ export class SortedIndex {
   /** Whether a range was looked up since the last sort. */
   #wasScanned = false;
   #size = 0;
-  /** What readers still find although it was taken out. */
+  /** The ids that were retired and that readers still find. */
   #retired: SortedIndex | undefined;
 
-  /** Without what is retired. */
+  /** Number of ids, without retired ones. */
   get size(): number {
     return this.#size;
   }
 
-  /** The key must not have the id yet, unless it is retired. */
+  /** Adds an id, which the key must not have yet unless it is retired. */
   add(key: string, id: string): void {
     this.#retired?.delete(key, id);
     const ids = this.#ids.get(key);
@@ -60,7 +60,7 @@ export class SortedIndex {
     this.#size++;
   }
 
-  /** Does nothing when the key does not have the id. */
+  /** Deletes the id; does nothing when the key does not have it. */
   delete(key: string, id: string): void {
     const ids = this.#ids.get(key);
     if (ids === undefined) return;
@@ -82,14 +82,14 @@ export class SortedIndex {
     return at >= 0;
   }
 
-  /** Takes the id out for the writer. Readers find it until `dropRetired`. */
+  /** Removes the id for the writer. Readers find it until `dropRetired`. */
   retire(key: string, id: string): void {
     this.delete(key, id);
     this.#retired ??= new SortedIndex();
     this.#retired.add(key, id);
   }
 
-  /** In constant time, whatever is retired. */
+  /** Takes constant time, however much is retired. */
   dropRetired(): void {
     this.#retired = undefined;
   }
@@ -98,7 +98,7 @@ export class SortedIndex {
     return this.#ids.has(key) || this.#retired?.has(key) === true;
   }
 
-  /** The number of ids of a key, without what is retired. */
+  /** The number of ids of a key, without retired ones. */
   count(key: string): number {
     const ids = this.#ids.get(key);
     return ids === undefined ? 0 : idCount(ids);
@@ -108,7 +108,7 @@ export class SortedIndex {
     return this.#retired?.has(key) ? join(this.#retired.current(key), this.current(key)) : this.current(key);
   }
 
-  /** Without what is retired. */
+  /** The ids of a key, without retired ones. */
   current(key: string): Iterable<string> {
     const ids = this.#ids.get(key) ?? NO_IDS;
     return typeof ids === "string" ? [ids] : ids;
@@ -120,7 +120,7 @@ export class SortedIndex {
     return this.#retired ? join(this.#retired.range(from, to), current) : current;
   }
 
-  /** Without what is retired. */
+  /** The ids whose keys are in [from, to], without retired ones. */
   currentRange(from: string, to: string): Iterable<string> {
     return from === to ? this.current(from) : this.#idsIn(from, to);
   }
@@ -129,7 +129,7 @@ export class SortedIndex {
     for (const key of this.#keysIn(from, to)) yield* this.current(key);
   }
 
-  /** Adds the same ids to `into`. Returns false, with `into` partly filled, when `into` would exceed `max` ids. */
+  /** Adds the ids of `range` to `into`. Returns false, with `into` partly filled, when `into` would exceed `max` ids. */
   collect(from: string, to: string, into: string[], max: number): boolean {
     if (this.#retired && !this.#retired.collect(from, to, into, max)) return false;
     if (from === to) return collectIds(this.#ids.get(from), into, max);
@@ -142,34 +142,34 @@ export class SortedIndex {
     return [...this.#ids.keys()].sort();
   }
 
-  /** All keys, in no particular order, with those that readers still find. A caller may pause between them. */
+  /** All keys in no particular order, including those of retired ids. The caller may pause between them. */
   *unsortedKeys(): Generator<string> {
     const retired = this.#retired;
     yield* this.#ids.keys();
     if (retired) for (const key of retired.unsortedKeys()) if (!this.#ids.has(key)) yield key;
   }
 
-  /** Whether range look-ups scan many keys until `sortKeys` is called. */
+  /** Whether range lookups have to scan many keys until `sortKeys` is called. */
   get isUnsorted(): boolean {
     const unsorted = this.#newKeys.length + this.#sortingKeys.length;
     return unsorted > MAX_NEW_KEYS + this.#sortedKeys.length / SORTED_PER_NEW_KEY;
   }
 
-  /** Whether a range look-up had to scan many keys, or keys that were added and removed again and again pile up. */
+  /** Whether a range lookup had to scan many keys, or keys that were repeatedly added and removed accumulate. */
   get needsSorting(): boolean {
     return this.isUnsorted && (this.#wasScanned || this.#newKeys.length > MAX_NEW_KEYS + this.#ids.size);
   }
 
-  /** Sorts all keys at once, which is faster than in steps: for startup. */
+  /** Sorts all keys at once, which is faster than in steps. For startup. */
   sortKeysNow(): void {
-    // As many new keys as there are keys are these keys. Keys that were added one after the other are sorted in a fraction
-    // of the time: they are adjacent in memory, and often in order.
+    // If there are as many new keys as keys, they are the same. Keys that were added one after the other are sorted in a
+    // fraction of the time, because they are adjacent in memory and often in order.
     const isNew = this.#newKeys.length === this.#ids.size && this.#sortedKeys.length === 0 && !this.#sorting;
     this.#sortedKeys = isNew ? this.#newKeys.sort() : this.keys();
     this.#newKeys = [];
   }
 
-  /** Merges the new keys into the sorted ones. The index may change meanwhile. Callers share the work. */
+  /** Merges the new keys into the sorted ones, in steps. The index may change meanwhile. Concurrent callers share the work. */
   *sortKeys(): Steps<void> {
     this.#sorting ??= new SharedSteps(this.#sortKeys());
     yield* this.#sorting.result();

@@ -1,8 +1,8 @@
 /**
- * A sorted list of some thousand texts with a fast binary search. For each text there is a number with the same order,
- * computed from the characters after the common prefix. The search compares numbers, which are adjacent in memory, and
- * compares texts only where the numbers are equal: a dozen string comparisons would miss the CPU cache and cost more than
- * the rest of a look-up.
+ * A sorted list of some thousand texts with a fast binary search. Each text has a number with the same order, computed from
+ * the characters after the common prefix. The search compares the numbers, which are adjacent in memory, and compares texts
+ * only where the numbers are equal, because a dozen string comparisons would miss the CPU cache and cost more than the rest
+ * of a lookup.
  */
 
 import { COST, Pause, type Steps } from "./steps.ts";
@@ -28,7 +28,7 @@ export class SortedTexts {
     return new SortedTexts(texts, prefix, yield* numbersOf(texts, prefix));
   }
 
-  /** The list with other texts instead of those from index `start` to `end`; still sorted. */
+  /** The list with the texts from index `start` to `end` replaced; the result must be sorted. */
   *withReplaced(start: number, end: number, by: readonly string[]): Steps<SortedTexts> {
     const texts = replaceRange(this.#texts, start, end, by);
     const prefix = this.#commonPrefix;
@@ -56,7 +56,7 @@ export class SortedTexts {
   }
 }
 
-/** A copy with other items instead of those from index `start` to `end`. `toSpliced` cannot take thousands of items. */
+/** A copy with the items from index `start` to `end` replaced. `toSpliced` cannot take thousands of items. */
 export const replaceRange = <T>(list: readonly T[], start: number, end: number, by: readonly T[]): T[] =>
   list.slice(0, start).concat(by, list.slice(end));
 
@@ -70,7 +70,7 @@ function* numbersOf(texts: readonly string[], prefix: string): Steps<number[]> {
   return numbers;
 }
 
-/** The longest prefix of all texts, which are sorted. */
+/** The longest common prefix of the texts, which are sorted. */
 function commonPrefixOf(texts: readonly string[]): string {
   const first = texts[0] ?? "";
   const last = texts.at(-1) ?? "";
@@ -79,7 +79,7 @@ function commonPrefixOf(texts: readonly string[]): string {
   return first.slice(0, length);
 }
 
-/** If the numbers of two texts differ, the texts have the same order. A character outside the base ends the number. */
+/** If the numbers of two texts differ, they have the same order as the texts. A character outside the base ends the number. */
 function numberOf(text: string, from: number): number {
   let number = 0;
   let i = 0;

@@ -1,29 +1,29 @@
 /**
- * Computations in steps. A generator yields wherever it may pause, and the scheduler (`scheduler.ts`) decides when it goes
- * on, so that no computation that grows with the network holds the event loop. A step should take well under a
+ * Computations in steps. A generator yields wherever it may pause, and the scheduler (`scheduler.ts`) decides when it
+ * continues, so that no computation that grows with the network blocks the event loop. A step should take well under a
  * millisecond: about a hundred entities, or `BYTES_PER_STEP` of their texts where entities are large.
  *
- * State that others change must be captured before the first pause. After a pause it may be of another revision.
+ * State that other code changes must be captured before the first pause. After a pause it may belong to another revision.
  */
 
-/** A computation with a result. `yield` is a pause, `yield*` runs a part of it. A promise is waited for: see `waitFor`. */
+/** A computation with a result. `yield` is a pause, `yield*` runs a part of it. A yielded promise is awaited: see `waitFor`. */
 export type Steps<Result> = Generator<undefined | Promise<unknown>, Result, void>;
 
-/** A result that is there already, or the computation of it. Most reads are so short that a generator would double their cost. */
+/** A result that is available already, or its computation. Most reads are so short that a generator would double their cost. */
 export type ResultOrSteps<Result extends object> = Result | Steps<Result>;
 
 export const isSteps = <Result extends object>(value: ResultOrSteps<Result>): value is Steps<Result> =>
   "next" in value;
 
-/** For a computation of several parts, some of which may be there already. */
+/** Turns a result that may be available already into steps, for a computation of several parts. */
 export function* stepsOf<Result extends object>(result: ResultOrSteps<Result>): Steps<Result> {
   return isSteps(result) ? yield* result : result;
 }
 
-/** What the scheduler needs of a computation. */
+/** The interface of a computation that the scheduler needs. */
 export interface Runnable<Result> {
   next(): IteratorResult<undefined | Promise<unknown>, Result>;
-  /** Ends it early. What it returns then is not read. */
+  /** Ends the computation early. Its return value is not read. */
   return(value?: unknown): unknown;
 }
 
@@ -33,10 +33,10 @@ export type PausingSteps<Result> = Generator<undefined, Result, void>;
 /** Items with pauses between them: undefined is a pause and no item. */
 export type Paced<Item> = Iterable<Item | undefined>;
 
-/** Items that may come from off the event loop: undefined is a pause, a promise is waited for, and neither is an item. */
+/** Items that may come from off the event loop: undefined is a pause and a promise is awaited; neither is an item. */
 export type Arriving<Item> = Iterable<Item | undefined | Promise<unknown>>;
 
-/** Runs all steps at once: for startup, tools and tests, where nobody waits for the event loop. */
+/** Runs all steps at once. For startup, tools and tests, where blocking the event loop delays nobody. */
 export function runToEnd<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const { value, done } = steps.next();
@@ -45,11 +45,11 @@ export function runToEnd<Result>(steps: Steps<Result>): Result {
   }
 }
 
-/** The same for a result that may be there already. */
+/** Runs all steps at once, unless the result is available already. */
 export const resultOf = <Result extends object>(result: ResultOrSteps<Result>): Result =>
   isSteps(result) ? runToEnd(result) : result;
 
-/** Waits for what happens off the event loop, such as the work of a thread. Throws what the promise is rejected with. */
+/** Waits for work off the event loop, such as that of a thread. Throws the error with which the promise is rejected. */
 export function* waitFor<Result>(promise: Promise<Result>): Steps<Result> {
   let outcome: { readonly result: Result } | { readonly error: unknown } | undefined;
   const settled = promise.then(
@@ -65,7 +65,7 @@ export function* waitFor<Result>(promise: Promise<Result>): Steps<Result> {
   return outcome.result;
 }
 
-/** The same computation, which must not wait for a promise. */
+/** Returns the same computation as one that must not wait for a promise. */
 export function* onlyPausing<Result>(steps: Steps<Result>): PausingSteps<Result> {
   for (;;) {
     const { value, done } = steps.next();
@@ -91,17 +91,17 @@ export function* mapPaced<Item, Mapped>(
   for (const item of items) yield item === undefined ? undefined : map(item);
 }
 
-/** Without the pauses: for startup, tools and tests. */
+/** The items without the pauses. For startup, tools and tests. */
 export function* withoutPauses<Item>(items: Paced<Item>): Generator<Item, void, void> {
   for (const item of items) if (item !== undefined) yield item;
 }
 
 /**
- * The share of a step that one round of a loop takes, in the unit of `STEP_COST`. Rough is enough: a step should take well
- * under a millisecond.
+ * The cost of one iteration of a loop, in the unit of `STEP_COST`. Estimates are sufficient, because a step should take
+ * well under a millisecond.
  */
 export const COST = {
-  /** An item of an array or a graph that is looked at: 2,000 in a step. */
+  /** An item of an array or a graph that is read: 2,000 in a step. */
   item: 2,
   /** A text that is looked up in a map or an index: 500 in a step. */
   key: 8,
@@ -111,12 +111,12 @@ export const COST = {
   entity: 100,
 } as const;
 const STEP_COST = 4000;
-/** The text that is parsed, compared or copied between two pauses, in bytes or characters. */
+/** Length of the text that is parsed, compared or copied between two pauses, in bytes or characters. */
 export const BYTES_PER_STEP = 128 * 1024;
-/** Bytes of text that cost 1, as a number of bits: 128 KiB are a step. */
+/** Number of bytes of text that cost 1, as a power of two: 128 KiB are a step. */
 const BYTES_SHIFT = 5;
 
-/** Says when a computation pauses: `if (pause.due(COST.key)) yield;` in each of its loops. */
+/** Decides when a computation pauses: `if (pause.due(COST.key)) yield;` in each of its loops. */
 export class Pause {
   readonly #stepCost: number;
   #left: number;
@@ -126,7 +126,7 @@ export class Pause {
     this.#left = stepCost;
   }
 
-  /** Counts one round of a loop, and the lengths of the texts that it handles. Whether to pause now. */
+  /** Counts one iteration of a loop, and the lengths of the texts that it handles. Returns whether to pause now. */
   due(cost: number, bytes = 0, moreBytes = 0): boolean {
     this.#left -= cost + ((bytes + moreBytes) >>> BYTES_SHIFT);
     if (this.#left > 0) return false;
@@ -140,7 +140,7 @@ export class Pause {
   }
 }
 
-/** The items as something else, with pauses between them. An item without a counterpart is left out. */
+/** Maps the items, with pauses between them. An item that maps to undefined is left out. */
 export function* mapInSteps<Item, Mapped>(
   items: Iterable<Item>,
   cost: number,
@@ -154,10 +154,10 @@ export function* mapInSteps<Item, Mapped>(
   }
 }
 
-/** Items that are sorted, or merged, between two pauses. */
+/** Number of items that are sorted or merged between two pauses. */
 const SORTED_PER_STEP = 512;
 
-/** Sorts `items` in place by merging, and returns them. Stable. `longest` is the length of the longest text to compare. */
+/** Sorts `items` in place by merging, and returns them. The sort is stable. `longest` is the length of the longest text. */
 export function* sortInSteps<Item>(
   items: Item[],
   compare: (a: Item, b: Item) => number,
@@ -180,7 +180,7 @@ export function* sortInSteps<Item>(
   return sorted;
 }
 
-/** Merges the two runs of `width` items that begin at `start` from `source` into `target`. All places are in range. */
+/** Merges the two runs of `width` items that begin at `start` from `source` into `target`. All indexes are in range. */
 function* mergeRuns<Item>(
   source: readonly Item[],
   target: Item[],
@@ -201,7 +201,7 @@ function* mergeRuns<Item>(
   }
 }
 
-/** A computation that several callers need. Each of them advances it, so that it runs once and ends for all. */
+/** A computation that several callers share. Each caller advances it, so that it runs once and completes for all of them. */
 export class SharedSteps<Result> {
   readonly #steps: Steps<Result>;
   #outcome: { readonly result: Result } | undefined;
@@ -221,7 +221,7 @@ export class SharedSteps<Result> {
     }
   }
 
-  /** An error is that of all callers. */
+  /** An error is thrown to all callers. */
   #next() {
     try {
       return this.#steps.next();

@@ -1,5 +1,5 @@
 /**
- * A listening socket that can be closed for a while and opened again on the same address: while there are no file
+ * A listening socket that can be closed for a while and opened again on the same address. While there are no free file
  * descriptors, an open one would keep the runtime busy with connections that it cannot accept.
  */
 interface Bound {
@@ -28,7 +28,7 @@ export class SuspendableSocket {
     this.#bound = undefined;
   }
 
-  /** To be called again when it throws: the address may be taken meanwhile. */
+  /** Opens the socket again. The caller retries when this throws, because the address may be in use meanwhile. */
   resume(): void {
     if (!this.#stopped) this.#bound ??= this.#bind(this.port);
   }

@@ -1,7 +1,7 @@
 /**
- * Token buckets: `burst` tokens can be taken at once, and one is gained every `refillMs`. `TokenBucket` belongs to an object.
- * `TokenBuckets` has one per key; a key that is not stored has a full bucket, so that evicting the least recently used key
- * only makes the limit less precise.
+ * Token buckets: `burst` tokens can be taken at once, and one is added every `refillMs`. A `TokenBucket` belongs to one
+ * object. `TokenBuckets` has one bucket per key; a key that is not stored has a full bucket, so that evicting the least
+ * recently used key only makes the limit less precise.
  */
 import { createBoundedCache } from "./bounded-cache.ts";
 import type { Clock } from "./clock.ts";
@@ -12,11 +12,11 @@ export interface TokenBucketOptions {
 }
 
 export interface TokenBucketsOptions extends TokenBucketOptions {
-  /** Keys stored at the same time. */
+  /** Number of keys that are stored at the same time. */
   readonly maxKeys: number;
 }
 
-/** Times are monotonic milliseconds. */
+/** A token bucket. Its times are monotonic milliseconds. */
 export class TokenBucket {
   readonly #options: TokenBucketOptions;
   #tokens: number;
@@ -29,8 +29,8 @@ export class TokenBucket {
   }
 
   /**
-   * Returns 0 when the tokens were taken; otherwise the milliseconds until they are available. More than a full bucket
-   * holds counts as a full bucket.
+   * Returns 0 when the tokens were taken; otherwise the milliseconds until they are available. A count above `burst` is
+   * treated as `burst`.
    */
   take(now: number, count = 1): number {
     this.#refill(now);
@@ -46,7 +46,7 @@ export class TokenBucket {
     this.#tokens = Math.min(this.#options.burst, this.#tokens + count);
   }
 
-  /** Whole tokens that can be taken now. */
+  /** Number of whole tokens that can be taken now. */
   available(now: number): number {
     this.#refill(now);
     return Math.floor(this.#tokens);

@@ -1,12 +1,12 @@
-/** Sets of keys that are joined pair by pair. A key that was never joined is a set of its own. */
+/** Disjoint sets of keys. A key that was never joined is a set of its own. */
 export class UnionFind<K> {
   readonly #parents = new Map<K, K>();
 
-  /** The key that stands for the set. */
+  /** The key that represents the set. */
   find(key: K): K {
     let root = key;
     for (let up = this.#parents.get(root); up !== undefined; up = this.#parents.get(root)) root = up;
-    // Shortens the way for the next search.
+    // Shortens the path for the next search.
     for (let at = key; at !== root; ) {
       const up = this.#parents.get(at) ?? root;
       this.#parents.set(at, root);
@@ -15,7 +15,7 @@ export class UnionFind<K> {
     return root;
   }
 
-  /** Returns false where both were in one set already. */
+  /** Returns false when both keys were in one set already. */
   union(a: K, b: K): boolean {
     const rootA = this.find(a);
     const rootB = this.find(b);

@@ -1,4 +1,4 @@
-/** Runs a task with a signal that aborts after `ms`, and with `signal`. What the task does then is up to it. */
+/** Runs a task with a signal that aborts after `ms` or with `signal`. The task decides how it ends then. */
 import type { Clock } from "./clock.ts";
 
 export async function within<Result>(

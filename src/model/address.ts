@@ -20,13 +20,13 @@ const MAC_SHAPES =
   /^(?:[0-9a-f]{1,2}(?:[:-][0-9a-f]{1,2}){5}|[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}|[0-9a-f]{12})$/i;
 const MAC_CANONICAL = /^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}$/;
 const MAC_COLONS = /^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/i;
-/** IPv6 in canonical form without an all-zero group; with `::`, at most six other groups. */
+/** Canonical IPv6 addresses without an all-zero group: all eight groups, or `::` with at most six other groups. */
 const IPV6_FULL = /^(?:[1-9a-f][0-9a-f]{0,3}:){7}[1-9a-f][0-9a-f]{0,3}$/;
 const IPV6_COMPRESSED =
   /^(?:[1-9a-f][0-9a-f]{0,3}(?::[1-9a-f][0-9a-f]{0,3}){0,5})?::(?:[1-9a-f][0-9a-f]{0,3}(?::[1-9a-f][0-9a-f]{0,3}){0,5})?$/;
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** `aa-bb-cc-dd-ee-ff`, `aabb.ccdd.eeff`, `a:b:c:d:e:f` and the like, as `AA:BB:CC:DD:EE:FF`. */
+/** Converts `aa-bb-cc-dd-ee-ff`, `aabb.ccdd.eeff`, `a:b:c:d:e:f` and similar forms to `AA:BB:CC:DD:EE:FF`. */
 export function canonicalMac(text: string): string | undefined {
   if (MAC_CANONICAL.test(text)) return text;
   if (MAC_COLONS.test(text)) return text.toUpperCase();
@@ -40,7 +40,7 @@ export function canonicalMac(text: string): string | undefined {
   return (digits.toUpperCase().match(/../g) ?? []).join(":");
 }
 
-/** IPv4 as four decimals, IPv6 as in RFC 5952. Zone ids and IPv4 shorthands (`10.1`, octal) are invalid. */
+/** Returns IPv4 as four decimals and IPv6 as in RFC 5952. Zone ids and IPv4 shorthands (`10.1`, octal) are invalid. */
 export function canonicalIp(text: string): string | undefined {
   if (IPV4.test(text)) return text;
   // Fast path: most addresses are already canonical, and parsing and formatting them is slow.
@@ -55,7 +55,7 @@ function countColons(text: string): number {
   return n;
 }
 
-/** "None" for no tag (also `-1`, empty, null), "Any" for every tag, otherwise "1" to "4094". */
+/** Returns "None" for no tag (also for `-1`, empty and null), "Any" for every tag, otherwise "1" to "4094". */
 export function canonicalVlan(value: string | number | null | undefined): string | undefined {
   if (value === null || value === undefined || value === "None") return "None";
   const text = String(value).trim();
@@ -68,9 +68,9 @@ export function canonicalVlan(value: string | number | null | undefined): string
 
 const UNTAGGED_HOST_ID = /^(?:[0-9A-F]{2}:){5}[0-9A-F]{2}\/None$/;
 
-/** `MAC/VLAN`, each in any form; without a VLAN it is None. Undefined when `text` is not a host id. */
+/** Parses `MAC/VLAN`, each part in any form. The VLAN is None where it is left out. Undefined when `text` is not a host id. */
 export function canonicalHostId(text: string): string | undefined {
-  // Most ids are canonical already. The same text, because one that is put together must be copied before it is compared.
+  // Most ids are canonical already. The same string is returned, because comparing a concatenated one copies it first.
   if (UNTAGGED_HOST_ID.test(text)) return text;
   const slash = text.lastIndexOf("/");
   const mac = canonicalMac(slash < 0 ? text : text.slice(0, slash));
@@ -83,7 +83,7 @@ const DECIMAL_PORT = /^\d{1,10}$/;
 const NAMED_PORT = /^\[(.*)\]\((\d{1,10})\)$/s;
 const LOGICAL_PORTS: readonly string[] = ["local", "controller"];
 
-/** A plain decimal, or one of the two logical ports: "local" (the switch itself) and "controller". */
+/** Returns a plain decimal, or one of the two logical ports: "local" (the switch itself) and "controller". */
 export function canonicalPort(value: string | number): string | undefined {
   const text = String(value).trim();
   if (DECIMAL_PORT.test(text)) return String(Number(text));
@@ -98,9 +98,9 @@ export const portNameOf = (value: string | number): string | undefined =>
   (typeof value === "string" && NAMED_PORT.exec(value.trim())?.[1]) || undefined;
 
 /**
- * A string with the same order as the address: "4" or "6", then the address in units of 16 bits, one character each. A
- * CIDR block is one contiguous range of keys, so that one sorted index serves both addresses and blocks. Only for
- * comparisons: it is not valid text.
+ * A string that sorts in the same order as the address: "4" or "6", then the address in units of 16 bits, one character
+ * each. A CIDR block is one contiguous range of keys, so that one sorted index serves both addresses and blocks. The key is
+ * only for comparisons: it is not valid text.
  */
 export function ipKey(canonical: string): string {
   if (canonical.includes(":")) return unitsToKey(parseUnits(canonical));
@@ -124,7 +124,7 @@ function ipv4Number(canonical: string): number {
 
 function unitsToKey(units: readonly number[]): string {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = units;
-  // Written out, because spreading an array into the call costs more than the rest of the function.
+  // The arguments are written out, because spreading an array into the call costs more than the rest of the function.
   return units.length === 2
     ? String.fromCharCode(FOUR, a, b)
     : String.fromCharCode(SIX, a, b, c, d, e, f, g, h);

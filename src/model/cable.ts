@@ -1,25 +1,25 @@
 /**
  * Folds the two directions of a cable. A link is directed, so a cable that works both ways is two link records that are
- * each other's reverse. The topology formats and the page draw one line for them; this is the one place that says which
- * records belong together and what the line shows. It uses nothing of the server, so that the page can import it.
+ * each other's reverse. The topology formats and the page draw one line for them; only this file decides which records
+ * belong together and what the line shows. It imports nothing of the server, so that the page can import it.
  */
 import { hasConflict } from "./conflict.ts";
 import type { Link } from "./entity.ts";
 import { type ConnectPoint, linkId } from "./ids.ts";
 
 export interface Cable {
-  /** The same for both directions: the lower of the two link ids. */
+  /** The lower of the two link ids; it is the same for both directions. */
   readonly id: string;
-  /** `from` to `to` is the direction that works, where only one does; otherwise that of the link with the lower id. */
+  /** The ends of the direction that works, where only one does; otherwise those of the link with the lower id. */
   readonly from: ConnectPoint;
   readonly to: ConnectPoint;
-  /** One record, or both in order of id. */
+  /** The one known record, or both in order of id. */
   readonly links: readonly [Link] | readonly [Link, Link];
-  /** At least one direction is ACTIVE. */
+  /** Whether at least one direction is ACTIVE. */
   readonly active: boolean;
-  /** The other direction is not known, or exactly one of the two is ACTIVE. */
+  /** Whether the other direction is not known, or exactly one of the two is ACTIVE. */
   readonly oneWay: boolean;
-  /** Every record is verified. */
+  /** Whether every record is verified. */
   readonly verified: boolean;
   readonly conflict: boolean;
 }
@@ -34,7 +34,7 @@ export function cableId(link: LinkEnds): string {
   return id < reverseId ? id : reverseId;
 }
 
-/** The cable of a link and, where it is known, the link in the other direction; the two may come in either order. */
+/** The cable of a link and of the link in the other direction, where that is known. The two may be given in either order. */
 export function cableOf(link: Link, reverse: Link | undefined): Cable {
   const links = inOrder(link, reverse);
   const active = links.filter(({ state }) => state === "ACTIVE");

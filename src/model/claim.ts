@@ -10,11 +10,11 @@ import { canonicalIp, canonicalMac, canonicalPort, canonicalVlan, ipKey, portNam
 import { DEVICE_ROLES, DEVICE_TYPES, LINK_STATES, LINK_TYPES, PORT_TYPES } from "./entity.ts";
 import { canonicalDeviceId, deviceKey, hostId, type Kind, linkId, portId } from "./ids.ts";
 
-/* Names a record of a source that may be malformed, so that an operator finds it: for the log, never a key. */
+/* `recordName` names a record that may be malformed, so that an operator can find it. The name is for the log, never a key. */
 
 const MAX_LENGTH = 120;
 
-/** The fields that identify a record, in the order in which ids have them. */
+/** The fields that identify a record, in the order in which they occur in ids. */
 const IDENTIFYING: Readonly<Record<Kind, readonly string[]>> = {
   devices: ["id"],
   ports: ["element", "port"],
@@ -22,7 +22,7 @@ const IDENTIFYING: Readonly<Record<Kind, readonly string[]>> = {
   hosts: ["mac", "vlan"],
 };
 
-/** Undefined when the record has none of the fields that identify one of its kind. */
+/** Returns undefined when the record has none of the fields that identify a record of its kind. */
 export function recordName(kind: Kind, record: unknown): string | undefined {
   if (typeof record !== "object" || record === null) return undefined;
   const values = Object.entries(record).filter(([field]) => IDENTIFYING[kind].includes(field));
@@ -34,8 +34,9 @@ const textOf = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 
 /**
- * A record over a limit is rejected as a whole: a truncated text would be wrong data. `bytes` is that of the whole claim as
- * canonical JSON; one claim is parsed, merged and encoded in one step, so that its size decides how long others wait.
+ * A record over a limit is rejected as a whole, because a truncated text would be wrong data. `bytes` limits the whole
+ * claim as canonical JSON: one claim is parsed, merged and encoded in one step, so its size determines how long other work
+ * waits.
  */
 export const CLAIM_LIMITS = {
   bytes: 65_536,
@@ -47,7 +48,7 @@ export const CLAIM_LIMITS = {
   aliases: 16,
 } as const;
 
-/** No spaces, control characters (C0 and C1) or marks that change the text direction: an id is shown as it is. */
+/** An id is shown as it is, so it has no spaces, control characters (C0 and C1) or marks that change the text direction. */
 export const ID_PATTERN =
   "^[^\\s\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069]+$";
 const id = Type.String({ minLength: 1, maxLength: CLAIM_LIMITS.id, pattern: ID_PATTERN });
@@ -63,8 +64,8 @@ const end = Type.Object({ device: id, port }, closed);
 const location = Type.Object({ elementId: id, port }, closed);
 
 /**
- * The annotation of a device that is not available because it has not answered since then (RFC 3339). Another source that
- * reports the device knows more.
+ * The annotation on a device that is not available because it has not answered since that time (RFC 3339). It is ignored
+ * when another source sees the device.
  */
 export const UNANSWERED_SINCE = "unansweredSince";
 
@@ -148,7 +149,7 @@ export const CLAIM_SCHEMAS = {
   hosts: HostClaim,
 } as const;
 
-/** All claims of a source. Iterables, so that a million hosts need not be in memory at once. */
+/** All claims of a source. The values are iterables, so that a million hosts need not be in memory at once. */
 export type Claims = { readonly [K in Kind]?: Iterable<ClaimTypes[K]> };
 
 /** The devices that a claim refers to. Its entity is held back until they exist. */
@@ -164,11 +165,11 @@ export type ClaimChange =
   | { [K in Kind]: { readonly op: "set"; readonly kind: K; readonly claim: ClaimTypes[K] } }[Kind]
   | { readonly op: "remove"; readonly kind: Kind; readonly id: string };
 
-/** Why a record was rejected. `field` is a path such as `/src/port`. */
+/** The reason why a record was rejected. `field` is a path such as `/src/port`. */
 export interface ClaimFault {
   readonly field: string;
   readonly message: string;
-  /** Which record it is, where that is known. */
+  /** The name of the record, where it is known. */
   readonly record?: string | undefined;
 }
 export type ClaimResult<K extends Kind> =
@@ -182,7 +183,7 @@ export interface Rejected {
   readonly more?: readonly ClaimFault[];
 }
 
-/** The library stops after 8, but whoever corrects a file must see all of them. The limit bounds the work for one record. */
+/** The library stops after 8 errors by default, but users who correct a file need all. The limit bounds the work per record. */
 Settings.Set({ maxErrors: 256 });
 
 const validators = {
@@ -195,7 +196,7 @@ const validators = {
 export const PORT_RULE = "must be a decimal number, local or controller";
 export const VLAN_RULE = "must be None, Any or a tag from 1 to 4094";
 
-/** The faults of one record so far. Undefined while there is none, so that a valid record costs nothing. */
+/** The faults of one record so far. Undefined while there are none, so that a valid record costs no allocation. */
 type Faults = ClaimFault[] | undefined;
 
 const withFault = (faults: Faults, field: string, message: string): ClaimFault[] => {
@@ -217,7 +218,7 @@ export function canonicalClaim(kind: Kind, record: unknown): ClaimResult<Kind> {
   return result.ok ? result : { ...result, fault: { ...result.fault, record: recordName(kind, record) } };
 }
 
-/** An escaped control character has the most bytes in JSON. */
+/** An escaped control character needs the most bytes in JSON. */
 const MAX_BYTES_PER_CHARACTER = 6;
 
 function sizeFault(claim: Claim): Rejected | undefined {
@@ -229,13 +230,13 @@ function sizeFault(claim: Claim): Rejected | undefined {
   return reject(withFault(undefined, "", message));
 }
 
-/** Of the fields of any claim whose length is not counted below: ids, ports and states, with their names. */
+/** Length allowed for the fields that are not counted below, with their names: ids, ports and states. */
 const OTHER_FIELDS_LENGTH = 1024;
 const MAX_IP_LENGTH = 64;
-/** Of one annotation or location, with the names of its fields and a port. */
+/** Length allowed for one annotation or location besides its texts: the names of its fields and a port. */
 const ITEM_LENGTH = 40;
 
-/** A claim as JSON is not longer than this many characters. */
+/** An upper bound of the claim's length as JSON, in characters. */
 export function maxLengthOf(claim: Claim): number {
   let length = OTHER_FIELDS_LENGTH;
   const { annotations } = claim;
@@ -264,7 +265,7 @@ function convert(kind: Kind, record: unknown): ClaimResult<Kind> {
   }
 }
 
-/** Unknown fields first: a misspelt field is often the reason why another one is missing. */
+/** Lists unknown fields first: a misspelt field is often the reason why another one is missing. */
 function schemaFaults(kind: Kind, record: unknown): Rejected {
   const unknown = new Map<string, string>();
   const others = new Map<string, string>();
@@ -285,7 +286,7 @@ function schemaFaults(kind: Kind, record: unknown): Rejected {
 
 const DEVICE_TEXTS = ["mfr", "hw", "sw", "serial", "driver", "chassisId"] as const;
 
-/** An id with a lone surrogate is rejected: repairing it could make two ids equal. */
+/** An id with a lone surrogate is rejected, because repairing it could make two ids equal. */
 const MALFORMED_ID = "is not well-formed text";
 
 const toWellFormed = (value: string): string => (value.isWellFormed() ? value : value.toWellFormed());
@@ -315,8 +316,8 @@ function canonicalDevice(record: DeviceClaim): ClaimResult<"devices"> {
 }
 
 /**
- * Sorted, each once in any case, without the id of the device; undefined when none is left. Of two spellings the first in
- * `aliases` stands.
+ * Returns the aliases sorted, without the id of the device and without duplicates that differ only in case; undefined when
+ * none is left. Of two spellings of an alias, the first one in `aliases` is kept.
  */
 export function canonicalAliases(deviceId: string, aliases: readonly string[]): string[] | undefined {
   const byKey = new Map<string, string>();
@@ -368,7 +369,7 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   if (mac === undefined) faults = withFault(faults, "/mac", "is not a MAC address");
   const tag = canonicalVlan(record.vlan);
   if (tag === undefined) faults = withFault(faults, "/vlan", VLAN_RULE);
-  // Both are valid where the claim is returned.
+  // Both values are valid where the claim is returned.
   const claim: HostClaim = { ...record, mac: mac ?? "", vlan: tag ?? "", locations: [] };
   if (record.innerVlan !== undefined) {
     const inner = canonicalVlan(record.innerVlan);
@@ -404,7 +405,7 @@ function canonicalHost(record: HostClaim): ClaimResult<"hosts"> {
   return { ok: true, id: hostId(mac, tag), claim };
 }
 
-/** IPv4 before IPv6, each in numeric order, so that the order in which a source reports does not matter. */
+/** Sorts IPv4 before IPv6, each in numeric order, so that the order in which a source reports does not matter. */
 export function sortIps(addresses: string[]): string[] {
   const [first, second] = addresses;
   if (first === undefined || second === undefined) return addresses;

@@ -1,4 +1,4 @@
-/** A cluster as people see it: its nodes, its leases and its engine. For displays only: nothing decides by it. */
+/** An overview of a cluster for display only: its nodes, its leases and its NATS stream. No code makes decisions from it. */
 import Type from "typebox";
 
 const int64 = (description: string) => Type.Integer({ format: "int64", description });
@@ -76,7 +76,7 @@ const SourceLease = Type.Object(
   { $id: "SourceLease" },
 );
 
-/** What is read from NATS by itself, and may fail by itself. */
+/** The parts of the overview. Each is read from NATS separately and may fail separately. */
 export const OVERVIEW_PARTS = ["nodes", "leases", "stream", "snapshots"] as const;
 export type OverviewPart = (typeof OVERVIEW_PARTS)[number];
 

@@ -1,8 +1,8 @@
 /**
- * The sign of conflicting claims on an entity. It is apart from the schemas of entity.ts because the page needs it, and
- * a value imported from there would add the schema library to the page.
+ * Detects conflicting claims on an entity. This function is not in entity.ts because the page needs it, and importing a
+ * value from there would add the schema library to the page.
  */
 
-/** The view sets this annotation on an entity that contradicts another one. */
+/** Whether the entity has the annotation `conflict`, which the view sets on an entity that contradicts another one. */
 export const hasConflict = (entity: { readonly annotations?: Readonly<Record<string, string>> }): boolean =>
   (entity.annotations?.conflict ?? "") !== "";

@@ -7,27 +7,27 @@ import { createHash } from "node:crypto";
 
 const MAX_TEXT_LENGTH = 200;
 
-/** Limited in length, and without characters that a URL would escape. */
+/** Limits the length and replaces the characters that a URL would escape. */
 const toIdText = (text: string): string => text.slice(0, MAX_TEXT_LENGTH).replaceAll(/[^\w.:@+-]/g, "_");
 
-/** Keeps letters and digits of every script: with `_` for each of them, the names of two devices would become one id. */
+/** Keeps letters and digits of every script. If each of them became `_`, the names of two devices could become one id. */
 function toReadableIdText(text: string): string {
   const limited = text.normalize("NFC").trim().slice(0, MAX_TEXT_LENGTH);
   return limited.replaceAll(/[^\p{L}\p{M}\p{N}_.:@+-]/gu, "_");
 }
 
-/** Of a device that is known by its LLDP chassis id; a MAC address is in its canonical form. */
+/** The id of a device that is known by its LLDP chassis id; a chassis id that is a MAC address is in canonical form. */
 export const chassisDeviceId = (chassis: string): string => `lldp:${toIdText(chassis)}`;
 
-/** Of a device without a chassis id. */
+/** The id of a device without a chassis id. */
 export const serialDeviceId = (serial: string): string => `serial:${toReadableIdText(serial)}`;
 
-/** Of a device that has neither a chassis id nor a serial number, only the name that it reports. */
+/** The id of a device that reports only a name, neither a chassis id nor a serial number. */
 export const nameDeviceId = (name: string): string => `snmp:${toReadableIdText(name)}`;
 
 const MAX_DATAPATH_ID = 2n ** 64n - 1n;
 
-/** `of:` and 16 hex digits, as ONOS and the OpenFlow source have it; undefined when it is no datapath id. */
+/** Returns `of:` and 16 hex digits, as ONOS and the OpenFlow source write it; undefined for a value that is no datapath id. */
 export function datapathDeviceId(datapath: number | bigint | string): string | undefined {
   const isInteger = typeof datapath !== "number" || Number.isSafeInteger(datapath);
   if (!isInteger || (typeof datapath === "string" && !/^\d{1,20}$/.test(datapath))) return undefined;
@@ -35,7 +35,7 @@ export function datapathDeviceId(datapath: number | bigint | string): string | u
   return id < 0n || id > MAX_DATAPATH_ID ? undefined : `of:${id.toString(16).padStart(16, "0")}`;
 }
 
-/** What firmware reports in place of a serial number, a chassis id or a name that nobody has set. */
+/** Values that firmware reports in place of a serial number, a chassis id or a name that nobody has set. */
 const PLACEHOLDERS = new Set(
   [
     "unknown", "none", "null", "nil", "undefined", "unset", "empty", "default", "default string", "string", "n/a", "na",
@@ -44,10 +44,10 @@ const PLACEHOLDERS = new Set(
     "localhost", "localhost.localdomain", "0123456789", "123456789", "1234567890", "noname", "no name",
   ], // biome-ignore format: a list of words
 );
-/** Letters and digits of a text without information: none or only zeros; only F, as erased memory is read; only X. */
+/** Letters and digits without information: none or only zeros; only F, which is how erased memory reads; only X. */
 const NO_INFORMATION = /^(?:0*|f{4,}|x{2,})$/i;
 
-/** Whether the text can identify a device. A placeholder would make one device of all that report it. */
+/** Whether the text can identify a device. A placeholder would join all devices that report it into one. */
 export function isRealIdentity(text: string): boolean {
   const lettersAndDigits = text.replaceAll(/[^\p{L}\p{N}]/gu, "");
   return !NO_INFORMATION.test(lettersAndDigits) && !PLACEHOLDERS.has(text.trim().toLowerCase());
@@ -58,7 +58,7 @@ const DERIVED_PORTS = 1_000_000_000;
 const MAX_PORT = 9_999_999_999;
 
 /**
- * Ports are numbers in the model. A port that only has a name gets a number computed from it. A source that knows all
+ * Computes the port number for a port that only has a name, because ports are numbers in the model. A source that knows all
  * ports of a device uses `assignPortNumbers`, because two names may have the same number.
  */
 export function portNumberOfName(name: string): string {
@@ -69,7 +69,7 @@ export function portNumberOfName(name: string): string {
 }
 
 /**
- * The number that a name gets after `attempt` collisions. A cryptographic hash, because names that collide in
+ * The number that a name gets after `attempt` collisions. The hash is cryptographic, because names that collide in
  * `portNumberOfName` are easily made, and nearly all of them would collide again in a hash of that kind.
  */
 function nextPortNumber(name: string, attempt: number): string {
@@ -77,7 +77,7 @@ function nextPortNumber(name: string, attempt: number): string {
   return String(FIRST_DERIVED_PORT + (digest.readUInt32BE(0) % DERIVED_PORTS));
 }
 
-/** A number made from the name of a port that none of the others has. */
+/** A number that is made from the name of the port and that no other port has. */
 export function freePortNumber(name: string, isTaken: (number: string) => boolean): string {
   for (let attempt = 0; ; attempt++) {
     const number = attempt === 0 ? portNumberOfName(name) : nextPortNumber(name, attempt);

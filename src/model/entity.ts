@@ -26,7 +26,7 @@ export const LinkType = Type.Enum(LINK_TYPES, { $id: "LinkType" });
 export const LinkState = Type.Enum(LINK_STATES, { $id: "LinkState" });
 export const PortType = Type.Enum(PORT_TYPES, { $id: "PortType" });
 
-/** Which kind of entity a record is about. */
+/** The kind of entity that a record is about. */
 export const Collection = Type.Enum(KINDS, { $id: "Collection" });
 
 export const Annotations = Type.Record(Type.String(), Type.String(), {

@@ -6,7 +6,7 @@ import Type from "typebox";
 import { Collection, Drift, int64 } from "./entity.ts";
 import { IDENTITY_RULES, SOURCE_ROLES } from "./merge-settings.ts";
 
-/** The reasons for a value. Sentences for people; each is the whole text of `why`. */
+/** The reasons for a value, as sentences for people. Each is the whole text of `why`. */
 export const WHY = {
   only: "only this source claims it",
   first: "the first source in precedence",
@@ -27,7 +27,7 @@ export const WHY = {
 } as const;
 export type Why = (typeof WHY)[keyof typeof WHY];
 
-/** Why an entity that is claimed is not in the lists. */
+/** The reasons why an entity that is claimed is not in the lists. */
 export const NOT_SHOWN = {
   heldBack: "a device that it refers to is not known",
   missing: "only intended sources claim it",

@@ -3,7 +3,7 @@
  * and VLAN), so that an entity that is reported again has the same id.
  */
 
-/** The collections of the view. `ports` is read through `/devices/…/ports`; the other three have paths. */
+/** The collections of the view. `ports` is read through `/devices/…/ports`; the other three have paths of their own. */
 export const KINDS = ["devices", "ports", "links", "hosts"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -13,8 +13,9 @@ export interface ConnectPoint {
 }
 
 /**
- * Ids of devices that differ only in case are one device, and so are the ids that contain them. The key is the same for
- * all spellings; it is used to find and to join, never shown. A host id is canonical: MAC and VLAN have one spelling.
+ * The key of an id, which is the same for all its spellings: ids of devices that differ only in case are one device, and so
+ * are the ids that contain them. The key is used to find and join entities and is never shown. A host id is its own key,
+ * because MAC and VLAN have one canonical spelling.
  */
 export const idKey = (kind: Kind, id: string): string => (kind === "hosts" ? id : id.toLowerCase());
 export const deviceKey = (id: string): string => id.toLowerCase();
@@ -23,7 +24,7 @@ const OPENFLOW_ID = /^of:/i;
 /** OpenFlow ids are always shown in lower case; the case of any other id is kept. */
 export const canonicalDeviceId = (id: string): string => (OPENFLOW_ID.test(id) ? id.toLowerCase() : id);
 
-/** Whether every spelling of the id is shown in the same way. A link id contains two ids, of which one may be another. */
+/** Whether every spelling of the id is shown in the same way. Link ids never are: their second device may have several. */
 export const hasOneSpelling = (kind: Kind, id: string): boolean =>
   kind === "hosts" || (kind !== "links" && OPENFLOW_ID.test(id)) || id.toLowerCase() === id.toUpperCase();
 
@@ -49,7 +50,7 @@ const END_OF_SRC = /\/(\d{1,10}|local|controller)-/gi;
 /** Bounds the work for an id that a client made up. */
 const MAX_SPLITS = 16;
 
-/** The pairs of ends of which `linkId` makes this id. Several, where the id of a device contains both separators. */
+/** The pairs of ends from which `linkId` makes this id. There are several where the id of a device contains both separators. */
 export function splitLinkId(id: string): [src: ConnectPoint, dst: ConnectPoint][] {
   const pairs: [src: ConnectPoint, dst: ConnectPoint][] = [];
   const end = pointOfPortId(id);

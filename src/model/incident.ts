@@ -1,10 +1,10 @@
-/** An incident: alarms that follow each other within seconds. The schemas of the interface, and the types from them. */
+/** The schemas and types of an incident: a group of alarms that follow each other within seconds. */
 import Type from "typebox";
 import { int64 } from "./entity.ts";
 
-/** Alarms with at most this time between two of them are one incident. */
+/** The longest time between two consecutive alarms of one incident. */
 export const INCIDENT_GAP_MS = 10_000;
-/** Of one incident, more are only counted. */
+/** Number of alarms that an incident lists; further ones are only counted. */
 export const MAX_LISTED_ALARMS = 100;
 
 export const ALARM_EVENTS = ["unavailable", "inactive", "removed"] as const;

@@ -1,16 +1,16 @@
 /**
  * Addresses of links out of the map, as templates of the configuration: `ssh://{managementAddress}`. The configuration is
- * trusted, the values are not: they come from the network. So scheme, user, port and the form of the address are fixed
- * text of the template. A value in the host must be an address or a host name, and stands there alone or before a fixed
- * domain. A value anywhere else is percent-encoded and can neither end its part of the address nor climb out of a path.
- * Where a value is missing or does not fit, there is no address.
+ * trusted, but the values come from the network and are not. So scheme, user, port and the form of the address are fixed
+ * text of the template. A value in the host must be an address or a host name, and must be the whole host or stand before a
+ * fixed domain. A value anywhere else is percent-encoded, so that it can neither end its part of the address nor leave its
+ * path. Where a value is missing or does not fit, there is no address.
  */
 import { canonicalIp } from "./address.ts";
 
 export const LINK_SCHEMES = ["http", "https", "ssh", "telnet", "mailto"] as const;
-/** Of the text of a template. */
+/** Length of the text of a template, in characters. */
 export const MAX_TEMPLATE_LENGTH = 2048;
-/** Longer values are no names or ids, and browsers cut long addresses. */
+/** A longer value is no name or id, and browsers truncate long addresses. */
 const MAX_VALUE_LENGTH = 1024;
 
 /** Fixed text, or the name of a value. `encode` returns undefined for a value that may not stand there. */
@@ -25,17 +25,17 @@ export interface LinkTemplate {
 
 export type LinkTemplateResult =
   | { readonly ok: true; readonly template: LinkTemplate }
-  /** The rest of "must be …" or another message for the operator. */
+  /** A message for the operator, such as the rest of "must be …". */
   | { readonly ok: false; readonly message: string };
 
 const SCHEME = /^(https?:\/\/|ssh:\/\/|telnet:\/\/|mailto:)/i;
-/** Of the text of a template: an address has nothing else, and no control character or bidi mark hides in it. */
+/** The characters of a template. An address has no others, and this excludes control characters and bidi marks. */
 const PLAIN_TEXT = /^[\x21-\x7e]*$/;
 const PLACEHOLDER = /\{([^{}]*)\}/;
 const VALUE_NAME = /^[A-Za-z][A-Za-z0-9_.:-]{0,127}$/;
-/** Does not begin with a dash: programs that open `ssh:` addresses may take it for an option. */
+/** A host name does not begin with a dash, because programs that open `ssh:` addresses may parse it as an option. */
 const HOST_NAME = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$/;
-/** Of an address with a host. */
+/** Matches the path of an address that has a host. */
 const PATH = /^[a-z]+:\/\/[^/?#]*([^?#]*)/i;
 const DOT_SEGMENT = /(^|\/)(\.|%2e){1,2}(\/|$)/i;
 
@@ -88,14 +88,14 @@ function parseWithHost(scheme: string, rest: string): LinkTemplateResult {
   ]);
 }
 
-/** With values that fit everywhere, it must be an address. */
+/** Checks that the template gives a valid address when every value fits. */
 function created(parts: readonly Part[]): LinkTemplateResult {
   const template = { parts };
   if (expandLinkTemplate(template, () => "192.0.2.1") === undefined) return fail("is not a valid address");
   return { ok: true, template };
 }
 
-/** Undefined where a value is missing or does not fit: then there is no link. */
+/** Returns undefined where a value is missing or does not fit; then there is no link. */
 export function expandLinkTemplate(
   { parts }: LinkTemplate,
   findValue: (name: string) => string | undefined,
@@ -108,7 +108,7 @@ export function expandLinkTemplate(
     if (added === undefined) return undefined;
     address += added;
   }
-  // A browser removes dot segments, so that a value of two dots would lead to another path.
+  // A browser removes dot segments, so a value of two dots would lead to another path.
   if (DOT_SEGMENT.test(PATH.exec(address)?.[1] ?? "")) return undefined;
   return URL.parse(address) === null ? undefined : address;
 }
@@ -116,7 +116,7 @@ export function expandLinkTemplate(
 const namesIn = (text: string): string[] =>
   Array.from(text.matchAll(new RegExp(PLACEHOLDER, "g")), ([, name = ""]) => name);
 
-/** The odd pieces are names. */
+/** Splits the text at its placeholders: the pieces at odd indexes are the names of values. */
 function partsOf(text: string, encode: (value: string) => string | undefined): Part[] {
   return text
     .split(PLACEHOLDER)
@@ -124,7 +124,7 @@ function partsOf(text: string, encode: (value: string) => string | undefined): P
 }
 
 function encodeValue(value: string): string | undefined {
-  // Half of a surrogate pair has no UTF-8.
+  // A lone surrogate has no UTF-8 encoding.
   if (!value.isWellFormed()) return undefined;
   return encodeURIComponent(value).replace(
     /[!'()*]/g,

@@ -1,6 +1,6 @@
 /**
- * What the configuration gives the map, as the service sends it to the page: links out, saved views and the metrics that
- * can be shown. The page gets no address and no secret of Prometheus.
+ * The parts of the configuration that the service sends to the page for the map: links out, saved views and the metrics
+ * that can be shown. The page gets no address and no secret of Prometheus.
  */
 import Type from "typebox";
 import { MAX_TEMPLATE_LENGTH } from "./link-template.ts";

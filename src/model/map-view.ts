@@ -1,7 +1,7 @@
 /**
- * A saved view of the map: the state of the page, and where it puts devices and boxes. The page prints this
- * format for the section `views` of the configuration, and the configuration is checked against it, so both use this file.
- * Positions are in map units: x to the right, y downwards, a device box about one unit of the layout wide.
+ * A saved view of the map: the state of the page, and the places of devices and boxes. The page prints this format for the
+ * section `views` of the configuration, and the configuration is checked against it, so both use this file. Positions are
+ * in map units: x to the right, y downwards; a device box is about one unit of the layout wide.
  */
 import Type from "typebox";
 import type { GoneKey } from "../lib/gone-keys.ts";
@@ -11,7 +11,7 @@ const coordinate = (description: string) =>
   Type.Number({ minimum: -MAX_COORDINATE, maximum: MAX_COORDINATE, description });
 const strict = { additionalProperties: false } as const;
 
-/** A name that people read and choose from: no control characters and no marks that reorder text. */
+/** A name that people read and choose from. It has no control characters and no marks that reorder text. */
 export const ShownName = Type.String({
   minLength: 1,
   maxLength: 100,
@@ -29,7 +29,7 @@ const Pin = Type.Object(
 );
 export type Pin = Type.Static<typeof Pin>;
 
-/** One of `annotation` and `devices` says what is in it. */
+/** A box has exactly one of `annotation` and `devices`, which select the devices in it. */
 const GroupBox = Type.Object(
   {
     name: ShownName,
@@ -76,7 +76,7 @@ export const MapView = Type.Object(
 );
 export type MapView = Type.Static<typeof MapView>;
 
-/** What the schema cannot say. The path is that within the view. */
+/** Finds the faults that the schema cannot express. Each path is relative to the view. */
 export function findViewFaults({ arrangement }: MapView): { path: (string | number)[]; message: string }[] {
   const faults: { path: (string | number)[]; message: string }[] = [];
   const pinned = new Set<string>();
@@ -95,7 +95,7 @@ export function findViewFaults({ arrangement }: MapView): { path: (string | numb
   return faults;
 }
 
-/** What earlier versions could draw. Configured and stored views that have it are shown without. */
+/** Keys that earlier versions could draw. Configured and stored views that have them are shown without them. */
 export const GONE_VIEW_KEYS: readonly GoneKey[] = [
   {
     key: "views.arrangement.background",

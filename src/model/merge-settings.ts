@@ -1,9 +1,9 @@
 /**
- * What the configuration says about merging: the order of the sources, their roles, and the rules by which devices of two
- * sources are the same. The service stores it with the log, because merged values depend on it.
+ * The settings of the configuration about merging: the order of the sources, their roles, and the rules by which devices of
+ * two sources are the same. The service stores them with the log, because merged values depend on them.
  */
 export const IDENTITY_RULES = ["chassisId", "serial", "managementAddress", "systemName"] as const;
-/** Devices of two sources with the same real value are one device. */
+/** A field by which devices are joined: devices of two sources with the same real value in it are one device. */
 export type IdentityRule = (typeof IDENTITY_RULES)[number];
 export const DEFAULT_IDENTITY: readonly IdentityRule[] = ["chassisId", "serial"];
 
@@ -14,7 +14,7 @@ export type SourceRole = (typeof SOURCE_ROLES)[number];
 export interface SourceSettings {
   readonly name: string;
   readonly role: SourceRole;
-  /** False: its devices are joined with those of other sources by equal ids only, never by the rules. */
+  /** Whether the rules apply to its devices. If false, they are joined with those of other sources by equal ids only. */
   readonly merge: boolean;
 }
 
@@ -25,9 +25,9 @@ export interface HistoryLimits {
 
 export interface MergeSettings {
   readonly identity: readonly IdentityRule[];
-  /** In order of precedence. */
+  /** The sources in order of precedence. */
   readonly sources: readonly SourceSettings[];
-  /** Of a cluster, where it is one for all nodes. Merging does not depend on it. */
+  /** The history limits of a cluster, which are the same for all nodes. Merging does not depend on them. */
   readonly history?: HistoryLimits;
 }
 

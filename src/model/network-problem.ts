@@ -1,6 +1,6 @@
 /**
- * What is wrong with the network: the schema of one problem and the types inferred from it. The word problem alone is that
- * of RFC 9457 in this code, so the type is `NetworkProblem`.
+ * A problem of the network: its schema and the types inferred from it. It is called `NetworkProblem` to distinguish it from
+ * the problem details of HTTP (RFC 9457).
  */
 import Type from "typebox";
 import { HostLocation, Link } from "./entity.ts";

@@ -24,7 +24,7 @@ export const ExplainedEnd = Type.Object(
 );
 export type ExplainedEnd = Type.Static<typeof ExplainedEnd>;
 
-/** Why a device or a link cannot be used. */
+/** The reasons why a device or a link cannot be used. */
 export const OBSTACLE_STATES = ["unavailable", "gone", "inactive", "lost", "one-way"] as const;
 
 export const PathObstacle = Type.Object(
@@ -56,7 +56,7 @@ const ReachableSet = Type.Object(
 );
 export type ReachableSet = Type.Static<typeof ReachableSet>;
 
-/** The highest `count`: what a client reads into 64 bits. */
+/** The highest `count`, which a client can read into a signed 64-bit integer. */
 export const MAX_PATH_COUNT = 2n ** 63n - 1n;
 
 export const NO_PATH_REASONS = ["unknown-end", "same-device", "parted", "never-joined"] as const;

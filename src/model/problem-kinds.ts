@@ -1,20 +1,20 @@
 /**
- * The kinds of problems of the network, their severities and their order, apart from the schema, because the page needs no
- * more.
+ * The kinds of network problems, their severities and their order. They are apart from the schema, because the page needs
+ * only them.
  */
 
-/** Worst first. A notice is listed, and is no reason to act: nothing counts it that asks for attention. */
+/** The severities, worst first. A notice is listed but is no reason to act, so counts of what needs attention leave it out. */
 export const PROBLEM_SEVERITIES = ["critical", "major", "minor", "warning", "notice"] as const;
 export type ProblemSeverity = (typeof PROBLEM_SEVERITIES)[number];
 
 interface KindTraits {
-  /** The severity of a problem that cuts off nothing. One that does is critical. */
+  /** The severity of a problem that cuts off nothing. A problem that cuts off devices is critical. */
   readonly severity: ProblemSeverity;
   /** Whether a problem of this kind may cut off devices. */
   readonly cutsOff?: true;
 }
 
-/** One row a kind. Of one severity, those of the first row come first in the list. */
+/** One row per kind. Among problems of one severity, those of an earlier row come first in the list. */
 export const KIND_TRAITS = {
   "device-unavailable": { severity: "critical", cutsOff: true },
   "link-inactive": { severity: "major", cutsOff: true },
@@ -30,7 +30,7 @@ export const KIND_TRAITS = {
 } as const satisfies Readonly<Record<string, KindTraits>>;
 export type ProblemKind = keyof typeof KIND_TRAITS;
 
-/** In the order of the rows. */
+/** All kinds in the order of the rows. */
 export const PROBLEM_KINDS: readonly ProblemKind[] = Object.keys(KIND_TRAITS).filter(
   (kind): kind is ProblemKind => kind in KIND_TRAITS,
 );
@@ -54,7 +54,7 @@ interface Comparable {
   readonly cutOff: { readonly deviceCount: number; readonly hostCount: number };
 }
 
-/** Worst first; of equally bad ones that which cuts off more, then the newest. */
+/** Sorts the worst first: by severity, then kind, then the number of hosts and devices that are cut off, then the newest. */
 export function compareProblems(a: Comparable, b: Comparable): number {
   return (
     PROBLEM_SEVERITIES.indexOf(a.severity) - PROBLEM_SEVERITIES.indexOf(b.severity) ||

@@ -53,8 +53,8 @@ const LogStatus = Type.Object(
 );
 
 /**
- * `degraded`: every source was synced once, but at least one is stale, or the log cannot be used. `stale`: the view of this
- * node of a cluster is older than it may be.
+ * The status is `degraded` when every source was synced once, but at least one is stale or the log cannot be used. It is
+ * `stale` when the view of this node of a cluster is older than allowed.
  */
 export const Readiness = Type.Object(
   {

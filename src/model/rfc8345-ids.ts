@@ -1,19 +1,19 @@
 /**
- * Ids of entities as the URIs (`inet:uri`: ASCII and normalised) that RFC 8345 has for its ids. The renderer of
- * `format=rfc8345` encodes with them, and the RESTCONF source and `import` decode: both directions are here, so that a
- * document that is read back has the same ids.
+ * Encodes ids of entities as URIs (`inet:uri`: ASCII and normalised), which RFC 8345 requires for its ids. The renderer of
+ * `format=rfc8345` encodes; the RESTCONF source and `import` decode. Both directions are here, so that a document that is
+ * read back has the same ids.
  *
  * An id that is such a URI is not changed; any other becomes `gazetteer:<kind>/<percent-encoded>`. An id that already
  * starts with `gazetteer:` is encoded too, so that different ids stay different.
  */
 
-/** The network of the document. Only in it does the prefix `gazetteer:` have this meaning. */
+/** The id of the network of the document. The prefix `gazetteer:` has this meaning only in that network. */
 export const RFC8345_NETWORK_ID = "gazetteer:network";
 
 const KINDS = ["device", "link", "host", "attachment"] as const;
 export type Rfc8345Kind = (typeof KINDS)[number];
 
-/** RFC 3986 without authority and percent-encoding, because normalising those needs more than a check of characters. */
+/** URIs of RFC 3986 without authority and percent-encoding, because normalising those needs more than a check of characters. */
 const PLAIN_URI =
   /^[a-z][a-z0-9+.-]*:(?!\/\/)[\w\-.~!$&'()*+,;=:@/]+(?:\?[\w\-.~!$&'()*+,;=:@/?]*)?(?:#[\w\-.~!$&'()*+,;=:@/?]*)?$/;
 
@@ -22,19 +22,19 @@ const URI_KINDS: readonly string[] = ["device", "link"];
 
 const ENCODED_ID = /^gazetteer:([a-z]+)\/(.*)$/s;
 
-/** No result contains a quote or a backslash, so that it is JSON text as it is. */
+/** The result contains no quote and no backslash, so it is valid inside a JSON string without escaping. */
 export function encodeRfc8345Id(kind: Rfc8345Kind, id: string): string {
   if (URI_KINDS.includes(kind) && PLAIN_URI.test(id) && !id.startsWith("gazetteer:")) return id;
   return prefixed(kind, percentEncode(id));
 }
 
-/** The id of an id that is percent-encoded already. A link between two is encoded when both are. */
+/** Adds the prefix to an id that is percent-encoded already. The encoded id of a link is composed of its encoded ends. */
 export const prefixed = (kind: Rfc8345Kind, encoded: string): string => `gazetteer:${kind}/${encoded}`;
 
 export const percentEncode = (id: string): string =>
   encodeURIComponent(id.toWellFormed()).replaceAll("%3A", ":").replaceAll("%2F", "/");
 
-/** Undefined when it is not an id that `encodeRfc8345Id` makes. A URI without the prefix is that of a device. */
+/** Returns undefined for an id that `encodeRfc8345Id` does not make. A URI without the prefix is that of a device. */
 export function decodeRfc8345Id(uri: string): { kind: Rfc8345Kind; id: string } | undefined {
   if (!uri.startsWith("gazetteer:")) return { kind: "device", id: uri };
   const [, name, encoded] = ENCODED_ID.exec(uri) ?? [];
@@ -43,6 +43,6 @@ export function decodeRfc8345Id(uri: string): { kind: Rfc8345Kind; id: string } 
   try {
     return { kind, id: decodeURIComponent(encoded) };
   } catch {
-    return undefined; // not percent-encoded UTF-8
+    return undefined; // The text is not percent-encoded UTF-8.
   }
 }

@@ -59,7 +59,7 @@ export const SourceStatus = Type.Object(
 );
 export type SourceStatus = Readonly<Type.Static<typeof SourceStatus>>;
 
-/** Whether it does not work now: on this node, or on the one that runs it. */
+/** Whether the source does not work now, on this node or on the one that runs it. */
 export const isFailing = ({ status, error, failedSince }: SourceStatus): boolean =>
   status !== "synced" && status !== "stopped" && (error !== undefined || failedSince !== undefined);
 

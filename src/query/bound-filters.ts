@@ -1,7 +1,7 @@
 /**
- * Filters bound to a state. A filter may name devices by aliases and by names, and what they mean differs between states: so
- * the filters of a query are bound to each state that they are applied to, and a reader of changes binds them again where a
- * batch changes what they mean. A text that several devices are called by matches nothing.
+ * Filters bound to a state. A filter may name devices by aliases and by names, whose meaning differs between states. So the
+ * filters of a query are bound to each state that they are applied to, and a reader of changes binds them again where a
+ * batch changes what they mean. A name that several devices have matches nothing.
  */
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
@@ -15,12 +15,12 @@ import type { ParsedQuery } from "./query.ts";
 
 export interface BoundFilters {
   readonly filters: readonly Filter[];
-  /** The same for two states exactly when the texts in the filters mean the same in both; empty where all are ids. */
+  /** A text that is equal for two states exactly if the filters mean the same in both; empty where all names are ids. */
   readonly resolved: string;
   readonly ambiguous: AmbiguousName | undefined;
 }
 
-/** With the keys of all devices that the filters name. */
+/** Bound filters with the keys of all devices that they name. */
 export interface ChangeFilters extends BoundFilters {
   readonly named: ReadonlySet<string>;
 }
@@ -31,11 +31,11 @@ type DeviceQuery = Pick<ParsedQuery, "filters" | "acceptsNames">;
 export const namesDevices = ({ filters }: Pick<ParsedQuery, "filters">): boolean =>
   filters.some(({ devices }) => devices !== undefined);
 
-/** Resolves the devices that a query names in one state, and keeps what it found. */
+/** Resolves the devices that a query names in one state, and records the results. */
 export class DeviceResolver {
-  /** The first text that several devices are called by. */
+  /** The first name that several devices have. */
   ambiguous: AmbiguousName | undefined;
-  /** What is no id, and the device that it means; null where it means several. */
+  /** The names that are not ids, with the device that each means; null where several devices have the name. */
   readonly resolved: (readonly [name: string, device: string | null])[] = [];
   readonly #state: NamingState;
   readonly #acceptsNames: boolean;
@@ -61,7 +61,7 @@ export class DeviceResolver {
 export function bindFilters(query: DeviceQuery, state: NamingState): BoundFilters {
   const { filters } = query;
   const isCalled = ({ devices }: Filter) => devices?.names().some((name) => state.isCalled(name)) === true;
-  // Most filters name devices by their ids: then they are used as they are.
+  // Most filters name devices by their ids and are used unchanged.
   if (!filters.some(isCalled)) return { filters, resolved: "", ambiguous: undefined };
   const resolver = new DeviceResolver(state, query);
   const resolve = (id: string): string => resolver.shownId("devices", id);
@@ -72,13 +72,13 @@ export function bindFilters(query: DeviceQuery, state: NamingState): BoundFilter
     : { filters: bound, resolved: JSON.stringify(resolved), ambiguous };
 }
 
-/** The fault of a query that names a device by what several are called in this state. */
+/** The fault of a query that names a device by a name that several devices have in this state. */
 export function findAmbiguity(query: DeviceQuery, state: NamingState): QueryFault | undefined {
   const { ambiguous } = bindFilters(query, state);
   return ambiguous && new AmbiguousNameFault(ambiguous);
 }
 
-/** The filters for changes after a state. */
+/** Binds the filters for changes after a state. */
 export const bindChanges = (query: ParsedQuery, state: NamingState): ChangeFilters => ({
   ...bindFilters(query, state),
   named: namedKeys(query),
@@ -87,7 +87,7 @@ export const bindChanges = (query: ParsedQuery, state: NamingState): ChangeFilte
 const namedKeys = ({ filters }: ParsedQuery): ReadonlySet<string> =>
   new Set(filters.flatMap(({ devices }) => devices?.names().map(nameKey) ?? []));
 
-/** The filters for changes after a revision of the history. The state is needed only where a name is, or was, no id. */
+/** Binds the filters for changes after a revision of the history. The state is read only where a name is, or was, not an id. */
 export function* bindChangesAt(history: History, query: ParsedQuery, revision: number): Steps<ChangeFilters> {
   const named = namedKeys(query);
   const { view } = history;
@@ -97,7 +97,7 @@ export function* bindChangesAt(history: History, query: ParsedQuery, revision: n
     : { filters: query.filters, resolved: "", ambiguous: undefined, named };
 }
 
-/** The fields of a device that have what it is called. A replica may not know which fields changed. */
+/** The fields of a device that contain its names. A replica may not know which fields changed. */
 const NAMING_FIELDS = ["aliases", "annotations"];
 
 /** Whether a batch may change what one of the names means. */

@@ -1,7 +1,7 @@
 /**
  * Changes as a query sees them: after a revision, folded to one change per entity, and between two states. The filters of
- * the query decide what a change is to its reader: an entity that begins to match is added, one that no longer matches is
- * removed, one that never matched does not occur.
+ * the query decide what a change is for its reader: an entity that begins to match is added, one that no longer matches is
+ * removed, and one that never matched does not occur.
  */
 
 import { COST, onlyPausing, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
@@ -16,8 +16,6 @@ import { type FilteredState, filterStateOrEmpty } from "./filtered-state.ts";
 import { diffEntities, getEntity, selectEntities } from "./missing.ts";
 import type { ParsedQuery } from "./query.ts";
 
-/** Entries of the log that are matched, and entities that are compared, between two pauses. */
-
 export type ChangeEvent = "added" | "updated" | "removed";
 
 export interface ResourceChange {
@@ -30,13 +28,13 @@ export interface ResourceChange {
   readonly changed: readonly string[];
 }
 
-/** Of an entry of a map or set, besides its texts. */
+/** Memory of an entry of a map or set, besides its texts. */
 const ENTRY_BYTES = 100;
 
 /** A generator of items with pauses between them. */
 type PacedGenerator<Item> = Generator<Item | undefined, void, void>;
 
-/** A change with the revision that made it and its epoch milliseconds. */
+/** A change with the revision that made it and the epoch milliseconds of that revision. */
 export interface CommittedChange {
   readonly change: ResourceChange;
   readonly revision: number;
@@ -46,13 +44,13 @@ export interface CommittedChange {
 /** The kinds whose changes a read covers: one list, or all of them for the topology. */
 export const changeScope = (kind: Kind | undefined): readonly Kind[] => (kind ? [kind] : KINDS);
 
-/** What decides which changes a reader sees. */
+/** The parts of a query that decide which changes a reader sees. */
 export type ChangeQuery = Pick<ParsedQuery, "filters" | "includesMissing">;
 
 /**
- * An entry of the log as a reader with this query sees it; undefined when it matches neither before nor after. In a batch
- * what is no longer missing comes first and what is missing now comes last: an entity that begins or ends to be missing is
- * `removed`, then `added`.
+ * The change that a reader with this query sees for an entry of the log; undefined when the entry matches neither before
+ * nor after. In a batch, entities that are no longer missing come first and those that become missing come last, so an
+ * entity that becomes missing or stops being missing is `removed`, then `added`.
  */
 export function filterEntry(
   stored: LogEntry,
@@ -73,14 +71,14 @@ export function filterEntry(
   return matches(before) ? { event: "removed", resource, id, value: before, changed: [] } : undefined;
 }
 
-/** The entry of a missing entity as one of its kind. */
+/** The entry of a missing entity as an entry of the entity's kind. */
 function asEntity(entry: LogEntry): LogEntry {
   if (entry.kind !== "missing") return entry;
   const { kind = "missing", id } = parseMissingKey(entry.id);
   return { ...entry, kind, id };
 }
 
-/** A change, and where it is in its batch: the changes of a batch before it have smaller positions. */
+/** A change and its position in its batch; earlier changes of the batch have smaller positions. */
 export interface BatchChange {
   readonly change: ResourceChange;
   readonly position: number;
@@ -88,8 +86,8 @@ export interface BatchChange {
 
 /**
  * The changes of a batch from a position on, for a reader whose filters are bound to the state before it. Returns the
- * filters for the next batch. A batch that changes what a name means lets entities enter and leave without a change of
- * their own: then the states before and after it are compared. Nothing else needs a state.
+ * filters for the next batch. Where a batch changes what a name means, entities begin or stop to match without a change of
+ * their own; only then are the states before and after it read and compared.
  */
 export function* changesInBatch(
   history: History,
@@ -129,7 +127,7 @@ function* filterStateAt(history: History, query: ParsedQuery, revision: number):
   return yield* filterStateOrEmpty(yield* history.stateAt(revision), query);
 }
 
-/** Every change in (since, until], oldest first. */
+/** All changes in (since, until], oldest first. */
 export function* changesSince(
   history: History,
   kind: Kind | undefined,
@@ -152,7 +150,7 @@ export function* changesSince(
   }
 }
 
-/** One change per entity, from its value at `since` to its value at `until`, in the order of their last changes. */
+/** One change per entity, from its value at `since` to its value at `until`, in the order of the last changes. */
 export function* foldedChangesSince(
   history: History,
   kind: Kind | undefined,
@@ -184,7 +182,7 @@ export function* foldedChangesSince(
       const last = folded.get(key)?.entry;
       const first = last ?? entry;
       count(last ? textBytes(entry.after) - textBytes(last.after) : entryBytes(key, entry));
-      folded.delete(key); // a map keeps the place of a key that is set again
+      folded.delete(key); // a map keeps the position of a key that is set again
       folded.set(key, { entry: { ...entry, before: first.before }, revision, time });
     }
   }
@@ -218,7 +216,7 @@ export interface Difference extends ResourceChange {
 }
 
 /**
- * What differs between two filtered states, by resource, then id. With `around` this is the only way to find changes: a
+ * The differences between two filtered states, by resource, then id. With `around` this is the only way to find changes: a
  * neighbourhood changes with the graph, so an entity can enter or leave it without a change of its own.
  */
 export function* diffStates(
@@ -261,11 +259,11 @@ function* differingValues(
 ): PacedGenerator<ValuePair> {
   const filterBefore = createValueFilter(kind, from.filters(kind));
   const filterAfter = createValueFilter(kind, to.filters(kind));
-  // Pages that both states share are skipped, but only while the filters are the same in both.
+  // Pages that both states share are skipped, but only if the filters are the same in both.
   const pairs = hasSameFilters(from, to)
     ? diffEntities(from, to, kind)
     : valuesInEither(from, to, kind, count);
-  // With additional pauses: what is done with a pair may take longer than to find it.
+  // Additional pauses are needed, because handling a pair may take longer than finding it.
   const pause = new Pause();
   for (const pair of pairs) {
     if (pair === undefined || pause.due(COST.entity, lengthOf(pair))) yield;
@@ -289,7 +287,7 @@ function createValueFilter(kind: Kind, filters: readonly Filter[]): ValueFilter 
   return (json) => (json !== undefined && matchesAll(kind, json, filters) ? json : undefined);
 }
 
-/** Every entity that matches in one of the states, in order of id. */
+/** All entities that match in one of the states, in order of id. */
 function* valuesInEither(
   from: FilteredState,
   to: FilteredState,
@@ -297,7 +295,7 @@ function* valuesInEither(
   count: CountBytes,
 ): PacedGenerator<ValuePair> {
   const ids = new Set<string>();
-  // The texts of the ids are those of the pages.
+  // Only the entries are counted, because the texts of the ids belong to the pages.
   for (const filtered of [from, to]) {
     for (const item of selectEntities(filtered, kind)) {
       if (item === undefined) yield undefined;
@@ -313,7 +311,7 @@ function* valuesInEither(
   count(-ids.size * ENTRY_BYTES);
 }
 
-/** Without `revision` and `lastChanged`, which differ after every change. */
+/** The top-level fields that differ, without `revision` and `lastChanged`, which differ after every change. */
 function differingFields(before: string, after: string): string[] {
   const old: Record<string, unknown> = JSON.parse(before);
   const current: Record<string, unknown> = JSON.parse(after);

@@ -1,8 +1,8 @@
 /**
- * What ONOS says of a connect point, one port of a device. Infrastructure: an active link between available devices uses
- * it. Broadcast: a frame for everybody may leave there, because the port leads to no other device or belongs to the
- * spanning tree of its cluster. The tree holds the shortest way from the root of the cluster to each device; of several,
- * the one with the lowest link id.
+ * Properties of a connect point (one port of a device), as ONOS defines them. A point is infrastructure if an active link
+ * between available devices uses it. A point is for broadcast if a frame for everybody may leave there, because the port
+ * leads to no other device or belongs to the spanning tree of its cluster. The tree holds the shortest path from the root
+ * of the cluster to each device; where there are several, the one with the lowest link id.
  */
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { ConnectPoint } from "../model/ids.ts";
@@ -11,7 +11,7 @@ import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
 import { distancesFrom } from "./shortest-paths.ts";
 
-/** The point, whose device is given as shown; undefined when neither a port nor a link names the port. */
+/** The point, whose device must be given by its shown id; undefined when neither a port nor a link has the port. */
 export function* findConnectPoint(state: NetworkState, point: ConnectPoint): Steps<ConnectPoint | undefined> {
   const isPort = state.get("ports", portId(point.device, point.port)) !== undefined;
   return isPort || (yield* isInfrastructure(state, point)) ? point : undefined;
@@ -37,7 +37,7 @@ export function* isBroadcastPoint(state: NetworkState, point: ConnectPoint): Ste
       .filter(inCluster)
       .map(({ dst }) => [dst, 1]),
   );
-  /** The link by which the tree reaches a device. */
+  /** The link by which the spanning tree reaches a device. */
   const treeLink = (id: string): GraphLink | undefined => {
     let lowest: GraphLink | undefined;
     for (const link of graph.incoming(id).filter(inCluster)) {
@@ -48,8 +48,6 @@ export function* isBroadcastPoint(state: NetworkState, point: ConnectPoint): Ste
   };
   return links.some((link) => inCluster(link) && treeLink(link.dst)?.id === link.id);
 }
-
-/** Links of a device that are parsed between two pauses. */
 
 /** The active links between available devices that begin or end at the point. */
 function* linksAt(state: NetworkState, graph: LinkGraph, { device, port }: ConnectPoint): Steps<GraphLink[]> {

@@ -1,6 +1,6 @@
 /**
- * Cursors: the position between two pages of a list, and the revision the list is of. A cursor is opaque to clients. It
- * is signed with the key of the log, so that an altered one is a fault, and one from before a restart stays valid.
+ * Cursors: the position between two pages of a list, and the revision of the list. A cursor is opaque to clients. It is
+ * signed with the key of the log, so that an altered one is a fault, and one from before a restart stays valid.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Steps } from "../lib/steps.ts";
@@ -13,14 +13,14 @@ import type { ParsedQuery } from "./query.ts";
 
 export interface Cursor {
   readonly revision: number;
-  /** The last id of the page before; on a sorted list, the number of entities before. */
+  /** The last id of the previous page; on a sorted list, the number of entities before the next page. */
   readonly after: string | number;
 }
 
 const SIGNATURE_BYTES = 16;
 export const MAX_CURSOR_CHARS = 2048;
 
-/** What the signature covers besides the cursor, so that a cursor fits only the list it was made for. */
+/** The text that the signature covers besides the cursor, so that a cursor is valid only for the list it was made for. */
 export const cursorScope = (kind: Kind, { fingerprint }: ParsedQuery): string => `${kind} ${fingerprint}`;
 
 export function encodeCursor(cursor: Cursor, scope: string, secret: Uint8Array): string {
@@ -33,7 +33,7 @@ export function decodeCursor(text: string, scope: string, secret: Uint8Array): C
   const payload = bytes.subarray(SIGNATURE_BYTES);
   const expected = sign(payload, scope, secret);
   const signature = bytes.subarray(0, SIGNATURE_BYTES);
-  // Base64 has several spellings of the same bytes; only the one that `encodeCursor` writes is accepted.
+  // Base64 has several encodings of the same bytes; only the one that `encodeCursor` writes is accepted.
   const isCanonical = text.length <= MAX_CURSOR_CHARS && bytes.toString("base64url") === text;
   if (!isCanonical || signature.length !== SIGNATURE_BYTES || !timingSafeEqual(signature, expected)) {
     return new QueryFault(
@@ -54,13 +54,13 @@ const sign = (payload: Uint8Array, scope: string, secret: Uint8Array): Buffer =>
     .digest()
     .subarray(0, SIGNATURE_BYTES);
 
-/** The revision that last changed what the pages of a cursor show, by the versions of a state. */
+/** Returns the last revision that changed what the pages of a cursor show, given the versions of a state. */
 export type ChangedAt = (versions: CollectionVersions) => number;
 
 /**
- * A state that the pages of a cursor can be read from: at the cursor's revision, or at a later one if what they show did
- * not change in between. So a cursor does not depend on the history that a node keeps, and a walk through a list that does
- * not change needs none.
+ * A state from which the pages of a cursor can be read: at the cursor's revision, or at a later one if what they show did
+ * not change in between. So a cursor does not depend on the history that a node keeps, and paging through a list that does
+ * not change needs no history.
  */
 export function* stateOfCursor(
   history: History,
@@ -73,7 +73,7 @@ export function* stateOfCursor(
   if (resolved.ok) return yield* history.stateAt(revision);
   const { fault } = resolved;
   if (fault.code === "revision-expired") {
-    // History is cut at a snapshot, which has the versions of then.
+    // History is pruned at a snapshot, which has the versions of its revision.
     const cut = log.snapshotAtOrBefore(fault.oldest);
     if (cut?.revision === fault.oldest && changedAt(cut.versions) <= revision)
       return yield* history.stateAt(fault.oldest);

@@ -1,11 +1,11 @@
 /**
- * The names by which links and hosts are sorted by their devices: the annotation `name`, or else the id, as the map and the
- * tables show it. Each device is parsed once; a sort of a million hosts has some thousand devices.
+ * The names of devices by which links and hosts are sorted: the annotation `name`, or else the id, as the map and the
+ * tables show it. Each device is parsed once, because a sort of a million hosts involves only some thousand devices.
  */
 import { type NetworkState, parseStored } from "../view/view.ts";
 import type { CountBytes } from "./count-bytes.ts";
 
-/** Of an entry of the map, besides its texts. */
+/** Memory of an entry of the map, besides its texts. */
 const ENTRY_BYTES = 64;
 
 export class DeviceNames {
@@ -31,7 +31,7 @@ export class DeviceNames {
     return name;
   }
 
-  /** Their memory is free again. */
+  /** Drops the names and counts their memory as free again. */
   release(): void {
     this.#names.clear();
     this.#count(-this.#bytes);

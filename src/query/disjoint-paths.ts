@@ -3,23 +3,24 @@
  * ONOS uses it. Each shortest path is tried as the first one. The second is a shortest path in the residual graph, where
  * the links of the first lead backwards and cost nothing; where it uses one of them, both paths leave that link out.
  *
- * Pairs cannot be counted without making them. The search ends after `max` pairs or `MAX_LINK_VISITS`, so that it is short in any graph.
+ * Pairs cannot be counted without being computed. The search ends after `max` pairs or `MAX_LINK_VISITS`, so that it is
+ * short in any graph.
  */
 import { COST, collectPaced, Pause, type Steps } from "../lib/steps.ts";
 import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
 import { costOf, distancesFrom, findShortestPaths, type Path } from "./shortest-paths.ts";
 
-/** Some 50 ms of work. The first pair is searched for even where the graph alone has more links. */
+/** About 50 ms of work. The first pair is searched for even if the graph alone has more links. */
 const MAX_LINK_VISITS = 50_000;
 
 export interface DisjointPaths {
-  /** The cheaper path of a pair comes first; of two that cost the same, the one with the lower link ids. */
+  /** The pairs. The cheaper path of a pair comes first; if both cost the same, the one with the lower link ids. */
   readonly pairs: readonly (readonly [primary: Path, backup: Path])[];
   /** Whether there are no other pairs. */
   readonly complete: boolean;
 }
 
-/** A link of the residual graph. `reversed` is a link of the first path, to be taken back. */
+/** A link of the residual graph. `reversed` marks a link of the first path that the second path removes from it. */
 interface ResidualLink {
   readonly link: GraphLink;
   readonly from: string;
@@ -28,7 +29,7 @@ interface ResidualLink {
   readonly cost: number;
 }
 
-/** The two ends must differ. */
+/** Finds pairs of disjoint paths. The two ends must differ. */
 export function* findDisjointPaths(
   graph: LinkGraph,
   src: string,
@@ -121,7 +122,7 @@ function* residualPaths(
       const rest = distances.get(to);
       return rest !== undefined && rest + cost === distances.get(id);
     });
-  // Depth first with an explicit stack: each level holds the steps that were not tried yet.
+  // The search is depth-first with an explicit stack: each level holds the steps that were not tried yet.
   const path: ResidualLink[] = [];
   const visited = new Set([src]);
   const levels = [stepsFrom(src)];
@@ -146,7 +147,7 @@ function* residualPaths(
   }
 }
 
-/** The two paths that remain when the links that both use in opposite directions are left out. */
+/** The two paths that remain when the links that both use in opposite directions are removed. */
 function separate(
   src: string,
   dst: string,

@@ -1,4 +1,4 @@
-/** How many entities differ from the intended network, by kind and state. The newest state has an index of them. */
+/** Counts the entities that differ from the intended network, by kind and state. The newest state has an index of them. */
 import type { Steps } from "../lib/steps.ts";
 import { DRIFT_STATES, type DriftState, type TopologyDrift } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
@@ -6,7 +6,7 @@ import { type NetworkState, parseStored } from "../view/view.ts";
 import type { FilteredState } from "./filtered-state.ts";
 import { selectEntities } from "./missing.ts";
 
-/** `filtered` has the filter of these states. */
+/** `filtered` must include the filter of these states. */
 export function* countDrift(filtered: FilteredState, states: readonly DriftState[]): Steps<TopologyDrift> {
   const { state, neighbourhood } = filtered;
   const counts = noDrift(states);
@@ -26,7 +26,7 @@ export function* countDrift(filtered: FilteredState, states: readonly DriftState
   return counts;
 }
 
-/** From the indexes: while a commit is prepared this may be the number after it. */
+/** The count from the indexes; while a commit is prepared, it may be the count after the commit. */
 export function indexedDrift(state: Pick<NetworkState, "findIndex">, kind: Kind, name: DriftState): number {
   const index = name === "missing" ? state.findIndex("missing", "drift") : state.findIndex(kind, "drift");
   return index?.count(name === "missing" ? kind : name) ?? 0;

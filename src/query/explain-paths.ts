@@ -1,6 +1,6 @@
 /**
- * The explanation of the paths between two ids: the number of shortest paths and the union of what they use, or why there
- * is none. The union is returned as links, so that a large one is rendered in pieces.
+ * The explanation of the paths between two ids: the number of shortest paths and the union of their devices and links, or
+ * the reason why there is none. The union is returned as links, so that a large one is rendered in pieces.
  */
 import type { Steps } from "../lib/steps.ts";
 import type { ExplainedEnd, NoPath, PathExplanation } from "../model/path-explanation.ts";
@@ -14,7 +14,7 @@ import type { SinceFinder } from "./problems/since.ts";
 import { findShortestPaths, type PathUnion, type ShortestPaths } from "./shortest-paths.ts";
 
 export interface ExplainedPaths {
-  /** `count` is apart: it may be larger than a number holds. */
+  /** The small part of the explanation. `count` is separate, because it may be larger than a number can hold. */
   readonly head: Pick<PathExplanation, "src" | "dst" | "cost" | "none">;
   readonly count: bigint;
   readonly union: PathUnion;
@@ -22,7 +22,7 @@ export interface ExplainedPaths {
 
 const NOTHING: PathUnion = { devices: [], links: [] };
 
-/** The ends of a question about paths, and the paths between their devices, where those differ. */
+/** The ends of a path request, and the paths between their devices, where these differ. */
 export interface FoundPaths {
   readonly state: NetworkState;
   readonly ends: Pick<PathExplanation, "src" | "dst">;
@@ -45,10 +45,10 @@ export function* findPaths(
   return { state, ends, src, dst, paths: paths || undefined };
 }
 
-/** Whether the links that were removed are needed to say why there is no path. */
+/** Whether the removed links are needed to explain why there is no path. */
 export const isParted = ({ paths }: FoundPaths): boolean => paths?.count === 0n;
 
-/** `lost` and `finder` are used where the ends are parted. */
+/** `lost` and `finder` are used only where the ends are parted. */
 export function* explainPaths(
   found: FoundPaths,
   lost: readonly LostLink[],

@@ -1,7 +1,7 @@
 /**
- * What can be wrong with a query. Faults are values: functions of this folder return `T | QueryFault`, and callers check
- * with `instanceof`. A fault knows no HTTP; src/api turns it into a problem with a status. It is no Error, because a
- * stack trace costs more than parsing the query.
+ * The faults of a query. Faults are values: functions of this folder return `T | QueryFault`, and callers check with
+ * `instanceof`. A fault does not depend on HTTP; src/api turns it into a problem with a status. It is not an Error, because
+ * a stack trace costs more than parsing the query.
  */
 import { quote } from "../lib/error-text.ts";
 import type { AmbiguousName } from "../view/device-lookup.ts";
@@ -18,11 +18,11 @@ export type QueryFaultCode =
 
 export class QueryFault {
   readonly code: QueryFaultCode;
-  /** The parameter at fault, or the request header that stands for it (`Gazetteer-Min-Revision`). */
+  /** The parameter at fault, or the request header that replaces it (`Gazetteer-Min-Revision`). */
   readonly parameter: string;
-  /** For the client: what is wrong and what is allowed. */
+  /** The message for the client: what is wrong and what is allowed. */
   readonly detail: string;
-  /** The revision that it names, where that is after the newest one: another node may have it. */
+  /** The requested revision, where it is later than the newest one: another node may have it. */
   readonly futureRevision: number | undefined;
 
   constructor(code: QueryFaultCode, parameter: string, detail: string, futureRevision?: number) {
@@ -33,9 +33,9 @@ export class QueryFault {
   }
 }
 
-/** A device is named by what several devices are called. */
+/** The fault of a query that names a device by a name that several devices have. */
 export class AmbiguousNameFault extends QueryFault {
-  /** Ids of some of them. */
+  /** The ids of some of these devices. */
   readonly candidates: readonly string[];
 
   constructor({ name, candidates, count }: AmbiguousName) {

@@ -1,13 +1,13 @@
 /**
- * The fields of each kind, read from its schema: which are scalars, and can be filtered and sorted by, and how the text
- * of a parameter becomes a value of that field.
+ * The fields of each kind, read from its schema: which ones are scalars, by which entities can be filtered and sorted, and
+ * how the text of a parameter becomes a value of the field.
  */
 
 import { canonicalHostId, canonicalMac, canonicalVlan } from "../model/address.ts";
 import { ENTITY_SCHEMAS } from "../model/entity.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 
-/** The largest number of the 15 digits that a revision may have. */
+/** The largest number with the 15 digits that a revision may have. */
 export const MAX_REVISION = 10 ** 15 - 1;
 
 const MAC_PATTERN =
@@ -16,11 +16,11 @@ const MAC_PATTERN =
 export type Scalar = string | number | boolean;
 
 export interface FieldRule {
-  /** The JSON schema of a value, as far as a schema can say what `parse` accepts. */
+  /** The JSON schema of a value, as far as a schema can express what `parse` accepts. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** Undefined when the text is no value of this field. */
+  /** Returns undefined when the text is not a value of this field. */
   parse(text: string): Scalar | undefined;
-  /** What a value looks like, for the message of a fault. */
+  /** A description of a value, for the message of a fault. */
   readonly expects: string;
 }
 
@@ -47,7 +47,7 @@ const MAC: FieldRule = {
   parse: canonicalMac,
   expects: "a MAC address such as 00:00:00:00:00:01",
 };
-/** Any spelling of a host id is accepted. Text that is no host id is no fault: it matches no host. */
+/** Accepts any spelling of a host id. Text that is not a host id is no fault: it matches no host. */
 const HOST_ID: FieldRule = {
   schema: { type: "string" },
   parse: (text) => canonicalHostId(text) ?? text,
@@ -92,7 +92,7 @@ export const SCALAR_FIELDS: Readonly<Record<Kind, ReadonlyMap<string, FieldRule>
     ),
 );
 
-/** Ends of links and places of hosts, which are no scalars. They are sorted by the name of the device, then by port. */
+/** Ends of links and locations of hosts, which are not scalars. They are sorted by the name of the device, then by port. */
 export const POINT_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   devices: [],
   ports: [],
@@ -100,15 +100,15 @@ export const POINT_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   hosts: ["location"],
 };
 
-/** Before the key of an annotation, by which every kind can be filtered and sorted. */
+/** The prefix of the key of an annotation, by which every kind can be filtered and sorted. */
 export const ANNOTATION_PREFIX = "annotations.";
 
-/** The parameter, and the value of `sort`, that means the annotation with the name of an entity. */
+/** The parameter, and the value of `sort`, that stands for the annotation with the name of an entity. */
 export const NAME = "name";
-/** The key of that annotation. */
+/** The key of the annotation that has the name of an entity. */
 export const nameAnnotation = (kind: Kind): string => (kind === "ports" ? "portName" : "name");
 
-/** What each kind can be sorted by, besides annotations. */
+/** The fields by which each kind can be sorted, besides annotations. */
 export const SORT_FIELDS: Readonly<Record<Kind, readonly string[]>> = forEachKind((kind) => [
   ...SCALAR_FIELDS[kind].keys(),
   ...POINT_FIELDS[kind],

@@ -1,9 +1,9 @@
 /**
- * Filters. Each decides whether an entity matches, and may carry hints that find matches without a full scan: ids,
- * ranges of an index, and substrings that the JSON of every match contains. A hint may admit too much, never too
- * little; `matches` decides. Only where `exact` is set do ids and ranges hold matches and nothing else, and then
- * `matches` need not run. Ids of devices match in any spelling: filters compare keys (`idKey`). Aliases and names are
- * resolved before (`bound-filters.ts`).
+ * Filters. A filter decides whether an entity matches, and may have hints that find matches without a full scan: ids,
+ * ranges of an index, and substrings that the JSON of every match contains. A hint may include entities that do not match,
+ * but never misses one that does; `matches` decides. Only if `exact` is set do ids and ranges contain nothing but matches,
+ * and then `matches` need not run. Ids of devices match in any spelling: filters compare keys (`idKey`). Aliases and names
+ * are resolved before (`bound-filters.ts`).
  */
 
 import { ipKey } from "../model/address.ts";
@@ -16,36 +16,36 @@ import { parseStored } from "../view/view.ts";
 import type { Scalar } from "./fields.ts";
 
 export type Entity = Entities[Kind];
-/** Both ends belong to the range. */
+/** A range of keys that includes both ends. */
 export type KeyRange = readonly [from: string, to: string];
 
 export interface Filter {
   matches(entity: Entity): boolean;
-  /** Together these ranges hold every match. An index that the kind does not have is skipped. */
+  /** Ranges that together contain every match. An index that the kind does not have is skipped. */
   readonly indexRanges?: readonly IndexRanges[] | undefined;
-  /** Together these hold the id of every match. */
+  /** Hint that covers the id of every match. */
   readonly ids?: IdHint | undefined;
-  /** Whether ids and ranges hold nothing but matches. */
+  /** Whether ids and ranges contain nothing but matches. */
   readonly exact?: boolean;
-  /** The JSON of every match contains at least one of these. */
+  /** Texts of which the JSON of every match contains at least one. */
   readonly substrings?: readonly string[] | undefined;
-  /** The JSON of every match contains this in upper or lower case. Given in lower case and free of JSON escapes. */
+  /** Text that the JSON of every match contains in upper or lower case. It is given in lower case and has no JSON escapes. */
   readonly substringAnyCase?: string;
-  /** Of a filter that names devices. */
+  /** The devices that the filter names, if it names any. */
   readonly devices?: NamedDevices | undefined;
 }
 
 export interface NamedDevices {
-  /** As the query has them. */
+  /** The names as the query has them. */
   names(): readonly string[];
-  /** The filter in which each name is replaced by the device that it means. */
+  /** Returns the filter in which each name is replaced by the device that it means. */
   resolve(resolve: ResolveDevice): Filter;
 }
 
 export interface IdHint {
-  /** `keys`: these ids. `owners`: all ids that begin with one of these and a slash, as those of a device's ports do. */
+  /** `keys`: the values are ids. `owners`: the ids begin with one of the values and a slash, like those of a device's ports. */
   readonly by: "keys" | "owners";
-  /** As `idKey`. */
+  /** The values in the form of `idKey`. */
   readonly values: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface IndexRanges {
   readonly ranges: readonly KeyRange[];
 }
 
-/** Whether an entity, given as stored JSON, matches all filters. Parses it only when the substrings are there. */
+/** Whether an entity, given as stored JSON, matches all filters. It is parsed only when it contains the substrings. */
 export function matchesAll(kind: Kind, json: string, filters: readonly Filter[]): boolean {
   for (const { substrings } of filters) {
     if (substrings && !substrings.some((substring) => json.includes(substring))) return false;
@@ -64,7 +64,7 @@ export function matchesAll(kind: Kind, json: string, filters: readonly Filter[])
   return filters.every((filter) => filter.matches(entity));
 }
 
-/** False when no entity with this id can match. */
+/** Returns false when no entity with this id can match. */
 export function idCanMatch(kind: Kind, id: string, filters: readonly Filter[]): boolean {
   for (const { ids } of filters) {
     if (!ids) continue;
@@ -76,7 +76,7 @@ export function idCanMatch(kind: Kind, id: string, filters: readonly Filter[]): 
   return true;
 }
 
-/** Scalar fields that have an index of the same name. */
+/** The scalar fields that have an index of the same name. */
 const INDEXED_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
   devices: ["type", "available"],
   ports: [],
@@ -105,7 +105,7 @@ export class ScalarFilter implements Filter {
     this.indexRanges = INDEXED_FIELDS[kind].includes(field)
       ? [{ index: field, ranges: values.map(exactRange) }]
       : undefined;
-    // A device id may contain slashes, so the ids of one owner may be ports of another device.
+    // A device id may contain slashes, so ids that begin with one owner may be those of another device's ports.
     this.exact = field !== "element";
     this.devices = this.#isId ? namedInIds(kind, field, this.#values.map(String)) : undefined;
   }
@@ -115,7 +115,7 @@ export class ScalarFilter implements Filter {
     return this.#values.includes(this.#isId ? deviceKey(String(value)) : value);
   }
 
-  /** Computed when a scan needs it: most scalar filters use an index instead. */
+  /** Computed on first use, because most scalar filters use an index and not a scan. */
   get substrings(): readonly string[] | undefined {
     if (this.#isId && !this.#values.every((value) => hasOneSpelling(this.#kind, String(value))))
       return undefined;
@@ -137,11 +137,11 @@ function namedInIds(kind: Kind, field: string, ids: readonly string[]): NamedDev
   };
 }
 
-/** A member of an object as it stands in stored JSON, which has no white space. */
+/** A member of an object as it is in stored JSON, which has no white space. */
 const memberText = (name: string, value: Scalar): string =>
   `${JSON.stringify(name)}:${JSON.stringify(value)}`;
 
-/** Fields that are, or contain, ids of devices, and so match in any spelling. */
+/** Whether the field is, or contains, an id of a device, which matches in any spelling. */
 export const isDeviceIdField = (kind: Kind, field: string): boolean =>
   (field === "id" && kind !== "hosts") || field === "element";
 
@@ -156,15 +156,15 @@ export function exactRange(value: Scalar): KeyRange {
   return [key, key];
 }
 
-/** The annotation that has an index, of the same name, of those kinds that have the index. */
+/** The annotation that has an index of the same name, for the kinds that have that index. */
 const INDEXED_ANNOTATION = "name";
 
-/** A missing annotation equals the empty text. */
+/** Matches entities whose annotation equals one of the values. An absent annotation equals the empty text. */
 export function annotationFilter(key: string, values: readonly string[]): Filter {
   const wanted = new Set(values);
   const matches = ({ annotations }: Entity): boolean =>
     wanted.has(annotations && Object.hasOwn(annotations, key) ? (annotations[key] ?? "") : "");
-  // Nothing finds an entity without the annotation: it is in no index, and its JSON contains no substring to search for.
+  // No hint finds an entity without the annotation: it is in no index, and its JSON contains no substring to search for.
   if (wanted.has("")) return { matches };
   return {
     matches,
@@ -198,7 +198,7 @@ export const ONE_SIDED: Filter = {
   exact: true,
 };
 
-/** An index of the values that something is wrong with. */
+/** The range of an index that holds only entities with a flag. */
 function flaggedIn(index: string): readonly IndexRanges[] {
   return [{ index, ranges: [exactRange(true)] }];
 }
@@ -213,7 +213,7 @@ export function driftFilter(states: readonly DriftState[]): Filter {
 }
 const DRIFT_MEMBER: readonly string[] = ['"drift":{'];
 
-/** Matches a substring of any string in the entity, keys aside, in upper or lower case. */
+/** Matches a substring of any string value in the entity, ignoring case. Keys are not searched. */
 export function textFilter(text: string): Filter {
   const lowerCase = text.toLowerCase();
   return {
@@ -242,7 +242,7 @@ export class IpFilter implements Filter {
     this.indexRanges = [{ index: "ip", ranges }];
   }
 
-  /** Keys of IPv4 and IPv6 begin differently, so a range never holds an address of the other family. */
+  /** Keys of IPv4 and IPv6 begin differently, so a range never contains an address of the other family. */
   matches(entity: Entity): boolean {
     return isHost(entity) && entity.ipAddresses.some((ip) => isInRanges(ipKey(ip), this.#ranges));
   }
@@ -251,7 +251,7 @@ export class IpFilter implements Filter {
 const isInRanges = (key: string, ranges: readonly KeyRange[]): boolean =>
   ranges.some(([from, to]) => key >= from && key <= to);
 
-/** Matches hosts located at one of the devices, and at one of the ports where ports are given. */
+/** Matches hosts located at one of the devices and, if ports are given, at one of the ports. */
 export function locationFilter(devices: readonly string[], ports: readonly string[] | undefined): Filter {
   const keys = devices.map(deviceKey);
   return {
@@ -270,7 +270,7 @@ export function locationFilter(devices: readonly string[], ports: readonly strin
   };
 }
 
-/** Matches links with one of the devices, and one of the ports where ports are given, at one of the ends. */
+/** Matches links with one of the devices and, if ports are given, one of the ports at one of the ends. */
 export function linkEndFilter(
   ends: readonly ("src" | "dst")[],
   devices: readonly string[],
@@ -306,7 +306,7 @@ const portRanges = (devices: readonly string[], ports: readonly string[] | undef
 
 /** Searching a page for more substrings than this costs more than parsing its entities. */
 const MAX_SUBSTRINGS = 32;
-/** For a larger neighbourhood a scan, which pauses, costs less than to prepare and look up so many hints. */
+/** Number of devices above which a scan, which pauses, costs less than preparing and looking up the hints. */
 const MAX_HINTED_DEVICES = 512;
 
 /** Matches the given devices, their ports, the links between them and the hosts located at them. */

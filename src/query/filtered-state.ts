@@ -1,7 +1,7 @@
 /**
- * A state of the network as a query filters it. Without `around` that is the filters alone, bound to the state. With `around` it is the
- * neighbourhood of a device or host as well: the devices within `hops` links, their ports, the links between them and the
- * hosts at them. The neighbourhood is computed once for a state and then works as one more filter.
+ * A state of the network as a query filters it. Without `around`, these are the filters alone, bound to the state. With
+ * `around`, there is also the neighbourhood of a device or host: the devices within `hops` links, their ports, the links
+ * between them and the hosts at them. The neighbourhood is computed once for a state and then works as one more filter.
  */
 
 import { quote } from "../lib/error-text.ts";
@@ -28,7 +28,7 @@ export interface FilteredState {
   readonly includesMissing: boolean;
 }
 
-/** Returns a fault when `around` names no device or host of this state, and when several devices have a name in the query. */
+/** Returns a fault when `around` names no device or host of this state, or when several devices have a name in the query. */
 export function* filterState(state: NetworkState, query: ParsedQuery): Steps<FilteredState | QueryFault> {
   const filtered = yield* filterIfPresent(state, query);
   if (filtered?.ambiguous) return new AmbiguousNameFault(filtered.ambiguous);
@@ -46,16 +46,16 @@ const unknownCentre = ({ around, acceptsNames }: ParsedQuery): QueryFault => {
 };
 
 /**
- * The same, but the neighbourhood is empty when `around` names nothing, or several devices, in this state: on a stream it may
- * be removed and added again.
+ * Filters a state like `filterState`, but with an empty neighbourhood when `around` names nothing, or several devices, in
+ * this state. On a stream the device or host may be removed and added again.
  */
 export function* filterStateOrEmpty(state: NetworkState, query: ParsedQuery): Steps<FilteredState> {
   return (yield* filterIfPresent(state, query)) ?? createFilteredState(state, query, new Set());
 }
 
 /**
- * The two states of a comparison. Returns a fault when `around` names nothing in either of them, and when several devices
- * have a name of the query in one of them.
+ * Filters the two states of a comparison. Returns a fault when `around` names nothing in either of them, or when several
+ * devices have a name of the query in one of them.
  */
 export function* filterBothStates(
   from: NetworkState,
@@ -81,7 +81,7 @@ function* filterIfPresent(state: NetworkState, query: ParsedQuery): Steps<Filter
   return createFilteredState(state, query, yield* graph.devicesWithin(centre, around.hops));
 }
 
-/** Without `around` there is no neighbourhood. */
+/** Creates a filtered state. `neighbourhood` is left out if the query has no `around`. */
 export function createFilteredState(
   state: NetworkState,
   query: ParsedQuery,

@@ -1,7 +1,7 @@
 /**
  * Searches the history for the incident before or after a revision. Alarms are read from the batches of the log, so that a
- * device that was down for a second is found too; two states would not show it. A search reads a limited number of
- * batches. The caller continues where it stopped.
+ * device that was down for a second is found too; a comparison of two states would not show it. A search reads a limited
+ * number of batches, and the caller continues where it stopped.
  */
 import { COST, collectPaced, Pause, type PausingSteps, type Steps } from "../lib/steps.ts";
 import type { Batch, LogEntry } from "../log/log.ts";
@@ -20,9 +20,9 @@ export const DIRECTIONS = ["previous", "next"] as const;
 export type Direction = (typeof DIRECTIONS)[number];
 
 export interface SearchLimits {
-  /** Of one search. */
+  /** Number of batches that one search reads. */
   readonly maxBatches: number;
-  /** Read at once, of a search to earlier revisions: the log is read forwards. */
+  /** Number of batches read at once in a search for an earlier incident, because the log is read forwards. */
   readonly chunkBatches: number;
 }
 const LIMITS: SearchLimits = { maxBatches: 20_000, chunkBatches: 500 };
@@ -34,7 +34,7 @@ interface Moment {
   readonly alarms: readonly Alarm[];
 }
 
-/** `revision` must resolve. An incident that ends at `revision` is not the previous one. */
+/** Finds an incident. `revision` must resolve. An incident that ends at `revision` is not the previous one. */
 export function* findIncident(
   history: History,
   direction: Direction,
@@ -70,7 +70,7 @@ function* findPrevious(
 ): PausingSteps<IncidentSearch> {
   const { oldest } = history.log.stats();
   const limit = Math.max(oldest, revision - maxBatches);
-  /** From the first revision that was read on. */
+  /** The moments from the first revision that was read. */
   let found: Moment[] = [];
   let start = revision;
   while (start > limit) {
@@ -81,11 +81,11 @@ function* findPrevious(
     if (isWhole) return resultOf(history, moments, start, false);
   }
   const { moments } = lastBefore(found, revision, Number.NEGATIVE_INFINITY);
-  // The next search starts at a revision that was read: an alarm at its start would count as the present one.
+  // The next search starts at a revision that was read, because an alarm at its start would count as the present one.
   return resultOf(history, moments, Math.min(revision, start + 1), start === oldest);
 }
 
-/** The last moments that are one incident, without one that ends at `revision`, and whether its beginning is known. */
+/** The moments of the last incident that does not end at `revision`, and whether its beginning is known. */
 function lastBefore(
   found: readonly Moment[],
   revision: number,
@@ -99,7 +99,7 @@ function lastBefore(
   return { moments: found.slice(start, end), isWhole };
 }
 
-/** The index of the first moment of the incident that ends before `end`. */
+/** The index of the first moment of the incident whose last moment is before `end`. */
 function startOfRun(found: readonly Moment[], end: number): number {
   let start = Math.max(0, end - 1);
   for (;;) {
@@ -130,7 +130,7 @@ function resultOf(
   return { incident, searched: end, complete };
 }
 
-/** Of the batches in (from, to], those with alarms. Ends early where they were pruned. */
+/** The batches in (from, to] that have alarms. Ends early where batches were pruned. */
 function* alarmsBetween(
   history: History,
   from: number,

@@ -1,8 +1,8 @@
 /**
- * Finds links by the names that a monitoring system has for a device and a port: the labels of a time series. A device is
+ * Finds links by the names that a monitoring system uses for a device and a port: the labels of a time series. A device is
  * named by its id, an alias, its management address or its name, in this order, with or without a port number at the end
- * (`10.0.0.1:9116`). A port is named by its name or its number. A name that two have names neither. Only ports at the ends
- * of links are known. Built in steps, for one revision.
+ * (`10.0.0.1:9116`). A port is named by its name or its number. A name that two devices or ports have names neither. Only
+ * ports at the ends of links are known. The index is built in steps, for one revision.
  */
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { canonicalIp } from "../model/address.ts";
@@ -10,16 +10,16 @@ import { deviceKey, portId } from "../model/ids.ts";
 import { NAME_ANNOTATIONS } from "../view/port-matching.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
 
-/** The links that begin and that end at a port, by id. */
+/** The ids of the links that begin and that end at a port. */
 export interface PortLinks {
   readonly out: string[];
   readonly in: string[];
 }
 
-/** "no-device": the label names none. Undefined: the device has no link at such a port. */
+/** "no-device": the label names no device. Undefined: the device has no link at such a port. */
 export type FoundLinks = PortLinks | "no-device" | undefined;
 
-/** A name and what it names; null where two have it. */
+/** The names and what each means; null where two have the same name. */
 type Names<T> = Map<string, T | null>;
 
 interface DevicePorts {
@@ -30,7 +30,7 @@ interface DevicePorts {
 const WITH_PORT = /^(?:\[([^\]]+)\]|([^:]+)):\d{1,5}$/;
 
 export class LinkPorts {
-  /** In order of precedence. The values are keys of devices. */
+  /** Maps from names to keys of devices, in order of precedence. */
   readonly #deviceNames: readonly [
     ids: Names<string>,
     aliases: Names<string>,
@@ -51,7 +51,7 @@ export class LinkPorts {
     if (device === undefined) return "no-device";
     const ports = this.#devices.get(device);
     const named = ports?.byName.get(portLabel.toLowerCase());
-    // Null is a name that two ports have. It may still be the number of one.
+    // Null means that two ports have the name. The text may still be the number of a port.
     return named ?? ports?.byNumber.get(portLabel.toLowerCase());
   }
 
@@ -106,7 +106,6 @@ export class LinkPorts {
   }
 }
 
-/** The texts of all values. Undefined never occurs in the pages, so it can stand for a pause. */
 const lengthOf = (text: string): number => text.length;
 
 function* valuesOf(state: NetworkState, kind: "devices" | "links"): Steps<Iterable<string>> {

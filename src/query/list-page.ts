@@ -1,4 +1,4 @@
-/** One page of a list: selects, sorts and cuts, and returns where the next page begins. */
+/** One page of a list: selects, sorts and limits the entities, and returns where the next page begins. */
 import type { Paced, Steps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
 import type { EncodedValue } from "../view/collection.ts";
@@ -15,7 +15,7 @@ export interface ListPage {
   readonly nextAfter: Cursor["after"] | undefined;
 }
 
-/** Of a list that is sorted or has a `limit`; any other is `selectEntities`. Without `limit` the page is the whole rest of it. */
+/** The page of a list with `sort` or `limit`; other lists use `selectEntities`. Without `limit` the page is the whole rest. */
 export function* selectPage(
   filtered: FilteredState,
   kind: Kind,
@@ -44,7 +44,7 @@ function* sortedPage(
   from: number,
   count: CountBytes,
 ): Steps<ListPage> {
-  // One more than the page has: it says whether there is a next page.
+  // One id more than the page has is selected, which shows whether there is a next page.
   const max = limit === undefined ? undefined : from + limit + 1;
   const ids = yield* sortedIds(filtered.state, kind, selectEntities(filtered, kind), sort, count, max);
   const hasMore = limit !== undefined && ids.length > from + limit;

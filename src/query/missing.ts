@@ -1,6 +1,6 @@
 /**
- * What is intended and not observed. The view keeps these entities in a collection of their own, so that no other read
- * finds them. A query that names them (`includesMissing`) reads both collections, merged in order of id; no id is in both.
+ * Entities that are intended and not observed. The view keeps them in a collection of their own, so that no other read
+ * finds them. A query with `includesMissing` reads both collections, merged in order of id; no id is in both.
  */
 import { COST, mapPaced, onlyPausing, type Paced, Pause } from "../lib/steps.ts";
 import { idKey, type Kind } from "../model/ids.ts";
@@ -15,7 +15,7 @@ import { select } from "./select.ts";
 /*
  * The difference between two states of one collection. Pages that both states share are skipped, and the others are
  * compared as bytes, so that the cost depends on what changed and not on the size of the collection. States that were read
- * from different snapshots share no pages; so it pauses after every so many values and bytes.
+ * from different snapshots share no pages, so the comparison pauses regularly.
  */
 
 export interface ValueDiff {
@@ -50,7 +50,7 @@ export function* diffPages(
   }
 }
 
-/** A position in a list of pages, without the pages of the other list. */
+/** A position in a list of pages, which skips the pages that both lists share. */
 class PageCursor {
   readonly #pages: readonly EncodedPage[];
   #pageIndex = 0;
@@ -64,7 +64,7 @@ class PageCursor {
     return this.#pages[this.#pageIndex]?.ids[this.#valueIndex];
   }
 
-  /** Of the value, in bytes. */
+  /** Length of the current value, in bytes. */
   get length(): number {
     const page = this.#pages[this.#pageIndex];
     return page ? (page.ends[this.#valueIndex] ?? 0) - page.start(this.#valueIndex) : 0;
@@ -93,7 +93,7 @@ class PageCursor {
   }
 }
 
-/** As `select`, with what is missing where the query names it. */
+/** Selects entities like `select`, with the missing ones if the query includes them. */
 export function selectEntities(
   { state, filters, includesMissing }: FilteredState,
   kind: Kind,
@@ -112,7 +112,7 @@ export const getEntity = (
 ): string | undefined =>
   state.get(kind, id) ?? (includesMissing ? state.get("missing", missingKey(kind, id)) : undefined);
 
-/** A missing entity by its own id, and not by another name of it. The past has no index: there it is spelled as planned. */
+/** A missing entity by its own id. Historical states have no index, so there the id must be spelled as in the plan. */
 export function findMissing(
   state: Pick<NetworkState, "get" | "findIndex">,
   kind: Kind,
@@ -123,7 +123,7 @@ export function findMissing(
   return state.get("missing", missingKey(kind, id)) ?? state.get("missing", indexed ?? key);
 }
 
-/** What differs between two states of a kind, in order of id. What is observed in one and missing in the other is one value. */
+/** The differences of a kind between two states, in order of id. Observed in one and missing in the other is one difference. */
 export function* diffEntities(
   from: FilteredState,
   to: FilteredState,
@@ -173,7 +173,7 @@ function* selectMissing(
   }
 }
 
-/** Merges items that are in order of id. `join` makes one of two with the same id. */
+/** Merges two sequences that are in order of id. `join` combines two items with the same id. */
 function* mergeById<Item extends { readonly id: string }>(
   first: Paced<Item>,
   second: Paced<Item>,

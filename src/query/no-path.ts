@@ -1,7 +1,7 @@
 /**
- * Why there is no path between two devices: which devices each end reaches, and the obstacles between the two sets. Of all
- * that is down in a network only what is on a way with the fewest obstacles is listed: the repair of `needed` of them gives
- * a path again, and the rest of the network that is down is of no help.
+ * Why there is no path between two devices: the devices that each end reaches, and the obstacles between the two sets. Only
+ * the obstacles on a path with the fewest obstacles are listed: repairing `needed` of them gives a path again, and
+ * repairing other parts of the network that are down does not help.
  */
 import { COST, Pause, type PausingSteps, type Steps } from "../lib/steps.ts";
 import type { Link } from "../model/entity.ts";
@@ -14,16 +14,16 @@ import { type SinceFinder, unavailableSince } from "./problems/since.ts";
 import { distancesFrom } from "./shortest-paths.ts";
 
 /*
- * The graph with everything that is down: inactive links, links that are lost, directions that are not known, and devices
- * that are unavailable or gone. Each of those costs 1 and what works costs nothing, so that the cheapest way between two
- * devices passes the fewest obstacles, and what costs nothing is what can be reached. A link at a device that is down costs
- * nothing besides the device: it comes back with it, and is no repair of its own.
+ * The graph with everything that is down: inactive links, lost links, directions that are not known, and devices that are
+ * unavailable or gone. Each of those costs 1 and everything that works costs nothing, so that the cheapest path between two
+ * devices has the fewest obstacles, and a device at cost 0 can be reached. A link at a device that is down costs nothing
+ * besides the device, because it comes back with the device and needs no repair of its own.
  */
 
 type LinkState = Extract<PathObstacle["state"], "inactive" | "lost" | "one-way"> | "active";
 
 interface RelaxedLink {
-  /** Of a direction that is not known: the id of the link in the other direction. */
+  /** The id of the link; where its direction is not known, the id of the link in the other direction. */
   readonly id: string;
   readonly src: string;
   readonly dst: string;
@@ -41,34 +41,34 @@ class RelaxedGraph {
     this.#lostTo = Map.groupBy(lost, ({ link }) => link.dst.device);
   }
 
-  /** What the device itself costs. */
+  /** The cost of the device itself. */
   deviceCost(id: string): 0 | 1 {
     return this.#graph.isAvailable(id) ? 0 : 1;
   }
 
-  /** What the link itself costs. */
+  /** The cost of the link itself. */
   linkCost({ src, dst, state }: RelaxedLink): 0 | 1 {
     return state === "active" || this.#isDown(src, dst) ? 0 : 1;
   }
 
-  /** What it costs to go over a link into the device at its end. */
+  /** The cost of using a link to enter the device at its end. */
   costOf(link: RelaxedLink): number {
     return this.linkCost(link) + this.deviceCost(link.dst);
   }
 
-  /** In order of id: that of the graph depends on how it came about, and is not the same on every node of a cluster. */
+  /** The links from a device in order of id, because the order in the graph differs between the nodes of a cluster. */
   from(id: string): RelaxedLink[] {
     const ways = this.#waysOf(id, this.#knownFrom(id), this.#knownTo(id));
     return ways.map(({ id: link, other, state }) => ({ id: link, src: id, dst: other, state })).sort(byId);
   }
 
-  /** In the same order. */
+  /** The links to a device in order of id. */
   to(id: string): RelaxedLink[] {
     const ways = this.#waysOf(id, this.#knownTo(id), this.#knownFrom(id));
     return ways.map(({ id: link, other, state }) => ({ id: link, src: other, dst: id, state })).sort(byId);
   }
 
-  /** What is known in the direction that is needed; of other devices, what is known in the other one. */
+  /** The links in the needed direction and, for devices known only in the other direction, those as `one-way`. */
   #waysOf(id: string, needed: readonly Way[], reverse: readonly Way[]): Way[] {
     const known = new Set(needed.map(({ other }) => other));
     const oneWay = reverse.filter(
@@ -96,7 +96,7 @@ class RelaxedGraph {
   }
 }
 
-/** A link between a device and another one. */
+/** A link between a device and `other`. */
 interface Way {
   readonly id: string;
   readonly other: string;
@@ -109,19 +109,19 @@ const lostWay = ({ id }: LostLink["link"], other: string): Way => ({ id, other, 
 
 const byId = (a: RelaxedLink, b: RelaxedLink): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** Of each list of ids in the result. */
+/** Length of each list of ids in the result. */
 const MAX_LISTED = 100;
 
 export interface Parting {
   readonly from: ReachableSet;
   readonly to: ReachableSet;
-  /** 0 where nothing is known that joins the ends. */
+  /** Number of obstacles that must end; 0 where nothing is known that joins the ends. */
   readonly needed: number;
   readonly obstacles: readonly PathObstacle[];
   readonly obstacleCount: number;
 }
 
-/** There must be no path from `src` to `dst`, which differ. `lost` are links that were removed, and are not in the state. */
+/** `src` and `dst` must differ and have no path between them. `lost` are removed links, which are not in the state. */
 export function* findParting(
   state: NetworkState,
   src: string,
@@ -157,7 +157,7 @@ export function* findParting(
   };
 }
 
-/** What costs nothing, nearest first. An end always reaches itself. */
+/** The devices at cost 0, nearest first. An end always reaches itself. */
 function reachableSet(
   end: string,
   distances: Iterable<readonly [id: string, distance: number]>,
@@ -167,7 +167,7 @@ function reachableSet(
   return { count: devices.length, devices: devices.slice(0, MAX_LISTED) };
 }
 
-/** The obstacles on any way from `src` whose cost is `distance`. */
+/** The obstacles on any path from `src` whose cost is `distance`. */
 function* findObstacles(
   relaxed: RelaxedGraph,
   src: string,

@@ -73,7 +73,7 @@ function parseIpRange(text: string): KeyRange | undefined {
 
 export const ANY_DRIFT = "any";
 
-/** The states that `drift` names, each once, in their own order. */
+/** The states that `drift` names, without duplicates, in the order of `DRIFT_STATES`. */
 export function parseDrift({ name, values }: QueryParameter): readonly DriftState[] | QueryFault {
   const known: readonly string[] = [...DRIFT_STATES, ANY_DRIFT];
   for (const text of values) {
@@ -90,7 +90,7 @@ const ENDS: ReadonlyMap<string, readonly ("src" | "dst")[]> = new Map([
   ["all", ["src", "dst"]],
 ]);
 
-/** `device`, `port` and `direction` are one filter. The default of `direction` is no fault without `device`. */
+/** Parses `device`, `port` and `direction` as one filter. The default value of `direction` is no fault without `device`. */
 export function parseLocationFilter(kind: Kind, query: QueryBuilder): Filter | QueryFault | undefined {
   if (kind !== "links" && kind !== "hosts") return undefined;
   const devices = query.find("device")?.values;
@@ -122,7 +122,7 @@ function parsePorts(parameter: QueryParameter | undefined): string[] | QueryFaul
 export const needsOther = (parameter: string, other: string, example: string): QueryFault =>
   badParameter(parameter, `has a meaning only together with ${other}; give ${example} too.`);
 
-/** `around` and `hops`. The default of `hops` is no fault alone: some clients always send the values of defaults. */
+/** Parses `around` and `hops`. The default of `hops` alone is no fault, because some clients always send default values. */
 export function parseAround(query: QueryBuilder): Around | QueryFault | undefined {
   const id = query.find("around")?.value;
   const hopsParameter = query.find("hops");
@@ -160,7 +160,7 @@ export function parseSort(
       const allowed = `${didYouMean(field, names)}There are: ${names.join(", ")}, ${ANNOTATION_PREFIX}KEY.`;
       return badParameter("sort", `names ${quote(field)}, by which ${kind} cannot be sorted; ${allowed}`);
     }
-    // Entities that are equal in a field stay equal when it is compared again.
+    // A field is compared once: entities that are equal in it stay equal.
     if (!keys.some((key) => key.field === field)) keys.push({ field, descending });
   }
   return keys;

@@ -7,7 +7,7 @@ import { badParameter, type QueryFault } from "./fault.ts";
 export interface QueryParameter {
   readonly name: string;
   readonly value: string;
-  /** The value split at its commas, each once. At least one. */
+  /** The value split at its commas, without duplicates. There is at least one. */
   readonly values: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export const MAX_VALUES = 1000;
 export const createParameter = (name: string, value: string): QueryParameter | QueryFault =>
   withValues(name, value, value.includes(",") ? splitAtCommas(value) : [value]);
 
-/** A parameter that is given twice, as one with the values of both. */
+/** Joins a parameter that is given twice into one with the values of both. */
 export const joinParameters = (first: QueryParameter, second: QueryParameter): QueryParameter | QueryFault =>
   withValues(first.name, `${first.value},${second.value}`, [...first.values, ...second.values]);
 

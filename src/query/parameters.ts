@@ -1,7 +1,7 @@
 /**
- * The table of query parameters: what the value of each looks like, and what it adds to a query. A read chooses those that
- * it has: the parser, the faults that list what exists, and the OpenAPI document all read its `ParameterSet`. To add a
- * parameter, add a row (and, where it is more than a filter, a field of the query), and name it where it exists.
+ * The table of query parameters: the form of each value, and what the parameter adds to a query. A read chooses its
+ * parameters: the parser, the faults that list what exists, and the OpenAPI document all read its `ParameterSet`. To add a
+ * parameter, add a row (and, where it is more than a filter, a field of the query), and name it in the reads that have it.
  */
 import { quote } from "../lib/error-text.ts";
 import { DRIFT_STATES } from "../model/entity.ts";
@@ -39,15 +39,15 @@ import { MIN_REVISION, parseMinRevision, REVISION_OR_TIME_PATTERN } from "./revi
 
 const MAX_TIMELINE_SPANS = 1000;
 
-/** IPv4 or IPv6, alone or with the length of a prefix. What it matches may still be no address, such as 10.0.0.999. */
+/** IPv4 or IPv6, alone or with a prefix length. A text that it matches may still be no address, such as 10.0.0.999. */
 const IP_PATTERN = "^(\\d{1,3}(\\.\\d{1,3}){3}|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)(/\\d{1,3})?$";
 
-/** Adds one parameter to a query, or returns why it cannot. */
+/** Adds one parameter to a query, or returns the fault. */
 type AddParameter = (query: QueryBuilder, parameter: QueryParameter) => QueryFault | undefined;
 
 /** The parameters of one kind of read. */
 export interface ParameterSet {
-  /** The kind of the entities that are listed. Their annotations are parameters too. */
+  /** The kind of the listed entities. Their annotations are parameters too. */
   readonly kind: Kind | undefined;
   /** The fields of the kind first, then the rows of the table in its order. */
   readonly byName: ReadonlyMap<string, SetParameter>;
@@ -55,23 +55,23 @@ export interface ParameterSet {
 
 export interface SetParameter {
   readonly add: AddParameter;
-  /** Whether it takes several values, and so may be repeated. */
+  /** Whether the parameter takes several values, and so may be repeated. */
   readonly isList: boolean;
   /** The values of a boolean or an enumeration, by their lower-case spelling. */
   readonly spellings: ReadonlyMap<string, string> | undefined;
-  /** Undefined for a field of an entity, which has no row. */
+  /** The row of the table; undefined for a field of an entity. */
   readonly row: ParameterRow | undefined;
 }
 
 export interface ParameterRow {
   readonly description: string;
-  /** The JSON schema of a value; any text when left out. */
+  /** The JSON schema of a value. Any text is allowed when it is left out. */
   readonly schema?: Readonly<Record<string, unknown>>;
   /** Whether commas separate several values. */
   readonly multiple?: boolean;
-  /** Left out where a parameter is parsed together with others, after all handlers ran. */
+  /** Left out where a parameter is parsed together with others, after all handlers have run. */
   readonly handle?: AddParameter;
-  /** For parameters whose values depend on the kind. */
+  /** Creates the handler of a parameter whose values depend on the kind. */
   readonly handleFor?: (kind: Kind) => AddParameter;
 }
 
@@ -117,7 +117,7 @@ const addText: AddParameter = (query, parameter) => {
   return addTextFilter(query, parameter);
 };
 
-/** A filter, and the only parameter that adds what is missing to what is read. */
+/** Adds the filter `drift`, the only parameter that includes missing entities in a read. */
 const addDrift: AddParameter = (query, parameter) => {
   const states = parseDrift(parameter);
   if (states instanceof QueryFault) return states;
@@ -320,8 +320,8 @@ export type ParameterName = keyof typeof PARAMETERS;
 const handledWithOthers: AddParameter = () => undefined;
 
 /**
- * The parameters that `names` lists, in the order of the table. `selects` is what their filters select: where it is a kind,
- * each scalar field of that kind is a parameter too.
+ * The parameters that `names` lists, in the order of the table. `selects` is the kind of records that their filters select:
+ * each scalar field of an entity kind is a parameter too.
  */
 export function parameterSet(names: readonly ParameterName[], selects?: Kind | "problems"): ParameterSet {
   const kind = selects === "problems" ? undefined : selects;

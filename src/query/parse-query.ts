@@ -1,8 +1,8 @@
 /**
- * Parses the parameters of a read into a query. A parameter that the read does not have is a fault that lists those it
- * has, and so is a combination that contradicts itself: a mistyped filter must never silently return everything. What
- * programs spell in several ways is brought to one before anything else looks at it: the case of booleans and enumerated
- * values, and a list that is given by repeating its parameter.
+ * Parses the parameters of a read into a query. A parameter that the read does not have is a fault that lists those it has,
+ * and so is a combination that contradicts itself: a mistyped filter must never silently return everything. Texts that
+ * programs spell in several ways are normalised first: the case of booleans and enumerated values, and a list that is given
+ * by repeating its parameter.
  */
 
 import { didYouMean } from "../lib/error-text.ts";
@@ -40,7 +40,7 @@ export function parseQuery(
 }
 
 /**
- * Each list once, with the values of all its repetitions, and booleans and enumerated values as the table spells them.
+ * Joins the repetitions of each list into one parameter, and spells booleans and enumerated values as the table does.
  * Generated clients repeat a parameter for each value; those in Python send `True`.
  */
 function canonicalParameters(
@@ -110,7 +110,7 @@ function addCombined(query: QueryBuilder, set: ParameterSet): QueryFault | undef
   return undefined;
 }
 
-/** Sorted by name, because the order of parameters has no meaning. Repetitions of one (`sort`) keep theirs. */
+/** The parameters sorted by name, because their order has no meaning. Repetitions of one (`sort`) keep their order. */
 function fingerprintOf(parameters: readonly QueryParameter[]): string {
   const parts: QueryParameter[] = [];
   for (const parameter of parameters) {
@@ -121,7 +121,7 @@ function fingerprintOf(parameters: readonly QueryParameter[]): string {
   return parts.map(({ name, value }) => `${escapeSeparators(name)}=${escapeSeparators(value)}`).join("&");
 }
 
-/** Without this, two different queries could have the same fingerprint. */
+/** Escapes the separators; otherwise two different queries could have the same fingerprint. */
 const escapeSeparators = (text: string): string =>
   /[%&= ]/.test(text) ? text.replace(/[%&= ]/g, encodeURIComponent) : text;
 

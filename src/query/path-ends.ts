@@ -1,7 +1,7 @@
 /**
- * A device or a host that a request gives: an end of a path, or the centre of a neighbourhood. The id or an alias of a device
- * goes before the id of a host, and that before the name of a device. A host lies one EDGE link away from the device where it
- * is located.
+ * A device or a host that a request names: an end of a path, or the centre of a neighbourhood. The id or an alias of a
+ * device has precedence over the id of a host, and that over the name of a device. A host is one EDGE link away from the
+ * device where it is located.
  */
 import { canonicalHostId } from "../model/address.ts";
 import type { Host, HostLocation } from "../model/entity.ts";
@@ -11,17 +11,17 @@ import { AmbiguousNameFault, type QueryFault } from "./fault.ts";
 
 export interface PathEnd {
   readonly device: string;
-  /** Where the end is a host. */
+  /** The host, where the end is one. */
   readonly host?: { readonly id: Host["id"]; readonly location: HostLocation };
 }
 
-/** Undefined for an end that is unknown. */
+/** The ends of a path. An unknown end is undefined. */
 export interface PathEnds {
   readonly src: PathEnd | undefined;
   readonly dst: PathEnd | undefined;
 }
 
-/** The shown id of a device, or a host. Undefined for a text that is neither in this state. */
+/** The shown id of a device, or a host. Undefined for a text that names neither in this state. */
 export function findDeviceOrHost(
   state: NetworkState,
   id: string,

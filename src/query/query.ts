@@ -22,16 +22,16 @@ export interface Around {
 
 export interface ParsedQuery {
   readonly filters: readonly Filter[];
-  /** Whether a device may be given by its name, besides its id and its aliases. */
+  /** Whether a device may be named by its name, besides its id and its aliases. */
   readonly acceptsNames: boolean;
   /** The filters of problems. */
   readonly problemFilters: readonly ProblemFilter[];
-  /** Whether what is intended and not observed is read too: see `missing.ts`. */
+  /** Whether entities that are intended and not observed are read too: see `missing.ts`. */
   readonly includesMissing: boolean;
   /** The states that `drift` names. They are a filter too. */
   readonly drift: readonly DriftState[] | undefined;
   readonly around: Around | undefined;
-  /** The fields that are shown, in the order of the JSON. */
+  /** The fields in the response, in the order of the JSON. */
   readonly fields: readonly string[] | undefined;
   readonly sort: readonly SortKey[];
   readonly limit: number | undefined;
@@ -41,18 +41,18 @@ export interface ParsedQuery {
   readonly since: string | undefined;
   readonly fold: boolean;
   readonly diff: string | undefined;
-  /** The text of `q`, which is a filter of lists too. */
+  /** The text of `q`, which is also a filter of lists. */
   readonly text: string | undefined;
-  /** What the entities are counted by, in place of a list of them. */
+  /** The field by which the entities are counted, in place of a list of them. */
   readonly count: "device" | undefined;
   readonly explain: boolean;
   readonly timeline: number | undefined;
   readonly incident: Direction | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** The same for two queries exactly when all parameters but `limit`, `cursor` and `min-revision` are the same. */
+  /** A text that is equal for two queries exactly when all parameters but `limit`, `cursor` and `min-revision` are equal. */
   readonly fingerprint: string;
-  /** The view must have this revision before it is read. */
+  /** The revision that the view must have reached before it is read. */
   readonly minRevision: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export class QueryBuilder implements ParsedQuery {
     this.acceptsNames = acceptsNames;
   }
 
-  /** A linear search: a query has so few parameters that a map costs more. */
+  /** The search is linear, because a query has so few parameters that a map costs more. */
   find(name: string): QueryParameter | undefined {
     for (const parameter of this.parameters) if (parameter.name === name) return parameter;
     return undefined;

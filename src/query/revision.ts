@@ -1,7 +1,7 @@
 /**
- * Resolves the texts of `at`, `since`, `diff`, `from` and `to`: a revision number, or an RFC 3339 time. A revision that
- * is no longer kept, or does not exist yet, and a time before the first revision are faults that name the oldest or newest
- * there is.
+ * Resolves the texts of `at`, `since`, `diff`, `from` and `to`: a revision number, or an RFC 3339 time. A revision that is
+ * no longer kept or does not exist yet, and a time before the first revision, are faults that name the oldest or newest
+ * revision.
  */
 
 import { quote } from "../lib/error-text.ts";
@@ -11,10 +11,10 @@ import type { NetworkState } from "../view/view.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import type { ParsedQuery } from "./query.ts";
 
-/** Also in the OpenAPI document. */
+/** The pattern is also in the OpenAPI document. */
 export const REVISION_PATTERN = "\\d{1,15}";
 const TIME_PATTERN = "\\d{4}-\\d\\d-\\d\\d[Tt ]\\d\\d:\\d\\d(:\\d\\d(\\.\\d+)?)?([Zz]|[+-]\\d\\d:\\d\\d)";
-/** Also in the OpenAPI document, so in the syntax that all languages share. */
+/** The pattern is also in the OpenAPI document, so it uses the syntax that all languages share. */
 export const REVISION_OR_TIME_PATTERN = `(${REVISION_PATTERN}|${TIME_PATTERN})`;
 const REVISION = new RegExp(`^${REVISION_PATTERN}$`);
 const TIME = new RegExp(`^${TIME_PATTERN}$`);
@@ -37,8 +37,9 @@ export interface NamedRevisions {
 const NONE_NAMED: NamedRevisions = { at: undefined, since: undefined, diff: undefined };
 
 /**
- * A fault that has a `futureRevision` may pass: another node, or the writer, may have that revision already. A cursor names
- * the state that its pages are of, so that `at` beside it is not looked at: it may have expired meanwhile.
+ * Resolves the revisions. A fault with a `futureRevision` may be temporary: another node, or the writer, may have that
+ * revision already. A cursor contains the revision of its pages, so `at` beside it is ignored; it may have expired
+ * meanwhile.
  */
 export function resolveRevisions(
   history: History,
@@ -56,7 +57,7 @@ export function resolveRevisions(
   return { at: resolvedAt, since: resolvedSince, diff: resolvedDiff };
 }
 
-/** The fault of a query that needs at least this revision, where the view does not have it yet. */
+/** The fault of a query that needs at least this revision, if the view does not have it yet. */
 export const notReached = (revision: number, newest: number, parameter = MIN_REVISION): QueryFault =>
   new QueryFault(
     "revision-not-reached",
@@ -65,12 +66,12 @@ export const notReached = (revision: number, newest: number, parameter = MIN_REV
     revision,
   );
 
-/** The state at a revision; the current one where it is undefined. */
+/** The state at a revision; the current one if `revision` is undefined. */
 export function* stateAt(history: History, revision: number | undefined): Steps<NetworkState> {
   return revision === undefined ? history.view.capture() : yield* history.stateAt(revision);
 }
 
-/** Epoch milliseconds at which `revision`, which `at` names, was current: of a time that time, but not one after `now`. */
+/** Epoch milliseconds at which `revision`, which `at` names, was current. If `at` is a time, it is that time, at most `now`. */
 export function timeOfMoment(history: History, revision: number, at: string, now: number): number {
   const started = history.timeOf(revision);
   if (REVISION.test(at)) return started;
@@ -84,17 +85,17 @@ function resolveRevisionOrTime(history: History, parameter: string, text: string
   return time instanceof QueryFault ? time : revisionOf(history.resolveTime(time), parameter);
 }
 
-/** A revision whose later changes are all kept. */
+/** Resolves a revision after which all changes are kept. */
 function resolveSince(history: History, text: string): number | QueryFault {
   if (REVISION.test(text)) return resolveRevision(history, Number(text), "since");
   const allowed = "it must be a revision: the Gazetteer-Revision of a list, or the revision of an event.";
   return badParameter("since", `is ${quote(text)}; ${allowed}`);
 }
 
-/** Why a stream begins with a snapshot although its client has an event id. */
+/** The reason why a stream begins with a snapshot although its client sent an event id. */
 export type ResetReason = "other-log" | "expired" | "unknown-revision";
 
-/** `LOG.REVISION`, as an event has it. A plain number is a revision of this log. */
+/** Parses `LOG.REVISION`, the id of an event. A plain number is a revision of this log. */
 export function parseEventId(logId: string, id: string): number | ResetReason {
   const dot = id.lastIndexOf(".");
   if (dot >= 0 && id.slice(0, dot) !== logId) return "other-log";
@@ -130,7 +131,7 @@ export function parseTime(parameter: string, text: string, expected = "a time"):
 const resolveRevision = (history: History, revision: number, parameter: string): number | QueryFault =>
   revisionOf(history.resolve(revision), parameter, revision);
 
-/** `named` is the revision that the parameter names, where it does not name a time. */
+/** `named` is the revision in the parameter; undefined where the parameter is a time. */
 function revisionOf(resolved: Resolved, parameter: string, named?: number): number | QueryFault {
   if (resolved.ok) return resolved.revision;
   const { fault } = resolved;

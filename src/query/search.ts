@@ -1,8 +1,8 @@
 /**
  * The search for devices and hosts by the beginnings of words: names, ids, MAC and IP addresses, serial numbers, and blocks
- * of addresses. It reads the indexes of all pages (`search-index.ts`) in steps and keeps no more hits than are wanted, best
- * first: the whole field, the beginning of a field, the beginning of a word, a word of the description, several words in
- * any order. Then devices before hosts, and the shorter field before the longer: of `leaf-1`, `leaf-10` and `leaf-2` the
+ * of addresses. It reads the indexes of all pages (`search-index.ts`) in steps and keeps only as many hits as requested,
+ * best first: the whole field, the beginning of a field, the beginning of a word, a word of the description, several words
+ * in any order. Devices come before hosts, and shorter fields before longer ones: of `leaf-1`, `leaf-10` and `leaf-2`, the
  * longest is last.
  */
 import { COST, Pause, type Steps } from "../lib/steps.ts";
@@ -21,31 +21,31 @@ import type { NetworkState } from "../view/view.ts";
 
 export interface SearchHit {
   readonly kind: SearchedKind;
-  /** The stored JSON. */
+  /** The stored JSON of the entity. */
   readonly text: string;
 }
 
 export interface SearchMatches {
   readonly hits: readonly SearchHit[];
-  /** Whether these are all. */
+  /** Whether these are all hits. */
   readonly complete: boolean;
 }
 
-/** What is searched for. */
+/** The parsed text of a search. */
 export interface SearchTerms {
-  /** All of it, as the beginning of a word; also a MAC address as it is shown. */
+  /** The whole text, as the beginning of a word, and the MAC address that it may be in canonical form. */
   readonly phrases: readonly Uint8Array[];
-  /** Each of several words. */
+  /** The words, where there are several. */
   readonly words: readonly Uint8Array[];
-  /** A block of addresses, or one address. */
+  /** The range of a block of addresses, or of one address. */
   readonly addresses: { readonly from: Uint8Array; readonly to: Uint8Array } | undefined;
 }
 
-/** The most hits that a search returns. */
+/** Number of hits that a search returns at most. */
 export const MAX_HITS = 100;
-/** Longer texts are found by their beginning. */
+/** A longer text is truncated, so it is found by its beginning. */
 const MAX_TEXT_BYTES = 256;
-/** What the look-up in a page costs. A page that must be indexed is followed by a pause. */
+/** The cost of a lookup in a page. The search pauses after a page that had to be indexed. */
 const PAGE_COST = 5 * COST.entity;
 
 const RANKS = { field: 0, fieldStart: 1, wordStart: 2, description: 3, allWords: 4 } as const;
@@ -123,12 +123,12 @@ function compareCandidates(a: Candidate, b: Candidate): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** The entities of one page that match, each with its best word. Used for one page after the other. */
+/** The matching entities of one page, each with its best word. The object is reused for the next page. */
 class PageMatches {
-  /** The indexes of the entities. */
+  /** The indexes of the matching entities on the page. */
   readonly owners: number[] = [];
   readonly #scores: number[] = [];
-  /** Of the best word of each entity. */
+  /** The best word of each entity. */
   readonly #words: number[] = [];
   #index: PageWords | undefined;
 
@@ -161,7 +161,7 @@ class PageMatches {
     for (const at of matching?.values() ?? []) this.#add(index, at, RANKS.allWords);
   }
 
-  /** False without a look at the field, which takes most of the time where almost every word matches. */
+  /** Whether the word can improve the score, without the comparison of fields, which is slow if almost every word matches. */
   #canImprove(index: PageWords, at: number): boolean {
     const known = this.#scores[index.owner(at)] ?? NO_MATCH;
     return known >= RANKS.wordStart * RANK_WEIGHT || index.isFieldStart(at);

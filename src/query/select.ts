@@ -1,7 +1,7 @@
 /**
- * Selects the entities that match all filters, in order of id. Where ids or an index narrow the search, only the
- * candidates are read. Otherwise the pages are scanned; where the filters know substrings of every match, their bytes are
- * searched first and only entities with a hit are parsed. Only the newest state has indexes; all others are scanned.
+ * Selects the entities that match all filters, in order of id. If ids or an index narrow the search, only the candidates
+ * are read. Otherwise the pages are scanned; if the filters have substrings of every match, the bytes are searched first
+ * and only entities with a hit are parsed. Only the newest state has indexes; all others are scanned.
  *
  * Indexes change with the view, so they are read within the call of `select`. Everything else is read while the caller
  * iterates, with a pause after every few entities, and after each page.
@@ -15,17 +15,17 @@ import type { EncodedPage } from "../view/encoded-page.ts";
 import type { NetworkState } from "../view/view.ts";
 import { type Filter, type IdHint, type IndexRanges, matchesAll } from "./filter.ts";
 
-/** With more candidates than this a scan is as fast, and its result needs no sorting. */
+/** Number of candidates above which a scan is as fast; its result needs no sorting. */
 const MAX_CANDIDATES = 20_000;
-/** More look-ups in an index, which are made in one turn, take longer than a scan that pauses. */
+/** Number of ranges above which the index lookups, which run in one turn, take longer than a scan that pauses. */
 const MAX_RANGES = 512;
 /**
- * Entities that are read and matched between two pauses. What a caller does with each of them is a part of the step, and
- * takes up to 20 µs where they are rendered. A result that needs no pause is an array.
+ * Number of entities that are read and matched between two pauses. The caller's work on each of them is part of the step,
+ * and takes up to 20 µs where they are rendered. A result that needs no pause is an array.
  */
 const MAX_IDS_AT_ONCE = 64;
 
-/** Matches with an id greater than `after`, in order of id. */
+/** The matches with an id greater than `after`, in order of id. */
 export function select(
   state: NetworkState,
   kind: Kind,
@@ -45,7 +45,7 @@ export function select(
   return getByIdsInSteps(state, kind, ids, rest, after);
 }
 
-/** The indexes in which a range look-up, which is made in one turn, would have to scan many keys. */
+/** The indexes in which a range lookup, which runs in one turn, would have to scan many keys. */
 function unsortedIndexes(state: NetworkState, kind: Kind, filters: readonly Filter[]): SortedIndex[] {
   const found: SortedIndex[] = [];
   for (const { indexRanges } of filters) {
@@ -136,7 +136,7 @@ function positionsContaining(page: EncodedPage, substrings: readonly Buffer[]): 
     for (let at = page.bytes.indexOf(substring); at >= 0; ) {
       const i = page.indexAtByte(at);
       positions.add(i);
-      // One hit in an entity is enough: go on behind its end.
+      // One hit in an entity is enough, so the search continues after its end.
       at = page.bytes.indexOf(substring, (page.ends[i] ?? page.bytes.length) + 1);
     }
   }
@@ -146,7 +146,7 @@ function positionsContaining(page: EncodedPage, substrings: readonly Buffer[]): 
 /** The only letters outside ASCII whose lower case contains ASCII: the Kelvin sign, and the capital dotted I. */
 const LOWERED_TO_ASCII = ["\u212a", "\u0130"].map((letter) => Buffer.from(letter));
 
-/** The same in upper or lower case. Decoded as Latin-1, a byte is a character, so offsets in both are the same. */
+/** The positions of hits in upper or lower case. In Latin-1 every byte is one character, so offsets are equal in both. */
 function positionsContainingAnyCase(page: EncodedPage, lowerCase: string): Iterable<number> {
   const positions = new Set(positionsContaining(page, LOWERED_TO_ASCII));
   const text = page.bytes.toString("latin1").toLowerCase();
@@ -167,7 +167,7 @@ interface Candidates {
   readonly ids: string[];
 }
 
-/** The candidates of the filter whose index ranges hold the fewest ids; undefined when no index is selective enough. */
+/** The candidates of the filter whose index ranges contain the fewest ids; undefined when no index is selective enough. */
 function findCandidates(state: NetworkState, kind: Kind, filters: readonly Filter[]): Candidates | undefined {
   let best: Candidates | undefined;
   let maxIds = Math.min(MAX_CANDIDATES, state.size(kind) / 2);
@@ -180,7 +180,7 @@ function findCandidates(state: NetworkState, kind: Kind, filters: readonly Filte
   return best;
 }
 
-/** Undefined when the ranges hold more than `maxIds`, and when the state has none of the indexes. */
+/** Returns undefined when the ranges contain more than `maxIds`, or when the state has none of the indexes. */
 function readIndexes(
   state: NetworkState,
   kind: Kind,
@@ -199,8 +199,8 @@ function readIndexes(
 }
 
 /**
- * Reads entity by entity and not from `pages`: encoding the changed pages would cost more than the look-ups. An array,
- * unless the entities are so large that reading them all takes more than a step.
+ * Reads the entities one by one and not from `pages`, because encoding the changed pages would cost more than the lookups.
+ * Returns an array, unless the entities are so large that reading them all takes more than a step.
  */
 function getByIds(
   state: NetworkState,
@@ -278,7 +278,7 @@ function* itemsWithKeys(
 
 const lengthOf = ({ text }: EncodedValue): number => text.length;
 
-/** Owners are devices or MAC addresses; the latter have one spelling. */
+/** The entities of owners: devices, or MAC addresses, which have one spelling. */
 function* itemsOfOwners(
   state: NetworkState,
   kind: Kind,
@@ -298,7 +298,7 @@ function* itemsOfOwners(
     }
     if (owners.length > 1) yield undefined;
   }
-  // Owners may repeat in other spellings, and come in any order.
+  // Owners may repeat in other spellings, and are in any order.
   const sorted = yield* sortInSteps(found, (a, b) => compareTexts(a.id, b.id));
   let last: string | undefined;
   for (const item of sorted) {

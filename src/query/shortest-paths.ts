@@ -1,9 +1,9 @@
 /**
  * The shortest paths between two devices, over active links and available devices. A grid can have billions of them, so
- * they are counted before any is made, and made one by one from any position: the order is that of the link ids, first
- * link first, and the number of paths behind each link says where a position lies.
+ * they are counted before any is built, and built one by one from any position. They are ordered by their link ids, first
+ * link first, and the number of paths through each link determines where a position lies.
  *
- * A link costs 1 hop. An INDIRECT link costs as much as in ONOS: it is used only where nothing else leads there.
+ * A link costs 1 hop. An INDIRECT link costs as much as in ONOS, so it is used only if there is no other path.
  */
 import { COST, Pause, type PausingSteps } from "../lib/steps.ts";
 import type { GraphLink, LinkGraph } from "../view/link-graph.ts";
@@ -17,14 +17,14 @@ export type Path = readonly GraphLink[];
 
 export interface ShortestPaths {
   readonly count: bigint;
-  /** At most `max` paths, from the one at position `from`, which counts from 0. */
+  /** At most `max` paths from position `from` on, which counts from 0. */
   slice(from: bigint, max: number): Generator<Path | undefined, void, void>;
-  /** What any of the paths uses, without making them. */
+  /** The devices and links that any of the paths uses, without building the paths. */
   union(): PausingSteps<PathUnion>;
 }
 
 export interface PathUnion {
-  /** Nearest to the start first. */
+  /** The devices, nearest to the start first. */
   readonly devices: readonly string[];
   readonly links: readonly GraphLink[];
 }
@@ -38,7 +38,7 @@ const NO_PATHS: ShortestPaths = {
   },
 };
 
-/** The two ends must differ. */
+/** Finds the shortest paths. The two ends must differ. */
 export function* findShortestPaths(graph: LinkGraph, src: string, dst: string): PausingSteps<ShortestPaths> {
   const distances = yield* distancesFrom(
     dst,
@@ -93,7 +93,7 @@ function nextLinks(graph: LinkGraph, distances: ReadonlyMap<string, number>, id:
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The number of shortest paths from each device on one of them. An explicit stack, because a path may be long. */
+/** The number of shortest paths from each device on one of them. The stack is explicit, because a path may be long. */
 function* countPaths(
   src: string,
   dst: string,
@@ -149,7 +149,7 @@ const minimum = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /**
  * Dijkstra's algorithm with one queue for each cost of a link: devices enter each queue in order of distance, so the
- * nearest one is at the head of a queue. Ends at `until`, where all nearer devices have their distance.
+ * nearest one is at the head of a queue. Ends at `until`; all nearer devices have their distance by then.
  */
 export function* distancesFrom(
   start: string,

@@ -1,7 +1,7 @@
 /**
  * Sorts selected entities by the keys of a query, then by id, in steps. Only ids and keys are kept while sorting, not the
- * texts of the entities; and where only the first `max` are needed, no more than twice as many rows. Sorting a million
- * hosts for one page of them needs the memory of two pages.
+ * texts of the entities. If only the first `max` entities are needed, no more than about twice as many rows are kept, so
+ * sorting a million hosts for one page needs the memory of two pages.
  */
 
 import { COST, type Paced, Pause, type PausingSteps, type Steps, sortInSteps } from "../lib/steps.ts";
@@ -16,22 +16,22 @@ import type { FilteredState } from "./filtered-state.ts";
 import { getEntity } from "./missing.ts";
 import type { SortKey } from "./query.ts";
 
-/** Rows that are kept beyond twice `max`, so that a small page does not sort after every few rows. */
+/** Number of rows that are kept beyond twice `max`, so that a small page does not sort after every few rows. */
 const SPARE_ROWS = 512;
 
-/** Of a row with a few keys, besides the texts of its keys. The text of the id is that of the page. */
+/** Memory of a row with a few keys, besides the texts of its keys. The text of the id belongs to the page. */
 const ROW_BYTES = 100;
 const POINTER_BYTES = 8;
 
 /**
- * The rows to sort, by column: an object for each row would be garbage that outlives several collections, and collecting
- * it delays everybody.
+ * The rows to sort, stored by column. An object for each row would be garbage that survives several collections, and
+ * collecting it delays all requests.
  */
 class Rows {
   readonly #sort: readonly SortKey[];
   #ids: string[] = [];
   #columns: Scalar[][];
-  /** The length of the texts of the longest row. */
+  /** Length of the texts of the longest row. */
   longest = 0;
 
   constructor(sort: readonly SortKey[]) {
@@ -47,12 +47,12 @@ class Rows {
     return this.#ids[row] ?? "";
   }
 
-  /** Returns the bytes that the row needs. */
+  /** Adds a row and returns the number of bytes that it needs. */
   add(id: string, entity: Entity, names: DeviceNames): number {
     let length = 0;
     for (let i = 0; i < this.#columns.length; i++) {
       const field = this.#sort[i]?.field ?? "id";
-      // The text of the id is that of the page.
+      // The text of the id is shared with the page.
       const key = field === "id" ? id : sortKeyOf(entity, field, names);
       this.#columns[i]?.push(key);
       if (typeof key === "string" && key !== id) length += key.length;
@@ -78,7 +78,7 @@ class Rows {
     return yield* sortInSteps(rows, (a, b) => this.compare(a, b), this.longest);
   }
 
-  /** Keeps these rows alone, in this order. */
+  /** Keeps only these rows, in this order. */
   keep(rows: readonly number[]): void {
     this.#ids = rows.map((row) => this.id(row));
     this.#columns = this.#columns.map((column) => rows.map((row) => column[row] ?? ""));
@@ -95,7 +95,7 @@ class Rows {
   }
 }
 
-/** The ids in order; at most the first `max`. `state` has the names of the devices at ends and places. */
+/** The ids in order; at most the first `max`. `state` has the names of the devices at ends and locations. */
 export function* sortedIds(
   state: Pick<NetworkState, "get">,
   kind: Kind,
@@ -107,7 +107,7 @@ export function* sortedIds(
   const names = new DeviceNames(state, count);
   const rows = new Rows(sort);
   let counted = 0;
-  /** Whether the first `max` rows are in order, and no row after the last one of them is in the result. */
+  /** Whether the first `max` rows are in order, and a row after the last of them cannot be in the result. */
   let isFull = false;
   const pause = new Pause();
   for (const item of items) {
@@ -137,12 +137,12 @@ export function* sortedIds(
     if (pause.due(COST.item)) yield;
     if (ids.length < max) ids.push(rows.id(row));
   }
-  // The rows are free again, the list of ids stays until the response is sent.
+  // The rows are free again; the list of ids stays until the response is sent.
   count(ids.length * POINTER_BYTES - counted);
   return ids;
 }
 
-/** The value that an entity is sorted by. What it does not have is the empty text. */
+/** The value by which an entity is sorted; the empty text where the entity does not have it. */
 function sortKeyOf(entity: Entity, field: string, names: DeviceNames): Scalar {
   if (field.startsWith(ANNOTATION_PREFIX)) {
     const key = field.slice(ANNOTATION_PREFIX.length);
@@ -157,8 +157,8 @@ function sortKeyOf(entity: Entity, field: string, names: DeviceNames): Scalar {
 }
 
 /**
- * By the name of the device, by its id where two have the same name, then by port in order of number: 2 before 10. NUL,
- * which no id contains, is before every character.
+ * Sorts by the name of the device, by its id where two devices have the same name, then by port number: 2 before 10. NUL,
+ * which no id contains, sorts before every character.
  */
 const pointKey = (names: DeviceNames, device: string, port: string): string =>
   `${names.of(device)}\u0000${device}\u0000${port.padStart(PORT_DIGITS, "0")}`;

@@ -1,4 +1,4 @@
-/** The time line: from when to when it reaches, and the revisions at both ends of the kept history. */
+/** The time line: its start and end, and the revisions at both ends of the kept history. */
 
 import type { History } from "../view/history.ts";
 import { MergeRules } from "../view/merge-rules.ts";
@@ -6,14 +6,14 @@ import { badParameter, QueryFault } from "./fault.ts";
 import type { ParsedQuery } from "./query.ts";
 import { parseTime } from "./revision.ts";
 
-/** Times are epoch milliseconds. */
+/** A time line. Its times are epoch milliseconds. */
 export interface ResolvedTimeline {
   readonly from: number;
   readonly to: number;
-  /** Into how many equal spans the time is divided. */
+  /** Number of equal spans into which the time is divided. */
   readonly spans: number;
   readonly oldest: RevisionTime;
-  /** After it, what changes is the network: the first load is over, or the history begins. */
+  /** The revision at the end of the first load, or the oldest one. Later changes are changes of the network. */
   readonly loaded: RevisionTime;
   readonly newest: RevisionTime;
 }
@@ -26,7 +26,7 @@ interface RevisionTime {
 export function resolveTimeline(history: History, query: ParsedQuery): ResolvedTimeline | QueryFault {
   const { view, log } = history;
   const { oldest, oldestTime } = log.stats();
-  // Revision 0, the empty view, has no time: the time line begins with the first change.
+  // Revision 0, the empty view, has no time, so the time line begins with the first change.
   const firstTime = oldestTime > 0 ? oldestTime : (log.timeOf(1) ?? view.time);
   const from = query.from === undefined ? firstTime : parseTime("from", query.from);
   if (from instanceof QueryFault) return from;
@@ -50,8 +50,8 @@ export function resolveTimeline(history: History, query: ParsedQuery): ResolvedT
 }
 
 /**
- * The log has the revision of the first load with the next change after it: until then the newest revision is the same.
- * Where the log does not have it although all sources have reported, it was made before that was stored.
+ * The revision at which the first load ended. The log stores it with the next change after it; until then it is the newest
+ * revision. A log that does not have it although all sources have reported was written before this was stored.
  */
 function loadedAt(history: History, first: number): RevisionTime {
   const rules = MergeRules.read(history.view);

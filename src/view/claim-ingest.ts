@@ -1,7 +1,7 @@
 /**
  * Receives the claims of one source: validates each record, drops, counts and logs the invalid ones, and commits the rest.
  *
- * Records are checked in steps on the scheduler. A large set is committed as several batches, each of which is one
+ * Records are validated in steps on the scheduler. A large set is committed as several batches, each of which is one
  * revision, and other sources commit between them. Calls of one source are committed in order and never interleave.
  */
 import type { Logger } from "../lib/logger.ts";
@@ -20,9 +20,9 @@ import type { CanonicalChange } from "./commit.ts";
 import type { Committer } from "./committer.ts";
 
 const CHANGES_PER_BATCH = 1000;
-/** A batch of large claims is complete earlier: it is whole in memory several times until it is stored. */
+/** A batch of large claims is complete earlier, because it is in memory several times until it is stored. */
 const BYTES_PER_BATCH = 4 * 1024 * 1024;
-/** After this many invalid records only the count rises: a broken source must not flood the log. */
+/** After this many invalid records only the count increases, so that a broken source does not flood the log. */
 const MAX_LOGGED_RECORDS = 10;
 
 export class ClaimIngest {
@@ -38,7 +38,7 @@ export class ClaimIngest {
     this.#log = log;
   }
 
-  /** Invalid records so far. */
+  /** Number of invalid records so far. */
   get rejectedCount(): number {
     return this.#rejectedCount;
   }
@@ -90,7 +90,7 @@ export class ClaimIngest {
     if (this.#committer.isMergeDue) await this.#committer.mergeAgain();
   }
 
-  /** Undefined stands for a record that was refused. */
+  /** Validates changes. Undefined stands for a record that was rejected. */
   *#checkChanges(changes: readonly ClaimChange[]): Generator<CanonicalChange | undefined> {
     for (const change of changes) {
       if (change.op === "remove") yield { kind: change.kind, id: change.id, claim: undefined };
@@ -98,7 +98,7 @@ export class ClaimIngest {
     }
   }
 
-  /** Additions come before removals: an entity that changes its id must not be missing from the graph in between. */
+  /** Validates a replacement. Additions come first, so that an entity whose id changes is never missing from the graph. */
   *#checkReplacement(all: Claims, claimed: ClaimedKeys): Generator<CanonicalChange | undefined> {
     for (const kind of KINDS) {
       for (const record of all[kind] ?? []) {

@@ -1,4 +1,4 @@
-/** What one source claims, read back from the view: the ids it uses, and its claims. */
+/** Reads the claims of one source from the view: the ids it uses, and its claims. */
 import { ShardedSet } from "../lib/sharded-set.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { ClaimTypes } from "../model/claim.ts";
@@ -10,7 +10,7 @@ import { parseStored, type View } from "./view.ts";
 /** The keys (see `idKey`) of the ids that a source uses. */
 export type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
 
-/** The entities that `source` claims, both shown and held back. */
+/** The keys of the entities that `source` claims, both shown and held back. */
 export function* claimedKeysOf(view: View, source: string): Steps<ClaimedKeys> {
   const keys = {
     devices: new ShardedSet(),
@@ -33,13 +33,13 @@ function* addEntityKeys(view: View, keys: ShardedSet, source: string, kind: Kind
   }
   for (const stored of view.indexes("claims").named("source").current(source)) {
     const parsed = parseClaimsKey(stored);
-    // Those that are shown are in the set already.
+    // Entities that are shown are in the set already.
     if (parsed?.kind === kind) keys.add(parsed.key);
     if (pause.due(COST.key)) yield;
   }
 }
 
-/** Replaces the entities with claims under other ids by these ids. */
+/** Replaces the keys of entities that the source claims under other ids by the keys of those ids. */
 function* toClaimedKeys(view: View, keys: ShardedSet, source: string, kind: Kind): Steps<void> {
   const claimedKeys: string[] = [];
   const pause = new Pause();

@@ -1,11 +1,11 @@
 /**
  * The clusters of a graph: its strongly connected components, found by Tarjan's algorithm on typed arrays, in steps. The
- * stack is explicit: a chain of ten thousand switches would overflow the call stack.
+ * stack is explicit, because a chain of ten thousand switches would overflow the call stack.
  */
 import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 
 interface Members {
-  /** In order of id. */
+  /** The device ids in order. */
   readonly devices: readonly string[];
   readonly links: readonly string[];
 }
@@ -30,7 +30,7 @@ type Devices = readonly (ClusterDevice | undefined)[];
 
 export interface Components {
   readonly count: number;
-  /** The number of the component of each device, or -1. */
+  /** The number of the component of each device, or -1 where it has none. */
   readonly componentOf: Int32Array;
 }
 
@@ -47,7 +47,7 @@ export function* findComponents(devices: Devices): Steps<Components> {
   /** The devices that are not in a component yet, in the order in which they were reached. */
   const open = new Int32Array(count);
   const path = new Int32Array(count);
-  /** For each device on the path, the next of its links. */
+  /** The index of the next link to follow, by device. */
   const nextLink = new Int32Array(count);
   let reached = 0;
   let openCount = 0;
@@ -88,7 +88,7 @@ export function* findComponents(devices: Devices): Steps<Components> {
   return { count: components, componentOf };
 }
 
-/** Ordered by their lowest device id. */
+/** The members of each component, ordered by their lowest device id. */
 export function* membersOf(devices: Devices, { count, componentOf }: Components): Steps<readonly Members[]> {
   const members = Array.from({ length: count }, () => ({ devices: [] as string[], links: [] as string[] }));
   const pause = new Pause();

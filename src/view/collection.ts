@@ -1,12 +1,12 @@
 /**
  * One collection of the view at one revision: JSON values in order of id, on encoded pages. Its content never changes. A
- * changed collection is a new one (`withWrites`), which shares all pages with its predecessor, so that readers keep theirs
- * across pauses.
+ * changed collection is a new one (`withWrites`), which shares all pages with its predecessor, so that readers can use
+ * theirs across pauses.
  *
  * A write is pending beside its page and costs one map entry. `pages()` rewrites the pages with pending writes in steps,
- * and keeps the result: only the representation changes, not the content. What it rewrote is also used by the newest
- * collection, where it has the same pending writes. When too many writes are pending without a read, `withWrites` rewrites
- * some pages, one after the other, so that memory stays bounded and no single write pays for all.
+ * and keeps the result: only the representation changes, not the content. The newest collection also uses rewritten pages
+ * if it has the same pending writes. When too many writes are pending without a read, `withWrites` rewrites some pages in
+ * turn, so that memory stays bounded and no single write pays for all.
  */
 import { SortedTexts } from "../lib/sorted-texts.ts";
 import { COST, Pause, runToEnd, SharedSteps, type Steps } from "../lib/steps.ts";
@@ -20,10 +20,10 @@ import {
   sumOfBytes,
 } from "./page-rewrite.ts";
 
-/** Pending writes allowed: this many, or one per 16 values. The more writes a page collects, the less each costs. */
+/** Number of pending writes allowed: this many, or one per 16 values. The more writes a page collects, the less each costs. */
 const MAX_PENDING_WRITES = 16_384;
 const VALUES_PER_PENDING_WRITE = 16;
-/** Pending writes allowed on one page, and their length: the memory for them is bounded. */
+/** Number and total length of the pending writes allowed on one page, which bounds their memory. */
 const MAX_WRITES_PER_PAGE = 512;
 const MAX_WRITTEN_PER_PAGE = 2 * MAX_PAGE_BYTES;
 
@@ -33,7 +33,7 @@ export interface EncodedValue {
   readonly text: string;
 }
 
-/** Null removes the value. A `LogEntry` is one. */
+/** A change of a value; null removes it. A `LogEntry` is one. */
 export interface Write {
   readonly id: string;
   readonly after: string | null;
@@ -41,10 +41,10 @@ export interface Write {
 
 const NO_PAGES: readonly EncodedPage[] = [];
 
-/** A collection and those made from it. */
+/** The state that a collection shares with the collections made from it. */
 interface Line {
   newest: Collection | undefined;
-  /** Of all pages that were replaced so far. Older collections may still have them. */
+  /** Bytes of all pages that were replaced so far. Older collections may still have them. */
   replacedBytes: number;
 }
 
@@ -52,13 +52,13 @@ export class Collection {
   readonly size: number;
   #content: PageLists;
   #settling: SharedSteps<void> | undefined;
-  /** Where the search for the next page to rewrite starts. */
+  /** The page at which the search for the next page to rewrite starts. */
   readonly #nextRewrite: number;
-  /** Shared by a collection and those made from it. */
+  /** The state shared with the collections that this one is made from and that are made from it. */
   readonly #line: Line;
   /** `Line.replacedBytes` when this collection was made. */
   readonly #replacedBefore: number;
-  /** Of the pages that were replaced since, those that this collection does not have any more either. */
+  /** Bytes of the pages replaced since then that this collection no longer has either. */
   #replacedHere = 0;
 
   private constructor(content: PageLists, size: number, nextRewrite: number, line: Line) {
@@ -82,7 +82,7 @@ export class Collection {
     return new Collection(content, size, 0, { newest: undefined, replacedBytes: 0 });
   }
 
-  /** The memory that exists because this collection is kept although it is not the newest one; an upper bound. */
+  /** The memory that exists only because this collection is kept although it is not the newest one, as an upper bound. */
   get heldBytes(): number {
     const replaced = this.#line.replacedBytes - this.#replacedBefore - this.#replacedHere;
     return Math.min(replaced, this.#content.bytes);
@@ -102,12 +102,12 @@ export class Collection {
     return pending === undefined ? pages[at]?.has(id) === true : pending !== null;
   }
 
-  /** The pages with pending writes. Capturing and reading cost no more than this number. */
+  /** Number of pages with pending writes, which bounds the cost of capturing and reading. */
   get pendingPages(): number {
     return this.#content.writes.reduce((count, writes) => count + (writes ? 1 : 0), 0);
   }
 
-  /** A collection with these writes. `sizeChange` is the number of values that they add, less those that they remove. */
+  /** Returns a collection with these writes. `sizeChange` is the number of added values minus that of removed ones. */
   *withWrites(changes: Iterable<Write>, sizeChange: number): Steps<Collection> {
     const { pages, writes, firstIds, pendingCount, bytes } = this.#content;
     const changedWrites = [...writes];
@@ -152,12 +152,12 @@ export class Collection {
     return new Collection(yield* replacePages(content, rewritten), size, next % pages.length, this.#line);
   }
 
-  /** Makes this the newest collection: what readers of older ones rewrite is used by it too. */
+  /** Makes this the newest collection, which also uses the pages that readers of older ones rewrite. */
   publish(): void {
     this.#line.newest = this;
   }
 
-  /** The pages, with all writes. The array never changes. Pauses only where pages must be rewritten. */
+  /** The pages with all writes applied. The array never changes. Pauses only if pages must be rewritten. */
   *pages(): Steps<readonly EncodedPage[]> {
     if (this.#content.pendingCount > 0) {
       this.#settling ??= new SharedSteps(this.#settle());
@@ -187,7 +187,7 @@ export class Collection {
     for (const at of shared.keys()) this.#replacedHere += content.pages[at]?.bytes.length ?? 0;
   }
 
-  /** Uses the rewritten pages that have the same pending writes here, and returns them by their index in `from`. */
+  /** Adopts the rewritten pages that have the same pending writes here, and returns them by their index in `from`. */
   *#adopt(
     from: PageLists,
     rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
@@ -208,14 +208,14 @@ export class Collection {
     }
     if (adopted.size === 0) return indexes;
     const replaced = yield* replacePages(content, adopted);
-    // Others may have rewritten pages of this collection meanwhile.
+    // Other readers may have rewritten pages of this collection meanwhile.
     if (this.#content !== content) return new Map();
     this.#content = { ...replaced, pendingCount: count };
     for (const at of indexes.keys()) this.#replacedHere += from.pages[at]?.bytes.length ?? 0;
     return indexes;
   }
 
-  /** The values whose ids are in [from, to], in order of id. Rewrites a page at a time, and keeps none of them. */
+  /** The values whose ids are in [from, to], in order of id. Pages with writes are rewritten one at a time and not kept. */
   *range(from: string, to: string): Generator<EncodedValue> {
     const { pages, writes, firstIds } = this.#content;
     for (let at = firstIds.lastNotAfter(from); at < pages.length; at++) {
@@ -235,7 +235,7 @@ export class Collection {
 
 const byteTotals = new WeakMap<readonly EncodedPage[], number>();
 
-/** The summed length of the pages. Cached per array: a collection keeps its own sum, and others are summed once. */
+/** The total length of the pages. It is cached per array: a collection sets its own sum, and other arrays are summed once. */
 export function totalBytes(pages: readonly EncodedPage[]): number {
   const total = byteTotals.get(pages) ?? sumOfBytes(pages);
   byteTotals.set(pages, total);

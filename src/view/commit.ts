@@ -1,8 +1,8 @@
 /**
- * One commit: receives claims and merges the entities they touch, and those that depend on them. A device that is added
- * or removed decides whether its ports, links and hosts are shown or held back; one whose id is spelled in another way
- * changes the ids that contain it. A link affects the link in the other
- * direction and the links at its ports. A host affects the hosts with the same address.
+ * One commit: receives claims and merges the entities they affect, and those that depend on them. A device that is added or
+ * removed decides whether its ports, links and hosts are shown or held back; one whose id changes its spelling changes the
+ * ids that contain it. A link affects the link in the other direction and the links at its ports. A host affects the hosts
+ * with the same address.
  *
  * All of it runs in steps. Readers see nothing of it until the batch is published.
  */
@@ -29,10 +29,11 @@ import { leaderOf, type TouchedEntity } from "./touched-entity.ts";
 import { parseStored, type View } from "./view.ts";
 import { WorkingSet } from "./working-set.ts";
 
-/** A canonical claim, or undefined to withdraw it. */
+/** A canonical claim that is set, or undefined to withdraw it. */
 export type CanonicalChange = {
   [K in Kind]: {
-    readonly kind: K /** In any spelling. */;
+    readonly kind: K;
+    /** The id in any spelling. */
     readonly id: string;
     readonly claim: ClaimTypes[K] | undefined;
   };
@@ -50,7 +51,7 @@ export class Commit {
   readonly #shownDevice: (id: string) => string | undefined;
   readonly #rules: MergeRules;
   readonly #plannedPorts: SortedIndex;
-  /** The devices of which the plan lists ports that did not, or no longer: this decides about all of their ports. */
+  /** Devices whose planned ports appeared or disappeared in this commit. All their ports are compared with the plan again. */
   readonly #relisted = new Set<string>();
   readonly #pause: Pause;
 
@@ -146,7 +147,7 @@ export class Commit {
     this.recheck(kind, id);
   }
 
-  /** At once, like a claim of the plan: whether the source of a port is intended decides about other ports. */
+  /** Marks the roles of a port's claims at once, because whether its source is intended affects other ports. */
   #markPort(id: string): void {
     const entity = this.#ports.entity(id);
     const { claims } = entity;
@@ -156,33 +157,33 @@ export class Commit {
       if (wasListed[i] !== this.#listsPorts(source, claim.element)) this.#relisted.add(claim.element);
   }
 
-  /** `device` as the source calls it. */
+  /** Whether a source plans ports of a device, which is given by the id that the source uses. */
   #listsPorts(source: string, device: string): boolean {
     if (this.#plannedPorts.size === 0) return false;
     const [first] = this.#plannedPorts.current(plannedPortsKey(source, device));
     return first !== undefined;
   }
 
-  /** The plan may use any id that a source claims the device by. */
+  /** Whether the plan lists ports of the device. It may use any id by which a source claims the device. */
   #plansPortsOf(id: string): boolean {
     const names = [id, ...this.#devices.entity(id).claims.map(({ claim }) => claim.id)];
     return this.#rules.intendedSources.some((source) => names.some((name) => this.#listsPorts(source, name)));
   }
 
-  /** The id of a device that is not shown: the ids of what is intended at it contain it, also before it is judged itself. */
+  /** The id of a device that is not shown, which the ids of planned entities at it contain even before it is merged. */
   #plannedDevice(id: string): string | undefined {
     const { claims } = this.#devices.entity(this.#groups.entityOf(deviceKey(id)));
     return leaderOf(claims, this.#rules)?.id;
   }
 
-  /** Whether `#plannedDevice` may be another one than before the commit. */
+  /** Whether the result of `#plannedDevice` may differ from that before the commit. */
   #isPlannedOtherwise({ claims, claimsBefore, missingBefore }: TouchedEntity<"devices">): boolean {
     if (this.#rules.intendedSources.length === 0 && !missingBefore) return false;
     const before = missingBefore?.value.id ?? leaderOf(claimsBefore, this.#rules)?.id;
     return before !== leaderOf(claims, this.#rules)?.id;
   }
 
-  /** Merges all pending entities and those that become pending by it. Returns the changes. */
+  /** Merges all pending entities and those that become pending by it. Returns the log entries. */
   *mergeAll(): Steps<LogEntry[]> {
     if (this.#groups.isActive) yield* this.#placeClaims();
     for (const device of this.#devices.pending) {
@@ -203,14 +204,14 @@ export class Commit {
     yield* this.#mergeHosts();
     const entries: LogEntry[] = [];
     for (const set of this.#workingSets) yield* set.storeClaims();
-    // So that a stream of what is intended and what is observed has an entity once at any time.
+    // Missing entities are removed first and added last, so that a stream has each entity at most once at any time.
     for (const set of this.#workingSets) yield* set.collectMissing(entries, true);
     for (const set of this.#workingSets) yield* set.collectEntries(entries);
     for (const set of this.#workingSets) yield* set.collectMissing(entries, false);
     return entries;
   }
 
-  /** Joins and separates devices by the claims, and moves the claims of their ports and links accordingly. */
+  /** Joins and separates devices according to the claims, and moves the claims of their ports and links accordingly. */
   *#placeClaims(): Steps<void> {
     const regrouped = yield* this.#groups.regroup();
     const joined = [...regrouped];
@@ -252,7 +253,7 @@ export class Commit {
     else this.#hosts.recheck(id);
   }
 
-  /** Everything that refers to the device, shown or held back, is merged again. `shownBefore` was its id until now. */
+  /** Marks everything that refers to the device, shown or held back, to be merged again. `shownBefore` was its id until now. */
   *#recheckDependents(device: string, shownBefore: string | undefined): Steps<void> {
     const view = this.#view;
     const [from, to] = portKeyRange(device);
@@ -277,7 +278,7 @@ export class Commit {
     }
   }
 
-  /** `device` as it is shown. */
+  /** Marks the ports of a device, which is given by its shown id. */
   *#recheckPorts(device: string): Steps<void> {
     for (const { text } of this.#view.range("ports", portId(device, ""), portId(device, "\uffff"))) {
       const { element, port } = parseStored("ports", text);
@@ -337,7 +338,7 @@ export class Commit {
       const before = host.after?.value.ipAddresses ?? [];
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(host.claims);
       this.#hosts.remerge(host);
-      // A host that shares an address has a conflict by now; without one, no other host can be affected.
+      // A host that shares an address has a conflict by now. Without a conflict, it affects no other host.
       const inConflict = host.after?.value.annotations?.conflict !== undefined;
       if (before.length === 0 && !inConflict) continue;
       const after = host.after?.value.ipAddresses ?? [];

@@ -1,13 +1,13 @@
 /**
- * Turns claims into revisions: the only writer of the log and the view.
+ * Turns claims into revisions. This is the only writer of the log and the view.
  *
  * A commit determines what the claims of one source change (an equal claim changes nothing) and everything that follows:
  * which entities are held back, which links have a reverse, which links and hosts are in conflict. It runs in steps on the
- * scheduler, beside what readers see. Once the batch is durable, it becomes visible at once. One batch is prepared at a
- * time, and sources take turns. When the append fails, nothing has become visible, and the source gets the error.
+ * scheduler, separately from what readers see. Once the batch is durable, it becomes visible at once. One batch is prepared
+ * at a time, and sources take turns. When the append fails, nothing has become visible, and the source gets the error.
  *
  * In a cluster other nodes append too. Their batches become visible between commits; a commit that was overtaken by one is
- * undone and computed again.
+ * rolled back and computed again.
  */
 import type { Clock } from "../lib/clock.ts";
 import { FairSemaphore } from "../lib/fair-semaphore.ts";
@@ -36,9 +36,9 @@ import {
 } from "./rule-changes.ts";
 import type { View } from "./view.ts";
 
-/* The collection `settings`: what the log has of the rules of merging, and what has to be written when they change. */
+/* The collection `settings`: the merge rules that are stored in the log, and the entries to write when they change. */
 
-/** The setting that the log has while values may have been merged by earlier rules. */
+/** The key of the setting that the log has while some values may have been merged by earlier rules. */
 const UNMERGED = "unmerged";
 
 interface StoredSettings {
@@ -47,7 +47,7 @@ interface StoredSettings {
   readonly isUnmerged: boolean;
 }
 
-/** What differs from the settings that the log has. */
+/** The entries for the settings that differ from those in the log. */
 function settingsEntries(view: View, { rules, isUnmerged }: StoredSettings): LogEntry[] {
   const next = new Map([...rules.stored()].map(([id, value]) => [id, JSON.stringify(value)]));
   if (isUnmerged) next.set(UNMERGED, "{}");
@@ -61,11 +61,11 @@ function settingsEntries(view: View, { rules, isUnmerged }: StoredSettings): Log
 }
 
 /*
- * Which kinds the plan contains: those of which an intended source claims an entity. A source counts from its first sync:
- * before that its plan is not complete, and what it does not contain yet must not become `unplanned`.
+ * The kinds that the plan contains: those of which an intended source claims an entity. A source counts from its first
+ * sync, because its plan is not complete before, and entities that it does not contain yet must not become `unplanned`.
  */
 
-/** Between commits. */
+/** Must be called between commits. */
 function plannedKindsOf(view: View, { intendedSources, facts }: MergeRules): ReadonlySet<Kind> {
   const index = view.indexes("claims").named("plannedKind");
   const complete = intendedSources.filter((source) => facts.get(source)?.hasSynced);
@@ -80,14 +80,14 @@ type RulesChange = (rules: MergeRules) => MergeRules;
 
 interface PendingChange {
   readonly apply: RulesChange;
-  /** The source that the change is about: only the node that runs it knows. */
+  /** The source that the change is about. Only the node that runs the source knows its state. */
   readonly source: string | undefined;
 }
 
 interface CommitOptions {
   /** The source whose claims are committed. */
   readonly source?: string;
-  /** Called when all changes are known, before they are stored. Again when the commit was overtaken. */
+  /** Called when all changes are known, before they are stored. Called again when the commit was overtaken. */
   readonly onMerged?: () => void;
 }
 
@@ -101,18 +101,18 @@ export class Committer {
   #stored: Partial<StoredSettings>;
   /** The changes of the rules that the log does not have yet. */
   #pendingChanges: readonly PendingChange[] = [];
-  /** What may have been merged by earlier rules. */
+  /** The entities that may have been merged by earlier rules. */
   #outdated: Outdated;
   #beingMerged: Outdated = NOTHING;
   /** Whether the settings must be stored although no value changes. */
   #mustStore = false;
   #remerging: Promise<void> | undefined;
   #isTakingForeign = false;
-  /** Whether another node merges by changed rules now: it has set `UNMERGED`, and removes it once it has merged by all rules. */
+  /** Whether another node merges by changed rules: it has set `UNMERGED`, and removes it when it has merged by all rules. */
   #isMergingElsewhere = false;
   readonly #listeners = new Set<BatchListener>();
   readonly #turns = new FairSemaphore(1);
-  /** The default is that of `Commit`. */
+  /** Cost of a step; undefined for the default of `Commit`. */
   readonly #stepCost: number | undefined;
 
   constructor(
@@ -142,7 +142,7 @@ export class Committer {
     return this.#rules;
   }
 
-  /** The listener is called with each batch, in order, once the batch is durable and visible. */
+  /** Calls the listener with each batch, in order, once the batch is durable and visible. */
   onBatch(listener: BatchListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -164,51 +164,51 @@ export class Committer {
   }
 
   /**
-   * Replaces the settings. A source that is not in them any more keeps its role until `forgetSource`. This and the other
-   * changes of the rules hold for every commit that begins after the call, and are stored with the next batch. They resolve
-   * when what they concern is merged again.
+   * Replaces the settings. A source that is no longer in them keeps its role until `forgetSource`. This and the other
+   * changes of the rules apply to every commit that begins after the call, and are stored with the next batch. They resolve
+   * when the affected entities are merged again.
    */
   async setSettings(settings: MergeSettings): Promise<void> {
     await this.changeSettings(() => settings);
   }
 
-  /** The same, for settings that depend on those before. */
+  /** Replaces the settings by a function of the previous ones. */
   async changeSettings(change: (settings: MergeSettings) => MergeSettings): Promise<void> {
     const apply: RulesChange = (rules) => rules.withSettings(change(rules.settings));
     if (!sameJson(apply(this.#rules).settings, this.#rules.settings))
       await this.#changeRules(apply, this.#isShared);
   }
 
-  /** Ignored for a source that is not configured. */
+  /** Sets the state of a source. It is ignored for a source that is not configured. */
   async setSourceFacts(source: string, facts: SourceFacts): Promise<void> {
     const before = this.#rules.facts.get(source);
     if (!this.#rules.isConfigured(source) || sameJson(before, facts)) return;
-    // A time must not be lost by a restart. That it has synced once is known again soon.
+    // The times must survive a restart. `hasSynced` is known again soon after one.
     const isTimeSame = before?.staleSince === facts.staleSince && before?.failedSince === facts.failedSince;
-    // What is held back may be a problem once every source has reported, and problems are those of a revision.
+    // Entities that are held back may become problems once every source has reported, and problems belong to a revision.
     const isAwaited = !before?.hasSynced && KINDS.some((kind) => this.view.heldBack[kind] > 0);
     const mustStore = !isTimeSame || before?.error !== facts.error || isAwaited || this.#isShared;
     await this.#changeRules((rules) => rules.withFacts(source, facts, this.view.revision), mustStore, source);
   }
 
-  /** Other nodes read the rules in the log, and merge by them; on a single node the next batch is soon enough. */
+  /** Whether other nodes merge by the rules in the log. On a single node it is enough to store them with the next batch. */
   get #isShared(): boolean {
     return this.log.foreign !== undefined;
   }
 
-  /** Whether `mergeAgain` is due: by what the plan contains, or because a batch of it could not be stored. */
+  /** Whether `mergeAgain` is due, because the plan contains other kinds, or because a batch of it could not be stored. */
   get isMergeDue(): boolean {
     return this.#hasOtherPlannedKinds || (this.#isOutdated && this.#remerging === undefined);
   }
 
-  /** Whether the plan contains other kinds than those that values were compared with. */
+  /** Whether the plan contains other kinds than those with which values were compared. */
   get #hasOtherPlannedKinds(): boolean {
     const { plannedKinds, intendedSources } = this.#rules;
     if (plannedKinds.size + intendedSources.length === 0) return false;
     return plannedKindsOf(this.view, this.#rules).symmetricDifference(plannedKinds).size > 0;
   }
 
-  /** Removes what is stored of a source that has no claims any more. */
+  /** Removes the settings of a source that has no claims any more. */
   async forgetSource(source: string): Promise<void> {
     if (this.#rules.isConfigured(source))
       await this.#changeRules((rules) => rules.withoutSource(source), true);
@@ -227,7 +227,7 @@ export class Committer {
     this.#mustStore ||= mustStore;
   }
 
-  /** The log has the rules of another node now. The changes of this node that it does not have yet come on top of them. */
+  /** Reads the rules of another node from the log and applies this node's changes that are not stored yet to them. */
   #rebaseRules(): void {
     const stored = MergeRules.read(this.view);
     const next = this.#pendingChanges.reduce((rules, { apply }) => apply(rules), stored);
@@ -236,7 +236,7 @@ export class Committer {
     this.#rules = this.#pendingChanges.length > 0 ? next : stored;
   }
 
-  /** What this node knew of a source that another one runs now. */
+  /** Drops the pending changes about sources that another node runs now. */
   #dropChangesOfOthers(): void {
     const { foreign } = this.log;
     const own = this.#pendingChanges.filter(({ source }) => source === undefined || foreign?.holds(source));
@@ -246,20 +246,21 @@ export class Committer {
   }
 
   /**
-   * Merges again what was merged by earlier rules, also those of before a restart. This takes several revisions where it is
-   * much, so that the commits of sources are not delayed. Changes of the rules meanwhile are included.
+   * Merges again the entities that were merged by earlier rules, including rules from before a restart. If there are many,
+   * this takes several revisions, so that the commits of sources are not delayed. Changes of the rules meanwhile are
+   * included.
    */
   async mergeAgain(): Promise<void> {
     if (this.isMergeDue) this.#remerging ??= this.#mergeOutdated();
     await this.#remerging;
   }
 
-  /** Whether another node merges by changed rules, or has begun to. */
+  /** Whether another node is merging by changed rules. */
   get isMergingElsewhere(): boolean {
     return this.#isMergingElsewhere;
   }
 
-  /** Does what another node has begun, and may not finish. */
+  /** Merges what another node has begun to merge and may not finish. */
   async mergeForOthers(): Promise<void> {
     if (!this.#isMergingElsewhere) return;
     this.#isMergingElsewhere = false;
@@ -282,7 +283,7 @@ export class Committer {
         await this.#mergeAll(this.#beingMerged);
       }
     } finally {
-      // Nothing, unless a batch could not be stored.
+      // This is empty unless a batch could not be stored.
       this.#outdated = unionOf(this.#outdated, this.#beingMerged);
       this.#beingMerged = NOTHING;
       this.#remerging = undefined;
@@ -294,7 +295,7 @@ export class Committer {
     for (let start = 0; keys === undefined || start < keys.length; start += RECHECKS_PER_BATCH) {
       const end = start + RECHECKS_PER_BATCH;
       const apply = function* (this: Committer, commit: Commit): Steps<void> {
-        // Again where the first batch was overtaken: until it is stored, other nodes merge by the rules before.
+        // If the first batch was overtaken, the keys are read again: other nodes merge by the previous rules until it is stored.
         if (start === 0 || !keys) keys = yield* keysOf(this.view, outdated);
         yield* recheckAll(commit, keys.slice(start, end));
       };
@@ -374,7 +375,7 @@ export class Committer {
     for (const listener of this.#listeners) listener(batch, prepared.bytes);
   }
 
-  /** The log has these rules, or what they say is there already. */
+  /** The log has these rules now, or they change nothing in it. */
   #onRulesStored(rules: MergeRules, included: readonly PendingChange[]): void {
     this.#pendingChanges = this.#pendingChanges.filter((change) => !included.includes(change));
     if (rules === this.#rules) this.#mustStore = false;
@@ -390,7 +391,7 @@ export class Committer {
         return this.#applyForeign(VIEW_OWNER);
       });
     } catch (error) {
-      // The log is closed: a batch that was not stored is read again at the next start.
+      // The log is closed. A batch that was not stored is read again at the next start.
       if (!(error instanceof LogError)) throw error;
     }
   }
@@ -412,12 +413,12 @@ export class Committer {
     const unmerged = settings.find(({ id }) => id === UNMERGED);
     if (unmerged) this.#isMergingElsewhere = unmerged.after !== null;
     this.#rebaseRules();
-    // Its node may end before it has merged by them.
+    // The other node may stop before it has merged by these rules.
     if (isMergingHere && rules)
       this.#outdated = unionOf(this.#outdated, outdatedBy(rules, MergeRules.read(this.view)));
   }
 
-  /** The entities that `source` claims, both shown and held back. */
+  /** The keys of the entities that `source` claims, both shown and held back. */
   claimedKeys(source: string): Promise<ClaimedKeys> {
     return this.runBetweenCommits(source, claimedKeysOf(this.view, source));
   }

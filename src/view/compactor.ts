@@ -11,7 +11,7 @@ import type { Log } from "../log/log.ts";
 import { KINDS } from "../model/ids.ts";
 import { snapshotOf, type View } from "./view.ts";
 
-/** Read at each use: they may change. */
+/** The bounds of the history. They are read at each use, because they may change. */
 interface HistoryBounds {
   readonly retentionMs: number;
   readonly maxBytes: number;
@@ -19,9 +19,9 @@ interface HistoryBounds {
 
 export interface CompactorOptions extends HistoryBounds {
   readonly intervalMs?: number;
-  /** A snapshot at least this often while anything changes: history is pruned from snapshot to snapshot. */
+  /** Maximum interval between snapshots while anything changes, because history is pruned from snapshot to snapshot. */
   readonly snapshotIntervalMs?: number;
-  /** A snapshot after this many changes, or after a quarter of the number of entities, whichever is more. */
+  /** Number of changes after which a snapshot is written, or a quarter of the number of entities if that is more. */
   readonly snapshotAfterChanges?: number;
   readonly scheduler?: Scheduler;
 }
@@ -86,12 +86,12 @@ export class Compactor {
     const time = this.#clock.now();
     const snapshot = await this.#options.scheduler.run(OWNER, snapshotOf(this.#view.capture()));
     await this.#log.writeSnapshot(snapshot);
-    // Set after the write: a snapshot that failed is still due.
+    // These are set after the write, because a snapshot that failed is still due.
     this.#changesAtSnapshot = changes;
     this.#snapshotTime = time;
   }
 
-  /** A full disk must not stop the service: the error is logged, and the next run tries again. */
+  /** Logs an error, and the next run tries again, because a full disk must not stop the service. */
   async #try(what: string, task: () => Promise<void>): Promise<void> {
     try {
       await task();

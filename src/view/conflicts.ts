@@ -13,12 +13,12 @@ import { occupiedPortKey, occupiesPorts } from "./indexes.ts";
 import type { FlagInput } from "./merge.ts";
 import type { SourcedClaim } from "./touched-entity.ts";
 
-/** The network with the changes of the commit so far. */
+/** Lookups in the network with the changes of the commit so far. */
 export interface ConflictLookups {
   linksAt(occupiedPortKey: string): Iterable<string>;
   hostsWith(ipKey: string): Iterable<string>;
   link(id: string): Pick<Link, "src" | "dst"> | undefined;
-  /** A port as it is shown; with the key of the device when that does not exist. */
+  /** A port by its shown id; with the key of the device if the device does not exist. */
   shownPort(device: string, port: string): ConnectPoint;
 }
 
@@ -96,14 +96,14 @@ function otherLinksAtPort(
   return firstMatching(atPort, max, (id) => idKey("links", id) !== key);
 }
 
-/** Only hosts of the same VLAN: the same address in another VLAN belongs to another network. */
+/** Finds only hosts of the same VLAN, because the same address in another VLAN belongs to another network. */
 function otherHostsWithIp(lookups: ConflictLookups, host: string, ip: string, max: number): string[] {
   const withIp = lookups.hostsWith(ipKey(ip));
   const vlan = host.slice(host.indexOf("/"));
   return firstMatching(withIp, max, (id) => id !== host && id.endsWith(vlan));
 }
 
-/** At most `max` ids that match, sorted. */
+/** Returns at most `max` ids that match, sorted. */
 function firstMatching(ids: Iterable<string>, max: number, matches: (id: string) => boolean): string[] {
   const found: string[] = [];
   for (const id of ids) {
@@ -113,7 +113,7 @@ function firstMatching(ids: Iterable<string>, max: number, matches: (id: string)
   return found.length > 1 ? found.sort() : found;
 }
 
-/** Each of `n` entities has `n - 1` others besides this one: above the limit their descriptions do not change. */
+/** The others are affected only up to the limit: above it, each of them names no entity, so its description does not change. */
 const affected = (others: string[]): string[] => (others.length > MAX_NAMED + 1 ? [] : others);
 
 export function joinMessages(messages: readonly string[]): string | undefined {

@@ -1,9 +1,9 @@
 /**
- * How devices are found by what they are called besides their ids: by an alias, or by a name (`annotations.name`). An id goes
- * before an alias, and an alias before a name. A text that several devices are called by means none of them: it is ambiguous.
+ * Finds devices by an alias or by a name (`annotations.name`) besides their ids. An id has precedence over an alias, and an
+ * alias over a name. A text that is the alias or name of several devices is ambiguous and means none of them.
  *
- * The maps are persistent like the spellings, so that every state, also of the past, resolves what devices are called in it,
- * and a batch costs as much as it changes, also where thousands of devices have the same name.
+ * The maps are persistent like the spellings, so that every state, also a historical one, resolves the aliases and names of
+ * its own devices, and the cost of a batch depends on what it changes, even if thousands of devices have the same name.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
@@ -17,7 +17,7 @@ import {
   splitLinkId,
 } from "../model/ids.ts";
 
-/** The devices with one alias or name. Most often it is one, which is stored without a set. */
+/** The devices with one alias or name. In most cases there is one, which is stored without a set. */
 type Bearers = string | LayeredMap<string, true>;
 type BearersByKey = LayeredMap<string, Bearers>;
 
@@ -28,24 +28,24 @@ export interface DeviceChange {
   readonly after: string | null;
 }
 
-/** A text that several devices are called by. */
+/** An alias or name that several devices have. */
 export interface AmbiguousName {
   readonly name: string;
-  /** Ids of the devices, sorted; at most `MAX_CANDIDATES`. */
+  /** The ids of the devices, sorted; at most `MAX_CANDIDATES`. */
   readonly candidates: readonly string[];
-  /** The number of all of them. */
+  /** The number of all these devices. */
   readonly count: number;
 }
 
 const MAX_CANDIDATES = 10;
 const NO_KEYS: readonly string[] = [];
 
-/** Aliases and names are found in any case, and without the spaces around them. */
+/** The key of an alias or name, which is found in any case and without the spaces around it. */
 export const nameKey = (text: string): string => deviceKey(text.trim());
 
 export class DeviceLookup {
   static readonly empty = new DeviceLookup(new LayeredMap(), new LayeredMap(), 0);
-  /** How many aliases and names no device has any more, of all that were changed since the first of these maps. */
+  /** Number of aliases and names that no device has any more, counted over all changes since the first of these maps. */
   readonly losses: number;
   readonly #aliases: BearersByKey;
   readonly #names: BearersByKey;
@@ -56,12 +56,12 @@ export class DeviceLookup {
     this.losses = losses;
   }
 
-  /** Whether any device is called so. */
+  /** Whether any device has this alias or name. */
   has(key: string): boolean {
     return (this.#aliases.size > 0 && this.#aliases.has(key)) || this.#names.has(key);
   }
 
-  /** The device that is called so; undefined where there is none, or more than one. */
+  /** The device with this alias or name; undefined if there is none, or more than one. */
   find(key: string, acceptsNames: boolean): string | undefined {
     const bearers = this.#bearers(key, acceptsNames);
     return typeof bearers === "string" ? bearers : undefined;
@@ -82,7 +82,7 @@ export class DeviceLookup {
     return named ?? (acceptsNames ? this.#names.get(key) : undefined);
   }
 
-  /** The maps after these devices changed. */
+  /** Returns the maps after these devices changed. */
   *with(devices: Iterable<DeviceChange>): Steps<DeviceLookup> {
     const changes = new LookupChanges();
     const pause = new Pause();
@@ -101,7 +101,7 @@ export class DeviceLookup {
   }
 }
 
-/** Collects what devices are no longer, and begin to be, called. */
+/** Collects the aliases and names that devices lose and get. */
 export class LookupChanges {
   readonly aliases = new BearerChanges();
   readonly names = new BearerChanges();
@@ -113,9 +113,9 @@ export class LookupChanges {
 }
 
 class BearerChanges {
-  /** Keys that no device has any more. */
+  /** Number of keys that no device has any more. */
   losses = 0;
-  /** By key, the devices that begin or cease to have it. */
+  /** The devices that get (true) or lose (undefined) a key, by key. */
   readonly #changes = new Map<string, Map<string, true | undefined>>();
 
   get isEmpty(): boolean {
@@ -165,7 +165,7 @@ function* withBearers(
   return undefined;
 }
 
-/** In the JSON of every device with aliases. A quote in a string is escaped, so that no text of the network contains it. */
+/** Text in the JSON of every device with aliases. A quote in a string is escaped, so no text of the network contains it. */
 const ALIASES_MEMBER = '"aliases":[';
 
 /** The keys of a device's aliases, from its JSON. */
@@ -175,14 +175,14 @@ function aliasKeysOf(json: string | null): readonly string[] {
   return aliases.map(nameKey);
 }
 
-/** The key of a device's name. A name that is the id finds nothing that the id does not find. */
+/** The key of a device's name. A name that equals the id is left out, because the id is found anyway. */
 function nameKeysOf(id: string, json: string | null): readonly string[] {
   const name = json === null ? undefined : nameIn(json);
   const key = name === undefined ? "" : nameKey(name);
   return key === "" || key === deviceKey(id) ? NO_KEYS : [key];
 }
 
-/** The keys of all that a device is called, from its JSON. */
+/** The keys of all aliases and names of a device, from its JSON. */
 export const lookupKeysOf = (id: string, json: string | null): readonly string[] => [
   ...aliasKeysOf(json),
   ...nameKeysOf(id, json),
@@ -192,8 +192,8 @@ const ANNOTATIONS_MEMBER = '"annotations":{';
 const NAME_MEMBER = '"name":"';
 
 /**
- * The name in the JSON of a device. Most often it is read without parsing the rest, which a load of many devices would have
- * to do for each: annotations are texts, so that a member `name` before the first brace is one of them.
+ * The name in the JSON of a device. In most cases it is read without parsing the rest, which loading many devices would
+ * otherwise have to do for each: annotations are texts, so a member `name` before the first closing brace is one of them.
  */
 function nameIn(json: string): string | undefined {
   const start = json.indexOf(ANNOTATIONS_MEMBER);
@@ -203,18 +203,18 @@ function nameIn(json: string): string | undefined {
   const end = json.indexOf('"', valueAt);
   const isMember = json[at - 1] === "," || json[at - 1] === "{";
   if (isMember && json.indexOf("}", start) > at && !json.slice(valueAt, end).includes("\\"))
-    // Parsed and not cut out: a part of a string keeps the whole of it in memory.
+    // The value is parsed and not sliced, because a slice keeps the whole string in memory.
     return JSON.parse(json.slice(valueAt - 1, end + 1));
   const { annotations }: { readonly annotations?: Readonly<Record<string, string>> } = JSON.parse(json);
   return annotations?.name;
 }
 
-/** The device that an id means; the same id where it is neither an alias nor a name. */
+/** Resolves the device that an id means; returns the same id if it is neither an alias nor a name. */
 export type ResolveDevice = (id: string) => string;
 
 /**
- * The ids that an id may mean once the devices in it are resolved; without the id itself. The id of a link may be split
- * in several ways, because ids of devices may contain both separators.
+ * The ids that an id may mean once the devices in it are resolved, without the id itself. The id of a link may be split in
+ * several ways, because ids of devices may contain both separators.
  */
 export function resolvedIds(kind: Kind, id: string, resolve: ResolveDevice): string[] {
   const point = ({ device, port }: ConnectPoint): ConnectPoint => ({ device: resolve(device), port });
@@ -243,7 +243,7 @@ function possibleIds(
   }
 }
 
-/** All devices that an id may name, as it names them. */
+/** All devices that an id may contain, as they are written in it. */
 export function devicesNamedIn(kind: Kind, id: string): string[] {
   if (kind === "devices") return [id];
   const names = new Set<string>();

@@ -1,11 +1,11 @@
 /**
- * Compares what is observed with what is intended. Pure functions: the working set provides both values, merged from the
- * claims of the observed and of the intended sources.
+ * Compares what is observed with what is intended. The functions are pure: the working set provides both values, merged
+ * from the claims of the observed and of the intended sources.
  *
- * Compared is only what the plan names: a field that no intended claim has is free. Lists are compared as sets and
- * annotations key by key. What identifies the entity is not compared, because both values are of the same entity, and
- * neither is what only an observation can know. A value by which devices or ports are matched differs only where matching
- * makes a difference: another spelling of a MAC address or serial number is the same.
+ * Only fields that the plan contains are compared: a field that no intended claim has is free. Lists are compared as sets
+ * and annotations key by key. Fields that identify the entity are not compared, because both values belong to the same
+ * entity, and neither are fields that only an observation can have. A value by which devices or ports are matched is
+ * compared in the form in which it is matched: another spelling of a MAC address or serial number is the same value.
  */
 import { sameJson } from "../lib/same-json.ts";
 import { canonicalMac } from "../model/address.ts";
@@ -24,7 +24,7 @@ const NOT_COMPARED: { readonly [K in Kind]: ReadonlySet<string> } = {
   hosts: new Set(["mac", "vlan"]),
 };
 
-/** By field, the form in which every spelling of a value is the same. The text is in lower case. */
+/** Functions by field that convert a lower-case text to the form in which every spelling of a value is the same. */
 type Spellings = ReadonlyMap<string, (text: string) => string | undefined>;
 const lowerCase = (text: string) => text;
 const SPELLINGS: { readonly [K in Kind]?: Spellings } = {
@@ -47,13 +47,13 @@ export interface Plan<K extends Kind> {
   readonly value: Entities[K];
 }
 
-/** The fields that the plan names and that are observed with another value; undefined where there is none. */
+/** The fields that the plan contains and that are observed with another value; undefined if there are none. */
 export function compareWithPlan<K extends Kind>(
   kind: K,
   { claims, value }: Plan<K>,
   observed: Entities[K],
 ): DriftFields | undefined {
-  // Entries, because an assignment to the key __proto__ would set the prototype.
+  // The fields are collected as entries, because an assignment to the key __proto__ would set the prototype.
   const differing: [string, DriftFields[string]][] = [];
   const compare = (name: string, intended: unknown, actual: unknown) => {
     if (isSame(intended, actual) || isSameText(SPELLINGS[kind]?.get(name), intended, actual)) return;
@@ -68,7 +68,7 @@ export function compareWithPlan<K extends Kind>(
   return differing.length === 0 ? undefined : Object.fromEntries(differing);
 }
 
-/** `since` is kept while the state stays the same. */
+/** Creates the drift of an entity. `since` is kept while the state stays the same. */
 export function driftSince(
   state: DriftState,
   now: string,

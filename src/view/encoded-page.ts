@@ -1,15 +1,14 @@
 /**
  * A page: about a hundred consecutive values of one collection, or fewer where they are large, as the bytes that a response
- * sends. A page is immutable.
- * A change creates a new page and copies the runs of bytes that did not change. Snapshots, historical states and caches
- * of compressed bytes can therefore share pages and keep them as long as they need.
+ * sends. A page is immutable. A change creates a new page and copies the runs of bytes that did not change. So snapshots,
+ * historical states and caches of compressed bytes can share pages and keep them as long as they need.
  */
 import type { PageRecord } from "../log/log.ts";
 
-/** In values. */
+/** Number of values on a page. */
 export const TARGET_PAGE_SIZE = 128;
 export const MAX_PAGE_SIZE = 256;
-/** A page is searched, copied or compressed in one step. Only a page of a single value may be larger. */
+/** Size of a page, which is searched, copied or compressed in one step. Only a page of a single value may be larger. */
 export const MAX_PAGE_BYTES = 256 * 1024;
 export const TARGET_PAGE_BYTES = MAX_PAGE_BYTES / 2;
 
@@ -22,10 +21,10 @@ export class EncodedPage implements PageRecord {
   readonly ids: readonly string[];
   /** The values' JSON, joined by commas: the inside of a JSON array. The byte after it in memory is a comma. */
   readonly bytes: Buffer;
-  /** Where each value ends in `bytes`. */
+  /** The end of each value in `bytes`. */
   readonly ends: Uint32Array;
   storedId: number | undefined;
-  /** One byte per id; computed at the first look-up. */
+  /** One byte per id; computed at the first lookup. */
   #hashes: Uint8Array | undefined;
   #bytesWithComma: Buffer | undefined;
 
@@ -40,7 +39,7 @@ export class EncodedPage implements PageRecord {
     return this.ids.length;
   }
 
-  /** The bytes and the comma that separates them from the next page, as one buffer, so that one write sends both. */
+  /** The bytes with the comma that separates them from the next page, as one buffer, so that one write sends both. */
   get bytesWithComma(): Buffer {
     this.#bytesWithComma ??= Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length + 1);
     return this.#bytesWithComma;
@@ -81,7 +80,7 @@ export class EncodedPage implements PageRecord {
 
   /**
    * The index of `id`, or -1. Compares one-byte hashes, which are adjacent in memory: a binary search would load seven
-   * strings from different places, and these cache misses would cost more than the rest of a look-up.
+   * strings from different places, and these cache misses would cost more than the rest of a lookup.
    */
   indexOf(id: string): number {
     const { ids } = this;
@@ -108,7 +107,7 @@ export class EncodedPage implements PageRecord {
     return low;
   }
 
-  /** For the log: the ids, an empty line, the values; one per line. JSON and ids contain no newlines. */
+  /** Encodes the page for the log: the ids, an empty line, the values; one per line. JSON and ids contain no newlines. */
   encode(): Uint8Array {
     const ids = Buffer.from(`${this.ids.join("\n")}\n\n`);
     const all = Buffer.concat([ids, this.bytes]);
@@ -142,7 +141,7 @@ export class EncodedPage implements PageRecord {
     return new EncodedPage(ids, bytes, ends, storedId);
   }
 
-  /** The page, or several in place of one that an earlier version made larger than pages are now. */
+  /** The page, or several pages in place of one that an earlier version made larger than the limit. */
   withinLimits(): readonly EncodedPage[] {
     return this.bytes.length <= MAX_PAGE_BYTES || this.length <= 1
       ? [this]
@@ -167,7 +166,7 @@ export class EncodedPage implements PageRecord {
     return this.withSortedChanges(sorted, 0, this.length);
   }
 
-  /** The same for changes in order of id, and for the values from index `from` to `until` alone. */
+  /** Applies changes in order of id, and only to the values from index `from` to `until`. */
   withSortedChanges(
     sorted: readonly (readonly [id: string, value: string | null])[],
     from: number,
@@ -210,8 +209,8 @@ function joinWithCommas(pieces: readonly (Buffer | string)[], total: number): Bu
 }
 
 /**
- * One page, or several of equal size near the target: fixed-size pages would leave a very small last one. Where a part of
- * equal size would have too many bytes, it ends earlier.
+ * Splits the values into one page, or several of equal size near the target, because fixed-size pages would leave a very
+ * small last one. Where a page of equal size would have too many bytes, it ends earlier.
  */
 function splitIntoPages(ids: string[], bytes: Buffer, lengths: readonly number[]): EncodedPage[] {
   if (ids.length === 0) return [];
@@ -247,7 +246,7 @@ function hashOf(id: string): number {
   return (sum ^ (sum >>> 8)) & 0xff;
 }
 
-/** A copy with its own memory: a small slice would keep the large buffer alive. */
+/** A copy with its own memory, because a small slice would keep the large buffer alive. */
 function copyOf(bytes: Buffer): Buffer {
   const copy = allocateWithComma(bytes.length);
   bytes.copy(copy);

@@ -1,7 +1,7 @@
 /**
- * Explains an entity: the claims of all sources in order of precedence, and for each field of the merged value which of
- * them gave it and why. Pure. The value is the one that the state has. The reasons are those that the merge records
- * (`provenance.ts`) when it merges the stored claims once more, by the rules of the state's time.
+ * Explains an entity: the claims of all sources in order of precedence, and for each field of the merged value which claim
+ * gave it and why. The functions are pure. The value is the one in the state. The reasons are those that the merge records
+ * (`provenance.ts`) when it merges the stored claims once more, by the rules stored in the state.
  */
 import { type Entities, entityId } from "../model/entity.ts";
 import { type ExplainedField, type Explanation, NOT_SHOWN, WHY, type Why } from "../model/explanation.ts";
@@ -18,7 +18,7 @@ import { claimedId, recoverClaim } from "./recover.ts";
 import { leaderOf, type SourcedClaim } from "./touched-entity.ts";
 import { parseStored } from "./view.ts";
 
-/** `id` in any spelling, also with aliases of devices. Returns undefined for an entity that nothing claims. */
+/** `id` may have any spelling and may contain aliases of devices. Returns undefined for an entity that nothing claims. */
 export function explainEntity(
   state: Pick<RevisionState, "get" | "shownId">,
   kind: Kind,
@@ -37,7 +37,7 @@ export function explainEntity(
   return explain({ kind, id: shown, claims, value, missing, rules });
 }
 
-/** A missing entity has the id that the plan has for it. */
+/** Finds a missing entity, which has the id that the plan uses for it. */
 function findMissing(
   state: Pick<RevisionState, "get">,
   kind: Kind,
@@ -55,17 +55,17 @@ const recoverClaims = (kind: Kind, value: Entities[Kind] | undefined): StoredCla
 
 export interface ExplainInput {
   readonly kind: Kind;
-  /** The id of an entity that is not shown; a value has its own. */
+  /** The id of an entity that is not shown; otherwise the id of the value is used. */
   readonly id: string;
   readonly claims: StoredClaims;
   readonly rules: MergeRules;
   readonly value: Entities[Kind] | undefined;
-  /** The value as it is intended, where nothing is observed. */
+  /** The intended value, if nothing is observed. */
   readonly missing?: Entities[Kind] | undefined;
 }
 
 export function explain({ kind, id, claims, rules: known, value, missing }: ExplainInput): Explanation {
-  // A log from before settings were stored: its claims are in the configured order.
+  // In a log from before settings were stored, the claims are in the configured order.
   const rules =
     known.settings.sources.length > 0 ? known : new MergeRules(observedSources(claims.map(([name]) => name)));
   const ordered = claims
@@ -105,7 +105,7 @@ export function explain({ kind, id, claims, rules: known, value, missing }: Expl
   };
 }
 
-/** `claims` are those of the observed sources in order of precedence, at least one. */
+/** `claims` are those of the observed sources in order of precedence; there is at least one. */
 function explainFields(
   kind: Kind,
   value: Entities[Kind],
@@ -130,7 +130,7 @@ function explainFields(
         leader,
         formerIds,
         isOtherDevice: (alias) => !aliases?.includes(alias),
-        // What depends on the rest of the network decides about no other field.
+        // Fields that depend on the rest of the network do not influence other fields.
         shownPort: (device, port) => ({ device, port }),
         flagsOf: () => ({ hasReverse: false, conflict: undefined }),
       },
@@ -146,7 +146,7 @@ function explainFields(
     if (origin) explainAs(name, content, origin);
   }
   for (const [key, text] of Object.entries<string>(value.annotations ?? {})) {
-    // Conflicts are described in an annotation. Some annotations of a device are empty where nothing claims them.
+    // Conflicts are described in an annotation. Some annotations of a device are empty if nothing claims them.
     const isMerged = Object.hasOwn(annotations, key) && annotations[key] === text;
     const origin = isMerged ? provenance.originOf(`annotations.${key}`) : { why: WHY.network };
     explainAs(`annotations.${key}`, text, origin ?? { why: WHY.defaultValue });
@@ -154,7 +154,7 @@ function explainFields(
   return Object.fromEntries(explained);
 }
 
-/** Why the first of the claims that have a field goes before the others. */
+/** The reason why the first of the claims that have a field has precedence over the others. */
 function whyFirst(
   claims: readonly SourcedClaim<Kind>[],
   claimants: readonly number[],

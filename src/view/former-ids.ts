@@ -1,7 +1,7 @@
 /**
- * The ids that a device was shown with before it got another one. They stay aliases of it until another device is claimed
- * with such an id, or the device is gone. Claims do not say them, so they are stored: with the first stored claim of a
- * device that was renamed. In a log from before that, they are the aliases that no claim explains.
+ * The ids with which a device was shown before it got another one. They stay aliases of it until another device is claimed
+ * with such an id, or the device is gone. Claims do not contain them, so they are stored with the first stored claim of a
+ * device that was renamed. In a log from before that, they are the aliases that no claim contains.
  */
 import { CLAIM_LIMITS, type ClaimTypes, type DeviceClaim } from "../model/claim.ts";
 import type { Entities } from "../model/entity.ts";
@@ -10,7 +10,7 @@ import type { StoredClaim, StoredClaims } from "./indexes.ts";
 
 export const NO_IDS: readonly string[] = [];
 
-/** The ids that a device had before, the latest first. `stored` are its stored claims, if they are. */
+/** The former ids of a device, the latest first. `stored` are its stored claims, if there are any. */
 export function formerIdsOf(
   value: Entities[Kind],
   claims: readonly { readonly claim: ClaimTypes[Kind] }[],
@@ -24,13 +24,13 @@ export function formerIdsOf(
   return value.aliases.filter((alias) => !claimed.has(deviceKey(alias)));
 }
 
-/** The ids of a device in its claims, and the aliases that they have. */
+/** The ids of a device in its claims, and the aliases in them. */
 export const aliasesIn = (claims: readonly DeviceClaim[]): string[] => [
   ...claims.map((claim) => claim.id),
   ...claims.flatMap((claim) => claim.aliases ?? []),
 ];
 
-/** The former ids of a device that is shown with the id of the entity: without those that are ids of devices now. */
+/** The former ids of a device, without the id of its entity and without those that are ids of other devices now. */
 export function keptIds(
   { key, formerIds }: { readonly key: string; readonly formerIds: readonly string[] },
   isOtherDevice: (id: string) => boolean,
@@ -39,7 +39,7 @@ export function keptIds(
   return formerIds.filter((id) => deviceKey(id) !== key && !isOtherDevice(id));
 }
 
-/** The ids as former ones of an entity: each once in any case, without its own, and no more than are kept. */
+/** The former ids to keep: at most as many as a claim has aliases, without the entity's own and without other spellings. */
 export function boundedIds(entity: string, ids: Iterable<string>): readonly string[] {
   const byKey = new Map<string, string>();
   for (const id of ids) if (!byKey.has(deviceKey(id))) byKey.set(deviceKey(id), id);
@@ -47,7 +47,7 @@ export function boundedIds(entity: string, ids: Iterable<string>): readonly stri
   return [...byKey.values()].slice(0, CLAIM_LIMITS.aliases);
 }
 
-/** The claims as they are stored, with the ids that their device had before. */
+/** The claims as they are stored, with the former ids of their device. */
 export function withFormerIds(claims: readonly StoredClaim[], formerIds: readonly string[]): StoredClaims {
   const [first, ...others] = claims;
   if (!first || formerIds.length === 0) return claims;

@@ -1,6 +1,6 @@
 /**
- * The number of entities that are claimed but held back, because a device they refer to is missing. It is kept up to date
- * with each batch: counting all claims would take as long as there are claims.
+ * The number of entities that are claimed but held back, because a device they refer to is missing. It is updated with each
+ * batch, because counting would read all claims.
  */
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
@@ -11,7 +11,7 @@ import type { RevisionState } from "./network-state.ts";
 export type HeldBack = Readonly<Record<Kind, number>>;
 export const NONE_HELD_BACK: HeldBack = { devices: 0, ports: 0, links: 0, hosts: 0 };
 
-/** What is held back depends on a state's claims and on what it shows. */
+/** The part of a state that determines what is held back: its claims and the entities that it shows. */
 type ClaimState = Pick<RevisionState, "get" | "has" | "spelledId" | "size">;
 
 export function* countAllHeldBack(state: RevisionState): Steps<HeldBack> {
@@ -53,7 +53,7 @@ export function* updateHeldBack(
   return updated;
 }
 
-/** What is only intended is not held back: it is not observed. */
+/** Whether an entity is held back. An entity that is only intended is not observed, and so not held back. */
 function isHeldBack(state: ClaimState, kind: Kind, key: string): boolean {
   if (state.has(kind, state.spelledId(kind, key))) return false;
   const text = state.get("claims", `${kind} ${key}`);
@@ -61,7 +61,7 @@ function isHeldBack(state: ClaimState, kind: Kind, key: string): boolean {
   return !mayBePlan(text) || parseClaims(text).some(([, , role]) => role !== INTENDED);
 }
 
-/** Not validated: only a commit and the log produce this text. */
+/** The text is not validated, because only a commit and the log produce it. */
 const parseClaims = (text: string): StoredClaims => JSON.parse(text);
 
 const INTENDED_TEXT = JSON.stringify(INTENDED);

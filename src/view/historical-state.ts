@@ -1,7 +1,7 @@
 /**
  * The network at an earlier revision. It is built in steps from the nearer of two states: the current one (undoing later
  * batches) or a snapshot (applying the batches after it). Only changed pages are new: all others are shared with the
- * current state, so that a historical state costs as much as what changed.
+ * current state, so that the size of a historical state depends on what changed.
  */
 import { COST, type Paced, Pause, type Steps } from "../lib/steps.ts";
 import {
@@ -30,11 +30,11 @@ import {
 import { readAll } from "./read-all.ts";
 import { graphOf } from "./view.ts";
 
-/** By id; null when the entity did not exist. */
+/** The values by id; null if the entity did not exist. */
 type ChangedValues = Map<string, string | null>;
 type Changes = Readonly<Record<StoreKind, ChangedValues>>;
 
-/** A state, and the bytes of memory that it needs besides the current one. */
+/** A state, and the number of bytes of memory that it needs besides the current one. */
 export interface SizedState {
   readonly state: RevisionState;
   readonly bytes: number;
@@ -44,7 +44,7 @@ interface Base {
   readonly collections: Collections;
   readonly spellings: Spellings;
   readonly lookup: DeviceLookup;
-  /** Undefined where they must be built from the values. */
+  /** The host counts; undefined if they must be computed from the values. */
   readonly hostCounts: DeviceHostCounts | undefined;
   readonly graph: LinkGraph | undefined;
   readonly bytes: number;
@@ -52,7 +52,7 @@ interface Base {
 
 /**
  * The batches that lead from `revision`, whose time is given, to the current state. With them a state is built without
- * the log, of which only the time of the graph is read when it is needed.
+ * reading the log, except for the time of the graph when that is needed.
  */
 export interface LaterBatches {
   readonly time: number;
@@ -98,10 +98,10 @@ function* build(base: Base, changes: Changes, log: Log, revision: number, time: 
     }
     if (writes.length > 0) collections[kind] = yield* base.collections[kind].withWrites(writes, sizeChange);
   }
-  // A historical state never changes, so that every version is its revision.
+  // A historical state never changes, so every version is its revision.
   const versions = { ...forStoreKinds(() => revision), graph: revision };
   const { graph } = base;
-  // Not on demand where the base is the current state, which would be kept in memory with its pages.
+  // The counts are not computed on demand from the current state, because that would keep its pages in memory.
   const hostCounts = base.hostCounts
     ? yield* withHostCounts(base.hostCounts, valueChanges(base.collections.hosts, changes.hosts))
     : () => hostCountsOf(collections.hosts);
@@ -125,7 +125,7 @@ function* baseOf(current: RevisionState): Steps<Base> {
   return { collections, spellings, lookup, hostCounts, graph: yield* current.linkGraph(), bytes: 0 };
 }
 
-/** The state of a snapshot. Pages that are also in the current state are shared with it. */
+/** Decodes the state of a snapshot. Pages that are also in the current state are shared with it. */
 function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState): Steps<Base> {
   const collections: Record<StoreKind, Collection> = { ...noCollections() };
   let spellings = NO_SPELLINGS;
@@ -153,7 +153,7 @@ function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState)
   return { collections, spellings, lookup, hostCounts: undefined, graph: undefined, bytes };
 }
 
-/** All devices of these pages, as added. */
+/** All devices of these pages, as additions. */
 function* devicesOn(pages: readonly EncodedPage[]): Generator<DeviceChange> {
   for (const page of pages)
     for (const [i, id] of page.ids.entries()) yield { id, before: null, after: page.value(i) };
@@ -172,7 +172,7 @@ function* idsOf(
 
 const noChanges = (): Changes => forStoreKinds(() => new Map());
 
-/** The values before the batches of everything that they change. */
+/** The values that the changed entities had before the batches. */
 function* readBack(batches: Paced<Batch>): Steps<Changes> {
   const changes = noChanges();
   yield* readEntries(batches, ({ kind, id, before }) => {
@@ -181,7 +181,7 @@ function* readBack(batches: Paced<Batch>): Steps<Changes> {
   return changes;
 }
 
-/** The values after the batches of everything that they change. */
+/** The values that the changed entities have after the batches. */
 function* readForward(batches: Paced<Batch>): Steps<Changes> {
   const changes = noChanges();
   yield* readEntries(batches, ({ kind, id, after }) => changes[kind].set(id, after));

@@ -1,10 +1,9 @@
 /**
- * The view over time: its state at a revision or a time, the changes between two revisions, and the most recent batches
- * for subscribers.
+ * The view over time: its state at a revision or a time, the changes between two revisions, and the most recent batches for
+ * subscribers.
  *
- * Subscribers share one ring of recent batches. A subscriber costs a number (the last revision it has read), not a queue.
- * A subscriber that is slower than the ring is long must read the log, or start again: memory is bounded whatever
- * subscribers do.
+ * Subscribers share one ring of recent batches. A subscriber costs a number (the last revision it has read), not a queue. A
+ * subscriber that falls behind the ring must read the log, or start again, so memory is bounded whatever subscribers do.
  */
 import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { type Paced, SharedSteps, type Steps } from "../lib/steps.ts";
@@ -15,9 +14,9 @@ import { readAll } from "./read-all.ts";
 import type { NetworkState, View } from "./view.ts";
 
 const MAX_CACHED_STATES = 8;
-/** Of the cached states together, besides what they share with the view. The newest one is kept whatever its size. */
+/** Size of the cached states together, besides what they share with the view. The newest one is kept whatever its size. */
 const MAX_CACHED_BYTES = 128 * 1024 * 1024;
-/** Counted for each batch in the ring in addition to its texts. */
+/** Size counted for each batch in the ring in addition to its texts. */
 const BATCH_OVERHEAD_BYTES = 200;
 
 export type HistoryFault =
@@ -28,28 +27,28 @@ export type Resolved =
   | { readonly ok: true; readonly revision: number }
   | { readonly ok: false; readonly fault: HistoryFault };
 
-/** Shared by those who wait for it. `bytes` is 0 until it is complete. */
+/** A cached state, which all requests that wait for it share. `bytes` is 0 until it is complete. */
 interface CachedState {
   readonly building: SharedSteps<SizedState>;
   readonly bytes: number;
   readonly state?: RevisionState;
 }
 
-/** `bytes` is the summed length of the texts of the batch. */
+/** Called with a batch; `bytes` is the total length of its texts. */
 export type BatchListener = (batch: Batch, bytes: number) => void;
 
-/** Where batches come from: the committer that creates them, or a replica that receives them. */
+/** The origin of batches: the committer that creates them, or a replica that receives them. */
 export interface BatchFeed {
   readonly view: View;
   readonly log: Log;
-  /** The listener is called with each batch once it is visible, in order of revision and without a gap. */
+  /** Calls the listener with each batch once it is visible, in order of revision and without a gap. */
   onBatch(listener: BatchListener): () => void;
 }
 
 export class History {
   readonly view: View;
   readonly log: Log;
-  /** A smaller value applies from the next batch on. */
+  /** Size of the ring. A smaller value applies from the next batch on. */
   maxRingBytes: number;
   #ring: { batch: Batch; bytes: number }[] = [];
   #ringBytesUsed = 0;
@@ -59,7 +58,7 @@ export class History {
   readonly #cachedStates = createBoundedCache<number, CachedState>({
     maxSize: MAX_CACHED_BYTES,
     sizeOf: ({ bytes }) => Math.min(MAX_CACHED_BYTES, Math.max(bytes, MAX_CACHED_BYTES / MAX_CACHED_STATES)),
-    // From now on it exists because of those who read it.
+    // From now on the state exists only because of its readers.
     onRemove: ({ state, bytes }, _revision, reason) => {
       if (state && reason !== "set") state.ownBytes = bytes;
     },
@@ -105,7 +104,7 @@ export class History {
     return () => this.#subscribers.delete(wake);
   }
 
-  /** Returns where all collections are in this process, those that are not public included; throws in a replica. */
+  /** Does nothing if this process has all collections, including those that are not public; throws in a replica. */
   requireAllCollections(): void {}
 
   /** Whether the ring has all batches after `revision`. */
@@ -118,11 +117,11 @@ export class History {
     if (!this.ringHolds(revision)) return undefined;
     const newest = this.view.revision;
     if (revision >= newest) return [];
-    // Revisions are consecutive, so that the index in the ring is a subtraction.
+    // Revisions are consecutive, so the index in the ring is a difference.
     return this.#ring.slice(revision - this.#ringStart).map(({ batch }) => batch);
   }
 
-  /** The batch of a revision, where the ring has it. */
+  /** The batch of a revision, if the ring has it. */
   recentBatch(revision: number): Batch | undefined {
     return this.#ring[revision - this.#ringStart - 1]?.batch;
   }
@@ -133,7 +132,7 @@ export class History {
     return recent ? recent.filter((batch) => batch.revision <= to) : this.log.read(from, to);
   }
 
-  /** The same, all of them: throws `HistoryPruned` where they were pruned. */
+  /** All batches in (from, to]; throws `HistoryPruned` if some were pruned. */
   allBatches(from: number, to: number): Paced<Batch> {
     return this.ringHolds(from) ? this.batches(from, to) : readAll(this.log, from, to);
   }
@@ -150,7 +149,7 @@ export class History {
 
   /**
    * The revision that was current at a time. A time in the future resolves to the current revision. Revision 0, the empty
-   * view, has no time: a time before the first batch is before the oldest state, although revision 0 is kept.
+   * view, has no time, so a time before the first batch is before the oldest state, although revision 0 is kept.
    */
   resolveTime(time: number): Resolved {
     const { view, log } = this;
@@ -161,7 +160,7 @@ export class History {
     return { ok: false, fault: { code: "revision-expired", oldest, oldestTime: this.timeOf(oldest) } };
   }
 
-  /** The network at a revision that resolves. Rejects with `HistoryPruned` when it was pruned meanwhile. */
+  /** The network at a revision that resolves. Throws `HistoryPruned` when it was pruned meanwhile. */
   *stateAt(revision: number): Steps<NetworkState> {
     if (revision === this.view.revision) return this.view.capture();
     let cached = this.#cachedStates.get(revision);
@@ -171,7 +170,7 @@ export class History {
     }
     try {
       const { state, bytes } = yield* cached.building.result();
-      // Its size is known now.
+      // The size is known now.
       if (cached.bytes === 0)
         this.#cachedStates.set(revision, { ...cached, state, bytes: Math.max(1, bytes) });
       return state;
@@ -181,7 +180,7 @@ export class History {
     }
   }
 
-  /** Those who need the same state share the work. */
+  /** Builds a state. Requests for the same state share the work. */
   #build(revision: number): SharedSteps<SizedState> {
     const batches = this.recentBatches(revision);
     const time = this.recentBatch(revision)?.time ?? this.#ringStartTime;

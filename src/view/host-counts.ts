@@ -1,19 +1,19 @@
 /**
- * How many hosts are located at each device, as a part of every state: a read of the counts needs no scan, and the counts
- * belong exactly to its revision.
+ * The number of hosts located at each device, as a part of every state: reading the counts needs no scan, and they belong
+ * exactly to the revision of the state.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { HostLocation } from "../model/entity.ts";
 import type { Collection } from "./collection.ts";
 
-/** By the id of the device, as the locations have it. */
+/** The counts by the id of the device, as it is in the locations. */
 export interface DeviceHostCounts {
-  /** A host with several locations counts once at each of its devices. */
+  /** The number of hosts at each device. A host with several locations counts once at each of its devices. */
   readonly located: LayeredMap<string, number>;
   /**
-   * The hosts at several devices, by the JSON of the list of these: that of the first location first. There are few lists,
-   * because such hosts come in groups, as behind a pair of switches.
+   * The number of hosts at several devices, by the JSON of the list of these devices, that of the first location first.
+   * There are few lists, because such hosts occur in groups, as behind a pair of switches.
    */
   readonly multihomed: LayeredMap<string, number>;
 }
@@ -26,7 +26,7 @@ export interface HostChange {
   readonly after: string | null;
 }
 
-/** The counts after these changes. Each host may change once. */
+/** Returns the counts after these changes. Each host may change once. */
 export function* withHostCounts(
   counts: DeviceHostCounts,
   changes: Iterable<HostChange>,
@@ -51,7 +51,7 @@ export function* withHostCounts(
   };
 }
 
-/** Changes of counts. */
+/** Changes of counts by key. */
 class Deltas {
   readonly #byKey = new Map<string, number>();
 
@@ -70,7 +70,7 @@ class Deltas {
   }
 }
 
-/** The counts of all hosts. */
+/** Counts all hosts. */
 export function* hostCountsOf(hosts: Collection): Steps<DeviceHostCounts> {
   const pages = yield* hosts.pages();
   function* added(): Generator<HostChange> {
@@ -82,9 +82,9 @@ export function* hostCountsOf(hosts: Collection): Steps<DeviceHostCounts> {
 const LOCATIONS = '"locations":[';
 
 /**
- * The value of `locations` in the JSON of a host, which is a fraction of it: most changes of a host change other fields. No
- * string can look like the beginning, because quotes in strings are escaped. The end may be too early, where a string
- * contains it; then the text is no JSON.
+ * The value of `locations` in the JSON of a host. It is compared first, because most changes of a host change other fields.
+ * No string can contain the start marker, because quotes in strings are escaped. The end may be found too early if a string
+ * contains a bracket; then the text is not valid JSON.
  */
 function locationsText(host: string | null): string {
   const at = host?.indexOf(LOCATIONS) ?? -1;
@@ -93,7 +93,7 @@ function locationsText(host: string | null): string {
   return host.slice(start, host.indexOf("]", start) + 1);
 }
 
-/** Each once, that of the first location first. */
+/** The devices without duplicates, that of the first location first. */
 function devicesIn(locations: string, host: string | null): readonly string[] {
   if (locations === "" || host === null) return [];
   const devices = parseLocations(locations, host).map(({ elementId }) => elementId);

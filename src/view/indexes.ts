@@ -1,8 +1,8 @@
 /**
- * The view's indexes. An index is a name and a pure function from a value to its keys. All indexes of a kind are updated
- * in one place from the old and the new value, so that none can become inconsistent. A key of two parts is joined by NUL,
+ * The view's indexes. An index is a name and a pure function from a value to its keys. All indexes of a kind are updated in
+ * one place from the old and the new value, so that none can become inconsistent. A key of two parts is joined by NUL,
  * which no id or port contains: the keys of a device are the range [`device NUL`, `device NUL` + the highest character].
- * Devices stand in keys as `deviceKey`, so that every spelling of an id finds them.
+ * Keys contain devices as `deviceKey`, so that every spelling of an id finds them.
  */
 import { SortedIndex } from "../lib/sorted-index.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
@@ -15,8 +15,8 @@ import { identityKey, identityValues } from "./identity/identity-values.ts";
 import { claimedId } from "./recover.ts";
 
 /**
- * A claim of an intended source is marked, so that indexes and counts know it without the rules. The first claim of a device
- * that was renamed has the ids that it had before (`former-ids.ts`).
+ * A claim as it is stored. The claim of an intended source has a role, so that indexes and counts need no rules. The first
+ * claim of a device that was renamed has its former ids (`former-ids.ts`).
  */
 export type StoredClaim<K extends Kind = Kind> = readonly [
   source: string,
@@ -27,7 +27,7 @@ export type StoredClaim<K extends Kind = Kind> = readonly [
 export type StoredClaims = readonly StoredClaim[];
 export interface StoredTypes extends Entities {
   claims: StoredClaims;
-  /** As it is intended, with `drift`. */
+  /** The intended value, with `drift`. */
   missing: Entities[Kind];
   settings: StoredSetting;
 }
@@ -37,12 +37,12 @@ export type StoredSetting = Readonly<Record<string, unknown>>;
 export const INTENDED = "intended";
 /** The key of an entity in the collection `missing`. */
 export const missingKey = (kind: Kind, id: string): string => `${kind} ${id}`;
-/** The key of all entities of a kind that an intended source claims. */
+/** The index key of all entities of a kind that an intended source claims. */
 export const plannedKindKey = (source: string, kind: Kind): string => `${source}\u0000${kind}`;
-/** The key of all intended ports of one source at one device, in any spelling of the id that the source uses. */
+/** The index key of all intended ports of one source at one device, in any spelling of the id that the source uses. */
 export const plannedPortsKey = (source: string, device: string): string =>
   `${source}\u0000${deviceKey(device)}`;
-/** The kind and the id in such a key. */
+/** The inverse of `missingKey`. */
 export function parseMissingKey(key: string): { readonly kind: Kind | undefined; readonly id: string } {
   const space = key.indexOf(" ");
   return {
@@ -73,7 +73,7 @@ export function parseClaimsKey(stored: string): { readonly kind: Kind; readonly 
   return isKind(kind) ? { kind, key } : undefined;
 }
 
-/** Claims under another id than that of the entity, by their own `claimsKey`: see `identity/device-groups.ts`. */
+/** The claims under another id than that of the entity, by their own `claimsKey`: see `identity/device-groups.ts`. */
 function* claimedElsewhere(claims: StoredClaims, stored: string): Generator<[source: string, key: string]> {
   const kind = parseClaimsKey(stored)?.kind;
   // The id of a host contains no device.
@@ -85,11 +85,11 @@ function* claimedElsewhere(claims: StoredClaims, stored: string): Generator<[sou
 }
 
 const NO_KEYS: readonly string[] = [];
-/** The key of all values in an index of those that something is wrong with. */
+/** The key of all entities in an index of flagged ones. */
 const FLAGGED: readonly string[] = ["true"];
 const NO_CLAIMS: StoredClaims = [];
 
-/** Devices and hosts only: ports have names too, but far more of them than are ever looked up. */
+/** The name keys of devices and hosts. Ports have names too, but far more of them than are ever looked up. */
 function nameKeys({ annotations }: Device | Host): readonly string[] {
   return annotations?.name ? [annotations.name] : NO_KEYS;
 }
@@ -121,7 +121,7 @@ function kindOf(record: Entities[Kind] | ClaimTypes[Kind]): Kind {
 }
 
 /**
- * Returns the indexed parts of a value. `keyOf` converts a part to its key, where the part is not the key itself. An index
+ * Returns the indexed parts of a value. `keyOf` converts a part to its key, if the part is not the key itself. An index
  * that is built on demand does not exist before `Indexes.build`.
  */
 type KeysOf<T> = ((value: T, id: string) => readonly string[]) & {
@@ -135,7 +135,7 @@ const KEYS = {
     source: (device) => device.sources,
     alias: (device) => device.aliases?.map(deviceKey) ?? NO_KEYS,
     name: nameKeys,
-    /** Of a device of several sources the index of the stored claims has the values that each of them claims. */
+    /** The values of a device of one source. Those of a device of several sources are in the index of the stored claims. */
     identity: Object.assign(identityKeys, { onDemand: true } as const),
     drift: driftState,
     conflict: conflictKeys,
@@ -153,7 +153,7 @@ const KEYS = {
     drift: driftState,
     conflict: conflictKeys,
     oneSided: (link) => (link.bidirectional ? NO_KEYS : FLAGGED),
-    /** The links that occupy a port as `src` or as `dst`. Two on one port are a conflict. */
+    /** The links that occupy a port as `src` or as `dst`. Two links on one port are a conflict. */
     occupiedPort: (link) =>
       occupiesPorts(link) ? [occupiedPortKey("src", link.src), occupiedPortKey("dst", link.dst)] : [],
   },
@@ -166,7 +166,7 @@ const KEYS = {
     conflict: conflictKeys,
   },
   claims: {
-    /** The devices that the claims refer to: an entity is held back until its devices exist. */
+    /** The devices that the claims refer to. An entity is held back until its devices exist. */
     device: (claims) => [...new Set(claims.flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)))],
     source: (claims) => unique(claims.map(([source]) => source)),
     /** The devices whose ports are claimed. */
@@ -180,15 +180,15 @@ const KEYS = {
       ),
     alias: (claims) =>
       unique(claims.flatMap(([, claim]) => ("id" in claim ? (claim.aliases?.map(deviceKey) ?? []) : []))),
-    /** Where the claims about an id are, when it is not that id. */
+    /** The entity that has the claims about an id, if it is not the entity of that id. */
     claimedAs: (claims, id) => unique(claimedElsewhere(claims, id).map(([, key]) => key)),
-    /** Itself, for a device that is claimed under several ids. */
+    /** The key of a device that is claimed under several ids. */
     joined: (claims, id) => {
       const parsed = parseClaimsKey(id);
       const isJoined = parsed?.kind === "devices" && !claimedElsewhere(claims, id).next().done;
       return isJoined ? [parsed.key] : NO_KEYS;
     },
-    /** The entities with claims of a source under another id. */
+    /** The entities that have claims of a source under another id. */
     movedFrom: (claims, id) => unique(claimedElsewhere(claims, id).map(([source]) => source)),
     plannedKind: (claims) =>
       unique(intendedClaims(claims).map(([source, claim]) => plannedKindKey(source, kindOf(claim)))),
@@ -200,7 +200,7 @@ const KEYS = {
       ),
   },
   missing: {
-    /** The kind. */
+    /** The kind of the entity. */
     drift: (entity) => [kindOf(entity)],
     /** Finds an entity by its `idKey`. */
     key: (entity) => [missingKey(kindOf(entity), idKey(kindOf(entity), entityId(entity)))],
@@ -228,7 +228,7 @@ export class Indexes<K extends keyof StoredTypes> {
       if (!keysOf.onDemand) this.#indexes.push({ name, keysOf, index: new SortedIndex() });
   }
 
-  /** Builds an index on demand from all values. These must not change meanwhile. */
+  /** Builds an index on demand from all values, which must not change meanwhile. */
   *build(
     name: IndexName<K>,
     values: Iterable<readonly [id: string, value: StoredTypes[K], length: number]>,
@@ -255,8 +255,8 @@ export class Indexes<K extends keyof StoredTypes> {
   }
 
   /**
-   * Replaces a value, while readers still see `base` (a commit that is not visible yet): keys of `base` are retired, so
-   * that readers find them. Without `base` they are deleted.
+   * Replaces a value, while readers still see `base` (the commit is not visible yet): keys of `base` are retired, so that
+   * readers find them. Without `base` they are deleted.
    */
   update(
     id: string,
@@ -277,7 +277,7 @@ export class Indexes<K extends keyof StoredTypes> {
     for (const { index } of this.#indexes) index.sortKeysNow();
   }
 
-  /** Sorts the keys of the indexes where too many are not sorted. */
+  /** Sorts the keys of the indexes in which too many are unsorted. */
   *tidy(): Steps<void> {
     for (const { index } of this.#indexes) if (index.needsSorting) yield* index.sortKeys();
   }

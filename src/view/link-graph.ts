@@ -1,7 +1,8 @@
 /**
  * The graph of devices and links at one version. It is immutable: a change gives a new graph that shares all devices that
- * did not change, so that readers keep theirs across pauses. Devices are numbered, and links name their ends by number, so
- * that neighbourhoods and clusters are computed on arrays, without parsing any page. Clusters are computed once a version.
+ * did not change, so that readers can use theirs across pauses. Devices are numbered, and links refer to their ends by
+ * number, so that neighbourhoods and clusters are computed on arrays, without parsing any page. Clusters are computed once
+ * per version.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
 import { COST, Pause, SharedSteps, type Steps } from "../lib/steps.ts";
@@ -10,7 +11,7 @@ import type { Device, Link } from "../model/entity.ts";
 import { type Components, findComponents, joins, membersOf } from "./clusters.ts";
 
 export interface ClusterMembers {
-  /** In order of id. */
+  /** The device ids in order. */
   readonly devices: readonly string[];
   readonly links: readonly string[];
 }
@@ -20,7 +21,7 @@ export interface GraphLink {
   readonly src: string;
   readonly dst: string;
   readonly active: boolean;
-  /** Of type INDIRECT: it leads through a network that is not known. */
+  /** Whether the type is INDIRECT: the link leads through a network that is not known. */
   readonly indirect: boolean;
   /** The numbers of `src` and `dst`. */
   readonly from: number;
@@ -29,15 +30,15 @@ export interface GraphLink {
 
 export interface GraphDevice {
   readonly id: string;
-  /** Undefined when a link names a device that does not exist. */
+  /** Whether the device is available; undefined when a link refers to a device that does not exist. */
   readonly available: boolean | undefined;
   readonly out: readonly GraphLink[];
   readonly in: readonly GraphLink[];
-  /** The numbers of the devices that `out` leads to, for clusters: adjacent in memory, unlike the links. */
+  /** The numbers of the devices that `out` leads to, for computing clusters. They are adjacent in memory, unlike the links. */
   readonly joined: readonly number[];
 }
 
-/** The values that differ, by id; undefined when they do not exist any more. With the length of the texts they are parsed of. */
+/** The changed values by id, with the length of the parsed text; the value is undefined when it was removed. */
 type ChangedValues<T> = Iterable<readonly [id: string, value: T | undefined, length?: number]>;
 
 export interface GraphChanges {
@@ -45,7 +46,7 @@ export interface GraphChanges {
   readonly links: ChangedValues<Pick<Link, "src" | "dst" | "state" | "type">>;
 }
 
-/** Null when the value does not exist any more. */
+/** A stored value; null when it was removed. */
 interface StoredText {
   readonly id: string;
   readonly after: string | null;
@@ -65,7 +66,7 @@ function* parsed<T>(
 }
 
 interface GraphParts {
-  /** By number. A hole is a number that is free. */
+  /** The devices by number. A hole is a free number. */
   readonly devices: readonly (GraphDevice | undefined)[];
   readonly numbers: LayeredMap<string, number>;
   readonly links: LayeredMap<string, GraphLink>;
@@ -84,7 +85,7 @@ export class LinkGraph {
     this.#parts = parts;
   }
 
-  /** By number. A hole is a number that no device has. Numbers are not the same on every node. */
+  /** The devices by number. A hole is a number that no device has. Numbers differ between nodes. */
   get devices(): readonly (GraphDevice | undefined)[] {
     return this.#parts.devices;
   }
@@ -111,7 +112,7 @@ export class LinkGraph {
     return device?.available ? device.out.filter(({ active, to }) => active && this.#isAvailable(to)) : [];
   }
 
-  /** The same in the other direction. */
+  /** The active links from available devices to a device; none when the device itself is not available. */
   incoming(id: string): GraphLink[] {
     const device = this.#device(id);
     return device?.available ? device.in.filter(({ active, from }) => active && this.#isAvailable(from)) : [];
@@ -127,7 +128,7 @@ export class LinkGraph {
     return this.#device(id)?.in ?? [];
   }
 
-  /** The available devices, and the active links between them. */
+  /** The number of available devices, and of active links between them. */
   activeCounts(): { devices: number; links: number } {
     let devices = 0;
     let links = 0;
@@ -165,7 +166,7 @@ export class LinkGraph {
 
   /**
    * Strongly connected components of available devices and active links, ordered by their lowest device id. INDIRECT links
-   * do not join them, as in ONOS: what lies between their ends is not known.
+   * do not join them, as in ONOS, because the network between their ends is not known.
    */
   *clusters(): Steps<readonly ClusterMembers[]> {
     this.#clusters ??= new SharedSteps(this.#findClusters());
@@ -195,7 +196,7 @@ export class LinkGraph {
     return this.#parts.devices[number]?.available === true;
   }
 
-  /** The graph with these changes; the same graph when none of them matters to it. */
+  /** The graph with these changes; the same graph when they do not affect it. */
   *with({ devices, links }: GraphChanges): Steps<LinkGraph> {
     const draft = new GraphDraft(this.#parts);
     const pause = new Pause();

@@ -1,7 +1,8 @@
 /**
- * Everything that a merged value depends on besides the claims: the settings of the configuration, what is known of each
- * source, and which kinds the plan contains. Immutable; each commit is computed with one of them. It is stored in the
- * collection `settings`, so that the past can be explained by the rules of its time.
+ * The merge rules: everything that a merged value depends on besides the claims, which is the settings of the
+ * configuration, the state of each source, and the kinds that the plan contains. They are immutable; each commit uses one
+ * instance. They are stored in the collection `settings`, so that historical states can be explained by the rules of their
+ * time.
  */
 import type { Kind } from "../model/ids.ts";
 import {
@@ -12,15 +13,15 @@ import {
   type SourceSettings,
 } from "../model/merge-settings.ts";
 
-/** What the log knows of a source. */
+/** The state of a source as it is stored in the log. */
 export interface SourceFacts {
-  /** It has reported its full set at least once. */
+  /** Whether the source has reported its full set at least once. */
   readonly hasSynced: boolean;
   /** Epoch milliseconds since when its claims may be outdated; absent while the source is live. */
   readonly staleSince?: number;
-  /** Epoch milliseconds since when it fails, also where it has never worked; absent while it works. */
+  /** Epoch milliseconds since when it fails, even if it has never worked; absent while it works. */
   readonly failedSince?: number;
-  /** Why it failed then. Not written again at each attempt, however its reason changes. */
+  /** The reason of the first failure. It is not updated at later attempts, even if their reason differs. */
   readonly error?: string;
 }
 
@@ -29,7 +30,7 @@ export interface SettingsState {
   get(kind: "settings", id: string): string | undefined;
 }
 
-/** Not validated: only the committer writes this collection. */
+/** The value is not validated, because only the committer writes this collection. */
 const readSetting = <T>(state: SettingsState, id: string): T => JSON.parse(state.get("settings", id) ?? "{}");
 
 const NO_KINDS: ReadonlySet<Kind> = new Set();
@@ -37,15 +38,15 @@ const NO_KINDS: ReadonlySet<Kind> = new Set();
 export class MergeRules {
   readonly settings: MergeSettings;
   readonly facts: ReadonlyMap<string, SourceFacts>;
-  /** The kinds of which an intended source that has synced claims anything. */
+  /** The kinds of which an intended, synced source claims an entity. */
   readonly plannedKinds: ReadonlySet<Kind>;
   readonly intendedSources: readonly string[];
   /**
-   * The kinds that are compared with the plan: those that it contains, and none before every observed source has reported
-   * once. Claims of another kind, by a plan that has not synced, are not judged yet.
+   * The kinds that are compared with the plan: those that it contains, but none before every observed source has reported
+   * once. Claims of another kind, by a plan that has not synced, are not compared yet.
    */
   readonly judgedKinds: ReadonlySet<Kind>;
-  /** The revision at which every source had reported once, or failed; undefined before. It never changes again. */
+  /** The revision at which every source had reported once or failed; undefined before. It never changes once it is set. */
   readonly loadedRevision: number | undefined;
   readonly #rank: ReadonlyMap<string, number>;
 
@@ -66,7 +67,7 @@ export class MergeRules {
     this.#rank = new Map(settings.sources.map(({ name }, i) => [name, i]));
   }
 
-  /** The rules of the state's time. Without any source where the log is from before settings were stored. */
+  /** Reads the rules stored in a state. They have no sources if the log is from before settings were stored. */
   static read(state: SettingsState): MergeRules {
     const { identity = DEFAULT_IDENTITY, sources = [] } = readSetting<Partial<MergeSettings>>(state, "merge");
     const facts = new Map<string, SourceFacts>();
@@ -99,9 +100,9 @@ export class MergeRules {
   }
 
   /**
-   * With other settings. A source that is in the settings no longer keeps its place and its role until it is removed
-   * (`withoutSource`): it may still have claims. So nothing is merged again only to be removed, and a device that loses its
-   * id with the claims of the source keeps it as an alias.
+   * Returns the rules with other settings. A source that is no longer in the settings keeps its rank and its role until it
+   * is removed (`withoutSource`), because it may still have claims. So no entity is merged again only to be removed, and a
+   * device that loses its id with the claims of the source keeps it as an alias.
    */
   withSettings({ sources, ...settings }: MergeSettings): MergeRules {
     const all = [...sources];
@@ -114,7 +115,7 @@ export class MergeRules {
     return this.#with({ settings: { ...settings, sources: all } });
   }
 
-  /** `revision` is that of the view, for the case that the facts end the first load. */
+  /** `revision` is that of the view; it is stored if the facts end the first load. */
   withFacts(source: string, facts: SourceFacts, revision: number): MergeRules {
     const next = this.#with({ facts: new Map(this.facts).set(source, facts) });
     const endsLoad = this.loadedRevision === undefined && !this.isLoaded && next.isLoaded;
@@ -151,7 +152,7 @@ export class MergeRules {
     return this.settings.identity;
   }
 
-  /** 0 is the highest. A source that is not configured has the lowest. */
+  /** The rank of a source; 0 is the highest. A source that is not configured has the lowest. */
   rankOf(source: string): number {
     return this.#rank.get(source) ?? this.#rank.size;
   }
@@ -164,18 +165,18 @@ export class MergeRules {
     return this.intendedSources.length > 0 && this.#settingsOf(source)?.role === "intended";
   }
 
-  /** Whether its devices may be joined with those of other sources by the rules of identity. */
+  /** Whether its devices may be joined with those of other sources by the identity rules. */
   joinsByIdentity(source: string): boolean {
     return this.#settingsOf(source)?.merge ?? false;
   }
 
-  /** The sources whose devices may be joined by the rules; none where there is nothing to join them with. */
+  /** The sources whose devices may be joined by the rules; none if there are no rules, or only one such source. */
   get joiningSources(): readonly string[] {
     const names = this.settings.sources.filter(({ merge }) => merge).map(({ name }) => name);
     return this.identity.length > 0 && names.length > 1 ? names : [];
   }
 
-  /** Observed sources by their configured order, then intended ones: the first gives a device its id. */
+  /** Compares observed sources by their configured order, then intended ones. The first source gives a device its id. */
   compareLeaders(a: string, b: string): number {
     return Number(this.isIntended(a)) - Number(this.isIntended(b)) || this.compareRank(a, b);
   }
@@ -184,12 +185,12 @@ export class MergeRules {
     return this.facts.get(source)?.staleSince !== undefined;
   }
 
-  /** By the configured order: decides about ids. */
+  /** Compares by the configured order, which determines ids. */
   compareRank(a: string, b: string): number {
     return this.rankOf(a) - this.rankOf(b) || (a < b ? -1 : a > b ? 1 : 0);
   }
 
-  /** Live sources before stale ones, then by the configured order: decides about fields. */
+  /** Compares live sources before stale ones, then by the configured order. This determines fields. */
   comparePrecedence(a: string, b: string): number {
     return Number(this.isStale(a)) - Number(this.isStale(b)) || this.compareRank(a, b);
   }

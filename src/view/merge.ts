@@ -1,7 +1,7 @@
 /**
- * Merges the claims of several sources about one entity into one value, field by field: the first source in the
- * configured order that claims a field wins, and defaults fill the rest. Pure functions: everything else that a value
- * depends on is in the `MergeContext`. A merge records the origins of the fields where it is given a `Provenance`.
+ * Merges the claims of several sources about one entity into one value, field by field: the first claim in order of
+ * precedence that has a field determines it, and defaults fill the rest. The functions are pure: everything else that a
+ * value depends on is in the `MergeContext`. A merge records the origins of the fields if it is given a `Provenance`.
  * `recover.ts` is the inverse.
  */
 import {
@@ -25,9 +25,9 @@ import type { MergedBy, Provenance } from "./provenance.ts";
 /** The fields that the view adds to every entity. */
 export type Tracking = Pick<Device, "firstSeen" | "lastChanged" | "sources" | "revision">;
 
-/** What follows from other entities. */
+/** Fields that depend on other entities. */
 export interface DerivedFlags {
-  /** The link in the other direction is in the view. */
+  /** Whether the link in the other direction is in the view. */
   readonly hasReverse: boolean;
   /** A description of the conflict with other entities. */
   readonly conflict: string | undefined;
@@ -41,17 +41,17 @@ export interface FlagInput {
   hosts: Pick<Host, "id" | "ipAddresses">;
 }
 
-/** What a value depends on, besides its claims. */
+/** The values that a merged value depends on, besides its claims. */
 export interface MergeContext<K extends Kind> {
   readonly now: number;
-  /** The entity before this commit, perhaps with another id: `lastUpdate` of a device stays while its availability does. */
+  /** The entity before this commit, possibly with another id. `lastUpdate` of a device is kept while its availability is. */
   readonly before: Entities[K] | undefined;
   readonly tracking: Tracking;
   /** The claim that gives the entity its id. */
   readonly leader: ClaimTypes[K];
-  /** Ids that the device was shown with before. */
+  /** Ids with which the device was shown before. */
   readonly formerIds: readonly string[];
-  /** Whether an alias is claimed as another device: then it means that one. */
+  /** Whether an alias is claimed as another device; then it means that device. */
   readonly isOtherDevice: (alias: string) => boolean;
   /** A port as the view shows it; undefined when the device is not in the view. */
   readonly shownPort: (device: string, port: string) => ConnectPoint | undefined;
@@ -101,7 +101,7 @@ const isUnanswered = ({ available, annotations }: DeviceClaim): boolean =>
 
 const isSeen = (claim: DeviceClaim): boolean => claim.available !== false;
 
-/** The claims without the statements that claims of other sources outweigh, in the same order. */
+/** The claims in the same order, without the statements that claims of other sources override. */
 const effectiveClaims = (
   claims: readonly DeviceClaim[],
   provenance: Provenance<"devices"> | undefined,
@@ -110,7 +110,7 @@ const effectiveClaims = (
     ? claims
     : preferReal(preferAnswering(claims, provenance), provenance, "serial", "chassisId");
 
-/** A placeholder such as the serial number `None` of Open vSwitch must not hide what another source knows. */
+/** Removes placeholders, such as the serial number `None` of Open vSwitch, if another source has a real value. */
 function preferReal(
   claims: readonly DeviceClaim[],
   provenance: Provenance<"devices"> | undefined,
@@ -129,10 +129,7 @@ function preferReal(
   }, claims);
 }
 
-/**
- * That a device does not answer one source says nothing while another one, whatever its place in the order, sees it: then the
- * claim loses this statement.
- */
+/** Removes the statement that a device does not answer one source if another source, whatever its rank, sees the device. */
 function preferAnswering(
   claims: readonly DeviceClaim[],
   provenance: Provenance<"devices"> | undefined,
@@ -183,7 +180,7 @@ function mergeLink(
   const state = first("state") ?? "ACTIVE";
   const { hasReverse, conflict } = context.flagsOf({ id, src, dst, type, state });
   const annotations = mergeAnnotations(claims, provenance, conflict);
-  // One verified claim is enough; unauthenticated claims beside it do not change that.
+  // One verified claim is enough, even if there are unauthenticated claims too.
   const verifier = claims.findIndex((claim) => claim.verified ?? true);
   provenance?.verified("verified", verifier);
   return {
@@ -247,7 +244,7 @@ const MERGE: { [K in Kind]: Merge<K> } = {
   hosts: mergeHost,
 };
 
-/** `claims` are in order of precedence, at least one. Returns undefined when the entity must be held back. */
+/** `claims` are in order of precedence; there is at least one. Returns undefined when the entity must be held back. */
 export function mergeClaims<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
@@ -257,7 +254,7 @@ export function mergeClaims<K extends Kind>(
   return MERGE[kind](claims, context, provenance);
 }
 
-/** The locations of all claims, each once. */
+/** The locations of all claims without duplicates. */
 function mergeLocations(claims: readonly HostClaim[]): HostClaim["locations"] {
   const [only] = claims;
   // A canonical claim lists each location once.
@@ -272,7 +269,7 @@ function mergeLocations(claims: readonly HostClaim[]): HostClaim["locations"] {
   return [...locations.values()];
 }
 
-/** Without the locations at devices that are not in the view. Two locations may be the same port of a joined device. */
+/** The locations at devices in the view, without duplicates: two locations may be the same port of a joined device. */
 function toHostLocations(
   locations: HostClaim["locations"],
   { shownPort }: MergeContext<"hosts">,
@@ -291,7 +288,7 @@ function toHostLocations(
 const mergeAddresses = (claims: readonly HostClaim[]): string[] =>
   sortIps([...new Set(claims.flatMap((claim) => claim.ipAddresses ?? []))]);
 
-/** The other ids of the device, and the aliases of all claims. Each claim's own are canonical. */
+/** The other ids of the device, and the aliases of all claims. The aliases of each claim are canonical. */
 function mergeAliases(
   id: string,
   claims: readonly DeviceClaim[],
@@ -309,7 +306,7 @@ function mergeAliases(
   );
 }
 
-/** Undefined when the device is not in the view. */
+/** Returns undefined when the device is not in the view. */
 function toLinkEnd(
   { device, port }: LinkClaim["src"],
   { shownPort }: MergeContext<"links">,
@@ -345,7 +342,7 @@ function mergeAnnotations<K extends Kind>(
   if (provenance) recordAnnotations(claims, provenance);
   if (annotated.length === 0 && conflict === undefined) return undefined;
   if (annotated.length === 1 && conflict === undefined) return annotated[0]?.annotations;
-  // Spread, because an assignment to the key __proto__ would set the prototype.
+  // Spread syntax is used, because an assignment to the key __proto__ would set the prototype.
   let merged: Annotations = {};
   for (const claim of [...annotated].reverse()) merged = { ...merged, ...claim.annotations };
   if (conflict !== undefined)

@@ -1,7 +1,7 @@
 /**
- * The part of a commit that concerns the plan: how an observed entity differs from it, and the collection `missing`, which
- * has the entities that are intended and not observed. An entity has a public value or is in `missing`, never both. The id
- * in `missing` is spelled as the plan spells it; the index `key` finds it by `idKey`.
+ * The part of a commit that concerns the plan: the drift of observed entities, and the collection `missing`, which has the
+ * entities that are intended and not observed. An entity has a public value or is in `missing`, never both. The id in
+ * `missing` is spelled as in the plan; the index `key` finds it by `idKey`.
  */
 import type { LogEntry } from "../log/log.ts";
 import type { ClaimTypes } from "../model/claim.ts";
@@ -17,14 +17,14 @@ import { type StoredValue, storedValueOf, type View } from "./view.ts";
 
 export type PlanContext<K extends Kind> = CommitContext & Pick<MergeContext<K>, "flagsOf">;
 
-/** What is intended of an entity that is not observed, before the commit. `key` is its `idKey`. */
+/** The intended value of an entity that is not observed, before the commit. `key` is its `idKey`. */
 export function findMissing<K extends Kind>(kind: K, view: View, key: string): StoredValue<K> | undefined {
   if (view.size("missing") === 0) return undefined;
   const [id] = view.indexes("missing").named("key").current(missingKey(kind, key));
   return id === undefined ? undefined : storedValueOf(kind, view.get("missing", id));
 }
 
-/** Adds to the merged value how it differs from the plan, where its kind is judged. */
+/** Sets the drift of a merged value, if its kind is compared with the plan. */
 export function setDrift<K extends Kind>(
   kind: K,
   value: Entities[K],
@@ -44,7 +44,7 @@ export function setDrift<K extends Kind>(
     shown.drift = driftSince("unplanned", timeText, driftBefore);
 }
 
-/** What is not observed is not in operation, whatever the plan says. */
+/** Fields of a missing entity: an entity that is not observed is not in operation, even if the plan has other values. */
 const NOT_SEEN: { readonly [K in Kind]: Partial<ClaimTypes[K]> } = {
   devices: { available: false },
   ports: { isEnabled: false },
@@ -52,7 +52,7 @@ const NOT_SEEN: { readonly [K in Kind]: Partial<ClaimTypes[K]> } = {
   hosts: {},
 };
 
-/** The value in `missing`; undefined where the entity is observed, not intended, or not compared yet. */
+/** The value in `missing`; undefined if the entity is observed, not intended, or not compared yet. */
 export function mergeMissing<K extends Kind>(
   kind: K,
   entity: TouchedEntity<K>,
@@ -69,7 +69,7 @@ export function mergeMissing<K extends Kind>(
   return { text: JSON.stringify(value), value };
 }
 
-/** The entity as the plan has it. It is never held back. */
+/** The intended value of the entity. It is never held back. */
 function mergeIntended<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
@@ -78,7 +78,7 @@ function mergeIntended<K extends Kind>(
 ): StoredTypes[K] | undefined {
   const { missingBefore } = entity;
   const firstSeen = missingBefore?.value.firstSeen ?? timeText;
-  // Its key is that of the entity where nothing is observed.
+  // The key of this claim is that of the entity if nothing is observed.
   const leader = entity.claims.find(({ source }) => rules.isIntended(source))?.claim;
   if (!leader) return undefined;
   return mergeClaims(kind, claims, {
@@ -93,7 +93,7 @@ function mergeIntended<K extends Kind>(
   });
 }
 
-/** The claims that a value is merged from, by rank. */
+/** The claims that the observed value is merged from, by rank. */
 export function observedClaims<K extends Kind>(
   { claims }: TouchedEntity<K>,
   rules: MergeRules,
@@ -102,7 +102,7 @@ export function observedClaims<K extends Kind>(
   return claims.filter(({ source }) => !rules.isIntended(source));
 }
 
-/** In order of precedence. */
+/** The claims of intended sources in order of precedence. */
 const intendedClaims = <K extends Kind>({ claims }: TouchedEntity<K>, rules: MergeRules): ClaimTypes[K][] =>
   claims
     .filter(({ source }) => rules.isIntended(source))
@@ -124,7 +124,7 @@ export function updateMissing<K extends Kind>(
   indexes.update(newId, oldId === newId ? missing?.value : undefined, next?.value, base(newId));
 }
 
-/** The change that removes an id from `missing`; undefined when it stays. */
+/** The entry that removes an id from `missing`; undefined when it stays. */
 export function missingRemoval<K extends Kind>(
   kind: K,
   before: StoredValue<K> | undefined,
@@ -135,7 +135,7 @@ export function missingRemoval<K extends Kind>(
   return { kind: "missing", id, before: before.text, after: null, changed: [] };
 }
 
-/** The change that adds an id to `missing` or changes its value. */
+/** The entry that adds an id to `missing` or changes its value. */
 export function missingAddition<K extends Kind>(
   kind: K,
   before: StoredValue<K> | undefined,

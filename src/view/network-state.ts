@@ -1,6 +1,6 @@
 /**
- * The network at one revision: the current one or an earlier one. It never changes, so that a computation may use it across
- * pauses. All states share the pages, devices and links that are the same in them.
+ * The network at one revision, current or historical. It never changes, so a computation may use it across pauses. States
+ * share the pages, devices and links that are equal in them.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
@@ -24,15 +24,15 @@ export type SpelledKind = Exclude<Kind, "hosts">;
 export const isSpelled = (kind: StoreKind): kind is SpelledKind =>
   kind === "devices" || kind === "ports" || kind === "links";
 
-/** The ids that are not shown in lower case, by `idKey`. In most networks there are none. */
+/** The ids that are not shown in lower case, by `idKey`. Most networks have none. */
 export type Spellings = Readonly<Record<SpelledKind, LayeredMap<string, string>>>;
 
 export type Collections = Readonly<Record<StoreKind, Collection>>;
 
-/** The collections whose indexes are read apart from commits. */
+/** The collections whose indexes are also read outside of commits. */
 export type IndexedKind = Kind | "missing" | "claims";
 
-/** The live indexes of the view, while it is at this state. */
+/** The live indexes of the view, which are valid while the view is at this state. */
 export interface LiveIndexes {
   isAt(state: object): boolean;
   findIndex(kind: IndexedKind, name: string): SortedIndex | undefined;
@@ -46,14 +46,14 @@ export interface StateParts {
   readonly collections: Collections;
   readonly spellings: Spellings;
   readonly lookup: DeviceLookup;
-  /** Computed when it is needed, where it is not known. */
+  /** The counts, or a function that computes them when they are needed. */
   readonly hostCounts: DeviceHostCounts | (() => Steps<DeviceHostCounts>);
   readonly graph: LinkGraph | (() => Steps<LinkGraph>);
   readonly graphTime: number | (() => Steps<number>);
   readonly live?: LiveIndexes;
 }
 
-/** A `NetworkState`, and what only this room uses. */
+/** A `NetworkState`, with members that only this folder uses. */
 export class RevisionState {
   readonly revision: number;
   readonly time: number;
@@ -61,7 +61,7 @@ export class RevisionState {
   readonly collections: Collections;
   readonly spellings: Spellings;
   readonly lookup: DeviceLookup;
-  /** What it does not share with the current state, where it is neither that nor in a cache. */
+  /** Size of what the state does not share with the current one, if it is neither the current one nor in a cache. */
   ownBytes = 0;
   readonly #live: LiveIndexes | undefined;
   readonly #hostCounts: DeviceHostCounts | SharedSteps<DeviceHostCounts>;
@@ -115,7 +115,7 @@ export class RevisionState {
     return kind === "hosts" ? key : (this.spellings[kind].get(key) ?? key);
   }
 
-  /** An entity with this id wins over one whose devices are called so. */
+  /** The shown id of an entity. An entity with this id has precedence over one whose devices have these aliases or names. */
   shownId(kind: Kind, id: string, acceptsNames: boolean): string {
     const spelled = this.spelledId(kind, id);
     if (kind === "hosts") return spelled;
@@ -177,7 +177,7 @@ export const NO_SPELLINGS: Spellings = {
 /** Values that appear or disappear, by kind and id. */
 export type Existence = Iterable<readonly [kind: StoreKind, id: string, exists: boolean]>;
 
-/** The spellings after these ids were added or removed. */
+/** Returns the spellings after these ids were added or removed. */
 export function* withSpellings(spellings: Spellings, changes: Existence): Steps<Spellings> {
   const byKind: Record<SpelledKind, Map<string, string | undefined>> = {
     devices: new Map(),

@@ -1,18 +1,18 @@
 /**
- * Rewrites pages with pending writes, and builds the list of pages that results. Small neighbours are joined: otherwise
- * removals would leave many tiny pages.
+ * Rewrites pages with pending writes, and builds the resulting list of pages. Small neighbouring pages are joined, because
+ * removals would otherwise leave many tiny pages.
  */
 import { replaceRange, type SortedTexts } from "../lib/sorted-texts.ts";
 import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import { EncodedPage, MAX_PAGE_BYTES, TARGET_PAGE_BYTES, TARGET_PAGE_SIZE } from "./encoded-page.ts";
 
-/** By id; null is a removal. */
+/** The written values by id; null is a removal. */
 export type PendingWrites = ReadonlyMap<string, string | null>;
 
-/** Writes that are applied to a page in one step; fewer where they are longer than a page. */
+/** Number of writes that are applied to a page in one step; fewer if they are longer than a page. */
 const WRITES_PER_REWRITE = 512;
 
-/** The page with its pending writes: none, one or several pages. Pauses only when there are many writes, or large ones. */
+/** Applies pending writes to a page, which gives any number of pages. Pauses only if the writes are many or large. */
 export function* rewritePage(page: EncodedPage, writes: PendingWrites): Steps<EncodedPage[]> {
   if (writes.size <= WRITES_PER_REWRITE && lengthOf(writes) <= MAX_PAGE_BYTES)
     return page.withChanges(writes);
@@ -32,25 +32,25 @@ export function* rewritePage(page: EncodedPage, writes: PendingWrites): Steps<En
   return rewritten;
 }
 
-/** Of the values that are written. */
+/** The total length of the written values. */
 export function lengthOf(writes: PendingWrites): number {
   let length = 0;
   for (const value of writes.values()) length += value?.length ?? 0;
   return length;
 }
 
-/** Immutable. The arrays are parallel. */
+/** The pages of a collection with their pending writes. It is immutable, and the arrays are parallel. */
 export interface PageLists {
-  /** Not empty: `EncodedPage.empty` alone stands for no pages, and no other page is empty. */
+  /** The pages. The array is never empty: `EncodedPage.empty` alone stands for no pages, and no other page is empty. */
   readonly pages: readonly EncodedPage[];
   readonly writes: readonly (PendingWrites | undefined)[];
-  /** The first id of each page. A separate object, because a binary search over the pages would miss the CPU cache. */
+  /** The first id of each page, in a separate object, because a binary search over the pages would miss the CPU cache. */
   readonly firstIds: SortedTexts;
   readonly pendingCount: number;
   readonly bytes: number;
 }
 
-/** The lists with the pages at these indexes replaced. The replaced pages have no pending writes any more. */
+/** Returns the lists with the pages at these indexes replaced. The new pages have no pending writes. */
 export function* replacePages(
   content: PageLists,
   rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
@@ -59,7 +59,7 @@ export function* replacePages(
   return replaceEach(content, rewritten) ?? (yield* rebuild(content, rewritten));
 }
 
-/** Where every page is replaced by one with the same first id that is too large to be joined. Undefined otherwise. */
+/** Replaces pages if each new one has the same first id and is too large to be joined; otherwise returns undefined. */
 function replaceEach(
   { pages, writes, firstIds, pendingCount, bytes }: PageLists,
   rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
@@ -79,7 +79,7 @@ function replaceEach(
   return { pages: replaced, writes: left, firstIds, pendingCount, bytes: total };
 }
 
-/** Copies the pages before the first and after the last one that changes, which takes much less time than looking at each. */
+/** Copies the pages before the first and after the last changed one as a whole, which is much faster than visiting each. */
 function* rebuild(
   { pages, writes, firstIds, pendingCount, bytes }: PageLists,
   rewritten: ReadonlyMap<number, readonly EncodedPage[]>,
@@ -138,7 +138,7 @@ function* rebuild(
   };
 }
 
-/** Whether the values of the pages should share one. */
+/** Whether the values of the pages should be on one page. */
 const isSmall = (...pages: readonly EncodedPage[]): boolean =>
   pages.reduce((sum, page) => sum + page.length, 0) <= TARGET_PAGE_SIZE / 2 &&
   sumOfBytes(pages) <= TARGET_PAGE_BYTES / 2;

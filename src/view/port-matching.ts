@@ -1,8 +1,8 @@
 /**
- * Matches the ports of a device that several sources report under different ids, each with its own numbers. Two ports are
- * the same by MAC address, then by name, then by number where both lists number alike, one to one. A MAC address or name
- * that two ports of a list have matches nothing. A merged port has its number in the first list; one whose number another
- * port has already gets a number derived from its own id. The result depends on the lists only.
+ * Matches the ports of a device that several sources report under different ids, each with its own numbers. Ports are
+ * matched one to one: by MAC address, then by name, then by number if both lists number their ports alike. A MAC address or
+ * name that two ports of a list have matches nothing. A merged port has its number in the first list; if another port
+ * already has that number, it gets a number derived from its own id. The result depends only on the lists.
  */
 import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import { freePortNumber } from "../model/derived-ids.ts";
@@ -15,7 +15,7 @@ export const NAME_ANNOTATIONS = ["portName", "ifName", "ifDescr", "name"] as con
 export interface MatchablePort {
   readonly number: string;
   readonly macs: readonly string[];
-  /** In lower case. */
+  /** The names in lower case. */
   readonly names: readonly string[];
 }
 
@@ -25,21 +25,21 @@ export interface PortList {
   readonly ports: readonly MatchablePort[];
 }
 
-/** A port of the device, with the port of each list that is the same. */
+/** A port of the device, with the matching port of each list. */
 interface MergedPort {
   readonly parts: Map<string, MatchablePort>;
-  /** Its number in the first list that has it, and that list. */
+  /** Its number in the first list that has it, and the device of that list. */
   readonly number: string;
   readonly device: string;
 }
 
 export class PortNumbers {
-  /** By `portId` in the list. */
+  /** The assigned numbers by `portId` in the list. */
   readonly #numbers: ReadonlyMap<string, string>;
   readonly #taken: ReadonlySet<string>;
-  /** Of the lists, in order. */
+  /** The devices of the lists, in order. */
   readonly devices: readonly string[];
-  /** Pairs of lists that number alike. */
+  /** Pairs of lists that number their ports alike. */
   readonly #alike: ReadonlySet<string>;
 
   constructor(devices: readonly string[], { numbers, taken }: AssignedNumbers, alike: ReadonlySet<string>) {
@@ -54,7 +54,7 @@ export class PortNumbers {
     return this.#numbers.size;
   }
 
-  /** The number of a port of one list in the merged device. The list need not contain it: a link may end at any port. */
+  /** The number of a port of one list in the merged device. The port need not be in the list: a link may end at any port. */
   numberOf(device: string, number: string): string {
     const listed = this.#numbers.get(portId(device, number));
     if (listed !== undefined) return listed;
@@ -77,7 +77,7 @@ export class PortNumbers {
   }
 }
 
-/** `lists` in the order of precedence. */
+/** Matches the ports. `lists` are in order of precedence. */
 export function* matchPorts(lists: readonly PortList[]): Steps<PortNumbers> {
   const merged: MergedPort[] = [];
   const alike = new Set<string>();
@@ -157,7 +157,7 @@ function* matchByFacts(
   }
 }
 
-/** Whether nothing speaks against it that equal numbers mean the same port. */
+/** Whether no MAC address or name contradicts the assumption that equal numbers mean the same port. */
 function* numbersAlike(
   list: PortList,
   other: PortList,
@@ -183,7 +183,7 @@ const contradict = (ours: readonly string[], theirs: readonly string[]): boolean
   ours.length > 0 && theirs.length > 0 && !ours.some((fact) => theirs.includes(fact));
 
 interface AssignedNumbers {
-  /** By `portId` in the list. */
+  /** The assigned numbers by `portId` in the list. */
   readonly numbers: ReadonlyMap<string, string>;
   readonly taken: ReadonlySet<string>;
 }

@@ -1,5 +1,5 @@
 /**
- * Builds the state after a batch, in steps, beside the state that readers see. Publishing it is then a matter of a few
+ * Builds the state after a batch, in steps, separately from the state that readers see. Publishing it then takes only a few
  * assignments, whatever the size of the batch.
  */
 import { COST, Pause, type Steps } from "../lib/steps.ts";
@@ -12,12 +12,12 @@ import { RevisionState, type StateParts, withSpellings } from "./network-state.t
 export interface PreparedRevision {
   readonly parts: Omit<StateParts, "graph" | "graphTime" | "live">;
   readonly graph: LinkGraph;
-  /** Whether the batch changes the topology, and so its time. */
+  /** Whether the batch changes the topology, and so the time of the graph. */
   readonly changesGraph: boolean;
   readonly heldBack: HeldBack;
-  /** The number of changes. */
+  /** Number of changes in the batch. */
   readonly changes: number;
-  /** The summed length of the texts of the batch. */
+  /** Total length of the texts of the batch. */
   readonly bytes: number;
 }
 

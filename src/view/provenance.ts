@@ -1,7 +1,7 @@
 /**
- * Where the fields of a merged value come from. `FIELD_RULES` says how each field is merged; a field without a row does
- * not compile. A merge that is given a `Provenance` records in it which claim gave each field, and why that one. Commits
- * give none, so recording costs them nothing.
+ * The origins of the fields of a merged value. `FIELD_RULES` defines how each field is merged; a field without a row does
+ * not compile. A merge that is given a `Provenance` records in it which claim gave each field, and why. Commits give none,
+ * so recording costs them nothing.
  */
 import type { ClaimTypes } from "../model/claim.ts";
 import type { Entities } from "../model/entity.ts";
@@ -9,25 +9,25 @@ import { WHY, type Why } from "../model/explanation.ts";
 import type { Kind } from "../model/ids.ts";
 
 type FieldMerge =
-  /** The field of the first claim that has it, else its default. */
+  /** The field of the first claim that has it, otherwise its default. */
   | "first"
-  /** The same, but Gazetteer records it where no claim has it. */
+  /** The field of the first claim that has it, otherwise a value that Gazetteer records. */
   | "firstOrTracked"
-  /** Annotations: for each key, the first claim that has it. */
+  /** The annotations: the value of each key is that of the first claim that has the key. */
   | "byKey"
   | "union"
   | "aliases"
   | "verified"
   /** The field of the first claim in the configured order. */
   | "id"
-  /** All claims of the entity have the same value. */
+  /** The value that all claims of the entity have. */
   | "identifies"
   | "ends"
   | "derived"
   | "network"
   | "tracked";
 
-/** Every field has a rule but `drift`, which an explanation has as a member of its own. */
+/** Every field has a rule except `drift`, which is a separate member of an explanation. */
 type FieldRules<K extends Kind> = Readonly<Record<Exclude<keyof Entities[K], "drift">, FieldMerge>>;
 
 const TRACKED = {
@@ -99,7 +99,7 @@ export type MergedBy<K extends Kind, M extends FieldMerge> = {
   keyof ClaimTypes[K] &
   string;
 
-/** The reason for a field whose rule leaves nothing to decide. */
+/** The reasons for fields whose rule leaves nothing to decide. */
 const FIXED_REASONS: Readonly<Partial<Record<FieldMerge, Why>>> = {
   ends: WHY.ends,
   derived: WHY.derived,
@@ -107,13 +107,13 @@ const FIXED_REASONS: Readonly<Partial<Record<FieldMerge, Why>>> = {
   tracked: WHY.tracked,
 };
 
-/** Where a field comes from. Claims are numbered in the order in which they are merged. */
+/** The origin of a field. Claims are numbered in the order in which they are merged. */
 export interface Origin {
-  /** The claim that has the value; undefined where it is not that of one claim. */
+  /** The number of the claim that has the value; undefined if the value is not that of one claim. */
   readonly claim?: number;
-  /** The reason; undefined where the order of the claims decided. */
+  /** The reason; undefined if the order of the claims decided. */
   readonly why?: Why;
-  /** The claims that have the field, where their order decided. */
+  /** The numbers of the claims that have the field, if their order decided. */
   readonly claimants?: readonly number[];
 }
 
@@ -121,7 +121,7 @@ export class Provenance<K extends Kind> {
   readonly #kind: K;
   readonly #claims: readonly ClaimTypes[K][];
   readonly #origins = new Map<string, Origin>();
-  /** Why claims lost a field to claims of lower precedence, by the name of the field. */
+  /** The reasons why claims lost a field to claims of lower precedence, by the name of the field. */
   readonly #outweighed = new Map<string, Why>();
 
   constructor(kind: K, claims: readonly ClaimTypes[K][]) {
@@ -129,7 +129,7 @@ export class Provenance<K extends Kind> {
     this.#claims = claims;
   }
 
-  /** Undefined for a field that has no origin of its own: `annotations`, whose keys have one each, and `drift`. */
+  /** Returns undefined for a field without an origin of its own: `annotations`, whose keys have one each, and `drift`. */
   originOf(field: string): Origin | undefined {
     const rules: Readonly<Record<string, FieldMerge>> = FIELD_RULES[this.#kind];
     const why = Object.hasOwn(rules, field) ? FIXED_REASONS[rules[field] ?? "byKey"] : undefined;
@@ -140,7 +140,7 @@ export class Provenance<K extends Kind> {
     this.#outweighed.set(field, why);
   }
 
-  /** `claim` is the first that has the field, or -1. */
+  /** `claim` is the number of the first claim that has the field, or -1. */
   first(field: MergedBy<K, "first" | "firstOrTracked">, claim: number, content: unknown): void {
     const rules: Readonly<Record<string, FieldMerge>> = FIELD_RULES[this.#kind];
     const otherwise = rules[field] === "firstOrTracked" ? WHY.tracked : WHY.defaultValue;
@@ -178,7 +178,7 @@ export class Provenance<K extends Kind> {
     else this.#origins.set(field, another === undefined ? { claim, why: WHY.only } : { why: WHY.union });
   }
 
-  /** `claim` is the first that has verified the link, or -1. */
+  /** `claim` is the number of the first claim that has verified the link, or -1. */
   verified(field: MergedBy<K, "verified">, claim: number): void {
     if (this.#claimants(field).length === 0) this.#origins.set(field, { why: WHY.defaultValue });
     else if (this.#claims.length === 1) this.#origins.set(field, { claim: 0, why: WHY.only });
@@ -190,7 +190,7 @@ export class Provenance<K extends Kind> {
     this.#origins.set(field, isOfOneClaim ? { claim: 0, why: WHY.only } : { why: WHY.aliases });
   }
 
-  /** `claim` is the one that gives the entity its id. */
+  /** `claim` is the claim that gives the entity its id. */
   id(field: MergedBy<K, "id">, claim: ClaimTypes[K]): void {
     const isOnly = this.#claims.length === 1;
     this.#origins.set(field, { claim: this.#claims.indexOf(claim), why: isOnly ? WHY.only : WHY.id });

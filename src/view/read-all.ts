@@ -1,16 +1,16 @@
 /**
- * Reads batches of the log, all of them or none: `log.read` ends where history was pruned, and a reader that pauses may be
- * overtaken by the pruning.
+ * Reads batches of the log, all of them or none: `log.read` ends where history was pruned, and history may be pruned while
+ * a reader pauses.
  */
 import type { Paced } from "../lib/steps.ts";
 import type { Batch, Log } from "../log/log.ts";
 
-/** The history was pruned while it was read. */
+/** The error when history was pruned while it was read. */
 export class HistoryPruned extends Error {
   override readonly name = "HistoryPruned";
 }
 
-/** The batches in (from, to]. Throws `HistoryPruned`. */
+/** The batches in (from, to]. Throws `HistoryPruned` if some were pruned. */
 export function* readAll(log: Log, from: number, to: number): Generator<Batch | undefined, void, void> {
   let last = from;
   const batches: Paced<Batch> = log.read(from, to);

@@ -1,7 +1,7 @@
 /**
  * Recovers a claim from the merged value: the inverse of `merge.ts`. When an entity has one claim and its value contains
- * everything claimed, the claim is not stored but recovered. That halves the memory for a million hosts of one source.
- * A commit checks that the recovered claim equals the original, and stores the claims where it does not.
+ * everything that is claimed, the claim is not stored but recovered. That halves the memory for a million hosts of one
+ * source. A commit checks that the recovered claim equals the original, and stores the claims if it does not.
  */
 import { sameJson } from "../lib/same-json.ts";
 import type { ClaimTypes, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../model/claim.ts";
@@ -15,7 +15,7 @@ const RECOVER: { [K in Kind]: (value: Entities[K]) => ClaimTypes[K] } = {
   hosts: recoverHost,
 };
 
-/** The claim behind a value of one source, without the fields that have their default. */
+/** The claim from which a value of one source was merged, without the fields that have their default. */
 export function recoverClaim<K extends Kind>(kind: K, value: Entities[K]): ClaimTypes[K] {
   return RECOVER[kind](value);
 }
@@ -51,7 +51,7 @@ function recoverLink({ src, dst, type, state, verified, annotations }: Link): Li
   return { src, dst, type, state, verified, ...(annotations && { annotations }) };
 }
 
-/** Without `auxLocations`: such a claim is stored, and the index of the stored claims has its devices. */
+/** Recovers a host's claim. A claim with `auxLocations` is always stored, because the index of stored claims has its devices. */
 function recoverHost(host: Host): HostClaim {
   const claim: HostClaim = { mac: host.mac, vlan: host.vlan, locations: host.locations };
   if (host.innerVlan !== "None") claim.innerVlan = host.innerVlan;
@@ -81,7 +81,7 @@ export function claimedId(claim: ClaimTypes[Kind]): string {
   return "element" in claim ? portId(claim.element, String(claim.port)) : claim.id;
 }
 
-/** `idKey` of that id: where the claim is, unless its device is joined with another. */
+/** The `idKey` of `claimedId`. It is the key of the entity that has the claim, unless its device is joined with another. */
 export const claimedKey = (kind: Kind, claim: ClaimTypes[Kind]): string => idKey(kind, claimedId(claim));
 
 /** The keys of the ids of a device in its claims. */

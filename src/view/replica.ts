@@ -1,7 +1,8 @@
 /**
  * A replica of the view in another process. It receives all entities first (a sync) and then every change. Its current
- * state has the same bytes and versions as the original view. Its history goes back as far as its ring of recent batches;
- * everything else, and what needs more than the public collections, throws `HistoryNotInReplica`, and the caller relays the request to the original.
+ * state has the same bytes and versions as the original view. Its history is limited to its ring of recent batches. A read
+ * that needs more history, or more than the public collections, throws `HistoryNotInReplica`, and the caller relays the
+ * request to the original.
  *
  * Readers see one complete revision at any time. During a second sync the view keeps its old state until the sync is
  * complete; then all differences become one revision. The ring is reset, because the changes in between are not known.
@@ -14,7 +15,7 @@ import { KINDS, type Kind } from "../model/ids.ts";
 import { type BatchFeed, type BatchListener, History, type Resolved } from "./history.ts";
 import { View } from "./view.ts";
 
-/** The history and the claims are only in the process that has the log. */
+/** The error of a read that needs history or claims, which only the process with the log has. */
 export class HistoryNotInReplica extends Error {
   override readonly name = "HistoryNotInReplica";
 
@@ -31,12 +32,12 @@ export interface SyncedState {
   readonly versions: Pick<CollectionVersions, Kind | "graph"> & Partial<Pick<CollectionVersions, "missing">>;
 }
 
-/** What is received in a sync is applied in parts of this many entities. */
+/** Number of received entities of a sync that are applied at once. */
 const ENTITIES_PER_PART = 1000;
 /** The owner of the replica's work on the scheduler. */
 const OWNER = "view";
 
-/** The collections that it has. An entity of `missing` has its `missingKey` as id. */
+/** The replicated collections. An entity of `missing` has its `missingKey` as id. */
 export type ReplicatedKind = Kind | "missing";
 const REPLICATED_KINDS: readonly ReplicatedKind[] = [...KINDS, "missing"];
 
@@ -50,7 +51,7 @@ interface Received {
 
 /** A sync that is not complete. */
 interface Sync {
-  /** Of the entities received so far; those that are missing at the end were removed. */
+  /** The keys of the entities received so far. Entities of the view that are not among them at the end were removed. */
   readonly keys: ShardedSet;
   /** The entities that differ from the view. */
   readonly differences: Received[];
@@ -62,13 +63,13 @@ export class Replica implements BatchFeed {
   readonly history: History;
   readonly #scheduler: Scheduler;
   readonly #listeners = new Set<BatchListener>();
-  /** Of the revision, or the part of a sync, that is not complete yet. */
+  /** The received entities of the revision, or of the part of a sync, that is not complete yet. */
   #received: Received[] = [];
   #sync: Sync | undefined;
   #hasSynced = false;
-  /** The revision that the view has once all work is done. */
+  /** The revision that the view has after all queued work. */
   #newest = 0;
-  /** Work is done in the order in which it was received. */
+  /** The last queued work. Work runs in the order in which it was received. */
   #lastWork: Promise<void> = Promise.resolve();
 
   constructor(log: Log, maxRingBytes: number, scheduler: Scheduler = new Scheduler()) {
@@ -82,13 +83,13 @@ export class Replica implements BatchFeed {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Starts a sync, or starts it again: all entities follow. */
+  /** Starts a sync, or restarts it. All entities follow. */
   beginSync(): void {
     this.#received = [];
     this.#sync = { keys: new ShardedSet(), differences: [] };
   }
 
-  /** An entity of the current sync. A caller that awaits the result cannot send faster than entities are applied. */
+  /** Receives an entity of the current sync. A caller that awaits the result does not send faster than entities are applied. */
   setEntity(kind: ReplicatedKind, id: string, text: string): Promise<void> | undefined {
     this.#sync?.keys.add(keyOf(kind, id));
     this.#received.push({ kind, id, after: text, changed: [] });
@@ -99,7 +100,7 @@ export class Replica implements BatchFeed {
     const received = this.#received;
     const sync = this.#sync;
     this.#received = [];
-    // Before the first sync is complete there are no readers, and a million entities need not be in memory twice.
+    // There are no readers before the first sync is complete, so entities are applied directly and are not in memory twice.
     if (!this.#hasSynced || !sync) {
       const { revision, time } = this.view;
       return this.#run(() => this.#apply({ revision, time }, received));
@@ -140,12 +141,12 @@ export class Replica implements BatchFeed {
     }
   }
 
-  /** A change of the next revision. `text` is null for a removal. */
+  /** Receives a change of the next revision. `text` is null for a removal. */
   addChange(kind: ReplicatedKind, id: string, text: string | null, changed: readonly string[]): void {
     this.#received.push({ kind, id, after: text, changed });
   }
 
-  /** Completes all revisions up to this one. Revisions without a received change changed nothing public. */
+  /** Completes all revisions up to this one. A revision without received changes changed nothing public. */
   commitUpTo(revision: number, time?: number): Promise<void> {
     if (revision <= this.#newest) return this.#lastWork;
     this.#newest = revision;
@@ -170,7 +171,7 @@ export class Replica implements BatchFeed {
     return done;
   }
 
-  /** `onVisible` is called in the turn in which the changes become visible. */
+  /** `onVisible` is called in the same turn in which the changes become visible. */
   *#apply(
     { revision, time }: Pick<Batch, "revision" | "time">,
     received: readonly Received[],
@@ -195,7 +196,7 @@ export class Replica implements BatchFeed {
 
 const keyOf = (kind: ReplicatedKind, id: string): string => `${kind} ${id}`;
 
-/** Resolves revisions in the ring and no others. */
+/** A history that resolves only revisions in the ring. */
 class ReplicaHistory extends History {
   override requireAllCollections(): void {
     throw new HistoryNotInReplica();
@@ -211,7 +212,7 @@ class ReplicaHistory extends History {
   }
 }
 
-/** The log of a replica: id and signing key of the original, and no content. */
+/** The log of a replica: it has the id and signing key of the original, and no content. */
 export function createReplicaLog(id: string, signingKey: Uint8Array): Log {
   const unavailable = (): never => {
     throw new HistoryNotInReplica();

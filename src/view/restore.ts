@@ -1,7 +1,7 @@
 /**
- * Restores the view from its log: loads the newest snapshot and applies the batches after it. A damaged file must not keep
- * the service from starting again and again: where a snapshot cannot be read, the one before it is used with the batches
- * since then, which lead to the same state. Where no way leads to the newest revision, the best state that can be read
+ * Restores the view from its log: loads the newest snapshot and applies the batches after it. A damaged file must not
+ * prevent every start of the service. If a snapshot cannot be read, the previous one is used with the batches since then,
+ * which lead to the same state. If the newest revision cannot be restored in any way, the best state that can be read
  * becomes the state of the newest revision, history begins there, and the loss is logged.
  */
 import { errorMessage } from "../lib/error-message.ts";
@@ -14,7 +14,7 @@ import { snapshotOf, View } from "./view.ts";
 export interface Restored {
   readonly view: View;
   readonly damagedSnapshots: readonly { readonly revision: number; readonly error: string }[];
-  /** Set when changes are lost. The view has the state of this revision, and the number of the newest. */
+  /** Set when changes are lost. The view has the state of `lastRevision`, but the number of the newest revision. */
   readonly loss: { readonly lastRevision: number; readonly error: string } | undefined;
 }
 
@@ -41,7 +41,7 @@ export function restoreView(log: Log): Restored {
 }
 
 interface Attempt {
-  /** Empty when the snapshot cannot be read, otherwise complete up to its revision. */
+  /** The restored view: empty when the snapshot cannot be read, otherwise complete up to its revision. */
   readonly view: View;
   readonly snapshotIsGood: boolean;
   readonly error: string;
@@ -70,7 +70,7 @@ function restoreFrom(log: Log, snapshot: Snapshot | undefined): Attempt {
   }
 }
 
-/** States what was damaged, and removes it from the log. A log that cannot be repaired now is repaired at the next start. */
+/** Logs what was damaged, and removes it from the log. If this fails, the log is repaired at the next start. */
 export async function repairLog(log: Log, restored: Restored, logger: Logger): Promise<void> {
   const { view, damagedSnapshots, loss } = restored;
   for (const { revision, error } of damagedSnapshots)

@@ -1,6 +1,6 @@
 /**
- * Which entities have to be merged again when the rules of merging change: those whose value may depend on the difference.
- * What is merged again and stays the same is no change.
+ * Finds the entities that have to be merged again when the merge rules change: those whose value may depend on the
+ * difference. An entity that stays the same when it is merged again is no change.
  */
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
@@ -10,13 +10,13 @@ import type { MergeRules } from "./merge-rules.ts";
 import type { View } from "./view.ts";
 
 export interface Outdated {
-  /** All entities of these kinds. */
+  /** Kinds of which all entities are outdated. */
   readonly kinds: ReadonlySet<Kind>;
-  /** All entities of these sources. */
+  /** Sources of which all entities are outdated. */
   readonly sources: ReadonlySet<string>;
-  /** The entities of these sources whose claims are stored, such as those that they share with others. */
+  /** Sources of which the entities with stored claims are outdated, such as those that they share with others. */
   readonly sharedBy: ReadonlySet<string>;
-  /** All entities whose claims are stored. */
+  /** Whether all entities with stored claims are outdated. */
   readonly shared: boolean;
 }
 
@@ -62,10 +62,10 @@ export function outdatedBy(before: MergeRules, after: MergeRules): Outdated {
   };
 }
 
-/** Decides whether an id that is claimed as a device may be an alias of another one. */
+/** Whether devices can be joined. This decides whether an id that is claimed as a device may be an alias of another one. */
 const canJoin = ({ joiningSources }: MergeRules): boolean => joiningSources.length > 0;
 
-/** The keys of these entities (see `claimsKey`). An entity may occur twice. */
+/** The keys of the outdated entities (see `claimsKey`). An entity may occur twice. */
 export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdated): Steps<string[]> {
   const keys: string[] = [];
   const pause = new Pause();
@@ -81,7 +81,7 @@ export function* keysOf(view: View, { kinds, sources, sharedBy, shared }: Outdat
   for (const kind of kinds) {
     for (const page of yield* state.pages(kind)) yield* add(page.ids, (id) => claimsKey(kind, id));
   }
-  /** The entities of `kinds` that are claimed and not shown. */
+  /** The key of a stored claim whose entity is of `kinds` and not shown. */
   const ifNotShown = (stored: string): string | undefined => {
     const { kind, key } = parseClaimsKey(stored) ?? {};
     if (kind === undefined || key === undefined || !kinds.has(kind)) return undefined;

@@ -1,14 +1,15 @@
 /**
- * The index of the search: for each page of devices or hosts, the beginnings of all words of what its entities are called,
- * in order. A page never changes, so that its index is built once, by the first search that reads it,
- * and serves every state that shares the page. A commit costs nothing here: it only makes pages that have no index yet.
+ * The search index: for each page of devices or hosts, the beginnings of all words in the names, ids, addresses and
+ * descriptions of its entities, in order. A page never changes, so its index is built once, by the first search that reads
+ * it, and serves every state that shares the page. Commits do no work for the index: they only create pages that have no
+ * index yet.
  *
- * One index for a whole collection would be found with one look-up, but had to be changed with every commit, and a word
- * would need several times the memory. A look-up in each page of 100,000 hosts takes about a millisecond.
+ * An index for a whole collection would need one lookup per search, but it would change with every commit, and a word would
+ * need several times the memory. A lookup in each page of 100,000 hosts takes about a millisecond.
  *
- * In memory an index is two buffers. `text` has the fields of all entities, each as one byte for its class and the lower
- * case in UTF-8. `starts` has the places in it where a word begins, with the entity they belong to, in order of what
- * follows there.
+ * In memory an index is two buffers. `text` has the fields of all entities, each as one byte for its class followed by the
+ * lower-case text in UTF-8. `starts` has the offsets in it at which words begin, with the entity of each, sorted by the
+ * text at the offset.
  */
 import type { CollectionVersions } from "../log/log.ts";
 import { canonicalIp, ipKey } from "../model/address.ts";
@@ -19,24 +20,24 @@ import { parseStored } from "./view.ts";
 export const SEARCHED_KINDS = ["devices", "hosts"] as const;
 export type SearchedKind = (typeof SEARCHED_KINDS)[number];
 
-/** The revision that last changed what a search finds. */
+/** The last revision that changed what a search finds. */
 export const searchChangedAt = ({ devices, hosts }: CollectionVersions): number => Math.max(devices, hosts);
 
-/** What a field is. The number is the byte before the field. */
+/** The class of a field. The number is the byte before the field. */
 export const FIELD_CLASS = {
   /** Names, ids, serial numbers and addresses. */
   name: 1,
-  /** What an entity shares with many others: maker, hardware, place. */
+  /** Texts that an entity shares with many others: maker, hardware, place. */
   description: 2,
-  /** The number of an IP address, of fixed length, so that a block of addresses is a range. Only its beginning is a word. */
+  /** The number of an IP address with fixed length, so that a block of addresses is a range. Only its beginning is a word. */
   address: 3,
 } as const;
-/** Below this is the class of the next field, and the end of the text. */
+/** Bytes below this are the class of the next field, or the end of the text. */
 const FIRST_CHARACTER = 8;
 const SLASH = 0x2f;
 const SPACE = 0x20;
 
-/** What is longer, or more, is not found. It bounds the memory of a page, and the places fit into 24 bits. */
+/** Longer or further fields are not found. This bounds the memory of a page, and offsets fit into 24 bits. */
 const MAX_FIELD_BYTES = 256;
 const MAX_FIELDS = 64;
 const OWNER_BITS = 8;
@@ -53,7 +54,7 @@ export class PageWords {
     this.#starts = starts;
   }
 
-  /** The bytes of memory that it needs. */
+  /** The number of bytes of memory that the index needs. */
   get bytes(): number {
     return this.#text.byteLength + this.#starts.byteLength;
   }
@@ -62,7 +63,7 @@ export class PageWords {
     return this.#starts.length;
   }
 
-  /** The index of the entity on its page. */
+  /** The index on the page of the entity that has the word. */
   owner(at: number): number {
     return (this.#starts[at] ?? 0) & OWNER_MASK;
   }
@@ -88,7 +89,7 @@ export class PageWords {
     return this.#compare(at, bytes) === 0;
   }
 
-  /** Below zero when the word is before `bytes`, zero when it begins with them. */
+  /** Returns a negative number when the word is before `bytes`, and zero when it begins with them. */
   #compare(at: number, bytes: Uint8Array): number {
     const text = this.#text;
     const start = (this.#starts[at] ?? 0) >>> OWNER_BITS;
@@ -104,7 +105,7 @@ export class PageWords {
     return (this.#text[start - 1] ?? 0) < FIRST_CHARACTER;
   }
 
-  /** Whether the field ends `length` bytes after the beginning of the word. The id of a host is its MAC up to a slash. */
+  /** Whether the field ends `length` bytes after the beginning of the word. The slash in a host's id counts as an end. */
   endsAfter(at: number, length: number): boolean {
     const end = this.#text[((this.#starts[at] ?? 0) >>> OWNER_BITS) + length] ?? 0;
     return end < FIRST_CHARACTER || end === SLASH;
@@ -115,12 +116,12 @@ export class PageWords {
     return this.#text[this.#fieldStart(at) - 1] ?? 0;
   }
 
-  /** In bytes. */
+  /** Length of the field in bytes. */
   fieldLength(at: number): number {
     return this.#fieldEnd(at) - this.#fieldStart(at);
   }
 
-  /** In lower case. */
+  /** The text of the field in lower case. */
   fieldText(at: number): string {
     return Buffer.from(this.#text.subarray(this.#fieldStart(at), this.#fieldEnd(at))).toString("utf8");
   }
@@ -142,7 +143,7 @@ const indexes = new WeakMap<EncodedPage, PageWords>();
 
 export const hasWords = (page: EncodedPage): boolean => indexes.has(page);
 
-/** The words of a page; built when they are needed first, which takes about a millisecond. */
+/** The words of a page. The index is built on first use, which takes about a millisecond. */
 export function wordsOf(kind: SearchedKind, page: EncodedPage): PageWords {
   const known = indexes.get(page);
   if (known) return known;
@@ -151,7 +152,7 @@ export function wordsOf(kind: SearchedKind, page: EncodedPage): PageWords {
   return built;
 }
 
-/** The bytes of an IP address, or of the first or last of a block, as its field has them. */
+/** The bytes of an IP address, or of the first or last address of a block, as they are in a field. */
 export function addressBytes(key: string): Uint8Array {
   return Buffer.from(String.fromCharCode(FIELD_CLASS.address) + hexOf(key));
 }
@@ -174,15 +175,15 @@ function indexPage(kind: SearchedKind, page: EncodedPage): PageWords {
 }
 
 interface Word {
-  /** Its place in the text, and its owner. */
+  /** Its offset in the text, and its owner. */
   readonly start: number;
-  /** Where its field ends. */
+  /** The offset of the end of its field. */
   end: number;
 }
 
 /**
- * In order of what is between start and end. Sorted as strings that end with the start: comparing bytes of the text in a
- * function takes several times as long.
+ * Sorts words by the text from their start to the end of the field. They are sorted as strings that end with the encoded
+ * start, because comparing bytes of the text in a function takes several times as long.
  */
 function sortWords(text: Buffer, words: readonly Word[]): Uint32Array {
   const characters = text.toString("latin1");
@@ -206,10 +207,10 @@ function textToBytes(key: string): number {
   return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
 }
 
-/** Adds the places in `text` where a word begins; `text` is at `offset`. Returns the offset of its end. */
+/** Adds the offsets at which words in `text` begin; `text` is at `offset`. Returns the offset of its end. */
 function addWords(text: string, fieldClass: number, offset: number, owner: number, words: Word[]): number {
   const first = words.length;
-  // The class is a part of the word, so that no text looks like the number of an address.
+  // The class is part of the word, so that no text can match the number of an address.
   if (fieldClass === FIELD_CLASS.address)
     words.push({ start: (((offset - 1) << OWNER_BITS) | owner) >>> 0, end: 0 });
   let at = offset;
@@ -231,14 +232,14 @@ function addWords(text: string, fieldClass: number, offset: number, owner: numbe
 
 const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
-/** Letters and digits; outside ASCII everything. */
+/** Letters and digits, and everything outside ASCII. */
 const isWordCharacter = (code: number): boolean =>
   (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code >= 0x80;
 
 const UNUSUAL = /[\u0000-\u001f\ud800-\udfff]/;
 const CONTROL = /[\u0000-\u001f]/g;
 
-/** Without lone surrogates and control characters, in at most `MAX_FIELD_BYTES` bytes. */
+/** Removes lone surrogates and control characters, and truncates to `MAX_FIELD_BYTES` bytes. */
 function cut(text: string): string {
   const clean = UNUSUAL.test(text) ? text.replace(CONTROL, " ").toWellFormed() : text;
   if (clean.length * 3 <= MAX_FIELD_BYTES) return clean;
@@ -270,13 +271,13 @@ function* hostFields({ id, annotations, ipAddresses }: Host): Generator<Field> {
   }
 }
 
-/** Nothing where an annotation is no address. */
+/** Yields nothing if the text is no address. */
 function* addressField(text: string): Generator<Field> {
   const ip = canonicalIp(text);
   if (ip !== undefined) yield [FIELD_CLASS.address, hexOf(ipKey(ip))];
 }
 
-/** Four digits for each unit, so that the order of texts is that of keys. */
+/** Writes four digits for each unit, so that the texts have the same order as the keys. */
 function hexOf(key: string): string {
   let hex = "";
   for (let i = 0; i < key.length; i++) hex += key.charCodeAt(i).toString(16).padStart(4, "0");

@@ -1,6 +1,6 @@
 /**
- * The devices that claims refer to and that no source reports, such as a mistyped end of a link. What refers to them is held
- * back, and nothing else says why. A device that only the plan has is known.
+ * The devices that claims refer to and that no source reports, such as a mistyped end of a link. Entities that refer to
+ * them are held back, and only this list shows why. A device that only the plan has is known.
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -14,22 +14,22 @@ import { claimedId } from "./recover.ts";
 import type { NetworkState } from "./view.ts";
 
 export interface UnknownDevice {
-  /** See `deviceKey`. */
+  /** The `deviceKey` of the device. */
   readonly key: string;
   /** The id as the first claim has it. */
   readonly id: string;
   /** The number of ports, links and hosts whose claims refer to it. */
   readonly references: number;
-  /** The first of them. */
+  /** The first entity that refers to it. */
   readonly example: { readonly kind: Kind; readonly id: string };
-  /** The sources of the first of them. */
+  /** The sources of that entity's claims that refer to it. */
   readonly sources: readonly string[];
 }
 
-/** Whose share of the scheduler the log line takes. */
+/** The owner of the computation on the scheduler. */
 const LOG_OWNER = "view";
 
-/** Empty until every source has reported once: before, the device may be one of those that are not known yet. */
+/** Returns nothing until every source has reported once, because a source may still report the device. */
 export function* findUnknownDevices(state: NetworkState): Steps<UnknownDevice[]> {
   const { settings, facts } = MergeRules.read(state);
   const { sources } = settings;
@@ -44,9 +44,9 @@ export function* findUnknownDevices(state: NetworkState): Steps<UnknownDevice[]>
   return found;
 }
 
-/** Where the claims are that refer to a device. */
+/** The claims that refer to a device. */
 interface References {
-  /** The lowest key in the collection `claims`, so that the index and the pages lead to the same one. */
+  /** The lowest key in the collection `claims`, so that a search by index and one by pages give the same result. */
   first: string;
   count: number;
 }
@@ -55,7 +55,7 @@ function* unknownKeys(state: NetworkState): Steps<ReadonlyMap<string, References
   const unknown = new Map<string, References>();
   const index = state.findIndex("claims", "device");
   if (index) {
-    // A batch that is being prepared may be in the index already. What it changes is found again with its revision.
+    // The index may already include a batch that is being prepared. Its changes are found again with its revision.
     const pause = new Pause();
     for (const key of index.unsortedKeys()) {
       if (pause.due(COST.key)) yield;
@@ -92,7 +92,7 @@ function* addReferences(unknown: Map<string, References>, key: string, all: Iter
   if (references) unknown.set(key, references);
 }
 
-/** Shown under this id or as an alias, or claimed and not shown, as what is only intended. */
+/** Whether the device is shown under this id or as an alias, or claimed and not shown, such as one that is only intended. */
 const isKnown = (state: NetworkState, key: string): boolean =>
   state.get("devices", state.shownId("devices", key, false)) !== undefined ||
   state.get("claims", claimsKey("devices", key)) !== undefined;
@@ -116,13 +116,13 @@ function describe(
   return { key, id: first.id, references, example: { kind, id: claimedId(first.claim) }, sources };
 }
 
-/** Not validated: only a commit and the log produce this text. */
+/** The text is not validated, because only a commit and the log produce it. */
 const parseClaims = (text: string): StoredClaims => JSON.parse(text);
 
 const LOG_INTERVAL_MS = 5000;
 const MAX_EXAMPLES = 5;
 
-/** Logs a line whenever there is such a device that was not among those of the line before, until `signal` aborts. */
+/** Logs a line whenever there is an unknown device that was not unknown at the previous check, until `signal` aborts. */
 export async function logUnknownDevices(
   { view, scheduler }: Pick<Committer, "view" | "scheduler">,
   clock: Clock,

@@ -1,9 +1,9 @@
 /**
- * The current state of the network in memory, and the indexes that belong to it.
+ * The current state of the network in memory, and its indexes.
  *
- * The view is a pure function of the log. A revision is prepared in steps (`prepare`), beside the state that readers see,
- * and becomes visible at once (`publish`): what happens then does not depend on the number of changes. Indexes are changed
- * while a revision is prepared: until it is visible they have additional ids, and never lack one.
+ * The view is a pure function of the log. A revision is prepared in steps (`prepare`), separately from the state that
+ * readers see, and becomes visible at once (`publish`), in a time that does not depend on the number of changes. Indexes
+ * are changed while a revision is prepared: until it is visible they have additional ids, and never lack one.
  */
 import { createBoundedCache } from "../lib/bounded-cache.ts";
 import { GcPacer } from "../lib/gc-pacer.ts";
@@ -40,10 +40,10 @@ import {
 import type { PortNumbers } from "./port-matching.ts";
 import { type PreparedRevision, prepareRevision } from "./prepare-revision.ts";
 
-/** Of all devices in `View.portNumbers` together. */
+/** Number of ports of all devices in `View.portNumbers` together. */
 const MAX_MATCHED_PORTS = 100_000;
 
-/** The network at one revision. Immutable: safe to use across pauses. */
+/** The network at one revision. It is immutable, so it is safe to use across pauses. */
 export interface NetworkState {
   readonly revision: number;
   /** Epoch milliseconds of that revision. */
@@ -51,44 +51,44 @@ export interface NetworkState {
   readonly versions: CollectionVersions;
   size(kind: Kind | "missing"): number;
   /**
-   * `id` as it is shown; of a missing entity its `missingKey`. A replica has neither claims nor settings (see
-   * `History.requireAllCollections`).
+   * The stored JSON. `id` is the shown id; for a missing entity, its `missingKey`. A replica has neither claims nor
+   * settings (see `History.requireAllCollections`).
    */
   get(kind: StoreKind, id: string): string | undefined;
   /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
   spelledId(kind: Kind, id: string): string;
-  /** The same, also for an id in which devices are named by aliases or, where `acceptsNames` says so, by their names. */
+  /** The shown id, also for an id in which devices are named by aliases or, if `acceptsNames` is set, by their names. */
   shownId(kind: Kind, id: string, acceptsNames: boolean): string;
-  /** Whether a device has this alias or name. Otherwise there is nothing to resolve. */
+  /** Whether a device has this alias or name. If none has, there is nothing to resolve. */
   isCalled(name: string): boolean;
-  /** The first text in the id that several devices are called by, and that is the id of none. */
+  /** The first device name in the id that several devices have, and that is the id of none. */
   findAmbiguousName(kind: Kind, id: string): AmbiguousName | undefined;
-  /** Pauses only where pages have pending writes. The array never changes. */
+  /** The pages of a collection. Pauses only if pages have pending writes. The array never changes. */
   pages(kind: Kind | "missing" | "claims"): Steps<readonly EncodedPage[]>;
-  /** How many hosts are located at each device. */
+  /** The number of hosts located at each device. */
   hostCounts(): Steps<DeviceHostCounts>;
   linkGraph(): Steps<LinkGraph>;
   /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
   graphTime(): Steps<number>;
   /** The live index, while the view is at this revision; undefined afterwards, and for earlier states. */
   findIndex(kind: IndexedKind, name: string): SortedIndex | undefined;
-  /** False while a batch is prepared: indexes then have additional ids, so that every candidate must be checked. */
+  /** False while a batch is prepared: indexes then have additional ids, so every candidate must be checked. */
   readonly indexesAreExact: boolean;
-  /** The memory that exists because this state is kept although it is not the current one; an upper bound. */
+  /** The memory that exists only because this state is kept although it is not the current one, as an upper bound. */
   readonly heldBytes: number;
 }
 
 export class View {
-  /** Changes applied since the view was created. The compactor decides by it when a snapshot is due. */
+  /** Number of changes applied since the view was created. The compactor uses it to decide when a snapshot is due. */
   changesApplied = 0;
   /** False while a batch is prepared. */
   indexesAreExact = true;
-  /** By the key of a joined device, how its ports are matched in the current state: see `identity/joined-ports.ts`. */
+  /** The matched ports of each joined device in the current state, by its key: see `identity/joined-ports.ts`. */
   readonly portNumbers = createBoundedCache<string, PortNumbers>({
     maxSize: MAX_MATCHED_PORTS,
     sizeOf: ({ size }) => size + 1,
   });
-  /** Since this revision every alias and every name that a device had is still that of a device. */
+  /** The revision since which no alias or name has lost its last device. */
   namesKeptSince = 0;
   #state: RevisionState;
   #graph = LinkGraph.empty;
@@ -129,7 +129,7 @@ export class View {
     });
   }
 
-  /** The current state. The same object until the next revision. */
+  /** The current state. It is the same object until the next revision. */
   capture(): RevisionState {
     return this.#state;
   }
@@ -167,7 +167,7 @@ export class View {
     return this.#state.has(kind, id);
   }
 
-  /** Does not resolve aliases: what a source claims under an id is no claim of the device that has it as an alias. */
+  /** The shown spelling of an id. Aliases are not resolved: a claim under an id is not about the device with that alias. */
   spelledId(kind: Kind, id: string): string {
     return this.#state.spelledId(kind, id);
   }
@@ -185,18 +185,18 @@ export class View {
     return this.#indexes[kind];
   }
 
-  /** Undefined when this kind has no index of that name. */
+  /** Returns undefined when this kind has no index of that name. */
   findIndex(kind: IndexedKind, name: string): SortedIndex | undefined {
     return this.#indexes[kind].find(name);
   }
 
-  /** Builds an index on demand, unless it exists. No batch may be in preparation that has changed indexes already. */
+  /** Builds an index on demand, unless it exists. No batch may be in preparation that has already changed indexes. */
   *buildIndex<K extends Kind>(kind: K, name: IndexName<K>): Steps<void> {
     const indexes = this.#indexes[kind];
     if (!indexes.find(name)) yield* indexes.build(name, parsedValues(kind, yield* this.#state.pages(kind)));
   }
 
-  /** Replaces the whole state, at once. Only for a view that has no readers yet. */
+  /** Replaces the whole state at once. Only for a view that has no readers yet. */
   load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
     const collections: Record<StoreKind, Collection> = { ...noCollections() };
     const ids: [kind: StoreKind, id: string, exists: boolean][] = [];
@@ -237,12 +237,12 @@ export class View {
     this.#setState({ revision, time, versions, collections, spellings, lookup, hostCounts });
   }
 
-  /** Applies a batch at once: for startup and tests. */
+  /** Applies a batch at once. For startup and tests. */
   apply(batch: Batch): void {
     this.publish(runToEnd(this.indexAndPrepare(batch)));
   }
 
-  /** Puts the changes of a batch into the indexes, and prepares it. */
+  /** Adds the changes of a batch to the indexes, and prepares it. */
   *indexAndPrepare(batch: Batch): Steps<PreparedRevision> {
     this.indexesAreExact = false;
     const pause = new Pause();
@@ -263,7 +263,7 @@ export class View {
     this.#indexes[kind].update(id, base, storedValueOf(kind, after)?.value, base);
   }
 
-  /** Builds the state after a batch whose changes are in the indexes already. Changes nothing that readers see. */
+  /** Builds the state after a batch whose changes are in the indexes already. Readers see none of it. */
   prepare(batch: Batch): Steps<PreparedRevision> {
     return prepareRevision(this.#state, this.#graph, this.#heldBack, batch);
   }
@@ -284,7 +284,7 @@ export class View {
     this.indexesAreExact = true;
   }
 
-  /** Sorts the keys of indexes where that is due. */
+  /** Sorts the keys of indexes that need it. */
   *tidyIndexes(): Steps<void> {
     for (const kind of STORE_KINDS) yield* this.#indexes[kind].tidy();
   }
@@ -301,7 +301,7 @@ export class View {
   }
 }
 
-/** A value as stored text and as parsed. Both are kept together, so that a value is parsed once. */
+/** A value as stored text and in parsed form. Both are kept together, so that a value is parsed once. */
 export interface StoredValue<K extends StoreKind> {
   readonly text: string;
   readonly value: StoredTypes[K];
@@ -314,7 +314,7 @@ export function storedValueOf<K extends StoreKind>(
   return text == null ? undefined : { text, value: parseStored(kind, text) };
 }
 
-/** Not validated: only a commit and the log produce this text. */
+/** The text is not validated, because only a commit and the log produce it. */
 export function parseStored<K extends keyof StoredTypes>(_kind: K, text: string): StoredTypes[K] {
   return JSON.parse(text);
 }

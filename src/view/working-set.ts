@@ -1,8 +1,7 @@
 /**
- * The entities of one kind that a commit touches: the value before, the claims, and the merged value. Look-ups during the
- * commit find what it has changed here, and everything else in the view, which does not change. The view's indexes have
- * what the commit adds, and readers still find what it takes out (see `Indexes.update`). Each value is read and parsed
- * once.
+ * The entities of one kind that a commit touches: the value before, the claims, and the merged value. Lookups during the
+ * commit find its changes here, and everything else in the view, which does not change. The view's indexes include what the
+ * commit adds, and readers still find what it removes (see `Indexes.update`). Each value is read and parsed once.
  */
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
@@ -36,7 +35,7 @@ import {
 } from "./touched-entity.ts";
 import { type StoredValue, storedValueOf } from "./view.ts";
 
-/* The entry of a batch for the change of one value. */
+/* The log entry for the change of one value. */
 
 function entryOf<K extends StoreKind>(
   kind: K,
@@ -48,7 +47,7 @@ function entryOf<K extends StoreKind>(
   return { kind, id, before: before?.text ?? null, after: after?.text ?? null, changed };
 }
 
-/** `claims` are those of observed sources; none where the entity is only intended. */
+/** `claims` are those of observed sources; there are none if the entity is only intended. */
 type ComputeFlags<K extends Kind> = (
   entity: FlagInput[K],
   claims: readonly SourcedClaim<K>[],
@@ -56,7 +55,7 @@ type ComputeFlags<K extends Kind> = (
 const NO_FLAGS: DerivedFlags = { hasReverse: false, conflict: undefined };
 
 export class WorkingSet<K extends Kind> {
-  /** Entities to merge. More may be added during iteration. */
+  /** Entities to merge. More may be added during the iteration. */
   readonly pending = new Set<TouchedEntity<K>>();
   readonly #kind: K;
   readonly #context: CommitContext;
@@ -85,11 +84,11 @@ export class WorkingSet<K extends Kind> {
     const others = current ? entity.claims.filter((candidate) => candidate !== current) : entity.claims;
     entity.claims = claim === undefined ? others : this.#sortByRank([...others, { source, claim }]);
     this.pending.add(entity);
-    // At once, because what is merged depends on what the plan contains.
+    // The roles are marked at once, because the merge depends on what the plan contains.
     if (this.#context.rules.isIntended(source)) this.markRoles(entity);
   }
 
-  /** The entity with the claims about an id, before the commit. */
+  /** The entity that had the claims about an id before the commit. */
   #entityWith(key: string): string {
     if (this.#kind === "hosts" || this.#claimedAs.size === 0) return key;
     for (const stored of this.#claimedAs.get(claimsKey(this.#kind, key)))
@@ -97,7 +96,7 @@ export class WorkingSet<K extends Kind> {
     return key;
   }
 
-  /** Whether a claim of an entity is about this id. A host has only claims of its own id. */
+  /** Whether a claim of an entity is about this id. A host only has claims of its own id. */
   #isAbout(claim: SourcedClaim<K>, key: string): boolean {
     return this.#kind === "hosts" || this.#claimedKey(claim) === key;
   }
@@ -106,7 +105,7 @@ export class WorkingSet<K extends Kind> {
     return claimedKey(this.#kind, claim);
   }
 
-  /** Moves claims to another entity, which was seen first when the first of them was. */
+  /** Moves claims to another entity, which gets the earliest `firstSeen`. */
   moveClaims(
     from: TouchedEntity<K>,
     to: TouchedEntity<K>,
@@ -145,7 +144,7 @@ export class WorkingSet<K extends Kind> {
     return this.#entities.values();
   }
 
-  /** The value with the changes of the commit. `id` in any spelling. */
+  /** The value including the changes of the commit. `id` may have any spelling. */
   current(id: string): StoredValue<K>["value"] | undefined {
     const key = idKey(this.#kind, id);
     const touched = this.#entities.get(key);
@@ -154,7 +153,7 @@ export class WorkingSet<K extends Kind> {
     return storedValueOf(this.#kind, view.get(this.#kind, view.spelledId(this.#kind, key)))?.value;
   }
 
-  /** Whether there is a value, with the changes of the commit. `id` in any spelling. */
+  /** Whether there is a value, including the changes of the commit. `id` may have any spelling. */
   has(id: string): boolean {
     const key = idKey(this.#kind, id);
     const touched = this.#entities.get(key);
@@ -163,7 +162,7 @@ export class WorkingSet<K extends Kind> {
     return view.has(this.#kind, view.spelledId(this.#kind, key));
   }
 
-  /** `id` in any spelling. */
+  /** The touched entity, which is read from the view on first use. `id` may have any spelling. */
   entity(id: string): TouchedEntity<K> {
     const key = idKey(this.#kind, id);
     let entity = this.#entities.get(key);
@@ -210,7 +209,7 @@ export class WorkingSet<K extends Kind> {
     return [{ source: value.value.sources[0] ?? "", claim: recoverClaim(this.#kind, value.value) }];
   }
 
-  /** What is intended of an entity that is not observed, with the changes of the commit. `id` in any spelling. */
+  /** The intended value of an entity that is not observed, including the changes of the commit. `id` may have any spelling. */
   missing(id: string): Entities[K] | undefined {
     const key = idKey(this.#kind, id);
     const touched = this.#entities.get(key);
@@ -240,7 +239,7 @@ export class WorkingSet<K extends Kind> {
     this.#changesMissing = true;
   }
 
-  /** Where the id is spelled in another way, the old id is removed and the new one added. */
+  /** Updates the indexes. If the spelling of the id changes, the old id is removed and the new one added. */
   #updateIndexes({ key, before, after }: TouchedEntity<K>, next: StoredValue<K> | undefined): void {
     const indexes = this.#context.view.indexes(this.#kind);
     const baseId = before && shownIdOf(key, before);
@@ -264,7 +263,7 @@ export class WorkingSet<K extends Kind> {
     const isOther = (id: string) => isOtherDevice(id, entity.key);
     entity.formerIds = leader ? keptIds(entity, isOther) : NO_IDS;
     if (!leader) return undefined;
-    // Claims of stale sources come last. Ids and `sources` do not depend on that: a source that fails renames nothing.
+    // Claims of stale sources come last. Ids and `sources` do not depend on that, so a source that fails renames nothing.
     const byPrecedence =
       claims.length < 2 ? claims : claims.toSorted((a, b) => rules.comparePrecedence(a.source, b.source));
     const value = mergeClaims(
@@ -295,7 +294,7 @@ export class WorkingSet<K extends Kind> {
     return { text, value };
   }
 
-  /** Stores the claims of every touched entity where they cannot be recovered from its value. */
+  /** Stores the claims of each touched entity whose claims cannot be recovered from its value. */
   *storeClaims(): Steps<void> {
     for (const entity of this.#entities.values()) {
       if (this.#context.pause.due(COST.entity, entity.after?.text.length)) yield;
@@ -325,7 +324,7 @@ export class WorkingSet<K extends Kind> {
     return { text, value };
   }
 
-  /** Stores the claims with the roles that their sources have by the rules of the commit. */
+  /** Stores the claims with the roles of their sources under the rules of the commit. */
   markRoles(entity: TouchedEntity<K>): void {
     const { rules } = this.#context;
     if (entity.storedClaims || entity.claims.some(({ source }) => rules.isIntended(source)))
@@ -346,7 +345,7 @@ export class WorkingSet<K extends Kind> {
     indexes.update(claimsKey(this.#kind, key), storedClaims?.value, next?.value, storedClaimsBefore?.value);
   }
 
-  /** Adds the changes of the entities and of their stored claims to `entries`. */
+  /** Adds the log entries of the entities and of their stored claims to `entries`. */
   *collectEntries(entries: LogEntry[]): Steps<void> {
     const pause = new Pause();
     for (const { key, before, after, changedFields } of this.#entities.values()) {
@@ -368,7 +367,7 @@ export class WorkingSet<K extends Kind> {
     }
   }
 
-  /** Adds the changes of the `missing` collection: those that remove a value, or all others. */
+  /** Adds the log entries of the `missing` collection: the removals, or all others. */
   *collectMissing(entries: LogEntry[], removals: boolean): Steps<void> {
     if (!this.#changesMissing) return;
     const pause = new Pause();
@@ -381,7 +380,7 @@ export class WorkingSet<K extends Kind> {
     }
   }
 
-  /** Restores the indexes to what they were before the commit. */
+  /** Restores the indexes to their state before the commit. */
   *rollBack(): Steps<void> {
     for (const entity of this.#entities.values()) {
       const { before, after, storedClaimsBefore, storedClaims } = entity;

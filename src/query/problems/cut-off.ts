@@ -1,11 +1,12 @@
 /**
  * What problems cut off: the devices outside the largest part of the network that would be in it without the problems, and
- * their hosts. The comparison is with the repaired network, not with an earlier state, which would be another one for each
- * problem. Of history it needs the links that were lost and the hosts that were removed: it becomes smaller when these are
- * older than lost links are listed (decision 0016).
+ * their hosts. The comparison is with the repaired network, not with an earlier state, because that would be a different
+ * state for each problem. The only history that it needs are the lost links and the removed hosts. So the result becomes
+ * smaller when these are older than the time for which lost links are listed (decision 0016).
  *
- * A device is cut off by each problem that alone separates it from the largest part. Where no problem does (a ring that is
- * open at two places), it is cut off by all problems of the blocks between the two: together they do.
+ * A device is cut off by each problem that alone separates it from the largest part. Where no single problem does (a ring
+ * that is open at two places), it is cut off by all problems of the blocks between the two, because together they separate
+ * it.
  */
 import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff } from "../../model/network-problem.ts";
@@ -15,38 +16,39 @@ import { findParts, type Parts } from "./parts.ts";
 import { buildRepairedGraph, type DevicePair, type RepairedGraph, ROOT } from "./repaired-graph.ts";
 
 /*
- * What cuts off each place of the search: since when, and the outermost problem that does it alone. Each place is visited
- * once, whatever the number of problems that cover it.
+ * For each place of the search: since when it is cut off, and the outermost problem that alone cuts it off. Each place is
+ * visited once, whatever the number of problems that cover it.
  */
 
-/** Places in the order of the search: from the first up to, and without, the second. */
+/** A range of places in the order of the search; the end is exclusive. */
 type Range = readonly [from: number, to: number];
 
 interface Cause {
   /** The id of the problem. */
   readonly id: string;
-  /** What it separates alone. */
+  /** The places that the problem separates alone. */
   readonly alone: readonly Range[];
-  /** Its block, and all that lies behind it. */
+  /** The places of its block and of everything behind the block. */
   readonly block: Range | undefined;
   /** Epoch milliseconds. */
   readonly since: number;
 }
 
-/** Epoch milliseconds by place; infinite where nothing cuts it off. */
+/** Epoch milliseconds since when each place is cut off; infinite where nothing cuts it off. */
 function* findSince(count: number, causes: readonly Cause[]): Steps<Float64Array> {
   const places = new Places(new Float64Array(count).fill(Number.POSITIVE_INFINITY));
   const oldestFirst = yield* sortInSteps([...causes], (a, b) => a.since - b.since);
   for (const { alone, since } of oldestFirst) for (const range of alone) yield* places.set(range, since);
-  // What no problem cuts off alone.
+  // The rest are places that no problem cuts off alone.
   for (const { block, since } of oldestFirst) if (block) yield* places.set(block, since);
   return places.values;
 }
 
 /**
- * By place: the index of the outermost problem that separates it alone, or -1. The problems that separate one place alone lie
- * one behind the other, so that the outermost is the one whose places begin first. Two cables that are known in
- * one direction each may be the same one to the graph: of them it is the older one, then the one with the lower id.
+ * For each place, the index of the outermost problem that separates it alone, or -1. The problems that each separate one
+ * place alone lie one behind the other, so the outermost is the one whose places begin first. Two cables that are each
+ * known in one direction may be the same cable in the graph; then the older problem is used, then the one with the lower
+ * id.
  */
 function* findOutermost(count: number, causes: readonly Cause[]): Steps<Int32Array> {
   const places = new Places(new Int32Array(count).fill(-1));
@@ -60,7 +62,7 @@ function* findOutermost(count: number, causes: readonly Cause[]): Steps<Int32Arr
 
 class Places<Values extends Float64Array | Int32Array> {
   readonly values: Values;
-  /** Of a place that is set, a later one before which all are set; of others the place itself. */
+  /** For each place, the place itself if it is not set; otherwise a later place before which all are set. */
   readonly #next: Int32Array;
   readonly #pause = new Pause();
 
@@ -69,7 +71,7 @@ class Places<Values extends Float64Array | Int32Array> {
     this.#next = Int32Array.from({ length: values.length + 1 }, (_, place) => place);
   }
 
-  /** Of the range, the places that are not set yet. */
+  /** Sets those places of the range that are not set yet. */
   *set([from, to]: Range, value: number): Steps<void> {
     for (let place = this.#firstUnset(from); place < to; place = this.#firstUnset(place)) {
       this.values[place] = value;
@@ -81,7 +83,7 @@ class Places<Values extends Float64Array | Int32Array> {
   #firstUnset(from: number): number {
     let place = from;
     for (let next = this.#next[place] ?? place; next !== place; next = this.#next[place] ?? place) {
-      // Halves the way for the next search.
+      // Halves the path for the next search.
       this.#next[place] = this.#next[next] ?? next;
       place = next;
     }
@@ -90,25 +92,25 @@ class Places<Values extends Float64Array | Int32Array> {
 }
 
 /*
- * The hosts at devices outside the largest part: those of now, and those that were removed since the device was cut off, or
- * shortly before, because a source removes hosts that it no longer sees.
+ * The hosts at devices outside the largest part: the current ones, and those that were removed since the device was cut
+ * off, or shortly before, because a source removes hosts that it no longer sees.
  */
 
-/** One source may notice that hosts are gone before another one, or a later batch, says that the link is. */
+/** One source may report that hosts are gone before another source, or a later batch, reports that the link is gone. */
 const NOTICED_BEFORE_MS = 120_000;
 
-/** What is known of a device outside. */
+/** Functions that describe a device outside the largest part. */
 interface Outside {
   readonly repaired: RepairedGraph;
-  /** Whether it was joined with the largest part. */
+  /** Whether the device was joined with the largest part. */
   isJoined(device: string): boolean;
-  /** Epoch milliseconds; infinite where nothing cuts it off. */
+  /** Epoch milliseconds since when the device is cut off; infinite where nothing cuts it off. */
   cutOffSince(device: string): number;
 }
 
 /**
- * The number of hosts at a device. A host at several devices is outside where all of them are, and then it counts once: at the
- * first of them that was joined with the largest part.
+ * Returns a function that gives the number of hosts at a device. A host at several devices is outside if all of them are,
+ * and then it counts once: at the first of them that was joined with the largest part.
  */
 function* countOutsideHosts(
   { at, groups, removed }: LocatedHosts,
@@ -133,9 +135,9 @@ function* countOutsideHosts(
 }
 
 /*
- * A depth-first search of the repaired graph from the largest part. A device and all that lies behind it are a range in the
+ * A depth-first search of the repaired graph from the largest part. A device and everything behind it are a range in the
  * order of the search, so that counts are differences of sums. `low` finds what a single device or cable separates
- * (Tarjan), and the blocks: within one, no single device or cable separates anything. The stack is explicit.
+ * (Tarjan), and the blocks: within a block, no single device or cable separates anything. The stack is explicit.
  */
 
 const NONE = -1;
@@ -143,14 +145,14 @@ const NONE = -1;
 interface SearchTree {
   /** The nodes in the order of the search; the first is the root. */
   readonly order: Int32Array;
-  /** By node: its place in the order, or -1 where nothing leads to it. */
+  /** The place of each node in the order, or -1 if no path leads to it. */
   readonly place: Int32Array;
-  /** By node: how many nodes its subtree has. */
+  /** The number of nodes in the subtree of each node. */
   readonly size: Int32Array;
   readonly parent: Int32Array;
-  /** By node: the lowest place that its subtree is joined to, other than by the only cable to its parent. */
+  /** The lowest place that the subtree of each node is joined to, other than by a single cable to its parent. */
   readonly low: Int32Array;
-  /** By node: the node whose subtree is its block and all that lies behind that. */
+  /** For each node, the node whose subtree is its block and everything behind that. */
   readonly blockTop: Int32Array;
 }
 
@@ -205,20 +207,20 @@ export interface Fault {
   readonly since: number;
 }
 
-/** What follows from a fault, and what it follows from. */
+/** The effect of a fault, and the fault that it follows from. */
 export interface FaultEffect {
   readonly cutOff: CutOff;
-  /** Of a device: the id of the outermost other fault that alone separates it from the largest part. */
+  /** The id of the outermost other fault that alone separates the faulty device from the largest part. */
   readonly separatedBy: string | undefined;
 }
 
-/** What a fault separates. */
+/** The places that a fault separates. */
 type Separated = Pick<Cause, "alone" | "block">;
 
 export const NOTHING_CUT_OFF: CutOff = { devices: [], deviceCount: 0, hostCount: 0 };
 const NOTHING_SEPARATED: Separated = { alone: [], block: undefined };
 
-/** By the id of the fault. */
+/** Returns the effects by the id of the fault. */
 export function* findCutOffs(
   graph: LinkGraph,
   hosts: LocatedHosts,
@@ -266,7 +268,7 @@ export function* findCutOffs(
   return found;
 }
 
-/** Nothing is known to join the device with others that work: it cuts off itself. */
+/** Whether no cable is known that joins the device with others that work. Such a device cuts off only itself. */
 function isAlone(repaired: RepairedGraph, tree: SearchTree, device: string): boolean {
   const node = repaired.nodeOf(device);
   if (node === undefined || node === ROOT || placeOf(tree, node) >= 0) return false;
@@ -280,7 +282,7 @@ function subtree(tree: SearchTree, node: number): Range {
   return [from, from + (tree.size[node] ?? 1)];
 }
 
-/** The device itself, and each subtree that only the device joins with the rest. */
+/** The device itself, and each subtree that only this device joins with the rest. */
 function separatedByDevice(repaired: RepairedGraph, tree: SearchTree, device: string): Separated {
   const node = repaired.nodeOf(device);
   const place = node === undefined || node === ROOT ? -1 : placeOf(tree, node);
@@ -306,7 +308,7 @@ function separatedByLink(
   const [from, to] = [repaired.nodeOf(src), repaired.nodeOf(dst)];
   const [a, b] = [graph.numberOf(src), graph.numberOf(dst)];
   if (from === undefined || to === undefined || a === undefined || b === undefined) return NOTHING_SEPARATED;
-  // What such a device cuts off is named once, by its own problem, and not by each of its links too.
+  // The problem of the device names what the device cuts off, so its links do not repeat it.
   if (!graph.devices[a]?.available || !graph.devices[b]?.available) return NOTHING_SEPARATED;
   // Both ends are joined in another way.
   if (partOf(a) === partOf(b)) return NOTHING_SEPARATED;
@@ -326,9 +328,9 @@ function separatedByLink(
 class Sums {
   readonly #repaired: RepairedGraph;
   readonly #tree: SearchTree;
-  /** By place: the hosts before it. */
+  /** The number of hosts before each place. */
   readonly #hosts: Float64Array;
-  /** The places that no problem cuts off alone, in order, and the hosts before each. */
+  /** The places that no problem cuts off alone, in order, and the number of hosts before each. */
   readonly #shared: number[] = [];
   readonly #sharedHosts: number[] = [0];
 
@@ -388,7 +390,7 @@ class Sums {
   }
 }
 
-/** The index of the first number that is not less; `sorted.length` where there is none. */
+/** The index of the first number that is at least `least`; `sorted.length` where there is none. */
 function firstAtLeast(sorted: readonly number[], least: number): number {
   let from = 0;
   let to = sorted.length;

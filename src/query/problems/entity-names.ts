@@ -1,6 +1,6 @@
 /**
- * How the texts of problems name entities: by the names that people gave them, with the id where it is no part of the name
- * otherwise. The ids stand in the fields of a problem, too.
+ * Names of entities in the texts of problems: the names that people gave them, with the id where it is not part of the
+ * name. The ids are also in the fields of a problem.
  */
 import type { Entities } from "../../model/entity.ts";
 import { type Kind, portId } from "../../model/ids.ts";
@@ -25,23 +25,23 @@ export class EntityNames {
 
   constructor(state: NetworkState) {
     this.#state = state;
-    // Not counted for a client: the list of problems is made once for all.
+    // The memory is not counted for a client, because the list of problems is computed once for all.
     this.#devices = new DeviceNames(state, () => {});
   }
 
-  /** `leaf-1/3`, or `leaf-1/3[eth3]` where the port has a name. */
+  /** Formats a port as `leaf-1/3`, or `leaf-1/3[eth3]` if the port has a name. */
   port(device: string, port: string): string {
     const text = this.#state.get("ports", portId(device, port));
     const name = text === undefined ? undefined : parseStored("ports", text).annotations?.portName?.trim();
     return `${portId(this.#devices.of(device), port)}${name && name !== port ? `[${name}]` : ""}`;
   }
 
-  /** `leaf-1/3 to spine-1/7[eth7]` */
+  /** Formats the ends as `leaf-1/3 to spine-1/7[eth7]`. */
   ends({ src, dst }: { readonly src: LinkEnd; readonly dst: LinkEnd }): string {
     return `${this.port(src.device, src.port)} to ${this.port(dst.device, dst.port)}`;
   }
 
-  /** `Device leaf-1 (of:0000000000000001)` */
+  /** Formats an entity as `Device leaf-1 (of:0000000000000001)`. */
   entity(kind: Kind, entity: Entities[Kind]): string {
     return `${KIND_NAMES[kind]} ${this.#nameOf(entity)}`;
   }

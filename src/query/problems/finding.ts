@@ -1,9 +1,9 @@
-/** What is found wrong, before it is known what follows from it. */
+/** A finding: something that is wrong in the network, before its consequences are computed. */
 import type { NetworkProblem } from "../../model/network-problem.ts";
 
-/** A problem without what follows from all of them together. */
+/** A problem without the fields that depend on all problems together. */
 export interface Finding extends Omit<NetworkProblem, "severity" | "cutOff" | "causedBy" | "consequences"> {
-  /** It is drift, and all of what it is about is intended and not observed. */
+  /** Set for drift if everything that the finding is about is intended and not observed. */
   readonly isMissing?: boolean;
 }
 

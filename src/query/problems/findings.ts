@@ -1,6 +1,6 @@
 /**
- * Finds what is wrong in one state of the network, without what it cuts off. Where an index exists, only what it holds is
- * read; a state of the past is scanned.
+ * Finds the problems in one state of the network, without what they cut off. Where an index exists, only its entries are
+ * read; a historical state is scanned.
  */
 import { COST, collectPaced, mapPaced, type Paced, Pause, type Steps } from "../../lib/steps.ts";
 import { hasConflict } from "../../model/conflict.ts";
@@ -43,7 +43,7 @@ export interface Found {
   readonly lost: readonly DevicePair[];
 }
 
-/** `time`: what is listed for a limited time is listed where that is not over then. */
+/** Problems that are listed for a limited time are included if that time is not over at `time`. */
 export function* findProblems(
   state: NetworkState,
   recent: RecentChanges,
@@ -51,7 +51,7 @@ export function* findProblems(
   time: number,
   windows: ProblemWindows,
 ): Steps<Found> {
-  // Selected at once, because only the newest state has indexes.
+  // All are selected before the first pause, because only the newest state has indexes.
   const devices = selectAll(state, "devices", UNAVAILABLE);
   const inactive = selectAll(state, "links", INACTIVE);
   const oneSided = selectAll(state, "links", ONE_SIDED);
@@ -127,7 +127,7 @@ function* conflictFindings(selected: Selected, finder: SinceFinder, names: Entit
   const findings: Finding[] = [];
   const text = (kind: Kind, entity: Entities[Kind]) =>
     `${names.entity(kind, entity)}: ${entity.annotations?.conflict ?? ""}.`;
-  // Both links of a cable occupy the same ports, so that one says what the other does.
+  // Both links of a cable use the same ports, so the text of one is enough.
   const cables = new CableFindings({
     kind: "conflict",
     prefix: "conflict:links:",
@@ -157,7 +157,7 @@ function* conflictFindings(selected: Selected, finder: SinceFinder, names: Entit
   return [...findings, ...(yield* cables.findings())];
 }
 
-/** What the problem of an entity says about it. */
+/** The fields of a problem that describe its entity. */
 function aboutEntity(
   kind: Kind,
   entity: Exclude<Entities[Kind], Link>,
@@ -219,7 +219,7 @@ function driftText({ drift }: Entities[Kind]): string {
   return `differs from what is intended: ${Object.keys(drift?.fields ?? {}).join(", ")}`;
 }
 
-/** Of a cable whose two links differ from the plan in different ways, both are described. */
+/** The text of a cable. If its two links differ from the plan in different ways, both are described. */
 function linksDriftText(links: readonly Link[], names: EntityNames): string {
   const linkByText = new Map(links.toReversed().map((link) => [driftText(link), link]));
   const sentences = Array.from(linkByText, ([text, link]) => `${names.entity("links", link)} ${text}.`);

@@ -1,6 +1,6 @@
 /**
- * Finds the links that are INACTIVE, one-sided or lost. Of a cable there is one finding of a kind, also where both of its links
- * have it.
+ * Finds the links that are INACTIVE, one-sided or lost. A cable has one finding of each kind, even if both of its links
+ * have the problem.
  */
 import { COST, collectPaced, mapPaced, type Paced, Pause, type Steps } from "../../lib/steps.ts";
 import { cableId, reverseLinkId } from "../../model/cable.ts";
@@ -24,7 +24,7 @@ export const IS_ONE_SIDED: Condition<"links"> = {
   holds: ({ bidirectional }) => !bidirectional,
 };
 
-/** An INACTIVE link of one direction is a problem of its state, not of its direction. */
+/** Selects the ACTIVE links. The problem of an INACTIVE link that is known in one direction is its state, not its direction. */
 export const activeOnly = (links: Paced<Link>): Paced<Link> =>
   mapPaced(links, (link) => (link.state === "ACTIVE" ? link : undefined));
 
@@ -57,26 +57,26 @@ interface CableSide {
   readonly since: string;
 }
 
-/** A cable is inactive or one-sided since the first of its links is. Both are the same cable: the lower id names it. */
+/** A cable is inactive or one-sided since the first of its links is. The link with the lower id names the cable. */
 const firstOf = (a: CableSide, b: CableSide): CableSide => ({
   link: a.link.id < b.link.id ? a.link : b.link,
   since: a.since < b.since ? a.since : b.since,
 });
 
-/** A cable is lost since the last of its links is. That one names it, so that nothing changes when the other expires. */
+/** A cable is lost since the last of its links is. That link names it, so that nothing changes when the other expires. */
 const lastOf = (a: CableSide, b: CableSide): CableSide =>
   a.since === b.since ? firstOf(a, b) : a.since > b.since ? a : b;
 
-/** What is wrong with cables. */
+/** The description of a kind of problem of cables. */
 interface CableProblem {
   readonly kind: ProblemKind;
-  /** The id of a problem is this and the id of the cable. */
+  /** The prefix of the problem's id, before the id of the cable. */
   readonly prefix: string;
-  /** A sentence about the links of a cable that have it, of which the first names the cable. */
+  /** Returns a sentence about the affected links of a cable. The first link names the cable. */
   text(links: readonly [Link, ...Link[]]): string;
-  /** Which of the two links of a cable names it, and since when; `firstOf` where it is left out. */
+  /** Chooses which of the two links of a cable names it, and since when. The default is `firstOf`. */
   readonly join?: typeof firstOf;
-  /** Whether it is that a link is intended and not observed. */
+  /** Returns whether a link is intended and not observed. */
   readonly isMissing?: (link: Link) => boolean;
 }
 
@@ -86,7 +86,7 @@ const aboutLinks = (kind: keyof typeof LINK_TEXTS, names: EntityNames): CablePro
   text: ([link]) => `${names.entity("links", link)} ${LINK_TEXTS[kind]}.`,
 });
 
-/** One finding a cable. */
+/** Collects one finding per cable. */
 export class CableFindings {
   readonly #problem: CableProblem;
   readonly #cables = new Map<string, CableSide[]>();
@@ -134,14 +134,14 @@ export class CableFindings {
   }
 }
 
-/** A link of which the other direction is still known is one-sided, not lost. */
+/** Whether the link is lost. If the other direction is still known, the link is one-sided, not lost. */
 function isLost(state: NetworkState, { link }: LostLink): boolean {
   const { src, dst } = link;
   const isKnown = (device: string) => state.get("devices", device) !== undefined;
   return isKnown(src.device) && isKnown(dst.device) && state.get("links", reverseLinkId(link)) === undefined;
 }
 
-/** Adds the ends of what it finds to `pairs`. */
+/** Adds the ends of the found links to `pairs`. */
 export function* lostFindings(
   state: NetworkState,
   { lost }: RecentChanges,

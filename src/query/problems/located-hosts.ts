@@ -1,26 +1,26 @@
 /**
- * The hosts of the network by the devices that they are at, so that a host at several devices, as behind a pair of switches,
- * is cut off only where all of these are.
+ * The hosts of the network by the devices that they are at. A host at several devices, as behind a pair of switches, is cut
+ * off only if all of these are.
  */
 import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import type { DeviceHostCounts } from "../../view/host-counts.ts";
 
-/** Hosts that are at the same devices, of which there are several. */
+/** Hosts that are at the same two or more devices. */
 export interface HostGroup {
-  /** That of the first location first. */
+  /** The devices; that of the first location comes first. */
   readonly devices: readonly string[];
   readonly count: number;
 }
 
 export interface RemovedHost {
-  /** Where it was: the device of its first location first. */
+  /** The devices that it was at; that of its first location comes first. */
   readonly devices: readonly string[];
   /** Epoch milliseconds of its removal. */
   readonly time: number;
 }
 
 export interface LocatedHosts {
-  /** The number of hosts that are at this device only. */
+  /** The number of hosts that are only at this device. */
   at(device: string): number;
   readonly groups: readonly HostGroup[];
   /** Hosts that are no longer known. */

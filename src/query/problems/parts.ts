@@ -1,6 +1,6 @@
 /**
- * The parts of a network: devices that active links join, in either direction. Other than clusters, which are strongly
- * connected and leave out INDIRECT links, a part is what a person calls connected.
+ * The parts of a network: devices that active links join, in either direction. Clusters are strongly connected and leave
+ * out INDIRECT links; a part is what people call connected.
  */
 import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import { UnionFind } from "../../lib/union-find.ts";
@@ -8,7 +8,7 @@ import type { LinkGraph } from "../../view/link-graph.ts";
 import type { LocatedHosts } from "./located-hosts.ts";
 
 export interface Parts {
-  /** Of a device, by its number in the graph: the number that stands for its part. Itself, where it is unavailable. */
+  /** The number that represents the part of a device (its number in the graph). An unavailable device is its own part. */
   partOf(device: number): number;
   /** The part with the most hosts, then the most devices, then the lowest id; undefined where no device is available. */
   readonly largest: number | undefined;

@@ -1,4 +1,4 @@
-/** The filters of problems: each a function of what names of devices mean in a state. */
+/** The filters of problems. Each is a function of the meaning of device names in a state. */
 import { quote } from "../../lib/error-text.ts";
 import { deviceKey } from "../../model/ids.ts";
 import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "../../model/problem-kinds.ts";
@@ -6,7 +6,7 @@ import { badParameter, type QueryFault } from "../fault.ts";
 import type { QueryParameter } from "../parameter.ts";
 import type { ListedProblem } from "./problem-list.ts";
 
-/** What names of devices mean. */
+/** Resolves names of devices. */
 export interface NamesDevices {
   shownId(kind: "devices", id: string): string;
 }
@@ -15,7 +15,7 @@ export type ProblemFilter = (devices: NamesDevices) => MatchesProblem;
 
 type ParseFilter = (parameter: QueryParameter) => ProblemFilter | QueryFault;
 
-/** Equal to one of the values, each of which must be one of `allowed`. */
+/** Parses a filter for a field that equals one of the values, each of which must be one of `allowed`. */
 const oneOf =
   (field: "kind" | "severity" | "resource", allowed: readonly string[]): ParseFilter =>
   ({ name, values }) => {
@@ -44,7 +44,7 @@ const PARSERS: ReadonlyMap<string, ParseFilter> = new Map<string, ParseFilter>([
         return ({ problem }) => problem.devices.some((id) => wanted.has(deviceKey(id)));
       },
   ],
-  // An empty value is that of problems that follow from no other.
+  // An empty value selects problems that follow from no other.
   [
     "causedBy",
     ({ values }) =>
@@ -63,7 +63,7 @@ function parseTextFilter({ name, value }: QueryParameter): ProblemFilter | Query
       id.toLowerCase().includes(wanted) || text.toLowerCase().includes(wanted);
 }
 
-/** Undefined for a parameter that is no filter of problems. */
+/** Returns undefined for a parameter that is not a filter of problems. */
 export function parseProblemFilter(parameter: QueryParameter): ProblemFilter | QueryFault | undefined {
   return PARSERS.get(parameter.name)?.(parameter);
 }

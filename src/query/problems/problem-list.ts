@@ -13,15 +13,15 @@ import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.t
 import type { SinceFinder } from "./since.ts";
 
 /*
- * Which problems follow from which. One fault is often seen many times: as a device that is unavailable, as its links, as the
- * devices behind it, and as what is missing of the plan. Each of those names the problem that it follows from, the first of a
- * chain, so that a reader acts on that one.
+ * Determines which problems follow from which. One fault is often seen many times: as a device that is unavailable, as its
+ * links, as the devices behind it, and as missing parts of the plan. Each of those names the problem that it follows from,
+ * the first of a chain, so that a reader acts on that one.
  *
  * - A link that is inactive, one-sided or lost follows from its unavailable device.
  * - An unavailable device follows from the outermost problem that alone separates it from the largest part of the network.
  * - A port or cable that is missing follows from its missing device, or from the problem of the cable.
  *
- * No chain leads back: a problem that separates devices is of a device nearer to the largest part, or of a link
+ * Chains have no cycles: a problem that separates devices belongs to a device nearer to the largest part, or to a link
  * between two available devices, which follows from nothing.
  */
 
@@ -80,7 +80,7 @@ function directCause(finding: Finding, possible: ReadonlyMap<string, Finding>): 
   return earliest(LINK_KINDS.map((name) => possible.get(`${name}:${cable}`)));
 }
 
-/** Of equally old ones the one with the lower id. */
+/** The oldest finding; of equally old ones, the one with the lower id. */
 function earliest(findings: readonly (Finding | undefined)[]): Finding | undefined {
   let first: Finding | undefined;
   for (const one of findings) {
@@ -90,7 +90,7 @@ function earliest(findings: readonly (Finding | undefined)[]): Finding | undefin
   return first;
 }
 
-/** 128 bits: whoever describes the network must not find two lists with the same one. */
+/** 128 bits of the hash, so that nobody who can influence the network can produce two lists with the same digest. */
 const DIGEST_CHARS = 22;
 
 /** A problem and its JSON text. */
@@ -99,24 +99,24 @@ export interface ListedProblem {
   readonly text: string;
 }
 
-/** Does not refer to the state, which would keep old pages in memory. */
+/** A list of problems. It does not refer to the state, which would keep old pages in memory. */
 export interface ProblemList {
   readonly revision: number;
   /** Epoch milliseconds of that revision. */
   readonly time: number;
-  /** Worst first. */
+  /** The problems, worst first. */
   readonly problems: readonly ListedProblem[];
-  /** Epoch milliseconds from which on it is the list of its revision: before, some were listed that no longer are. */
+  /** Epoch milliseconds from which this is the list of its revision. Before, it had problems that are no longer listed. */
   readonly validFrom: number;
-  /** Epoch milliseconds at which the first of them is no longer listed although nothing changes; infinite where none is. */
+  /** Epoch milliseconds at which the first problem expires although nothing changes; infinite where none does. */
   readonly validUntil: number;
   /**
-   * A hash of the problems. The revision and the time do not determine them: two nodes of a cluster, and one before and
-   * after its history is cut, know different pasts.
+   * A hash of the problems. The revision and the time do not determine them, because the known history differs between the
+   * nodes of a cluster, and on one node before and after pruning.
    */
   readonly digest: string;
   /**
-   * The links that were removed within the window before the time of the revision, whatever became of their devices. They
+   * The links that were removed within the window before the time of the revision, even if their devices are gone too. They
    * depend on the log alone.
    */
   readonly removed: readonly LostLink[];
@@ -161,7 +161,7 @@ export function* listProblems(
   return { revision, time: stateTime, problems: listed, validFrom, validUntil, digest, removed };
 }
 
-/** When the last problem that was listed for a limited time ended, or the time of the state. */
+/** The time at which the last expired problem expired, or the time of the state if that is later. */
 function* lastExpiry(
   state: NetworkState,
   { lost, moved }: RecentChanges,
@@ -174,7 +174,7 @@ function* lastExpiry(
     [moved, movedHostMs],
   ] as const) {
     const pause = new Pause();
-    // In order of time.
+    // The changes are in order of time.
     for (const change of changes.values()) {
       const until = change.time + windowMs;
       if (until > time) break;
@@ -185,7 +185,7 @@ function* lastExpiry(
   return last;
 }
 
-/** Those of `recent` at the state, in order of removal. */
+/** The links that were removed within the window before the time of the state, in order of removal. */
 export function* removedLinks(
   state: NetworkState,
   { lost }: RecentChanges,
@@ -200,12 +200,12 @@ export function* removedLinks(
   return removed;
 }
 
-/** After this time: that of the state decides, so that a list does not change with the clock alone. */
+/** The hosts removed after a time, which depends on the state, so that a list does not change with the clock alone. */
 function* removedHosts({ removedHosts: all }: RecentChanges, after: number): Generator<RemovedHost> {
   for (const host of all.values()) if (host.time > after) yield host;
 }
 
-/** What the finding may cut off anything with. */
+/** The fault through which the finding may cut off devices. */
 function faultOf({ id, kind, entity, link, since }: Finding): Fault | undefined {
   if (!mayCutOff(kind)) return undefined;
   const at = link ? { src: link.src.device, dst: link.dst.device } : entity;

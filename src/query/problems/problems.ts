@@ -1,9 +1,10 @@
 /**
- * The problems of the network now and at earlier times. The list of the newest revision is kept until there is a newer one,
- * or until the first problem on it is listed no longer, because time passes too. It is computed in steps, once for all who
- * need it. From one revision to the next only the new changes are read.
+ * The problems of the network now and at earlier times. The list of the newest revision is kept until there is a newer
+ * revision, or until the first problem on it expires. It is computed in steps, once for all readers. From one revision to
+ * the next, only the new changes are read.
  *
- * Needs the history and the settings, so it throws `HistoryNotInReplica` in a reader process, which then relays the request.
+ * The computation needs the history and the settings, so it throws `HistoryNotInReplica` in a reader process, which then
+ * relays the request.
  */
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -16,18 +17,18 @@ import { type LostLink, type ProblemWindows, RecentChanges } from "./recent-chan
 import { SinceFinder } from "./since.ts";
 
 const DEFAULT_WINDOWS: ProblemWindows = { lostLinkMs: 24 * 3_600_000, movedHostMs: 3_600_000 };
-/** Of all lists of the past together, in characters. */
+/** Size of all cached lists of historical revisions together, in characters. */
 const MAX_CACHED_CHARS = 16 * 1024 * 1024;
-/** Counted for each problem besides its text, and for each link that was removed. */
+/** Size counted for each problem besides its text, and for each removed link. */
 const PROBLEM_OVERHEAD = 1000;
-/** Somebody may set the clock of the machine: it is read again after this time. */
+/** The clock is read again after this time, because it may have been set. */
 const MAX_SLEEP_MS = 60_000;
-/** From one list to the next of the streams: each is computed as a whole, and a network may have many revisions a second. */
+/** Interval between two lists on the streams. Each list is computed as a whole, and there may be many revisions a second. */
 const MIN_STREAM_INTERVAL_MS = 1000;
 
 export type ListVersion = Pick<ProblemList, "revision" | "digest" | "validFrom">;
 
-/** Whether a reader of `list` may have `other` next. Of one revision, the later list is valid from a later time. */
+/** Whether a reader of `list` may get `other` next. Of two lists of one revision, the later one is valid from a later time. */
 function isLater(other: ListVersion | undefined, list: ListVersion): boolean {
   if (!other) return false;
   if (other.revision !== list.revision) return other.revision > list.revision;
@@ -50,17 +51,17 @@ export class Problems {
         ),
       ),
   });
-  /** The lists of the past that are computed now, each once for all who wait for it. */
+  /** The historical lists that are being computed, each once for all requests that wait for it. */
   readonly #computingPast = new Map<string, { readonly steps: SharedSteps<ProblemList>; waiting: number }>();
   readonly #listeners = new Set<() => void>();
   #recent: RecentChanges | undefined;
   #computing: SharedSteps<void> | undefined;
   #newest: ProblemList | undefined;
-  /** The list that all streams have or move to. */
+  /** The list that all streams have or change to. */
   #streamed: ProblemList | undefined;
-  /** Ends the wait for the end of the newest list. */
+  /** Aborts the wait for the expiry of the newest list. */
   #expiry = new AbortController();
-  /** Monotonic time from which on the streams may have another list. */
+  /** Monotonic time from which the streams may get another list. */
   #dueAt = Number.NEGATIVE_INFINITY;
   #waitsUntilDue = false;
   readonly #stopped = new AbortController();
@@ -73,22 +74,22 @@ export class Problems {
   }
 
   /**
-   * Calls `wake` when a stream may have another list without a new revision: one was computed for another stream, or time
-   * has passed. Returns the function that unsubscribes.
+   * Calls `wake` when a stream may get another list without a new revision: one was computed for another stream, or one
+   * expired. Returns the function that unsubscribes.
    */
   onList(wake: () => void): () => void {
     this.#listeners.add(wake);
     return () => this.#listeners.delete(wake);
   }
 
-  /** Whether a stream that has `list` has something to do: then `following` does it. Otherwise it is woken in time. */
+  /** Whether a stream that has `list` must call `following`. If not, it is woken later. */
   isBehind(list: ListVersion): boolean {
     return this.#mayMoveStreams() || isLater(this.#streamed, list);
   }
 
   /**
-   * The list after `list` on a stream; undefined where it is to have none now. All streams have the same lists, whichever of
-   * them, or of other readers, is first: the one that finds the time come computes the next list, and the others take it.
+   * The list after `list` on a stream; undefined if there is none now. All streams get the same lists: the first stream
+   * that calls this when the interval is over computes the next list, and the others use it.
    */
   *following(list: ListVersion): Steps<ProblemList | undefined> {
     if (this.#mayMoveStreams()) {
@@ -100,7 +101,7 @@ export class Problems {
     return isLater(this.#streamed, list) ? this.#streamed : undefined;
   }
 
-  /** Whether the time has come for the next list of the streams, and there is one. */
+  /** Whether the interval is over and there is a list after that of the streams. */
   #mayMoveStreams(): boolean {
     return this.#isDue() && !(this.#streamed && this.isNewest(this.#streamed));
   }
@@ -113,7 +114,7 @@ export class Problems {
     return this.#clock.now();
   }
 
-  /** Whether the list is still that of now. Does not read the clock. */
+  /** Whether the list is still the newest one. Does not read the clock. */
   isNewest(list: Omit<ListVersion, "validFrom">): boolean {
     const newest = this.#newest;
     return (
@@ -124,7 +125,7 @@ export class Problems {
     );
   }
 
-  /** The list of a revision that is not older than the newest one at the time of the call. */
+  /** The list of the newest revision at the time of the call, or of a later one. */
   *newest(): Steps<ProblemList> {
     this.#history.requireAllCollections();
     const { view } = this.#history;
@@ -144,7 +145,7 @@ export class Problems {
       const list = yield* listProblems(state, recent, this.finder, time, windows);
       this.#recent = recent;
       this.#newest = list;
-      // No stream takes it any more: the next one that wakes moves all of them to the new list.
+      // The previous list is not given to further streams: the next stream that wakes computes the new list for all.
       if (this.#isDue()) this.#streamed = undefined;
       void this.#expire(list);
     } finally {
@@ -154,7 +155,7 @@ export class Problems {
 
   *#recentAt(state: NetworkState, windows: ProblemWindows): Steps<RecentChanges> {
     const recent = this.#recent;
-    // Taken out while it is changed: where that fails, all of it is read again.
+    // The field is cleared during the change, so that everything is read again if the change fails.
     this.#recent = undefined;
     if (recent && recent.revision <= state.revision) {
       try {
@@ -167,7 +168,7 @@ export class Problems {
     return yield* RecentChanges.read(this.#history, state, windows);
   }
 
-  /** A time at which the list is the one of its revision. It stays, so that a cursor may contain it. */
+  /** A time at which this list is the one of its revision. It is constant, so a cursor may contain it. */
   momentOf({ time, validUntil }: ProblemList): number {
     const { lostLinkMs, movedHostMs } = this.#windows;
     return validUntil === Number.POSITIVE_INFINITY
@@ -175,7 +176,7 @@ export class Problems {
       : validUntil - 1;
   }
 
-  /** The list of a revision that the history has, as it was at `time`. `hold` gets the state that it is computed from. */
+  /** The list of a revision in the history, as it was at `time`. `hold` is called with the state from which it is computed. */
   *at(revision: number, time: number, hold: (state: NetworkState) => void): Steps<ProblemList> {
     this.#history.requireAllCollections();
     const newest = this.#newest;
@@ -194,7 +195,7 @@ export class Problems {
     try {
       return yield* computing.steps.result();
     } finally {
-      // Also where those who waited for it have gone: it is not kept for nobody.
+      // The computation is also dropped when all requests that waited for it were cancelled.
       if (--computing.waiting === 0) this.#computingPast.delete(key);
     }
   }
@@ -207,7 +208,7 @@ export class Problems {
     return list;
   }
 
-  /** The links that were removed within the window before the time of the state, which is of the past. */
+  /** The links that were removed within the window before the time of a historical state. */
   *removedBefore(state: NetworkState): Steps<readonly LostLink[]> {
     this.#history.requireAllCollections();
     const recent = yield* RecentChanges.read(this.#history, state, this.#windows);
@@ -233,7 +234,7 @@ export class Problems {
     for (const wake of this.#listeners) wake();
   }
 
-  /** Waits until the list ends, unless there is another one before. */
+  /** Waits until the list expires, unless it is replaced before. */
   async #expire(list: ProblemList): Promise<void> {
     this.#expiry.abort();
     if (list.validUntil === Number.POSITIVE_INFINITY || this.#stopped.signal.aborted) return;

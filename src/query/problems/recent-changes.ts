@@ -1,7 +1,7 @@
 /**
- * What only the history knows: the links and hosts that were removed, and the hosts that moved, within the last hours. It is read from
- * the log, so that it is the same after a restart, and on every node that has as much history. It can be moved forwards, so
- * that the log is read once.
+ * The changes that only the history has: the links and hosts that were removed, and the hosts that moved, within the last
+ * hours. They are read from the log, so that they are the same after a restart, and on every node with as much history.
+ * They can be moved forwards to a later revision, so that the log is read once.
  */
 import { COST, Pause, type Steps } from "../../lib/steps.ts";
 import type { Batch, LogEntry } from "../../log/log.ts";
@@ -11,7 +11,7 @@ import { HistoryPruned } from "../../view/read-all.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
 import type { RemovedHost } from "./located-hosts.ts";
 
-/** The last ones that were removed: in some networks hosts come and go all the time. */
+/** Number of removed hosts that are kept, because in some networks hosts are added and removed all the time. */
 const MAX_REMOVED_HOSTS = 100_000;
 
 export interface LostLink {
@@ -27,7 +27,7 @@ export interface MovedHost {
   readonly time: number;
 }
 
-/** In milliseconds. */
+/** The times for which changes are kept, in milliseconds. */
 export interface ProblemWindows {
   readonly lostLinkMs: number;
   readonly movedHostMs: number;
@@ -35,7 +35,7 @@ export interface ProblemWindows {
 
 export class RecentChanges {
   revision: number;
-  /** By id. What was removed and is back is not in it. */
+  /** The lost links by id, without those that were added again. */
   readonly lost = new Map<string, LostLink>();
   readonly moved = new Map<string, MovedHost>();
   readonly removedHosts = new Map<string, RemovedHost>();
@@ -44,7 +44,7 @@ export class RecentChanges {
     this.revision = revision;
   }
 
-  /** At `state`, with everything that is not older than the windows at its time, as far as history is kept. */
+  /** The changes at `state` that are not older than the windows at its time, as far as the history is kept. */
   static *read(
     history: History,
     state: NetworkState,
@@ -59,13 +59,13 @@ export class RecentChanges {
         yield* recent.#advance(history, state.revision);
         return recent;
       } catch (error) {
-        // Where history was pruned meanwhile, it is read from its new beginning.
+        // If history was pruned meanwhile, it is read from its new beginning.
         if (!(error instanceof HistoryPruned) || log.stats().oldest === oldest) throw error;
       }
     }
   }
 
-  /** Moves it to a later revision, of that time. What is older than the windows then is dropped. */
+  /** Moves the changes to a later revision with the given time, and drops those that are then older than the windows. */
   *moveTo(
     history: History,
     revision: number,
@@ -124,7 +124,7 @@ export class RecentChanges {
   }
 }
 
-/** Changes are in order of time, because an entry that is set again goes to the end. */
+/** Changes are in order of time, because an entry that is set again moves to the end. */
 function dropUntil(changes: Map<string, { readonly time: number }>, end: number): void {
   for (const [id, { time }] of changes) {
     if (time > end) break;
@@ -139,6 +139,6 @@ const devicesOf = ({ locations }: Host): string[] => [
 const parseHost = (text: string | null): Host | undefined =>
   text === null ? undefined : parseStored("hosts", text);
 
-/** A host that is at several locations does not move when another of them becomes the first. */
+/** A host at several locations does not move when another of them becomes the first. */
 const hasLocation = ({ locations }: Host, { elementId, port }: HostLocation): boolean =>
   locations.some((at) => at.elementId === elementId && at.port === port);

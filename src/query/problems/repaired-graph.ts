@@ -1,7 +1,7 @@
 /**
- * The network as it would be without problems, seen from the largest part: a graph in which that part is one node, the root,
- * and each device outside of it another. All links count, whatever their state, and those that were lost. Devices are in
- * order of id, so that the result is the same on every node of a cluster.
+ * The network as it would be without problems, seen from the largest part: a graph in which that part is one node, the
+ * root, and each device outside of it is another node. All links count, whatever their state, and so do lost links. Devices
+ * are in order of id, so that the result is the same on every node of a cluster.
  */
 import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { GraphDevice, LinkGraph } from "../../view/link-graph.ts";
@@ -15,14 +15,14 @@ export interface DevicePair {
   readonly dst: string;
 }
 
-/** The links between two nodes in each direction. Two directions are one cable. */
+/** The number of links between two nodes in each direction. One link in each direction is one cable. */
 interface Joint {
   out: number;
   in: number;
 }
 
 export class RepairedGraph {
-  /** By node. The root has none. */
+  /** The devices by node. The root has none. */
   readonly devices: readonly (GraphDevice | undefined)[];
   readonly #nodes: ReadonlyMap<string, number>;
   readonly #joints: readonly Map<number, Joint>[];
@@ -35,7 +35,7 @@ export class RepairedGraph {
     this.#joints = devices.map(() => new Map());
   }
 
-  /** Undefined for a device that does not exist. */
+  /** Returns undefined for a device that does not exist. */
   nodeOf(id: string): number | undefined {
     return this.#nodes.get(id) ?? (this.#graph.hasDevice(id) ? ROOT : undefined);
   }
@@ -56,7 +56,7 @@ export class RepairedGraph {
     return joint;
   }
 
-  /** In order of node. */
+  /** The neighbouring nodes in ascending order. */
   neighbours(node: number): number[] {
     return [...(this.#joints[node]?.keys() ?? [])].sort((a, b) => a - b);
   }
@@ -89,7 +89,7 @@ export function* buildRepairedGraph(
   for (const [node, device] of devices.entries()) {
     if (!device) continue;
     for (const { dst } of device.out) repaired.join(node, repaired.nodeOf(dst) ?? node);
-    // A link between two devices outside is in the list of its source already.
+    // A link between two devices outside is already counted at its source.
     for (const { src } of device.in) if (!nodes.has(src)) repaired.join(repaired.nodeOf(src) ?? node, node);
     if (pause.due((1 + device.out.length + device.in.length) * COST.item)) yield;
   }

@@ -13,22 +13,22 @@ import type { ParsedQuery } from "../query.ts";
 import type { ListedProblem, ProblemList } from "./problem-list.ts";
 
 export interface SelectedProblems {
-  /** Worst first. */
+  /** The selected problems, worst first. */
   readonly problems: readonly ListedProblem[];
-  /** Of every kind, in their order. */
+  /** The number of selected problems of every kind, in the order of kinds. */
   readonly counts: ReadonlyMap<ProblemKind, number>;
 }
 
 type ProblemQuery = Pick<ParsedQuery, "problemFilters" | "acceptsNames"> & Partial<Pick<ParsedQuery, "at">>;
 
-/** The fault of a query that names a device by what several are called in this state. No problem matches it. */
+/** The fault of a query with a device name that several devices have in this state. Such a query matches no problem. */
 export function findFilterAmbiguity(query: ProblemQuery, state: NetworkState): QueryFault | undefined {
   const devices = new DeviceResolver(state, query);
   for (const bind of query.problemFilters) bind(devices);
   return devices.ambiguous && new AmbiguousNameFault(devices.ambiguous);
 }
 
-/** Names of devices mean what they mean in `state`. */
+/** Selects problems; names of devices are resolved in `state`. */
 export function* selectProblems(
   list: ProblemList,
   query: ProblemQuery,
@@ -36,7 +36,7 @@ export function* selectProblems(
 ): Steps<SelectedProblems> {
   const devices = new DeviceResolver(state, query);
   const filters = query.problemFilters.map((filter) => filter(devices));
-  // What nobody knew then is of no use: the claims have been corrected since, or the list of now has it.
+  // Historical lists have no unknown devices: their claims were corrected since, or the newest list has them.
   if (query.at !== undefined) filters.push(({ problem }) => problem.kind !== "device-unknown");
   const counts = new Map<ProblemKind, number>(PROBLEM_KINDS.map((kind) => [kind, 0]));
   const problems: ListedProblem[] = [];
@@ -52,7 +52,7 @@ export function* selectProblems(
   return { problems, counts };
 }
 
-/** How many there are of each kind and severity that may be, in the order of kinds. */
+/** The number of problems of each possible kind and severity, in the order of kinds. */
 export function* countBySeverity(
   list: ProblemList,
 ): Steps<{ readonly kind: ProblemKind; readonly severity: ProblemSeverity; readonly count: number }[]> {

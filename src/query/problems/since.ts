@@ -1,10 +1,10 @@
 /**
- * Since when an entity has a condition, such as a link being INACTIVE. An entity names the revision that last changed it,
- * and the batch of that revision has the value before, which names the one before that: so the history of one entity is read
- * without the history of the others. All entities are followed together, the latest revision first, so that a batch that
- * changed many of them is read once.
+ * Finds since when an entity has a condition, such as a link being INACTIVE. An entity has the number of the revision that
+ * last changed it, and the batch of that revision has its value before, which has the revision before that. So the history
+ * of one entity is read without the history of the others. All entities are traced together, the latest revision first, so
+ * that a batch that changed many of them is read once.
  *
- * Where history ends before the condition began, it is since the oldest change of the entity that is known.
+ * If the kept history begins after the condition began, the result is the time of the oldest known change of the entity.
  */
 import { type BoundedCache, createBoundedCache } from "../../lib/bounded-cache.ts";
 import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
@@ -16,14 +16,14 @@ import { parseStored } from "../../view/view.ts";
 
 const MAX_REMEMBERED = 100_000;
 
-/** A condition of entities of one kind. The name is part of the key of what is remembered. */
+/** A condition of entities of one kind. The name is part of the cache key. */
 export interface Condition<K extends Kind> {
   readonly name: string;
   readonly kind: K;
   holds(entity: Entities[K]): boolean;
 }
 
-/** Of a device its own field says it. A source may claim any number, also one that is no time. */
+/** Reads the time from the device's own field. A source may claim any number there, even one that is no time. */
 export function unavailableSince({ lastUpdate, lastChanged }: Device): string {
   const time = new Date(Number(lastUpdate));
   return Number.isNaN(time.getTime()) ? lastChanged : time.toISOString();
@@ -31,21 +31,21 @@ export function unavailableSince({ lastUpdate, lastChanged }: Device): string {
 
 interface Followed {
   readonly id: string;
-  /** The oldest value so far that has the condition. */
+  /** The revision of the oldest value so far that has the condition. */
   revision: number;
   lastChanged: string;
-  /** The revisions of its values on the way, all of which have the same answer. */
+  /** The revisions of its values that were passed; the result is the same for all of them. */
   readonly passed: number[];
 }
 
-/** RFC 3339, by condition, id and revision of the value. */
+/** RFC 3339 times by condition, id and revision of the value. */
 type Remembered = BoundedCache<string, string>;
 
-/** Remembers what it found: it depends on the log only, as long as that is not pruned. */
+/** Finds times and caches them. They depend only on the log, as long as that is not pruned. */
 export class SinceFinder {
   readonly #history: History;
   readonly #remembered: Remembered = createBoundedCache({ maxSize: MAX_REMEMBERED, sizeOf: () => 1 });
-  /** When each device that nobody knows was first found, of the newest state that was looked at; epoch milliseconds. */
+  /** Epoch milliseconds at which each unknown device was first found, for the newest state that was read. */
   #unknown: ReadonlyMap<string, number> = new Map();
   #unknownTime = 0;
 
@@ -54,8 +54,9 @@ export class SinceFinder {
   }
 
   /**
-   * By key, of the devices that nobody knows in the state of this time. The log does not say when claims began to refer to
-   * them, so it is when that was first found since the start. One that was known meanwhile has a new time.
+   * The times by key for the unknown devices in the state of this time. The log does not have the time when claims began to
+   * refer to them, so it is the time when they were first found since the start. A device that was known meanwhile gets a
+   * new time.
    */
   *unknownSince(keys: readonly string[], time: number): Steps<ReadonlyMap<string, number>> {
     const since = new Map<string, number>();
@@ -70,7 +71,7 @@ export class SinceFinder {
     return since;
   }
 
-  /** By id, of all entities: they have the condition. Several of these searches may run at a time. */
+  /** The times by id for these entities, which must have the condition. Several such searches may run concurrently. */
   *find<K extends Kind>(
     condition: Condition<K>,
     entities: readonly Entities[K][],
@@ -89,7 +90,7 @@ class Search<K extends Kind> {
   readonly #history: History;
   readonly #remembered: Remembered;
   readonly #condition: Condition<K>;
-  /** By the revision of the value that was reached. */
+  /** The traced entities by the revision of the value that was reached. */
   readonly #followed = new Map<number, Followed[]>();
   readonly #results = new Map<string, string>();
 
@@ -128,7 +129,7 @@ class Search<K extends Kind> {
 
   *run(): Steps<ReadonlyMap<string, string>> {
     while (this.#followed.size > 0) {
-      // What leads to an earlier revision of this list is followed with the others there.
+      // Entities that lead to an earlier revision of this list are traced with the others there.
       for (const revision of yield* sortInSteps([...this.#followed.keys()], (a, b) => b - a)) {
         const followed = this.#followed.get(revision) ?? [];
         this.#followed.delete(revision);
@@ -169,7 +170,7 @@ class Search<K extends Kind> {
     const { kind, holds } = this.#condition;
     const value = before === null ? undefined : parseStored(kind, before);
     const earlier = value && holds(value) ? value : undefined;
-    // A value that does not name an earlier revision would be followed for ever.
+    // A value that does not name an earlier revision would be traced forever.
     if (!earlier || earlier.revision >= followed.revision) this.#found(followed, followed.lastChanged);
     else this.#follow({ ...followed, revision: earlier.revision, lastChanged: earlier.lastChanged });
   }

@@ -1,7 +1,7 @@
 /**
  * Joins the devices of several sources within one commit. A claim is normally in the entity of its own id. The claims of
- * devices that are one are all in the entity of the leader: the id of the first observed source in the configured order.
- * Whether a source is stale has no influence, so that ids do not change with the state of a connection.
+ * joined devices are all in the entity of the leader: the id of the first observed source in the configured order. Whether
+ * a source is stale has no influence, so that ids do not change with the state of a connection.
  *
  * After the claims of the commit are set, `regroup` finds the devices whose group may have changed and moves their claims.
  * These are the devices with a value that changed, those that were joined with them, and those that now are. With one
@@ -21,24 +21,24 @@ import { type IdentityValue, identityKey, identityValues } from "./identity-valu
 
 type DeviceEntity = TouchedEntity<"devices">;
 
-/** What the commit changes: the devices claimed by each source, and the values of identity. */
+/** The changes of the commit: the affected devices, and the identity values. */
 interface IdentityChanges {
   readonly devices: Set<string>;
   readonly values: Map<string, IdentityValue>;
 }
 
 export class DeviceGroups {
-  /** Whether devices may be joined, or are joined since other settings. */
+  /** Whether devices may be joined, or are still joined from earlier settings. */
   readonly isActive: boolean;
   readonly #canJoin: boolean;
   readonly #view: View;
   readonly #rules: MergeRules;
   readonly #devices: WorkingSet<"devices">;
-  /** The entities of the devices that this commit moved. */
+  /** The new entities of the devices that this commit moved. */
   readonly #movedTo = new Map<string, string>();
   /** Devices to group again although their claims are the same. */
   readonly #requested = new Set<string>();
-  /** Entities whose claims differ from those in the indexes, and the devices that have a value by these claims. */
+  /** Entities whose claims differ from those in the indexes, and the devices that have a value according to these claims. */
   readonly #changedEntities = new Set<string>();
   readonly #changedValues = new Map<string, Set<string>>();
   readonly #found = new Map<string, readonly string[]>();
@@ -58,7 +58,7 @@ export class DeviceGroups {
     };
   }
 
-  /** The entity with the claims about a device. */
+  /** The entity that has the claims about a device. */
   entityOf(key: string): string {
     return this.isActive ? (this.#movedTo.get(key) ?? entityBefore(this.#view, key)) : key;
   }
@@ -74,7 +74,7 @@ export class DeviceGroups {
     return this.#lookups.claimsOf(key).length > 0;
   }
 
-  /** Whether the id is claimed as another device. Where nothing can be joined this is not looked up: ids go before aliases. */
+  /** Whether the id is claimed as another device. False if nothing can be joined: then lookups prefer ids to aliases. */
   isOtherDevice(id: string, entity: string): boolean {
     const key = deviceKey(id);
     return this.#canJoin && this.isClaimed(key) && this.entityOf(key) !== entity;
@@ -90,8 +90,8 @@ export class DeviceGroups {
   }
 
   /**
-   * Moves the claims of devices whose group changed. Returns the entities that gave or received claims, and those whose ids
-   * are in another order: both decide about the numbers of ports.
+   * Moves the claims of devices whose group changed. Returns the entities that lost or got claims, and those whose ids are
+   * in another order, because both affect the numbers of ports.
    */
   *regroup(): Steps<ReadonlySet<DeviceEntity>> {
     const changed = new Set<DeviceEntity>();
@@ -121,7 +121,7 @@ export class DeviceGroups {
     return changed;
   }
 
-  /** Whether the ids of an entity are in another order than before the commit, or may be by other rules. */
+  /** Whether the ids of an entity are in another order than before the commit, or may be because of other rules. */
   #isReordered({ claims, claimsBefore }: DeviceEntity, key: string): boolean {
     if (claims === claimsBefore) return this.#requested.has(key) && claimedDevices(claims).size > 1;
     const [after, before] = [this.#inOrder(claims), this.#inOrder(claimsBefore)];
@@ -146,7 +146,7 @@ export class DeviceGroups {
 
   *#findChanges(): Steps<IdentityChanges> {
     const changes: IdentityChanges = { devices: new Set(this.#requested), values: new Map() };
-    // By other rules, every value of these devices may join them or not.
+    // With other rules, every value of these devices may join them or not.
     for (const key of this.#requested)
       for (const { claim } of this.#lookups.claimsOf(key))
         for (const value of identityValues(claim)) changes.values.set(`${value.rule} ${value.value}`, value);
@@ -174,7 +174,7 @@ export class DeviceGroups {
     };
     const before = facts(claimsBefore);
     const after = facts(claims);
-    /** The values of the other claims: a conflict of the devices with them names the sources of this one. */
+    /** The values of the other claims about the device. A conflict with devices that have them names the sources of this one. */
     const othersOf = (device: string): IdentityValue[] =>
       claims.length < 2 && claimsBefore.length < 2
         ? []
@@ -220,7 +220,7 @@ export class DeviceGroups {
     return affected;
   }
 
-  /** With the changes of the commit. */
+  /** The devices with a value, including the changes of the commit. */
   #devicesWith(key: string): readonly string[] {
     let found = this.#found.get(key);
     if (!found) {
@@ -231,7 +231,7 @@ export class DeviceGroups {
     return found;
   }
 
-  /** Adds the devices that had the value before the commit to `found`, without those of some entities. */
+  /** Adds the devices that had the value before the commit to `found`, except those of the entities in `without`. */
   #devicesBefore(key: string, found = new Set<string>(), without?: ReadonlySet<string>): readonly string[] {
     for (const entity of this.#entitiesBefore(key)) {
       if (found.size > MAX_SHARED) break;
@@ -245,14 +245,14 @@ export class DeviceGroups {
     return [...found];
   }
 
-  /** Merging removes keys from the indexes, but `get` still finds them. The first exists once devices could be joined. */
+  /** Merging removes keys, but `get` still finds them. The index of devices exists only if devices could be joined. */
   *#entitiesBefore(key: string): Generator<string> {
     for (const id of this.#view.findIndex("devices", "identity")?.get(key) ?? []) yield deviceKey(id);
     for (const stored of this.#view.indexes("claims").named("identity").get(key))
       yield parseClaimsKey(stored)?.key ?? "";
   }
 
-  /** An entity without claims passes its id, and those that it had before, to the one with the first of its claims. */
+  /** Passes the id and the former ids of an entity without claims to the entity that has the first of its claims now. */
   #passOnIds({ key, before, claims, claimsBefore, formerIds }: DeviceEntity): void {
     if (claims.length > 0 || !before) return;
     const ordered = [...claimsBefore].sort((a, b) => this.#rules.compareLeaders(a.source, b.source));
@@ -265,7 +265,7 @@ export class DeviceGroups {
     }
   }
 
-  /** An id is no alias of another device while it is claimed. */
+  /** Merges the devices with this alias again, because an id is no alias of another device while it is claimed. */
   *#recheckAliases(key: string): Steps<void> {
     const shown = this.#view.indexes("devices").named("alias").get(key);
     const claimed = this.#view.indexes("claims").named("alias").get(key);
@@ -279,7 +279,7 @@ export class DeviceGroups {
   }
 }
 
-/** The entity with the claims about a device, before the commit. */
+/** The entity that had the claims about a device before the commit. */
 export function entityBefore(view: View, key: string): string {
   for (const stored of view.indexes("claims").named("claimedAs").get(claimsKey("devices", key)))
     return parseClaimsKey(stored)?.key ?? key;

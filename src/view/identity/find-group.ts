@@ -1,19 +1,19 @@
 /**
  * Decides which devices of several sources are one. A device is known by the key of the id that sources use for it. Two
- * are joined when two sources claim the same value of a rule, unless a source has that value twice. What is connected in
- * this way is one device, unless it contains two devices of one source: then nothing of it is joined, because a text that
- * one device copies from another must not make it that other.
+ * devices are joined when two sources claim the same value of a rule, unless a source has that value twice. All devices
+ * that are connected in this way are one device, unless two of them belong to one source: then none of them is joined,
+ * because a text that one device copies from another must not make it that other device.
  *
- * No search is longer than the number of sources: more devices than sources contain two of one source.
+ * No search visits more devices than there are sources, because a larger group contains two devices of one source.
  */
 import type { MergeRules } from "../merge-rules.ts";
 import { claimedDevices } from "../recover.ts";
 import type { SourcedClaim } from "../touched-entity.ts";
 import { type IdentityValue, identityValues } from "./identity-values.ts";
 
-/** Above this number of devices of one source, a value is taken for one that a product line shares: they are not flagged. */
+/** A value that more devices of one source have is assumed to be shared by a product line, and they are not flagged. */
 export const MAX_SHARED = 4;
-/** Of the devices that a conflict concerns. */
+/** Number of devices that the text of a conflict names. */
 const MAX_NAMED = 3;
 const MAX_TEXT_LENGTH = 64;
 
@@ -35,8 +35,9 @@ export function joiningValues(
 }
 
 /**
- * The devices that are one with this one, itself included; undefined when it matches several of one source. Where only
- * the plan is ambiguous, those that are one by what is observed: a fault in the plan separates nothing that is observed.
+ * The devices that are one with this one, including itself; undefined when it matches several devices of one source. If
+ * only the plan is ambiguous, the result is the group by observed values, because an error in the plan must not separate
+ * observed devices.
  */
 export function findGroup(lookups: GroupLookups, key: string): ReadonlySet<string> | undefined {
   const { rules, claimsOf } = lookups;
@@ -73,7 +74,7 @@ function search(
   return group;
 }
 
-/** The devices that the value of a source joins: none when that source or an observed one has it twice. */
+/** The devices that the value of a source joins; none when that source or an observed one has the value twice. */
 function matchesOf(
   { rules, devicesWith }: GroupLookups,
   own: string,
@@ -89,7 +90,7 @@ function matchesOf(
   return matches;
 }
 
-/** Why the claims of a device, or some of them, are not joined with those of other sources. */
+/** The reasons why the claims of a device, or some of them, are not joined with those of other sources. */
 export function* groupConflicts(
   lookups: GroupLookups,
   claims: readonly SourcedClaim<"devices">[],
@@ -114,8 +115,8 @@ export function* groupConflicts(
 }
 
 /**
- * Names what the claims match themselves, and not what that matches in turn: then these claims are merged again with every
- * change that the text depends on.
+ * Names only the direct matches of the claims, not the matches of those. So these claims are merged again with every change
+ * that the text depends on.
  */
 function describeAmbiguity(
   lookups: GroupLookups,
@@ -142,7 +143,7 @@ function describeAmbiguity(
   return `not joined with ${listed(names)}: two devices of ${whose} would be one`;
 }
 
-/** Sorted, so that the text does not depend on the order of the sources. */
+/** The names are sorted, so that the text does not depend on the order of the sources. */
 function listed(names: ReadonlySet<string>): string {
   const more = names.size - MAX_NAMED;
   return [...names].sort().slice(0, MAX_NAMED).join(", ") + (more > 0 ? ` and ${more} more` : "");

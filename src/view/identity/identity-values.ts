@@ -1,7 +1,7 @@
 /**
- * What identifies a device across sources: the values of a claim for each rule of identity, in a form in which every
+ * The values of a claim that identify a device across sources, one for each identity rule, in a form in which every
  * spelling of the same value is the same text. A value without information (`unknown`, zeros, a loopback address) is left
- * out: it would make one device of all that report it.
+ * out, because it would join all devices that report it.
  */
 import ipaddr from "ipaddr.js";
 import { canonicalIp, canonicalMac } from "../../model/address.ts";
@@ -17,7 +17,7 @@ export interface IdentityValue {
 
 type Identified = Pick<DeviceClaim | Device, "serial" | "chassisId" | "annotations">;
 
-/** At most one value for each rule. */
+/** Returns at most one value for each rule. */
 export function identityValues({ chassisId, serial, annotations }: Identified): IdentityValue[] {
   const values: IdentityValue[] = [];
   const add = (
@@ -36,21 +36,21 @@ export function identityValues({ chassisId, serial, annotations }: Identified): 
   return values;
 }
 
-/** The key of the indexes `identity`: the devices of a source with a value. */
+/** The key of the indexes `identity`, which map to the devices of a source with a value. */
 export const identityKey = (source: string, { rule, value }: IdentityValue): string =>
   `${rule}\u0000${value}\u0000${source}`;
 
 const HEX_NUMBER = /^[0-9a-f]{1,12}$/;
 
-/** A datapath id is written without its leading zeros: a MAC address that begins with zeros is one of fewer digits. */
+/** A datapath id may be written without leading zeros, so a short hexadecimal number is padded to a MAC address. */
 export function chassisValue(text: string): string {
   return canonicalMac(HEX_NUMBER.test(text) ? text.padStart(12, "0") : text)?.toLowerCase() ?? text;
 }
 
-/** The ranges of addresses that many devices have, each for itself. */
+/** The address ranges whose addresses many devices have independently. */
 const SHARED_RANGES: readonly string[] = ["loopback", "unspecified", "linkLocal", "broadcast", "multicast"];
 
-/** An IPv4 address that is written as an IPv6 address is the IPv4 address. A name is compared as text. */
+/** Converts an IPv4 address that is written as an IPv6 address to IPv4. A name is compared as text. */
 export function addressValue(text: string): string | undefined {
   const ip = canonicalIp(text);
   if (ip === undefined) return text;

@@ -1,10 +1,10 @@
 /**
- * The ports of joined devices within one commit: which port of the entity a port of a source is. The ports that the claims
- * list are matched once for each device that is touched (`port-matching.ts`), in steps (`prepare`), before anything that
- * refers to them is placed or merged.
+ * The ports of joined devices within one commit: maps a port of a source to the port of the entity. The ports in the claims
+ * are matched once for each touched device (`port-matching.ts`), in steps (`prepare`), before anything that refers to them
+ * is placed or merged.
  *
- * Matching reads all ports of a device. The result is kept for later commits, where this commit changes neither the devices
- * that are joined nor what their ports are matched by: then it holds whether the commit succeeds or not.
+ * Matching reads all ports of a device. The result is kept for later commits if this commit changes neither the joined
+ * devices nor the values by which their ports are matched, because then it is valid whether the commit succeeds or not.
  */
 import { sameJson } from "../../lib/same-json.ts";
 import { COST, Pause, type Steps } from "../../lib/steps.ts";
@@ -30,11 +30,11 @@ export class JoinedPorts {
   readonly #view: View;
   readonly #groups: DeviceGroups;
   readonly #ports: WorkingSet<"ports">;
-  /** By entity; undefined for a device with one id. */
+  /** The port numbers by entity; undefined for a device with one id. */
   readonly #numbers = new Map<string, PortNumbers | undefined>();
-  /** The ports whose claims this commit changes, by the device that they name. */
+  /** The ports whose claims this commit changes, by the device id in the claims. */
   readonly #changed = new Map<string, Set<PortEntity>>();
-  /** The entities whose devices, or what the ports of these are matched by, this commit changes. */
+  /** The entities of which this commit changes the joined devices or the values by which their ports are matched. */
   readonly #rematched = new Set<string>();
 
   constructor(view: View, groups: DeviceGroups, ports: WorkingSet<"ports">) {
@@ -43,7 +43,7 @@ export class JoinedPorts {
     this.#ports = ports;
   }
 
-  /** Where a port is. Its device must have been prepared. */
+  /** The entity and number of a port. Its device must have been prepared. */
   resolve(device: string, port: string): ConnectPoint {
     if (!this.#groups.isActive) return { device: deviceKey(device), port };
     const key = deviceKey(device);
@@ -80,8 +80,8 @@ export class JoinedPorts {
   }
 
   /**
-   * The entities of joined devices whose ports are numbered in another way since the claims of the commit are set.
-   * `regrouped` are the devices that gave or received claims.
+   * The entities of joined devices whose port numbers differ since the claims of the commit were set. `regrouped` are the
+   * devices that lost or got claims.
    */
   *findRenumbered(regrouped: Iterable<TouchedEntity<"devices">>): Steps<ReadonlySet<string>> {
     const renumbered = new Set<string>();
@@ -125,7 +125,7 @@ export class JoinedPorts {
     );
   }
 
-  /** The entities with the ports of the devices, before the commit and by its changes. */
+  /** The entities with the ports of the devices, before the commit and with its changes. */
   *#entitiesOf(members: readonly string[]): Steps<ReadonlySet<PortEntity>> {
     const found = new Set<PortEntity>();
     const view = this.#view;
@@ -150,7 +150,7 @@ export class JoinedPorts {
 
 const LOGICAL_PORT = /^\D/;
 
-/** What a port is recognised by, with what another source claims about the same port of the same device. */
+/** The values by which a port is matched, including those that another source claims for the same port of the same device. */
 function withFacts(
   known: MatchablePort | undefined,
   { element, port, annotations = {} }: PortClaim,
@@ -158,7 +158,7 @@ function withFacts(
   const number = String(port);
   const macs = MAC_ANNOTATIONS.flatMap((key) => canonicalMac(annotations[key] ?? "") ?? []);
   const names = NAME_ANNOTATIONS.flatMap((key) => portName(element, annotations[key]));
-  // "local" means the same to every source.
+  // "local" means the same port for every source.
   if (LOGICAL_PORT.test(number)) names.push(number);
   return {
     number,
@@ -169,7 +169,7 @@ function withFacts(
 
 const NO_MAC = "00:00:00:00:00:00";
 
-/** Without the id of the device before it, as in `s1:eth0`. */
+/** The name of a port without the device id that may precede it, as in `s1:eth0`. */
 function portName(element: string, text: string | undefined): string[] {
   const name = text?.trim().toLowerCase() ?? "";
   const prefix = deviceKey(element);

@@ -1,18 +1,18 @@
-/** Explains why devices of several sources are one: the values of identity that claims with different ids share. */
+/** Explains why devices of several sources are one: the identity values that claims with different ids share. */
 import type { DeviceClaim } from "../../model/claim.ts";
 import type { SharedIdentity } from "../../model/explanation.ts";
 import { deviceKey } from "../../model/ids.ts";
 import type { MergeRules } from "../merge-rules.ts";
 import { joiningValues } from "./find-group.ts";
 
-/** `claims` are those of one device. None where all of them have the same id. */
+/** `claims` are those of one device. Returns nothing if all of them have the same id. */
 export function sharedIdentities(
   claims: readonly (readonly [source: string, claim: DeviceClaim])[],
   rules: MergeRules,
 ): SharedIdentity[] {
   const ids = new Map(claims.map(([, { id }]) => [deviceKey(id), id]));
   if (ids.size < 2) return [];
-  /** By rule and value, the ids of the claims that have it. */
+  /** The ids of the claims that have a value, by rule and value. */
   const shared = new Map<string, SharedIdentity>();
   for (const [source, claim] of claims) {
     for (const { rule, value } of joiningValues(rules, { source, claim })) {
