@@ -214,6 +214,6 @@ function parseBodyLength(headers: readonly string[], isHttp10: boolean): BodyLen
   if (hosts > 1 || (hosts === 0 && !isHttp10)) return badRequest("There must be exactly one Host header.");
   if (encoding === undefined) return Number(length ?? 0);
   if (encoding !== "chunked" || length !== undefined || isHttp10)
-    return badRequest("Transfer-Enencoding must be chunked, without Content-Length and not in HTTP/1.0.");
+    return badRequest("Transfer-Encoding must be chunked, without Content-Length and not in HTTP/1.0.");
   return "chunked";
 }
