@@ -10,7 +10,7 @@ import { listRepresentation } from "../src/api/endpoints/list.ts";
 import type { ReadContext } from "../src/api/endpoints/read-context.ts";
 import { parseQueryString } from "../src/api/endpoints/read-handler.ts";
 import { PLAIN } from "../src/api/onos/dialect.ts";
-import { throwIfFault } from "../src/api/response/query-problem.ts";
+import { throwIfFault } from "../src/api/response/problem.ts";
 import { SharedChunks } from "../src/api/stream/shared-chunks.ts";
 import { formatsOf } from "../src/formats/formats.ts";
 import { systemClock } from "../src/lib/clock.ts";

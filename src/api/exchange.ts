@@ -45,7 +45,7 @@ export class Exchange implements ReadRequest {
   rateLimitHeaders = NO_HEADERS;
   /** Whether only the main process can respond. Evaluated in a reader process. */
   isForMainProcess = false;
-  /** Whether the main process may wait for another node or a controller, so that it must be told when the client is gone. */
+  /** Whether the main process may wait for another node or a controller. Then a relayed request ends when its client is gone. */
   waitsForOthers = false;
   #id: string | undefined;
 

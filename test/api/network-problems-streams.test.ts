@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { listProblems } from "../../src/api/endpoints/problems.ts";
 import { parseQueryString } from "../../src/api/endpoints/read-handler.ts";
 import { PLAIN } from "../../src/api/onos/dialect.ts";
-import { throwIfFault } from "../../src/api/response/query-problem.ts";
+import { throwIfFault } from "../../src/api/response/problem.ts";
 import type { ChangeCursor } from "../../src/api/stream/change-cursor.ts";
 import { createProblemsCursor } from "../../src/api/stream/problems-position.ts";
 import { SharedChunks } from "../../src/api/stream/shared-chunks.ts";

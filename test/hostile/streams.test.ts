@@ -1,7 +1,7 @@
 /** Event streams of one user do not delay another: they are rendered in steps, once for all streams at the same position. */
 import { expect, test } from "bun:test";
 import { PLAIN } from "../../src/api/onos/dialect.ts";
-import { throwIfFault } from "../../src/api/response/query-problem.ts";
+import { throwIfFault } from "../../src/api/response/problem.ts";
 import { createChangeCursor } from "../../src/api/stream/change-cursor.ts";
 import { SseHub } from "../../src/api/stream/sse-hub.ts";
 import { uncountedMemory } from "../../src/lib/memory-budget.ts";

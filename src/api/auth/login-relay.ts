@@ -8,7 +8,7 @@ import { Compile } from "typebox/compile";
 import type { Request } from "../../http1/request.ts";
 import type { Response } from "../../http1/response.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { JSON_TYPE } from "../response/media-types.ts";
+import { JSON_TYPE } from "../response/representation.ts";
 import type { Authenticator, AuthResult, LoginClient, RemoteCheck } from "./authenticate.ts";
 import { forwardedHeader } from "./forwarded.ts";
 import { ROLES } from "./users-file.ts";

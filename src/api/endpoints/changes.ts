@@ -23,7 +23,7 @@ import type { ParameterName } from "../../query/parameters.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import type { Dialect } from "../onos/dialect.ts";
 import { DEVICE, DISCONNECTED, NEWEST, OLDEST } from "../openapi/example-network.ts";
-import { throwIfFault } from "../response/query-problem.ts";
+import { throwIfFault } from "../response/problem.ts";
 import type { Representation } from "../response/representation.ts";
 import { createChangeCursor } from "../stream/change-cursor.ts";
 import { changeIn, changeMembers } from "./change-json.ts";

@@ -13,7 +13,7 @@ import { type ClusterStatus, staleSeconds } from "../cluster-status.ts";
 import { CHANGED_MS, CONNECTED_MS, LOG } from "../openapi/example-network.ts";
 import { type HeaderName, UNIVERSAL_HEADERS } from "../openapi/parts.ts";
 import { LOG_HEADER } from "../response/common-headers.ts";
-import { JSON_TYPE } from "../response/media-types.ts";
+import { JSON_TYPE } from "../response/representation.ts";
 import type { ServiceEndpoint, ServiceExchange } from "./service-endpoint.ts";
 
 const HEADERS = { "Content-Type": JSON_TYPE, "Cache-Control": "no-store" };

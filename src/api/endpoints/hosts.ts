@@ -10,7 +10,7 @@ import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { parseStored } from "../../view/view.ts";
 import { FIRST, HOST } from "../openapi/example-network.ts";
-import { throwIfFault } from "../response/query-problem.ts";
+import { throwIfFault } from "../response/problem.ts";
 import type { Representation } from "../response/representation.ts";
 import type { Variant } from "./endpoint.ts";
 import { entityEndpoint } from "./entity.ts";

@@ -22,7 +22,7 @@ import type { EncodedPage } from "../../view/encoded-page.ts";
 import { type NetworkState, parseStored, type View } from "../../view/view.ts";
 import { type Dialect, PLAIN } from "../onos/dialect.ts";
 import type { Schema } from "../openapi/components.ts";
-import { throwIfFault } from "../response/query-problem.ts";
+import { throwIfFault } from "../response/problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
 import { CHANGE_PARAMETERS, changesVariant, differencesVariant, streamOf } from "./changes.ts";
 import { type Endpoint, type EndpointText, ITEM_PARAMETERS, matchExactly, type Variant } from "./endpoint.ts";

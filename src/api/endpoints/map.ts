@@ -5,8 +5,8 @@
 import { quote } from "../../lib/error-text.ts";
 import { MapSettings, MetricValues } from "../../model/map-settings.ts";
 import { CHANGED_MS, FIRST, SECOND } from "../openapi/example-network.ts";
-import { JSON_TYPE } from "../response/media-types.ts";
 import { ProblemDetails } from "../response/problem.ts";
+import { JSON_TYPE } from "../response/representation.ts";
 import { StaticFile } from "../site/static-file.ts";
 import type { MetricOutcome } from "./map-source.ts";
 import { FILE_HEADERS, type ServiceEndpoint } from "./service-endpoint.ts";

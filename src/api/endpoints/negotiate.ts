@@ -7,9 +7,8 @@ import { memoizeText } from "../../lib/bounded-cache.ts";
 import { didYouMean, quote } from "../../lib/error-text.ts";
 import { badParameter, type QueryFault } from "../../query/fault.ts";
 import type { ParsedQuery } from "../../query/query.ts";
-import { JSON_TYPE } from "../response/media-types.ts";
-import { ProblemDetails } from "../response/problem.ts";
-import { problemOf } from "../response/query-problem.ts";
+import { ProblemDetails, problemOf } from "../response/problem.ts";
+import { JSON_TYPE } from "../response/representation.ts";
 
 import type { Endpoint, Variant } from "./endpoint.ts";
 

@@ -4,7 +4,7 @@ import type { Steps } from "../../lib/steps.ts";
 import { type ChangedAt, type Cursor, stateOfCursor } from "../../query/cursor.ts";
 import { QueryFault } from "../../query/fault.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { throwIfFault } from "../response/query-problem.ts";
+import { throwIfFault } from "../response/problem.ts";
 import type { RequestContext } from "./read-context.ts";
 
 /** The member of a list that has the cursor of the next page. */

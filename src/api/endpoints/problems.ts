@@ -18,7 +18,7 @@ import type { ParsedQuery } from "../../query/query.ts";
 import { timeOfMoment } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { SECOND } from "../openapi/example-network.ts";
-import { problemOf, throwIfFault } from "../response/query-problem.ts";
+import { problemOf, throwIfFault } from "../response/problem.ts";
 import type { Content, Representation } from "../response/representation.ts";
 import { createProblemsCursor } from "../stream/problems-position.ts";
 import { type Endpoint, ITEM_PARAMETERS, matchExactly } from "./endpoint.ts";

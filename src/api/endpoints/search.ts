@@ -10,7 +10,7 @@ import { MAX_HITS, parseSearch, searchState } from "../../query/search.ts";
 import { searchChangedAt } from "../../view/search-index.ts";
 import type { View } from "../../view/view.ts";
 import { HOST } from "../openapi/example-network.ts";
-import { problemOf } from "../response/query-problem.ts";
+import { problemOf } from "../response/problem.ts";
 import type { Representation } from "../response/representation.ts";
 import { AnyEntity } from "./changes.ts";
 import { type Endpoint, ITEM_PARAMETERS, matchExactly } from "./endpoint.ts";

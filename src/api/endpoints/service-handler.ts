@@ -8,7 +8,7 @@ import type { ProcessCounters } from "../metrics/process-counters.ts";
 import { isInterfacePath, type Prefixes } from "../onos/prefixes.ts";
 import { openapiText } from "../openapi/document.ts";
 import { addHeaders } from "../response/add-headers.ts";
-import { JSON_TYPE } from "../response/media-types.ts";
+import { JSON_TYPE } from "../response/representation.ts";
 import { StaticFile } from "../site/static-file.ts";
 import { unknownPath } from "./routing.ts";
 import type { ServiceContext, ServiceEndpoint, ServiceEndpointOptions } from "./service-endpoint.ts";

@@ -3,7 +3,7 @@ import Type from "typebox";
 import { ClusterOverview } from "../../model/cluster-overview.ts";
 import { metricsResponse } from "../metrics/metrics.ts";
 import { COMMON_HEADERS } from "../openapi/parts.ts";
-import { JSON_TYPE } from "../response/media-types.ts";
+import { JSON_TYPE } from "../response/representation.ts";
 import { FILE_HEADERS, type ServiceEndpoint } from "./service-endpoint.ts";
 
 export const getMetrics: ServiceEndpoint = {

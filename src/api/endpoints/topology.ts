@@ -20,7 +20,7 @@ import { LinkGraph } from "../../view/link-graph.ts";
 import { parseStored, topologyOf, type View } from "../../view/view.ts";
 import type { Dialect } from "../onos/dialect.ts";
 import { CHANGED_MS, CONNECTED_MS, NEWEST, OLDEST, SECOND } from "../openapi/example-network.ts";
-import { problemOf, throwIfFault } from "../response/query-problem.ts";
+import { problemOf, throwIfFault } from "../response/problem.ts";
 import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
 import { CHANGE_PARAMETERS, changesVariant, differencesVariant, Moment, streamOf } from "./changes.ts";
 import type { DrawingInput } from "./drawings.ts";

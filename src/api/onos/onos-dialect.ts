@@ -11,7 +11,7 @@ import type { Kind } from "../../model/ids.ts";
 import type { QueryParameter } from "../../query/parameter.ts";
 import type { ParameterSet } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
-import { JSON_TYPE } from "../response/media-types.ts";
+import { JSON_TYPE } from "../response/representation.ts";
 import { type Dialect, problemBody } from "./dialect.ts";
 import { missingOnosResource, WRITE_ADVICE } from "./missing-resources.ts";
 

@@ -13,8 +13,8 @@ import { topologyOf } from "../../view/view.ts";
 import { getReadiness } from "../endpoints/health.ts";
 import type { ServiceContext, ServiceEndpoint } from "../endpoints/service-endpoint.ts";
 import { FORWARDED_PREFIX, parseForwardPath } from "../forwarding/forward-path.ts";
-import { JSON_TYPE } from "../response/media-types.ts";
 import { ProblemDetails } from "../response/problem.ts";
+import { JSON_TYPE } from "../response/representation.ts";
 import { WRITE_ADVICE } from "./missing-resources.ts";
 
 export type OnosStatusPath =

@@ -3,6 +3,7 @@
  * `code` and `message`. docs/errors.md explains each code; a test checks that both lists are the same. Problems are
  * thrown inside src/api only: src/query returns faults, and the folders that it imports do not depend on HTTP.
  */
+import { AmbiguousNameFault, QueryFault } from "../../query/fault.ts";
 
 export const PROBLEMS = {
   "ambiguous-name": { status: 400, title: "Several devices have that name" },
@@ -100,3 +101,16 @@ export class UnknownResourceProblem extends ProblemDetails {}
 
 /** The problem of a missing path that people may open in a browser. A browser gets a page instead of the problem. */
 export class UnknownPathProblem extends ProblemDetails {}
+
+/** The problem of a fault that a query returns. */
+export function problemOf(fault: QueryFault): ProblemDetails {
+  const { code, detail } = fault;
+  if (fault instanceof AmbiguousNameFault) return new AmbiguousNameProblem(detail, fault.candidates);
+  return new ProblemDetails(code, detail, code === "revision-not-reached" ? { "Retry-After": "1" } : {});
+}
+
+/** Returns the result of a query function, or throws the problem of its fault. */
+export function throwIfFault<T>(result: T | QueryFault): T {
+  if (result instanceof QueryFault) throw problemOf(result);
+  return result;
+}

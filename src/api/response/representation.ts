@@ -1,6 +1,10 @@
 /** A representation of a resource, before its entity tag, content encoding and body are made. */
 import type { Arriving, ResultOrSteps } from "../../lib/steps.ts";
 
+/* Media types of several responses. */
+
+export const JSON_TYPE = "application/json";
+
 export interface Content {
   /** The parts of the body with pauses and waits between them, or a short body as text. They are read to their end or closed. */
   readonly chunks: string | Arriving<Uint8Array>;

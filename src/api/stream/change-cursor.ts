@@ -17,7 +17,7 @@ import type { ResetReason } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
 import { changeIn } from "../endpoints/change-json.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
-import { throwIfFault } from "../response/query-problem.ts";
+import { throwIfFault } from "../response/problem.ts";
 import { logPosition } from "./log-position.ts";
 import {
   type Chunk,

@@ -10,7 +10,7 @@ import { findFilterAmbiguity, selectProblems } from "../../query/problems/select
 import type { ParsedQuery } from "../../query/query.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
-import { throwIfFault } from "../response/query-problem.ts";
+import { throwIfFault } from "../response/problem.ts";
 import { ChangeCursor, type StreamStart } from "./change-cursor.ts";
 import type { ChunkOrOverflow, ChunkPosition, SharedChunks } from "./shared-chunks.ts";
 import { CHUNK_CHARS, encodeText, idLine } from "./sse.ts";

@@ -1,2 +1,0 @@
-/** Media types of several responses. */
-export const JSON_TYPE = "application/json";
