@@ -1,8 +1,6 @@
 /** A representation of a resource, before its entity tag, content encoding and body are made. */
 import type { Arriving, ResultOrSteps } from "../../lib/steps.ts";
 
-/* Media types of several responses. */
-
 export const JSON_TYPE = "application/json";
 
 export interface Content {
