@@ -107,9 +107,9 @@ describe("the drawing", () => {
     expect(render(graph([], []))).toContain("0 devices");
   });
 
-  test("networks of a thousand devices have a box for each", () => {
+  test("networks of a thousand and of ten thousand devices have a box for each", () => {
     expect(deviceBoxes(render(campus(40, 23, 0)))).toHaveLength(1002);
-    expect(deviceBoxes(render(mesh(30, 40)))).toHaveLength(1200);
+    expect(deviceBoxes(render(mesh(100, 100)))).toHaveLength(10_000);
   });
 });
 

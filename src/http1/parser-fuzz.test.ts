@@ -117,7 +117,7 @@ test("mutated requests are understood alike wherever they are cut, within the bo
       expect(parse(cut(text, positions))).toEqual(whole);
       expect(parse([...text])).toEqual(whole);
     }),
-    { numRuns: 500 },
+    { numRuns: 1_000 },
   );
 });
 
@@ -137,6 +137,6 @@ test("a connection answers mutated requests with whole responses, and never fail
       for (let n = 0; n < 50 && !harness.socket.calls.includes("end"); n++) await nextTurn();
       expect(harness.socket.calls.at(-1)).toBe("end");
     }),
-    { numRuns: 500 },
+    { numRuns: 1_000 },
   );
 });

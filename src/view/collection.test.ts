@@ -118,10 +118,10 @@ describe("a collection", () => {
     const model = new Map<string, string>();
     const earlier = collection.pages();
     let seed = 1;
-    for (let n = 0; n < 30_000; n++) {
+    for (let n = 0; n < 90_000; n++) {
       seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-      const id = `k${(seed >>> 8) % 13_000}`;
-      const value = n > 16_000 && seed % 3 > 0 ? null : String(n);
+      const id = `k${(seed >>> 8) % 40_000}`;
+      const value = n > 50_000 && seed % 3 > 0 ? null : String(n);
       // Without expect(), which takes longer than what it checks.
       if (set(collection, id, value) !== (model.get(id) ?? null)) throw new Error(`another value of ${id}`);
       if (value === null) model.delete(id);

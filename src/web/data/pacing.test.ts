@@ -29,4 +29,7 @@ test("an exception is reported, and a request meanwhile runs the work again", as
   work.request();
   await ended;
   expect(events).toEqual(["Error: a step failed", "done"]);
+  await new Promise((resolve) => setImmediate(resolve));
+  work.request();
+  expect(events).toEqual(["Error: a step failed", "done", "done"]);
 });
