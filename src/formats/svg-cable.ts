@@ -6,6 +6,7 @@
  */
 import type { Point, Size } from "../layout/adjacency.ts";
 import { LinkRouter, pairKey } from "../layout/link-router.ts";
+import { appendTo } from "../lib/multimap.ts";
 import {
   CABLE_STYLES,
   type CableState,
@@ -58,10 +59,8 @@ export function routeCables(cables: readonly DrawnCable[], placement: Placement)
     const [a, b] = [numbers.get(cable.from.device), numbers.get(cable.to.device)];
     if (a === undefined || b === undefined) continue;
     router.connect(a, b);
-    const bundle = bundles.get(pairKey(a, b));
     if (a === b) routed.push({ cable, line: [positions[a] ?? ORIGIN] });
-    else if (bundle) bundle.push(cable);
-    else bundles.set(pairKey(a, b), [cable]);
+    else appendTo(bundles, pairKey(a, b), cable);
   }
   router.update();
   for (const bundle of bundles.values()) {

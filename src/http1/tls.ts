@@ -13,6 +13,7 @@
  * Only TLS 1.2 and 1.3 are accepted, which is the default of the runtime. The runtime does not support renegotiation.
  */
 import type { Clock } from "../lib/clock.ts";
+import { Multimap } from "../lib/multimap.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import type { Connection } from "./connection.ts";
@@ -87,7 +88,7 @@ class Handshake {
 export class TlsAcceptor {
   readonly #options: TlsAcceptorOptions;
   /** The unfinished handshakes by client address, oldest first. */
-  readonly #unfinished = new Map<string, Set<Handshake>>();
+  readonly #unfinished = new Multimap<string, Handshake>();
   #unfinishedCount = 0;
   /** Starts handshakes, fairly between client addresses. */
   readonly #scheduler = new Scheduler();
@@ -112,9 +113,7 @@ export class TlsAcceptor {
       this.#options.clock.monotonic() + HANDSHAKE_TIMEOUT_MS,
     );
     tcp.data = handshake;
-    const ofAddress = this.#unfinished.get(handshake.address);
-    if (ofAddress) ofAddress.add(handshake);
-    else this.#unfinished.set(handshake.address, new Set([handshake]));
+    this.#unfinished.add(handshake.address, handshake);
     this.#unfinishedCount++;
   }
 
@@ -255,14 +254,12 @@ export class TlsAcceptor {
   }
 
   #isUnfinished(handshake: Handshake): boolean {
-    return this.#unfinished.get(handshake.address)?.has(handshake) === true;
+    return this.#unfinished.of(handshake.address).has(handshake);
   }
 
   /** Does nothing when the handshake is finished already. */
   #finish(handshake: Handshake, result: keyof HandshakeCounts): void {
-    const ofAddress = this.#unfinished.get(handshake.address);
-    if (!ofAddress?.delete(handshake)) return;
-    if (ofAddress.size === 0) this.#unfinished.delete(handshake.address);
+    if (!this.#unfinished.remove(handshake.address, handshake)) return;
     this.#unfinishedCount--;
     this.#options.counts[result]++;
   }

@@ -9,6 +9,7 @@
  * whose edges cross others are moved to better places. All orders are pseudo-random from fixed seeds, so that the same
  * network always gives the same layout.
  */
+import { appendTo } from "../lib/multimap.ts";
 import {
   type Adjacency,
   cellKey,
@@ -304,10 +305,7 @@ function pushAllApart(x: Float64Array, y: Float64Array, spacing: Size): boolean 
         for (const j of cells.get(cellKey(c, r)) ?? []) if (pushPairApart(x, y, j, i, spacing)) moved = true;
       }
     }
-    const key = cellKey(column(i), row(i));
-    const cell = cells.get(key);
-    if (cell) cell.push(i);
-    else cells.set(key, [i]);
+    appendTo(cells, cellKey(column(i), row(i)), i);
   }
   return moved;
 }
