@@ -87,7 +87,7 @@ describe("opening", () => {
     expect(code).toBe("other-format");
     expect(message).toBe(
       `${path} has format ${format} of another version, and this one reads format 3; ` +
-        "move the file away to begin with an empty log, or give another folder with --data",
+        "move it and every cluster-*.sqlite beside it away to begin with an empty log, or give another folder with --data",
     );
     rmSync(path);
     await openEmbeddedLog(path).close();

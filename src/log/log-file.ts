@@ -18,10 +18,11 @@ import { LogError, type LogStats } from "./log.ts";
 const FORMAT = "3";
 const FILE_PRAGMAS = ["auto_vacuum = INCREMENTAL", "journal_mode = WAL"];
 const CONNECTION_PRAGMAS = [
+  // There is one writer, so the timeout only has to cover the short locks of SQLite itself. It comes first, because the file is
+  // locked while the reading connection closes, and the writer may open its own at that moment.
+  "busy_timeout = 1000",
   "synchronous = NORMAL",
   "journal_size_limit = 67108864",
-  // There is one writer, so the timeout only has to cover the short locks of SQLite itself.
-  "busy_timeout = 1000",
 ];
 /** Page cache of the reading connection, in KiB. It serves look-ups all over a long history. */
 const READ_CACHE = "cache_size = -16000";
@@ -92,7 +93,7 @@ export function openLogFile(path: string, { identity }: LogFileOptions = {}): Lo
       throw new LogError(
         "other-format",
         `${path} has format ${format} of another version, and this one reads format ${FORMAT}; ` +
-          "move the file away to begin with an empty log, or give another folder with --data",
+          "move it and every cluster-*.sqlite beside it away to begin with an empty log, or give another folder with --data",
       );
     // "epoch" and "secret" are the stored names of the id and the signing key.
     const fresh = identity ?? newIdentity();
