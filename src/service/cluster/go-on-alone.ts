@@ -5,7 +5,7 @@
  * users are kept as well. The copy itself is not changed: if the node is started with the section again, it continues the copy.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { OWN_USERS_FILE } from "../../api/auth/users.ts";
 import type { Config } from "../../config/schema.ts";
@@ -35,7 +35,7 @@ export async function goOnAlone(config: Pick<Config, "data" | "users">, logger: 
       `${dataDir} has copies of the logs of several clusters (${[cluster, ...others].sort().join(", ")}) and no log of a ` +
         "single node; move all copies but one away, or give another folder with --data",
     );
-  const users = await keepUsers(dataDir, cluster, config.users);
+  const users = await keepUsers(dataDir, cluster, config.users, logger);
   const { id, revision } = await copyLog(join(dataDir, copyFile(cluster)), path);
   logger.warn(
     "started without the section cluster: this node goes on alone from its copy of the cluster's log, under a new log id",
@@ -44,17 +44,38 @@ export async function goOnAlone(config: Pick<Config, "data" | "users">, logger: 
 }
 
 /**
- * Copies the shared users of the cluster to the users file of the data folder. A configured users file belongs to the operator
- * and is not changed. Returns the file with the users of the cluster; undefined where they were not shared.
+ * Makes the shared users of the cluster those of the data folder. A configured users file belongs to the operator and is not
+ * changed, and neither is one that was changed after the last known users of the cluster were stored. Returns the file with the
+ * users of the cluster; undefined where they were not shared or cannot be read.
  */
 async function keepUsers(
   dataDir: string,
   cluster: string,
   configured: string | undefined,
+  logger: Logger,
 ): Promise<string | undefined> {
   const shared = join(dataDir, sharedUsersFile(cluster));
-  if (!existsSync(shared) || configured !== undefined) return existsSync(shared) ? shared : undefined;
+  if (!existsSync(shared)) return undefined;
+  const text = await readFile(shared, "utf8");
+  if (!text.startsWith("#")) {
+    const message =
+      "the stored users of the cluster are not a users file: this node goes on with its own users";
+    logger.warn(message, { file: shared });
+    return undefined;
+  }
+  if (configured !== undefined) return shared;
   const own = join(dataDir, OWN_USERS_FILE);
-  await replaceFile(own, (await readFile(shared, "utf8")).replace(/^#.*\n/, ""));
+  const users = text.slice(text.indexOf("\n") + 1);
+  const replaced = statSync(own, { throwIfNoEntry: false });
+  if (replaced && (await readFile(own, "utf8")) !== users) {
+    if (replaced.mtimeMs > statSync(shared).mtimeMs) {
+      const message = "the users file is newer than the users of the cluster, and applies instead of them";
+      logger.warn(message, { users: own, cluster: shared });
+      return shared;
+    }
+    await rename(own, `${own}.old`);
+    logger.warn("the users of the cluster apply; those of this node were renamed", { file: `${own}.old` });
+  }
+  await replaceFile(own, users);
   return own;
 }
