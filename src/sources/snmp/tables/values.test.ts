@@ -16,6 +16,18 @@ describe("toText", () => {
     expect(toText(bytes("5AFC72696368"))).toBe("Zürich");
   });
 
+  test.each([
+    ["a character of two bytes", "Bürogebäude", 9, "Bürogeb"],
+    ["a character of three bytes", "10 €", 5, "10"],
+    ["a character of four bytes", "ü😀", 5, "ü"],
+  ])("UTF-8 that an agent cut inside %s", (_, text, length, expected) => {
+    expect(toText(new TextEncoder().encode(text).subarray(0, length))).toBe(expected);
+  });
+
+  test("a last letter of Latin-1 after ASCII", () => {
+    expect(toText(bytes("436166E9"))).toBe("Café");
+  });
+
   test("is limited in length, and well-formed at the cut", () => {
     expect(toText(new TextEncoder().encode("x".repeat(100_000)))).toHaveLength(200);
     expect(toText(new TextEncoder().encode("😀".repeat(300)), 3).isWellFormed()).toBe(true);

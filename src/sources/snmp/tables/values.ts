@@ -5,7 +5,7 @@
  */
 import ipaddr from "ipaddr.js";
 import { canonicalIp, canonicalMac } from "../../../model/address.ts";
-import { hex, macText } from "../../openflow/codec/wire.ts";
+import { macText } from "../../openflow/codec/wire.ts";
 import { type AgentData, type ObjectName, OID, type SnmpValue } from "./mib.ts";
 
 export const MAX_NAME_LENGTH = 200;
@@ -24,7 +24,6 @@ export function toInteger(value: SnmpValue | undefined): number | undefined {
 
 export const isBytes = (value: SnmpValue | undefined): value is Uint8Array => value instanceof Uint8Array;
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
 const latin1 = new TextDecoder("latin1");
 const CONTROL = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]+/gu;
 
@@ -36,15 +35,22 @@ export function toText(value: SnmpValue | undefined, maxLength = MAX_NAME_LENGTH
   return text.replaceAll(CONTROL, " ").trim().slice(0, maxLength).toWellFormed();
 }
 
+/** Agents cut long texts at a number of bytes, so the last character of UTF-8 may be incomplete. It is left out. */
 function decode(bytes: Uint8Array): string {
   const end = bytes.indexOf(0);
   const text = end < 0 ? bytes : bytes.subarray(0, end);
   try {
-    return utf8.decode(text);
+    const decoded = new TextDecoder("utf-8", { fatal: true }).decode(text, { stream: true });
+    // After ASCII, one last byte is more likely a letter of Latin-1, as in `Café`, than the beginning of a character.
+    return (text.at(-1) ?? 0) >= FIRST_LEAD_BYTE && isAscii(decoded) ? latin1.decode(text) : decoded;
   } catch {
     return latin1.decode(text);
   }
 }
+
+/** The first byte that begins a character of several bytes in UTF-8. */
+const FIRST_LEAD_BYTE = 0xc0;
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 const PRINTABLE = /^[\x20-\x7e]+$/;
 const asAscii = (bytes: Uint8Array): string | undefined => {
@@ -122,6 +128,3 @@ export function isInPortList(value: SnmpValue | undefined, number: number): bool
   if (!isBytes(value)) return false;
   return ((value[(number - 1) >> 3] ?? 0) & (0x80 >> ((number - 1) & 7))) !== 0;
 }
-
-/** Formats bytes that are neither a text nor an address. */
-export const toHex = (value: Uint8Array): string => hex(value.subarray(0, MAX_NAME_LENGTH / 2));
