@@ -152,6 +152,10 @@ export const CLAIM_SCHEMAS = {
 /** All claims of a source. The values are iterables, so that a million hosts need not be in memory at once. */
 export type Claims = { readonly [K in Kind]?: Iterable<ClaimTypes[K]> };
 
+/** Claims of a source that are in memory as lists. */
+export type ClaimLists = { readonly [K in Kind]: ClaimTypes[K][] };
+export const emptyClaims = (): ClaimLists => ({ devices: [], ports: [], links: [], hosts: [] });
+
 /** The devices that a claim refers to. Its entity is held back until they exist. */
 export function referencedDevices(claim: Claim): string[] {
   if ("src" in claim) return [claim.src.device, claim.dst.device];

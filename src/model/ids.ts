@@ -7,6 +7,14 @@
 export const KINDS = ["devices", "ports", "links", "hosts"] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** Creates a value for each kind. */
+export const forKinds = <T>(create: (kind: Kind) => T): Record<Kind, T> => ({
+  devices: create("devices"),
+  ports: create("ports"),
+  links: create("links"),
+  hosts: create("hosts"),
+});
+
 export interface ConnectPoint {
   readonly device: string;
   readonly port: string;
@@ -30,9 +38,15 @@ export const hasOneSpelling = (kind: Kind, id: string): boolean =>
 
 export const isKind = (name: string): name is Kind => (KINDS as readonly string[]).includes(name);
 
-export const portId = (device: string, port: string): string => `${device}/${port}`;
+export const portId = (device: string, port: string | number): string => `${device}/${port}`;
 
-export const linkId = (src: ConnectPoint, dst: ConnectPoint): string =>
+/** The end of a link as it is claimed, where the port may be a number. */
+interface ClaimedEnd {
+  readonly device: string;
+  readonly port: string | number;
+}
+
+export const linkId = (src: ClaimedEnd, dst: ClaimedEnd): string =>
   `${portId(src.device, src.port)}-${portId(dst.device, dst.port)}`;
 
 export const hostId = (mac: string, vlan: string): string => `${mac}/${vlan}`;

@@ -1,13 +1,13 @@
 /** For the tests of the mapping: from documents to claims, and short forms of what documents have. */
-import { canonicalClaim } from "../../src/model/claim.ts";
+import { type ClaimLists, canonicalClaim } from "../../src/model/claim.ts";
 import { KINDS, type Kind } from "../../src/model/ids.ts";
-import { type MappedClaims, mapTopology } from "../../src/sources/restconf/map-topology.ts";
+import { mapTopology } from "../../src/sources/restconf/map-topology.ts";
 import { parseInventory } from "../../src/sources/restconf/parse-inventory.ts";
 import { IETF_NETWORK, NETWORK_TOPOLOGY, parseNetworks } from "../../src/sources/restconf/parse-networks.ts";
 import type { TopologyRecords } from "../../src/sources/restconf/topology-records.ts";
 
 export interface Mapped {
-  readonly claims: MappedClaims;
+  readonly claims: ClaimLists;
   /** `kind field message`. */
   readonly faults: string[];
 }

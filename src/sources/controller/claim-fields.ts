@@ -4,16 +4,11 @@
  */
 import { isRecord } from "../../lib/is-record.ts";
 import { CLAIM_SCHEMAS } from "../../model/claim.ts";
-import type { Kind } from "../../model/ids.ts";
+import { forKinds, type Kind } from "../../model/ids.ts";
 
 export type RawRecord = Readonly<Record<string, unknown>>;
 
-const CLAIM_FIELDS: Readonly<Record<Kind, readonly string[]>> = {
-  devices: Object.keys(CLAIM_SCHEMAS.devices.properties),
-  ports: Object.keys(CLAIM_SCHEMAS.ports.properties),
-  links: Object.keys(CLAIM_SCHEMAS.links.properties),
-  hosts: Object.keys(CLAIM_SCHEMAS.hosts.properties),
-};
+const CLAIM_FIELDS = forKinds((kind) => Object.keys(CLAIM_SCHEMAS[kind].properties));
 
 const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
   mfr: ["unknown", ""],

@@ -17,7 +17,14 @@ import { idOf, type WatchChange, type WatchSnapshot } from "../../client/types.t
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { quote } from "../../lib/error-text.ts";
-import { type ClaimChange, type ClaimFault, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
+import {
+  type ClaimChange,
+  type ClaimFault,
+  type ClaimLists,
+  type ClaimTypes,
+  canonicalClaim,
+  emptyClaims,
+} from "../../model/claim.ts";
 import type { Entities } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import type { PollResult } from "../poll-loop.ts";
@@ -58,14 +65,12 @@ interface Pause {
   readonly waitMs: number;
 }
 
-type Snapshot = { readonly [K in Kind]: ClaimTypes[K][] };
-
 /** Follows the other Gazetteer during one run of the source. */
 export class GazetteerFollower {
   readonly #options: FollowerOptions;
   /** The log and revision of the claims that the sink has. */
   #position: { readonly logId: string; readonly revision: number } | undefined;
-  #snapshot: Snapshot | undefined;
+  #snapshot: ClaimLists | undefined;
   #changes: ClaimChange[] = [];
   #publishedLogs = "";
   readonly #backoff = createBackoff(INITIAL_BACKOFF_MS, MAX_BACKOFF_MS);
@@ -214,7 +219,7 @@ export class GazetteerFollower {
         this.#changes = [];
         return;
       case "snapshot": {
-        this.#snapshot ??= { devices: [], ports: [], links: [], hosts: [] };
+        this.#snapshot ??= emptyClaims();
         const change = setChangeOf(event);
         if (change.ok) addClaim(this.#snapshot, change.value);
         else sink.reject(event.resource, change.fault);
@@ -242,7 +247,7 @@ export class GazetteerFollower {
   }
 }
 
-function addClaim(snapshot: Snapshot, change: Extract<ClaimChange, { op: "set" }>): void {
+function addClaim(snapshot: ClaimLists, change: Extract<ClaimChange, { op: "set" }>): void {
   switch (change.kind) {
     case "devices":
       snapshot.devices.push(change.claim);

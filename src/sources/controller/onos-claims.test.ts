@@ -1,10 +1,10 @@
 /** Cases from bodies of ONOS 2.7.0's own REST application, unless they say otherwise. */
 import { describe, expect, test } from "bun:test";
-import type { Kind } from "../../model/ids.ts";
-import { emptyLists, mapOnosLists } from "./onos.ts";
+import { forKinds, type Kind } from "../../model/ids.ts";
+import { mapOnosLists } from "./onos.ts";
 
 const mapOne = (kind: Kind, record: unknown) => {
-  const { claims, faults } = mapOnosLists({ ...emptyLists(), [kind]: [record] });
+  const { claims, faults } = mapOnosLists({ ...forKinds(() => []), [kind]: [record] });
   return claims[kind][0] ?? faults[0]?.fault;
 };
 

@@ -6,8 +6,8 @@
  * Conditional requests are used where the upstream sends entity tags. ONOS itself does not.
  */
 import { isRecord } from "../../lib/is-record.ts";
-import { type ClaimFault, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
-import { KINDS, type Kind } from "../../model/ids.ts";
+import { type ClaimFault, type ClaimLists, type ClaimTypes, canonicalClaim } from "../../model/claim.ts";
+import { forKinds, KINDS, type Kind } from "../../model/ids.ts";
 import type { PollResult } from "../poll-loop.ts";
 import type { Sink } from "../source.ts";
 import type { UpstreamFailure } from "../upstream/exchange.ts";
@@ -37,7 +37,7 @@ export class OnosPoller {
   }
 
   async poll(sink: Sink, signal: AbortSignal): Promise<PollResult> {
-    const lists = emptyLists();
+    const lists = forKinds((): readonly unknown[] => []);
     for (const kind of KINDS) {
       const list = await this.#read(kind, signal);
       if (!list.ok) return list;
@@ -103,7 +103,7 @@ function parseList(kind: Kind, body: Uint8Array): readonly unknown[] | undefined
 type OnosLists = Readonly<Record<Kind, readonly unknown[]>>;
 
 interface MappedRecords {
-  readonly claims: { readonly [K in Kind]: ClaimTypes[K][] };
+  readonly claims: ClaimLists;
   /** Records that are not claimed, with the reasons. */
   readonly faults: readonly { readonly kind: Kind; readonly fault: ClaimFault }[];
 }
@@ -168,10 +168,3 @@ function toLocations(value: unknown): unknown {
     .map((location: unknown) => pick(location, ["elementId", "port"]))
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }
-
-export const emptyLists = (): { [K in Kind]: readonly unknown[] } => ({
-  devices: [],
-  ports: [],
-  links: [],
-  hosts: [],
-});

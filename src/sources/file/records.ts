@@ -12,11 +12,12 @@ import {
   type Claims,
   type ClaimTypes,
   canonicalClaim,
+  emptyClaims,
   PORT_RULE,
   VLAN_RULE,
 } from "../../model/claim.ts";
 import { ENTITY_SCHEMAS, TRACKING_FIELDS } from "../../model/entity.ts";
-import { deviceKey, idKey, KINDS, type Kind, linkId } from "../../model/ids.ts";
+import { deviceKey, forKinds, idKey, KINDS, type Kind, linkId } from "../../model/ids.ts";
 import type { FieldPath } from "./text-location.ts";
 
 export interface RecordFault {
@@ -49,12 +50,7 @@ const fieldsOf = (kind: Kind) => {
   const known = [...entityFields.filter((field) => !TRACKING_FIELDS.includes(field)), ...nested];
   return { known, serviceFields: new Set(serviceFields) };
 };
-const FIELDS_BY_KIND = {
-  devices: fieldsOf("devices"),
-  ports: fieldsOf("ports"),
-  links: fieldsOf("links"),
-  hosts: fieldsOf("hosts"),
-} as const;
+const FIELDS_BY_KIND = forKinds(fieldsOf);
 /** Fields of the objects inside records, by the name of the field that holds them. */
 const INNER_FIELDS: Readonly<Record<string, readonly string[]>> = {
   src: ["device", "port"],
@@ -90,21 +86,11 @@ export function readRecords(document: unknown): Records {
 }
 
 class RecordReader {
-  readonly claims: { readonly [K in Kind]: ClaimTypes[K][] } = {
-    devices: [],
-    ports: [],
-    links: [],
-    hosts: [],
-  };
+  readonly claims = emptyClaims();
   count = 0;
   readonly faults: RecordFault[] = [];
   faultCount = 0;
-  readonly #firstPaths: Readonly<Record<Kind, Map<string, FieldPath>>> = {
-    devices: new Map(),
-    ports: new Map(),
-    links: new Map(),
-    hosts: new Map(),
-  };
+  readonly #firstPaths = forKinds(() => new Map<string, FieldPath>());
   /** Links with `bidirectional: true`. */
   readonly #bidirectional: ClaimTypes["links"][] = [];
 
@@ -213,8 +199,7 @@ class RecordReader {
   /** Adds the reverse direction of bidirectional links, except where the file has a record of its own for it. */
   #addReverseLinks(): void {
     for (const { src, dst, ...rest } of this.#bidirectional) {
-      const id = linkId({ ...dst, port: String(dst.port) }, { ...src, port: String(src.port) });
-      if (!this.#firstPaths.links.has(idKey("links", id)))
+      if (!this.#firstPaths.links.has(idKey("links", linkId(dst, src))))
         this.claims.links.push({ ...rest, src: dst, dst: src });
     }
   }

@@ -5,8 +5,8 @@
  * Two links are the same link when they have the same ends, or when one supports the other alone and both connect the same
  * two devices. Any other supported link is a path through the layer below and is VIRTUAL.
  */
-import { CLAIM_LIMITS, type ClaimTypes, type HostClaim, type LinkClaim } from "../../model/claim.ts";
-import { hostId, type Kind, linkId } from "../../model/ids.ts";
+import { CLAIM_LIMITS, type ClaimLists, type HostClaim, type LinkClaim } from "../../model/claim.ts";
+import { hostId, linkId } from "../../model/ids.ts";
 import { DeviceTable, type MappedPort, mergeFacts } from "./devices.ts";
 import {
   type HostRecord,
@@ -22,8 +22,6 @@ import {
 } from "./topology-records.ts";
 import type { OnFault } from "./yang-json.ts";
 
-export type MappedClaims = { readonly [K in Kind]: ClaimTypes[K][] };
-
 interface ResolvedLink {
   readonly record: LinkRecord;
   readonly src: PointRecord;
@@ -34,7 +32,7 @@ export function mapTopology(
   records: TopologyRecords,
   inventory: readonly NodeRecord[],
   onFault: OnFault,
-): MappedClaims {
+): ClaimLists {
   const index = new TopologyIndex(records);
   // Links are resolved before the ports get their numbers, because links may refer to further ports.
   const resolved = resolveLinks(records.links, index, onFault);

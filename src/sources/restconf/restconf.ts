@@ -3,12 +3,13 @@
  * of changes signals a change. Each list replaces the previous one, so that entities which are no longer listed are removed.
  */
 
+import type { ClaimLists } from "../../model/claim.ts";
 import { linkId } from "../../model/ids.ts";
 import { createPollLoop, type PollResult } from "../poll-loop.ts";
 import { checkOf, type Sink, type Source, type SourceContext } from "../source.ts";
 import { Upstream } from "../upstream/upstream.ts";
 import { ChangeStream } from "./change-stream.ts";
-import { type MappedClaims, mapTopology } from "./map-topology.ts";
+import { mapTopology } from "./map-topology.ts";
 import { DEFAULT_GRACE_SECONDS, DEFAULT_INTERVAL_SECONDS, type RestconfOptions } from "./options.ts";
 import { INVENTORY_PATH, parseInventory } from "./parse-inventory.ts";
 import { IETF_NETWORK, NETWORK_TOPOLOGY, parseNetworks } from "./parse-networks.ts";
@@ -97,7 +98,7 @@ class RestconfSource implements Source {
 
 const DIALECTS = [IETF_NETWORK, NETWORK_TOPOLOGY];
 
-type NetworkResult = { readonly ok: true; readonly claims: MappedClaims } | RestconfFailure;
+type NetworkResult = { readonly ok: true; readonly claims: ClaimLists } | RestconfFailure;
 
 class NetworkReader {
   readonly #client: RestconfClient;
@@ -150,10 +151,10 @@ class RestartGrace {
   }
 
   /** Returns why this list is not applied yet, in one line; undefined when it is to be applied. */
-  check(claims: MappedClaims, nowMs: number): string | undefined {
+  check(claims: ClaimLists, nowMs: number): string | undefined {
     const listed = {
       devices: new Set(claims.devices.map(({ id }) => id)),
-      links: new Set(claims.links.map(({ src, dst }) => idOfLink(src, dst))),
+      links: new Set(claims.links.map(({ src, dst }) => linkId(src, dst))),
     };
     if (this.#state === "lost") this.#state = { untilMs: nowMs + this.#graceMs };
     if (this.#known && this.#state !== "connected" && nowMs < this.#state.untilMs) {
@@ -168,7 +169,3 @@ class RestartGrace {
     return undefined;
   }
 }
-
-type End = MappedClaims["links"][number]["src"];
-const idOfLink = (src: End, dst: End): string =>
-  linkId({ device: src.device, port: String(src.port) }, { device: dst.device, port: String(dst.port) });

@@ -10,7 +10,7 @@
  */
 import { yieldToLoop } from "../../lib/yield-to-loop.ts";
 import { type ClaimChange, type ClaimFault, type Claims, canonicalClaim } from "../../model/claim.ts";
-import { idKey, KINDS, type Kind } from "../../model/ids.ts";
+import { forKinds, idKey, KINDS, type Kind } from "../../model/ids.ts";
 import { type RejectedRecord, type Sink, SourceError } from "../source.ts";
 import { BatchWriter } from "./claim-batches.ts";
 import type { BatchReport, CommitMode } from "./protocol.ts";
@@ -36,8 +36,6 @@ const CHANGES_PER_COMMIT = 1000;
 /** Number of records between two pauses, at which the thread checks for a stop. */
 const RECORDS_PER_SLICE = 2000;
 const REJECTED_PER_MESSAGE = 100;
-
-type Tables = Readonly<Record<Kind, DigestTable>>;
 
 export class DiffingSink implements Sink {
   readonly lastClaims?: () => Promise<Claims>;
@@ -212,12 +210,7 @@ export class DiffingSink implements Sink {
   }
 }
 
-const createTables = (): Tables => ({
-  devices: new DigestTable(),
-  ports: new DigestTable(),
-  links: new DigestTable(),
-  hosts: new DigestTable(),
-});
+const createTables = () => forKinds(() => new DigestTable());
 
 const INITIAL_ENTRIES = 256;
 

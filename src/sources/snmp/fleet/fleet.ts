@@ -12,7 +12,7 @@ import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Target } from "../options.ts";
 import type { SnmpCredentials } from "../protocol/agent-session.ts";
-import { type AgentFailure, FAILURE_COUNTERS, fail, type SnmpCounters } from "../protocol/outcomes.ts";
+import { type AgentFailure, fail, failureCounter, type SnmpCounters } from "../protocol/outcomes.ts";
 import type { AgentReport } from "../tables/agent-report.ts";
 import type { AgentData } from "../tables/mib.ts";
 import { Agent, type AgentOptions } from "./agent.ts";
@@ -159,7 +159,7 @@ export class Fleet {
 
   #recordFailure(agent: Agent, failure: AgentFailure, startedAt: number): void {
     const { log, name, counters } = this.#options;
-    counters.count(FAILURE_COUNTERS[failure.reason]);
+    counters.count(failureCounter(failure.reason));
     const [before, wasUnavailable] = [agent.failure, agent.unansweredSince !== undefined];
     agent.recordFailure(failure, startedAt);
     if (wasUnavailable !== (agent.unansweredSince !== undefined)) this.#version++;

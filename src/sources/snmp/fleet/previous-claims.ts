@@ -7,17 +7,15 @@
  * carried ones. For the device and its ports the carried claims are used, because neighbours report less about them.
  */
 import {
+  type ClaimLists,
   type Claims,
-  type ClaimTypes,
   type DeviceClaim,
   type HostClaim,
   type LinkClaim,
   type PortClaim,
   UNANSWERED_SINCE,
 } from "../../../model/claim.ts";
-import { deviceKey, hostId, type Kind, linkId } from "../../../model/ids.ts";
-
-export type ClaimLists = { readonly [K in Kind]: readonly ClaimTypes[K][] };
+import { deviceKey, hostId, linkId } from "../../../model/ids.ts";
 
 /** A target that has not answered since the start. */
 export interface PendingTarget {
@@ -101,6 +99,5 @@ function atPresent(claim: DeviceClaim, target: PendingTarget, seen: DeviceClaim 
   return { ...claim, available: false, annotations: { ...annotations, [UNANSWERED_SINCE]: since } };
 }
 
-const idOfLink = ({ src, dst }: LinkClaim): string =>
-  linkId({ device: src.device, port: String(src.port) }, { device: dst.device, port: String(dst.port) });
+const idOfLink = ({ src, dst }: LinkClaim): string => linkId(src, dst);
 const idOfHost = ({ mac, vlan }: HostClaim): string => hostId(mac, String(vlan ?? "None"));

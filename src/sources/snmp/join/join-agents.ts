@@ -6,9 +6,8 @@
 
 import {
   CLAIM_LIMITS,
+  type ClaimLists,
   type DeviceClaim,
-  type HostClaim,
-  type LinkClaim,
   type PortClaim,
   UNANSWERED_SINCE,
 } from "../../../model/claim.ts";
@@ -17,23 +16,18 @@ import { type ConnectPoint, deviceKey, portId } from "../../../model/ids.ts";
 import type { RejectedRecord } from "../../source.ts";
 import {
   type AgentInterface,
-  type Capability,
   type Neighbour,
   type PolledAgent,
   typeOfCapabilities,
 } from "../tables/agent-report.ts";
 import { isAggregate, portType } from "../tables/interfaces.ts";
+import { nonEmpty } from "../tables/values.ts";
 import { identifyDevices, type PolledDevice } from "./identify-devices.ts";
 import { joinHosts } from "./join-hosts.ts";
 import { joinLinks, type Observation, observe, remotePortName } from "./join-links.ts";
 
 export interface JoinedAgents {
-  readonly claims: {
-    readonly devices: readonly DeviceClaim[];
-    readonly ports: readonly PortClaim[];
-    readonly links: readonly LinkClaim[];
-    readonly hosts: readonly HostClaim[];
-  };
+  readonly claims: ClaimLists;
   readonly faults: readonly RejectedRecord[];
 }
 
@@ -67,7 +61,7 @@ export function joinAgents(
   const received = new Set(
     observations.flatMap(({ from, to }) => (to && from.unansweredSince === undefined ? [to] : [])),
   );
-  const linkedPorts = new Set(links.map(({ src }) => portId(src.device, String(src.port))));
+  const linkedPorts = new Set(links.map(({ src }) => portId(src.device, src.port)));
   return {
     claims: {
       devices: withUniqueAliases([
@@ -145,24 +139,23 @@ function portClaims({ id, report }: PolledDevice): PortClaim[] {
       portSpeed: port.speedMbps,
       annotations: {
         portName: port.name,
-        ...(port.alias !== "" && { alias: port.alias }),
-        ...(port.mac !== undefined && { mac: port.mac }),
-        ...(aggregate && { aggregate: aggregate.name, aggregatePort: String(aggregate.index) }),
-        ...(isAggregate(port) && memberAnnotation(members.get(port.index) ?? [])),
+        ...nonEmpty({
+          alias: port.alias,
+          mac: port.mac ?? "",
+          aggregate: aggregate?.name ?? "",
+          aggregatePort: aggregate ? String(aggregate.index) : "",
+          members: isAggregate(port) ? namesOf(members.get(port.index) ?? []) : "",
+        }),
       },
     };
   });
 }
 
-function memberAnnotation(members: readonly AgentInterface[]): { members?: string } {
-  if (members.length === 0) return {};
-  return {
-    members: members
-      .slice(0, MAX_MEMBERS_SHOWN)
-      .map(({ name }) => name)
-      .join(", "),
-  };
-}
+const namesOf = (members: readonly AgentInterface[]): string =>
+  members
+    .slice(0, MAX_MEMBERS_SHOWN)
+    .map(({ name }) => name)
+    .join(", ");
 
 /** Returns claims of the ports that a link ends at. Other names are left out: the report of the other end named the interface. */
 function extraPortClaims(
@@ -227,32 +220,25 @@ class NeighbourDevices {
         }
         return "";
       };
-      const name = first((each) => each.name);
-      const managementAddress = first((each) => each.addresses[0]);
-      const capabilities = [
-        ...new Set(neighbours.flatMap((each): readonly Capability[] => each.capabilities)),
-      ];
-      const hw = first((each) => each.platform);
-      const sw = first((each) => each.description);
-      const serial = first((each) => each.serial);
-      const chassisId = first((each) => each.chassis);
-      const protocols = new Set(neighbours.flatMap((each) => each.protocols));
-      const aliases = [...new Set(neighbours.flatMap((each) => each.aliases))];
+      const capabilities = [...new Set(neighbours.flatMap((each) => each.capabilities))];
+      const isLldp = neighbours.some((each) => each.protocols.includes("LLDP"));
       yield {
         id,
         type: typeOfCapabilities(capabilities),
         available: true,
-        ...(hw !== "" && { hw }),
-        ...(sw !== "" && { sw }),
-        ...(serial !== "" && { serial }),
-        ...(chassisId !== "" && { chassisId }),
-        aliases,
-        annotations: {
-          protocol: protocols.has("LLDP") ? "LLDP" : "CDP",
-          ...(name !== "" && { name }),
-          ...(managementAddress !== "" && { managementAddress }),
-          ...(capabilities.length > 0 && { capabilities: capabilities.sort().join(", ") }),
-        },
+        ...nonEmpty({
+          hw: first((each) => each.platform),
+          sw: first((each) => each.description),
+          serial: first((each) => each.serial),
+          chassisId: first((each) => each.chassis),
+        }),
+        aliases: [...new Set(neighbours.flatMap((each) => each.aliases))],
+        annotations: nonEmpty({
+          protocol: isLldp ? "LLDP" : "CDP",
+          name: first((each) => each.name),
+          managementAddress: first((each) => each.addresses[0]),
+          capabilities: capabilities.sort().join(", "),
+        }),
       };
     }
   }
@@ -262,8 +248,7 @@ class NeighbourDevices {
       for (const [name, description] of ports) {
         const port = find(id, name)?.port;
         if (port === undefined) continue;
-        const annotations = { portName: name, ...(description !== "" && { description }) };
-        yield { element: id, port, isEnabled: true, annotations };
+        yield { element: id, port, isEnabled: true, annotations: nonEmpty({ portName: name, description }) };
       }
     }
   }

@@ -34,18 +34,11 @@ export const fail = (reason: FailureReason, message: string): AgentFailure => ({
   message,
 });
 
-export const FAILURE_COUNTERS: Readonly<Record<FailureReason, SnmpCounter>> = {
-  silent: "polls_unanswered_total",
-  incomplete: "agents_failed_incomplete_total",
-  endless: "agents_failed_endless_total",
-  order: "agents_failed_order_total",
-  slow: "agents_failed_slow_total",
-  address: "agents_failed_address_total",
-  malformed: "agents_failed_malformed_total",
-  security: "agents_failed_security_total",
-  timeWindow: "agents_failed_security_total",
-  error: "agents_failed_error_total",
-};
+/** Returns the counter of a failure. A poll without any reply has a counter of its own. */
+export function failureCounter(reason: FailureReason): SnmpCounter {
+  if (reason === "silent") return "polls_unanswered_total";
+  return `agents_failed_${reason === "timeWindow" ? "security" : reason}_total`;
+}
 
 // The counters of this source, under their names in `/metrics`.
 

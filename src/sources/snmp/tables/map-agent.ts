@@ -9,7 +9,6 @@ import {
   type AgentIdentity,
   type AgentInterface,
   type AgentReport,
-  type Capability,
   lldpCapabilities,
   typeOfCapabilities,
 } from "./agent-report.ts";
@@ -23,6 +22,7 @@ import {
   indexParts,
   isOwnMac,
   MAX_DESCRIPTION_LENGTH,
+  nonEmpty,
   scalar,
   toInteger,
   toIp,
@@ -92,16 +92,11 @@ function mapDevice(data: AgentData, identity: AgentIdentity): AgentReport["devic
   };
 }
 
-function nonEmpty<K extends string>(texts: Record<K, string>): { [key in K]?: string } {
-  const present: { [key in K]?: string } = {};
-  for (const key in texts) if (texts[key] !== "") present[key] = texts[key];
-  return present;
-}
-
 /** Derives the type from the enabled capabilities of LLDP, else from the layers in sysServices and from bridge ports. */
 function mapType(data: AgentData): NonNullable<AgentReport["device"]["type"]> {
-  const capabilities: Capability[] = lldpCapabilities(firstBits(scalar(data, "lldpLocSysCapEnabled")));
-  const byCapabilities = typeOfCapabilities(capabilities);
+  const byCapabilities = typeOfCapabilities(
+    lldpCapabilities(firstBits(scalar(data, "lldpLocSysCapEnabled"))),
+  );
   if (byCapabilities !== "OTHER") return byCapabilities;
   const services = toInteger(scalar(data, "sysServices")) ?? 0;
   if (services & SERVICE.bridge || column(data, "dot1dBasePortIfIndex").size > 0) return "SWITCH";
