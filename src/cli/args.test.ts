@@ -44,6 +44,7 @@ describe("arguments", () => {
     [["--prot", "80"], "unknown flag --prot, did you mean --port?"],
     [["--something-else"], "unknown flag --something-else"],
     [["-x"], "unknown flag -x"],
+    [["--log-level", "debug"], "--log-level is gone; remove it: each line"],
     [["--port"], "--port wants a value: --port N"],
     [["--quiet=yes"], "--quiet takes no value"],
     [["--port", "1", "--port", "2"], "--port is given twice"],

@@ -29,6 +29,12 @@ export interface Arguments {
   readonly positionals: readonly string[];
 }
 
+/** Flags that earlier versions had, with what to do instead. */
+const GONE_FLAGS: ReadonlyMap<string, string> = new Map([
+  ["log-level", "remove it: each line of the log has its level, for what reads the log"],
+  ["drift", "give drift=any, or one of the states in its place"],
+]);
+
 export const HELP_FLAG: Flag = { name: "help", short: "h", help: "Show this help." };
 
 export function parseArguments(argv: readonly string[], flags: readonly Flag[]): Arguments {
@@ -65,6 +71,8 @@ function parseFlag(argument: string, known: readonly Flag[]): { flag: Flag; atta
     const name = argument.slice(2, equals < 0 ? undefined : equals);
     const flag = known.find((candidate) => candidate.name === name);
     if (flag) return { flag, attached: equals < 0 ? undefined : argument.slice(equals + 1) };
+    const advice = GONE_FLAGS.get(name);
+    if (advice !== undefined) throw usageFailure(`--${name} is gone; ${advice}`);
     const near = nearest(
       name,
       known.map((candidate) => candidate.name),

@@ -12,28 +12,41 @@ import { EXIT_STATUS, usageFailure } from "./failure.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 
-/** The scripts call the program by the path that the user typed, because it may not be in PATH. */
+/**
+ * The scripts call the program by the path that the user typed, because it may not be in PATH. They remove quotes and
+ * backslashes from the words, because no name of a command or flag and no offered value has any. A shell quotes the names of
+ * files itself.
+ */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `# bash completion of gazetteer. To use it in this shell: source <(gazetteer completion bash)
 _gazetteer() {
-  local word IFS=$'\\n' cur=\${COMP_WORDS[COMP_CWORD]}
-  local -a typed=() reply
-  # bash splits --flag=value into three words.
-  [[ $cur == '=' ]] && cur=
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do [[ $word == '=' ]] || typed+=("$word"); done
-  reply=($("\${COMP_WORDS[0]}" complete -- "\${typed[@]}" "$cur" 2>/dev/null))
-  case \${reply[0]} in
-    files) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")) ;;
-    folders) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$cur")) ;;
-    *) COMPREPLY=("\${reply[@]:1}"); COMPREPLY=("\${COMPREPLY[@]%%$'\\t'*}") ;;
+  local word reply raw=\${COMP_WORDS[COMP_CWORD]} n=0
+  local -a words=()
+  # bash splits words at = and :, so these are joined again.
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if ((n == 0)) || [[ $word != [=:]* && \${words[n]} != *[=:] ]]; then ((n += 1)); fi
+    words[n]+=\${word//[\\"\\'\\\\]/}
+  done
+  [[ $raw == [=:]* ]] && raw=
+  reply=$("\${COMP_WORDS[0]/#\\~/$HOME}" complete -- "\${words[@]:1}" 2>/dev/null)
+  case $reply in
+    files) compopt -o filenames 2>/dev/null; reply=$(compgen -f -- "$raw") ;;
+    folders) compopt -o filenames 2>/dev/null; reply=$(compgen -d -- "$raw") ;;
+    *) reply=\${reply#words} ;;
   esac
+  COMPREPLY=()
+  while IFS=$'\\t' read -r word _; do
+    # The shell replaces only what follows the last = or :.
+    [[ -z $word ]] || COMPREPLY+=("\${word#"\${words[n]%"\${raw//[\\"\\'\\\\]/}"}"}")
+  done <<<"$reply"
 }
 complete -F _gazetteer gazetteer
 `,
   zsh: `#compdef gazetteer
 # zsh completion of gazetteer. To use it in this shell: source <(gazetteer completion zsh)
 _gazetteer() {
-  local -a reply=("\${(@f)$($words[1] complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  local -a typed=("\${(@Q)words[2,CURRENT-1]}" "\${(Q)PREFIX}")
+  local -a reply=("\${(@f)$(\${~words[1]} complete -- "\${(@)typed}" 2>/dev/null)}")
   local -a shown=("\${(@)reply[2,-1]//$'\\t'/  }")
   case $reply[1] in
     files) compset -P '--*='; _files ;;
@@ -46,15 +59,16 @@ if [[ $funcstack[1] == _gazetteer ]]; then _gazetteer "$@"; else compdef _gazett
   fish: `# fish completion of gazetteer. To use it in this shell: gazetteer completion fish | source
 function __gazetteer_complete
     set -l words (commandline -opc)
-    set -l token (commandline -ct)
+    set -l program (string replace -r -- '^~' $HOME $words[1])
+    set -l token (string replace -ra -- '["\\'\\\\\\\\]' '' (commandline -ct))
     set -l flag (string match -r -- '^--[^=]*=' $token)
     set -l path (string replace -r -- '^--[^=]*=' '' $token)
-    set -l reply ($words[1] complete -- $words[2..] "$token" 2>/dev/null)
+    set -l reply ($program complete -- $words[2..] "$token" 2>/dev/null)
     switch "$reply[1]"
         case files
-            printf "$flag%s\\n" (__fish_complete_path "$path")
+            printf '%s\\n' "$flag"(__fish_complete_path "$path")
         case folders
-            printf "$flag%s\\n" (__fish_complete_directories "$path")
+            printf '%s\\n' "$flag"(__fish_complete_directories "$path")
         case '*'
             printf '%s\\n' $reply[2..]
     end

@@ -60,6 +60,17 @@ describe("keys that are gone", () => {
     expect(named.filter((line) => line.endsWith(`: is gone; ${advice}`))).toHaveLength(1);
     if (ignored) expect(faults.filter((line) => line.includes("unknown key"))).toEqual([]);
   });
+
+  test("--set of an ignored key is a warning too, and of any other one a fault", () => {
+    const set = (assignment: string) =>
+      loadConfig({ flags: { all: (name) => (name === "set" ? [assignment] : []) } });
+    const loaded = set("logLevel=debug");
+    expect({ ok: loaded.ok, warnings: loaded.warnings }).toEqual({
+      ok: true,
+      warnings: [expect.stringContaining("--set logLevel: is gone; remove it")],
+    });
+    expect(set("limits.urlBytes=1").ok).toBe(false);
+  });
 });
 
 describe("a configuration file", () => {

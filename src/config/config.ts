@@ -62,7 +62,7 @@ export function loadConfig({ file: path, flags = NO_FLAGS, environment = {} }: C
   const fromFlags = readFlags(flags);
   const layers = [fromFlags.layer, fromEnvironment.layer, fromFile.layer];
   const settings = effectiveSettings(layers, nameSources(fromFlags.added, layers));
-  const ignored = [fromFile, fromEnvironment].flatMap((checked) => checked.ignored ?? []);
+  const ignored = [fromFile, fromEnvironment, fromFlags].flatMap((checked) => checked.ignored ?? []);
   const warnings = [
     ...ignored.map(renderFault),
     ...unknownVariables(environment, referencedVariables(settings)),

@@ -2,7 +2,6 @@
  * The flags of `serve` and `check` as a layer. A flag that stands for a key, and `--set KEY=VALUE` for every key that is not a
  * list, replace the value; `--alias`, `--demo`, `--openflow` and `--file` add to the lists.
  */
-import { goneKeyMessage } from "../lib/gone-keys.ts";
 import { nearest } from "../lib/nearest.ts";
 import { parseDemoSpec } from "../sources/demo/options.ts";
 import type { ConfigFault, SettingOrigin } from "./faults.ts";
@@ -49,6 +48,7 @@ const SWITCHES: ReadonlySet<string> = new Set(["allow-plaintext"]);
 
 export function readFlags(flags: FlagReader): CheckedFlags {
   const faults: ConfigFault[] = [];
+  const ignored: ConfigFault[] = [];
   const settings = new Map<ConfigKey, Setting>();
   const set = (key: ConfigKey, text: string, name: string) => {
     const origin: SettingOrigin = { kind: "flag", name };
@@ -62,14 +62,17 @@ export function readFlags(flags: FlagReader): CheckedFlags {
   for (const assignment of flags.all("set")) {
     const [, name = assignment, text] = /^([^=]*)=(.*)$/s.exec(assignment) ?? [];
     const found = findScalarKey(name);
+    const gone = GONE_KEYS.find(({ key }) => key === name);
     if (text === undefined)
       faults.push(flagFault("--set", `${assignment} must be KEY=VALUE, such as port=8181`));
+    else if (gone)
+      (gone.ignored ? ignored : faults).push(flagFault(`--set ${name}`, `is gone; ${gone.advice}`));
     else if ("message" in found) faults.push(flagFault(`--set ${name}`, found.message));
     else set(found, text, `--set ${name}`);
   }
   const { layer, faults: valueFaults } = checkLayer([...settings.values()]);
   const { added, faults: addedFaults } = readAddedItems(flags);
-  return { layer, added, faults: [...faults, ...valueFaults, ...addedFaults] };
+  return { layer, added, faults: [...faults, ...valueFaults, ...addedFaults], ignored };
 }
 
 const flagFault = (name: string, message: string): ConfigFault => ({
@@ -82,8 +85,6 @@ function findScalarKey(name: string): ConfigKey | { readonly message: string } {
   const key = findKey(name);
   if (key && !key.isList) return key;
   if (key) return { message: `is a list; set it in the file or with ${key.variable}` };
-  const gone = goneKeyMessage(name, GONE_KEYS);
-  if (gone !== undefined) return { message: gone };
   const names = CONFIG_KEYS.filter(({ isList }) => !isList).map((candidate) => candidate.name);
   const near = nearest(name, names);
   return {

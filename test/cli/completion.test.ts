@@ -117,10 +117,16 @@ for (const shell of ["bash", "fish"] as const) {
       expect(await words("get", "--outp")).toEqual(["--output"]);
       if (shell === "bash") expect(await words("get", "--output", "=", "ya")).toEqual(["yaml"]);
       else expect(await words("get", "--output=ya")).toEqual(["--output=yaml"]);
+      if (shell === "bash") expect(await words("get", "type", "=", "d")).toEqual([]);
+      if (shell === "bash") expect(await words("get", "of", ":", "d")).toEqual([]);
+      expect(await words("get", "'dev")).toEqual(["devices"]);
       expect((await words("get", "")).sort()).toEqual(["devices", "hosts", "links", "topology"]);
       const files = (await words("serve", "--file", "netw")).map((name) => name.replaceAll("\\ ", " "));
       expect(files).toContain("network.yaml");
       expect(files).toContain("network two.yaml");
+      // Outside of an interactive shell, compgen of bash does not remove backslashes.
+      if (shell === "fish")
+        expect(await words("serve", "--file", "network\\ t")).toEqual(["network two.yaml"]);
       expect((await words("serve", "--data", "network")).map((name) => name.replace(/\/$/, ""))).toEqual([
         "network-data",
       ]);
@@ -187,6 +193,8 @@ describe.skipIf(!needs("zsh"))("zsh", () => {
       ["get devices -o wi", "get devices -o wide"],
       ["get devices --output=ya", "get devices --output=yaml"],
       ["get --no-h", "get --no-headers"],
+      ['get "dev', "get devices"],
+      ["serve --config network\\ t", "serve --config network two.yaml"],
       ["serve --config network.", "serve --config network.yaml"],
       ["serve --data network", "serve --data network-data"],
       ["serve --host h --por", "serve --host h --port"],
