@@ -22,6 +22,7 @@ import { macBytes } from "../codec/wire.ts";
 import { PROBE_SOURCE_MAC } from "../flows.ts";
 import type { OpenflowSettings } from "../options.ts";
 import {
+  type Activity,
   firstActivity,
   LearnedHost,
   type LearnedLocation,
@@ -130,8 +131,7 @@ export class HostTracker {
   *sweep(now: number): Steps<void> {
     const pause = new Pause();
     for (const host of this.#hosts.values()) {
-      this.#sweepAddresses(host, now);
-      this.#sweepLocations(host, now);
+      this.#sweepHost(host, now);
       if (pause.due(COST.entity)) yield;
     }
   }
@@ -278,30 +278,25 @@ export class HostTracker {
     for (const other of others) if (other !== host) this.#publish(other);
   }
 
-  #sweepAddresses(host: LearnedHost, now: number): void {
+  /** Removes the addresses and locations that have timed out, and probes the host once at each that is due. */
+  #sweepHost(host: LearnedHost, now: number): void {
     const { hostTimeoutMs } = this.#settings;
-    for (const [ip, activity] of host.addresses) {
-      const silentMs = now - activity.lastSeenAt;
-      const contested = this.#ownersOf(host, ip).size > 1;
-      if (silentMs >= (contested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs)) {
-        this.#removeAddress(host, ip);
-      } else if (isProbeDue(silentMs, now - activity.probedAt, contested, hostTimeoutMs)) {
-        activity.probedAt = now;
-        for (const location of host.locations) this.#probeAddress(host, location, ip);
-      }
+    let isProbing = false;
+    for (const [ip, address] of host.addresses) {
+      const due = whatIsDue(address, this.#ownersOf(host, ip).size > 1, hostTimeoutMs, now);
+      if (due === "removal") this.#removeAddress(host, ip);
+      else if (due === "probe") isProbing = true;
     }
-  }
-
-  #sweepLocations(host: LearnedHost, now: number): void {
-    const contested = host.locations.length > 1;
-    const { hostTimeoutMs } = this.#settings;
+    const isContested = host.locations.length > 1;
     for (const location of host.locations) {
-      const silentMs = now - location.lastSeenAt;
-      if (silentMs >= (contested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs))
-        this.#removeLocation(host, location.ref, false);
-      else if (isProbeDue(silentMs, now - location.probedAt, contested, hostTimeoutMs))
-        this.#probeLocation(host, location, now);
+      const due = whatIsDue(location, isContested, hostTimeoutMs, now);
+      if (due === "removal") this.#removeLocation(host, location.ref, false);
+      else if (due === "probe") isProbing = true;
     }
+    if (!isProbing) return;
+    for (const location of host.locations)
+      for (const [ip, address] of host.addresses)
+        if (location.probedAt === now || address.probedAt === now) this.#probeAddress(host, location, ip);
   }
 
   #probeLocation(host: LearnedHost, location: LearnedLocation, now: number): void {
@@ -369,10 +364,20 @@ const PROBE_SOURCE_LINK_LOCAL = ((mac: Uint8Array) => {
   return Uint8Array.of(0xfe, 0x80, 0, 0, 0, 0, 0, 0, a ^ 2, b, c, 0xff, 0xfe, d, e, f);
 })(macBytes(PROBE_SOURCE_MAC));
 
-function isProbeDue(silentMs: number, sinceProbedMs: number, contested: boolean, timeoutMs: number): boolean {
-  if (contested) return silentMs >= CONFLICT_PROBE_INTERVAL_MS && sinceProbedMs >= CONFLICT_PROBE_INTERVAL_MS;
-  const half = timeoutMs / 2;
-  return silentMs >= half && sinceProbedMs >= half / MAX_PROBES;
+/** Returns what is due at an address or location that was silent for so long. A probe that is due counts as sent now. */
+function whatIsDue(
+  activity: Activity,
+  isContested: boolean,
+  hostTimeoutMs: number,
+  now: number,
+): "removal" | "probe" | undefined {
+  const silentMs = now - activity.lastSeenAt;
+  if (silentMs >= (isContested ? CONFLICT_TIMEOUT_MS : hostTimeoutMs)) return "removal";
+  const probeAfterMs = isContested ? CONFLICT_PROBE_INTERVAL_MS : hostTimeoutMs / 2;
+  const probeIntervalMs = isContested ? CONFLICT_PROBE_INTERVAL_MS : probeAfterMs / MAX_PROBES;
+  if (silentMs < probeAfterMs || now - activity.probedAt < probeIntervalMs) return undefined;
+  activity.probedAt = now;
+  return "probe";
 }
 
 interface DuplicateCheck {

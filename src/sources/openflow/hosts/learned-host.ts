@@ -4,7 +4,7 @@ import { hostId } from "../../../model/ids.ts";
 import type { VlanTags } from "../codec/ethernet.ts";
 import { type PortRef, portKey, portText } from "../codec/port.ts";
 
-interface Activity {
+export interface Activity {
   lastSeenAt: number;
   /** Number of announcements. It distinguishes a reply from an announcement in the same millisecond before the probe. */
   count: number;

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { runToEnd } from "../../../lib/steps.ts";
+import { ClaimBuffer } from "../claim-buffer.ts";
+import { resolveSettings } from "../options.ts";
+import { HostTracker } from "./host-tracker.ts";
+
+test("a silent host gets three probes at each of its addresses, then it is removed", () => {
+  let probes = 0;
+  const environment = {
+    isEdge: () => true,
+    sendFrame: () => {
+      probes++;
+    },
+    addressOf: () => "192.0.2.1",
+    mayChange: () => true,
+    count: () => {},
+  };
+  const settings = resolveSettings({ forwarding: "bridge", hostTimeoutMs: 60_000 });
+  const hosts = new HostTracker(new ClaimBuffer(), environment, settings);
+  const start = 1_000_000;
+  for (const ip of ["10.0.0.1", "fe80::1"])
+    hosts.announcementReceived({ device: "of:1", port: 1 }, {}, { mac: "02:00:00:00:00:01", ip }, start);
+  for (let now = start; now < start + 60_000; now += 1000) runToEnd(hosts.sweep(now));
+  expect(hosts.size).toBe(1);
+  expect(probes).toBe(2 * 3);
+  runToEnd(hosts.sweep(start + 60_000));
+  expect(hosts.size).toBe(0);
+});
