@@ -27,3 +27,14 @@ test("announcements default to copy with the bridge, and to listen beside anothe
   expect(resolveSettings({ forwarding: "none" }).announcements).toBe("listen");
   expect(resolveSettings({ forwarding: "none", announcements: "copy" }).announcements).toBe("copy");
 });
+
+test("one peer address may have a quarter of the switches and half of the hosts, and all of a small number", () => {
+  const limits = (maxDevices: number, maxHosts: number) => {
+    const settings = resolveSettings({ forwarding: "bridge", maxDevices, maxHosts });
+    return [settings.maxDevicesPerAddress, settings.maxHostsPerAddress];
+  };
+  expect(limits(10_000, 200_000)).toEqual([2500, 100_000]);
+  expect(limits(100_000, 1_000_000)).toEqual([25_000, 500_000]);
+  expect(limits(5000, 150_000)).toEqual([2500, 100_000]);
+  expect(limits(20, 500)).toEqual([20, 500]);
+});

@@ -122,11 +122,11 @@ export const OpenflowOptions = Type.Object(
     ),
     maxDevices: count(
       100_000,
-      "Maximum number of switches, connected or not; a quarter of them from one peer address. Default 10000.",
+      "Maximum number of switches, connected or not. Of one peer address: a quarter of it, or 2500 if that is more. Default 10000.",
     ),
     maxHosts: count(
       10_000_000,
-      "Maximum number of hosts; half of them at the switches of one peer address. Default 200000.",
+      "Maximum number of hosts. At the switches of one peer address: half of it, or 100000 if that is more. Default 200000.",
     ),
   },
   { additionalProperties: false },
@@ -138,10 +138,10 @@ export const GONE_OPENFLOW_OPTIONS: readonly GoneKey[] = Object.entries({
   probeMaxAgeMs: "a probe that arrives later than 2 s is ignored",
   settleMs: "a new port is probed for 500 ms before it becomes an edge port",
   maxSessions: "it is maxDevices, and at least 5000",
-  maxDevicesPerAddress: "it is a quarter of maxDevices",
+  maxDevicesPerAddress: "it is a quarter of maxDevices, and at least 2500",
   maxPorts: "it is 26 for each of maxDevices, and at least 262144",
   maxPortsPerAddress: "it is a quarter of the ports of all switches",
-  maxHostsPerAddress: "it is half of maxHosts",
+  maxHostsPerAddress: "it is half of maxHosts, and at least 100000",
   maxHostsPerPort: "it is 4096",
   maxPacketInRate: "it is 100 a second",
   maxSessionPacketInRate: "it is 2000 a second",
@@ -178,10 +178,15 @@ export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" |
 const PORTS_PER_DEVICE = 26;
 /** Lower bounds of the limits that follow from `maxDevices`, because switches in `allow` are not limited by `maxDevices`. */
 const MIN_LIMITS = { sessions: 5000, sessionsPerAddress: 2500, ports: 262_144 };
+/** Limits below which one peer address may have all switches and hosts: they may be behind one NAT or one relay. */
+const MIN_PER_ADDRESS = { devices: 2500, hosts: 100_000 };
 
 export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
   const { tls, listen, maxDevices = 10_000, maxHosts = 200_000, ...rest } = options;
-  const maxDevicesPerAddress = Math.ceil(maxDevices / 4);
+  const maxDevicesPerAddress = Math.min(
+    maxDevices,
+    Math.max(MIN_PER_ADDRESS.devices, Math.ceil(maxDevices / 4)),
+  );
   const maxPorts = Math.max(MIN_LIMITS.ports, PORTS_PER_DEVICE * maxDevices);
   return {
     announcements: rest.forwarding === "none" ? "listen" : "copy",
@@ -201,7 +206,7 @@ export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
     maxPorts,
     maxPortsPerAddress: Math.ceil(maxPorts / 4),
     maxHosts,
-    maxHostsPerAddress: Math.ceil(maxHosts / 2),
+    maxHostsPerAddress: Math.min(maxHosts, Math.max(MIN_PER_ADDRESS.hosts, Math.ceil(maxHosts / 2))),
     maxHostsPerPort: 4096,
     maxPacketInRate: 100,
     maxSessionPacketInRate: 2000,
