@@ -35,7 +35,7 @@ import { ChangeBudget } from "./discovery/switch-admission.ts";
 import { MAX_PORTS, SwitchTable } from "./discovery/switch-table.ts";
 import { baseFlows, deleteOwnFlows } from "./flows.ts";
 import { type HostEnvironment, HostTracker } from "./hosts/host-tracker.ts";
-import { createOpenflowCounters, type OpenflowCounter } from "./openflow-counters.ts";
+import type { OpenflowCounter, OpenflowCounters } from "./openflow-counters.ts";
 import type { OpenflowSettings } from "./options.ts";
 import type { Channel, ChannelHandler } from "./session/openflow-listener.ts";
 import { type PortReport, Session, type SessionContext, type SessionEvents } from "./session/session.ts";
@@ -65,7 +65,6 @@ export class OpenflowController
   implements SessionEvents, SwitchEvents, LinkEvents, PacketInEvents, ProberEvents, HostEnvironment
 {
   readonly claims = new ClaimBuffer();
-  readonly counters = createOpenflowCounters();
   readonly switches: SwitchTable;
   readonly links: LinkTable;
   readonly hosts: HostTracker;
@@ -81,15 +80,23 @@ export class OpenflowController
   readonly #settings: OpenflowSettings;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #counters: OpenflowCounters;
   readonly #graceEndsAt: number;
   /** The flows that every switch gets, encoded once because they are the same for all. */
   readonly #baseFlows: Uint8Array;
   #sweptAt = 0;
 
-  constructor(settings: OpenflowSettings, clock: Clock, log: Logger, cluster?: OpenflowCluster) {
+  constructor(
+    settings: OpenflowSettings,
+    clock: Clock,
+    log: Logger,
+    counters: OpenflowCounters,
+    cluster?: OpenflowCluster,
+  ) {
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
+    this.#counters = counters;
     this.#graceEndsAt = clock.monotonic() + settings.graceMs;
     this.#baseFlows = Buffer.concat(baseFlows(settings).map((flow) => encode("flowMod", flow)));
     this.#budget = new ChangeBudget(clock, settings);
@@ -131,7 +138,7 @@ export class OpenflowController
   }
 
   count(counter: OpenflowCounter): void {
-    this.counters.count(counter);
+    this.#counters.count(counter);
   }
 
   /** Returns undefined when there are too many sessions. */
@@ -199,10 +206,11 @@ export class OpenflowController
     this.#packetIns.handle({ device: session.deviceId, port: inPort }, frame, this.#clock.monotonic());
   }
 
+  /** The session is closed: without the master role it would still be allowed to change flows. */
   roleRefused(session: Session): void {
     this.count("roles_refused_total");
     this.#log.warn("a switch has another master, of a newer generation", { device: session.deviceId });
-    this.switches.roleRefused(session);
+    session.close("the switch has another master, of a newer generation");
   }
 
   sessionClosed(session: Session, reason: string, byPeer: boolean): void {

@@ -28,4 +28,6 @@ const NAMES = [
 ] as const;
 export type OpenflowCounter = (typeof NAMES)[number];
 
-export const createOpenflowCounters = (): NamedCounters<OpenflowCounter> => new NamedCounters(NAMES);
+export type OpenflowCounters = NamedCounters<OpenflowCounter>;
+
+export const createOpenflowCounters = (): OpenflowCounters => new NamedCounters(NAMES);

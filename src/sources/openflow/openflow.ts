@@ -20,6 +20,7 @@ import { PORT } from "./codec/port.ts";
 import { AllowList } from "./discovery/switch-admission.ts";
 import { firstActivity, LearnedHost } from "./hosts/learned-host.ts";
 import { OpenflowController } from "./openflow-controller.ts";
+import { createOpenflowCounters } from "./openflow-counters.ts";
 import { type OpenflowOptions, type OpenflowSettings, resolveSettings } from "./options.ts";
 import { listen, type OpenflowListener } from "./session/openflow-listener.ts";
 
@@ -39,6 +40,8 @@ export class OpenflowSource implements Source {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #cluster: () => SourceCluster | undefined;
+  readonly #counters = createOpenflowCounters();
+  /** Set while the source runs. */
   #controller: OpenflowController | undefined;
   /** The claims of the previous run in this process. */
   #previousClaims: ClaimBuffer | undefined;
@@ -57,13 +60,14 @@ export class OpenflowSource implements Source {
 
   metrics(): Readonly<Record<string, number>> {
     const controller = this.#controller;
-    if (!controller) return {};
     return {
-      sessions: controller.sessions,
-      switches: controller.switches.size,
-      links: controller.links.size,
-      hosts: controller.hosts.size,
-      ...controller.counters.all(),
+      ...(controller && {
+        sessions: controller.sessions,
+        switches: controller.switches.size,
+        links: controller.links.size,
+        hosts: controller.hosts.size,
+      }),
+      ...this.#counters.all(),
     };
   }
 
@@ -75,6 +79,7 @@ export class OpenflowSource implements Source {
       this.#settings,
       this.#clock,
       this.#log,
+      this.#counters,
       cluster && {
         probeKey: cluster.deriveKey(`openflow probes ${this.name}`),
         generation: cluster.generationOf(this.name),
@@ -107,6 +112,7 @@ export class OpenflowSource implements Source {
       if (!cluster) this.#previousClaims = controller.claims;
       signal.removeEventListener("abort", abortRun);
       listener.stop();
+      this.#controller = undefined;
     }
   }
 

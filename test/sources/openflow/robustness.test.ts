@@ -6,14 +6,15 @@ import { join } from "node:path";
 import type { Socket } from "bun";
 import { ETHER, startFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import { LLDP_MULTICAST, writeLldp } from "../../../src/sources/openflow/codec/lldp.ts";
-import { encode } from "../../../src/sources/openflow/codec/openflow-messages.ts";
+import { ERROR, encode } from "../../../src/sources/openflow/codec/openflow-messages.ts";
 import { createCertificates } from "../../support/certificates.ts";
 import { MemorySink } from "../../support/memory-sink.ts";
 import { needs } from "../../support/needs.ts";
 import { until } from "../../support/until.ts";
 import { addHostToEachSwitch, arpRequest, macOf } from "./emulated-host.ts";
 import { deviceId, EmulatedNetwork, type Station } from "./emulator.ts";
-import { type RunningSource, type startSource, TestResources } from "./harness.ts";
+import { type RunningSource, startSource, TestResources } from "./harness.ts";
+import { Rogue } from "./rogue.ts";
 import { type BuiltNetwork, buildNetwork, line, ring } from "./topologies.ts";
 
 const resources = new TestResources();
@@ -288,7 +289,7 @@ describe("a restart", () => {
   });
 });
 
-test("in a cluster a node whose takeover is older than the master's is refused its role by the switch", async () => {
+test("in a cluster a node whose takeover is older than the master's is refused its role by the switch, and closes the session", async () => {
   const cluster = (generation: bigint) => ({
     cluster: { deriveKey: () => new Uint8Array(32), generationOf: () => generation },
   });
@@ -304,8 +305,45 @@ test("in a cluster a node whose takeover is older than the master's is refused i
   sw.disconnectFrom({ port: former.port });
   await sw.connect({ port: former.port });
   await until(() => former.metric("roles_refused_total") === 1, { what: "the refusal" });
-  await until(() => former.sink.devices.get(deviceId(1))?.role === "STANDBY", { what: "its role" });
+  await until(() => former.sink.devices.get(deviceId(1))?.available === false, { what: "no session" });
+  expect(former.log.filter((line) => line.includes("a switch has another master"))).toHaveLength(1);
   expect(sw.masters.map(({ port }) => port)).toEqual([next.port]);
+});
+
+test("errors of a peer are logged once per session, and not before it has identified itself", async () => {
+  const source = await resources.startSource();
+  const error = encode("error", { type: 1, code: 1, data: new Uint8Array(0) });
+  const anonymous = await rawPeer(source.port);
+  for (const message of [encode("hello", { versions: [4] }), error, error]) anonymous.send(message);
+  await until(() => source.metric("switch_errors_total") === 2, { what: "the errors of the first peer" });
+  const rogue = await Rogue.connect(source.port, { dpid: 1, ports: 1 });
+  resources.defer(() => rogue.close());
+  await until(() => rogue.isAccepted, { what: "the switch" });
+  for (let i = 0; i < 3; i++) rogue.sendBytes(error);
+  await until(() => source.metric("switch_errors_total") === 5, { what: "the errors of the switch" });
+  expect(source.log.filter((line) => line.includes("switch reports an error"))).toHaveLength(1);
+});
+
+test("a switch that knows no roles stays connected", async () => {
+  const cluster = { deriveKey: () => new Uint8Array(32), generationOf: () => 1n };
+  const source = await resources.startSource({}, { cluster });
+  const rogue = await Rogue.connect(source.port, { dpid: 1, ports: 1 });
+  resources.defer(() => rogue.close());
+  await until(() => rogue.isAccepted, { what: "the switch" });
+  const unsupported = { type: ERROR.roleRequestFailed, code: 1, data: new Uint8Array(0) };
+  rogue.send("error", unsupported);
+  await until(() => source.metric("switch_errors_total") === 1, { what: "the error" });
+  expect(source.metric("roles_refused_total")).toBe(0);
+  expect(source.sink.devices.get(deviceId(1))).toMatchObject({ available: true, role: "MASTER" });
+});
+
+test("after a run only the counters are left in the metrics", async () => {
+  const source = await startSource();
+  await resources.connect(buildNetwork(1, []).net, source.port);
+  await until(() => source.metric("switches") === 1, { what: "the switch" });
+  await source.stop();
+  expect(source.source.metrics?.()).not.toContainKeys(["sessions", "switches", "links", "hosts"]);
+  expect(source.metric("sessions_total")).toBe(1);
 });
 
 describe("TLS", () => {

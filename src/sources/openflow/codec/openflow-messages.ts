@@ -36,6 +36,7 @@ export const ERROR = {
   badType: 1,
   badLength: 6,
   roleRequestFailed: 11,
+  roleStale: 0,
 } as const;
 /** The multipart types that are used here (§7.3.5.1, §7.3.5.3 and §7.3.5.7). */
 export const MULTIPART = { description: 0, aggregate: 2, portDescription: 13 } as const;

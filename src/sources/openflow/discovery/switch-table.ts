@@ -348,11 +348,6 @@ export class SwitchTable {
     this.#claims.remove("devices", sw.id);
   }
 
-  roleRefused(session: Session): void {
-    const sw = this.#switchOf(session);
-    if (sw) this.#publishDevice(sw);
-  }
-
   #publishDevice(sw: Switch): void {
     if (sw.session) this.#claims.setDevice(deviceClaim(sw, sw.session, this.#settings.forwarding));
   }
@@ -383,7 +378,7 @@ function deviceClaim(
     id,
     type: "SWITCH",
     available: true,
-    role: roleOf(session, forwarding),
+    role: forwarding === "none" ? "NONE" : "MASTER",
     mfr: description?.mfr ?? "",
     hw: description?.hw ?? "",
     sw: description?.sw ?? "",
@@ -399,14 +394,6 @@ function deviceClaim(
       ...(conflict && { conflict: conflict.text }),
     },
   };
-}
-
-function roleOf(
-  { isRoleRefused }: Session,
-  forwarding: OpenflowSettings["forwarding"],
-): "MASTER" | "STANDBY" | "NONE" {
-  if (forwarding === "none") return "NONE";
-  return isRoleRefused ? "STANDBY" : "MASTER";
 }
 
 /** `disconnectedAt` is in epoch milliseconds. */

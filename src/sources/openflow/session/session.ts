@@ -69,7 +69,7 @@ export interface SessionEvents {
   sessionReady(session: Session): Steps<void>;
   portChanged(session: Session, change: PortReport): void;
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
-  /** Called when the switch has refused a requested role. */
+  /** Called when the switch has refused the master role, because it has another master of a newer generation. */
   roleRefused(session: Session): void;
   sessionClosed(session: Session, reason: string, byPeer: boolean): void;
   count(counter: OpenflowCounter): void;
@@ -95,8 +95,6 @@ export class Session implements ChannelHandler, InboxOwner {
   /** Number of flows with this source's cookie that the switch had when it connected. They are from before a restart. */
   inheritedFlows = 0;
   description: SwitchDescription | undefined;
-  /** Set when the switch has refused a requested role, because it has another master of a newer generation. */
-  isRoleRefused = false;
   #hasReportedError = false;
   /** The ports that were received in the handshake, until the switch table has them. */
   readonly ports: HandshakePorts;
@@ -302,25 +300,23 @@ export class Session implements ChannelHandler, InboxOwner {
     this.#rejectWithCode(ERROR.helloEperm, text);
   }
 
-  /** A switch may report an error for each of thousands of messages, so only the first of a session is logged. */
-  #logFirstError(type: number, code: number): void {
-    if (!this.#hasReportedError)
+  #handleError({ type, code }: Bodies["error"]): void {
+    this.#events.count("switch_errors_total");
+    // Only the first error of a session is logged, because a switch may report one for each of thousands of messages. The
+    // errors of a connection that has not identified itself as a switch are not, because anybody can open many of them.
+    if (this.deviceId !== "" && !this.#hasReportedError) {
       this.#context.log.warn("switch reports an error", { device: this.deviceId, type, code });
-    this.#hasReportedError = true;
+      this.#hasReportedError = true;
+    }
+    if (this.#state === "hello") this.close("the switch rejected the hello");
+    else if (this.isReady && type === ERROR.roleRequestFailed && code === ERROR.roleStale)
+      this.#events.roleRefused(this);
   }
 
   #createHandlers(): Handlers {
     return {
       hello: (body) => this.#handleHello(body),
-      error: (body) => {
-        this.#events.count("switch_errors_total");
-        this.#logFirstError(body.type, body.code);
-        if (this.#state === "hello") this.close("the switch rejected the hello");
-        else if (body.type === ERROR.roleRequestFailed) {
-          this.isRoleRefused = true;
-          this.#events.roleRefused(this);
-        }
-      },
+      error: (body) => this.#handleError(body),
       echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
       echoReply: () => {
         this.#echoSentAt = undefined;
