@@ -60,22 +60,22 @@ export function parseConfigFile(text: string, file: string): CheckedLayer {
   const source: PositionSource = {
     position: (path, atKey = false) => positionAt(offsetOf(document, path, atKey)),
   };
-  const originAt = (path: KeyPath): SettingOrigin => ({ kind: "file", file: source, path });
+  const origin: SettingOrigin = { kind: "file", file: source, path: [] };
   let written: unknown;
   try {
     written = document.toJS() ?? {};
   } catch (error) {
     return {
       ...NO_FILE,
-      faults: [{ origin: originAt([]), path: [], message: withoutSource(errorMessage(error)) }],
+      faults: [{ origin, path: [], message: withoutSource(errorMessage(error)) }],
     };
   }
-  const origin = originAt([]);
-  const { value: values, dropped } = dropIgnoredKeys(written, GONE_KEYS);
+  const { value: values, dropped, originalPath } = dropIgnoredKeys(written, GONE_KEYS);
+  const originAt = (path: KeyPath): SettingOrigin => ({ ...origin, path, originalPath });
   // The faults of the whole document include unknown keys, and all faults of the layer.
   const faults = findSchemaFaults(Configuration, values).map((fault) => ({
     ...adviseGoneKey(fault, GONE_KEYS),
-    origin,
+    origin: originAt([]),
   }));
   const settings = CONFIG_KEYS.flatMap((key) => readSetting(key, values, originAt) ?? []);
   const { layer } = checkLayer(settings);

@@ -123,9 +123,10 @@ function readEnvironment(environment: Environment): CheckedLayer {
   for (const key of CONFIG_KEYS) {
     const text = environment[key.variable];
     if (text === undefined || text === "") continue;
-    const origin: SettingOrigin = { kind: "environment", name: key.variable };
-    const { value, dropped } = dropIgnoredKeys(parseValue(key, text), GONE_KEYS, key.path);
-    ignored.push(...dropped.map((fault) => ({ ...fault, origin })));
+    const written: SettingOrigin = { kind: "environment", name: key.variable };
+    const { value, dropped, originalPath } = dropIgnoredKeys(parseValue(key, text), GONE_KEYS, key.path);
+    ignored.push(...dropped.map((fault) => ({ ...fault, origin: written })));
+    const origin = { ...written, originalPath };
     if (isBrokenJson(key, value)) {
       faults.push({ origin, path: [], message: 'must be JSON, such as [{"type":"demo"}]' });
     } else settings.push(createSetting(key, value, origin));

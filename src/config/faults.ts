@@ -12,11 +12,15 @@ export interface FilePosition {
 }
 
 /** The place where a value was set. */
-export type SettingOrigin =
+export type SettingOrigin = (
   | { readonly kind: "default" }
   | { readonly kind: "environment"; readonly name: string }
   | { readonly kind: "flag"; readonly name: string }
-  | { readonly kind: "file"; readonly file: PositionSource; readonly path: KeyPath };
+  | { readonly kind: "file"; readonly file: PositionSource; readonly path: KeyPath }
+) & {
+  /** Returns the path as it was written. Set where ignored entries of lists were dropped from the value. */
+  readonly originalPath?: (path: KeyPath) => KeyPath;
+};
 
 export interface PositionSource {
   /** The position of the value at `path` or, with `atKey`, of its key; when it is absent, of the nearest enclosing value. */
@@ -35,15 +39,13 @@ export interface ConfigFault {
 
 /** Renders `gazetteer.yaml:12:5: limits.pageLimit: MESSAGE`, `--port: MESSAGE` or `GAZETTEER_PORT: MESSAGE`. */
 export function renderFault({ origin, path, message, atKey }: ConfigFault): string {
-  const parts: string[] = [];
-  if (origin?.kind === "file") {
-    const fullPath = [...origin.path, ...path];
-    parts.push(formatPosition(origin.file.position(fullPath, atKey)), formatPath(fullPath));
-  } else {
-    if (origin) parts.push(renderOrigin(origin));
-    parts.push(formatPath(path));
-  }
-  return [...parts.filter((part) => part !== ""), message].join(": ");
+  const checkedPath = origin?.kind === "file" ? [...origin.path, ...path] : path;
+  const fullPath = origin?.originalPath?.(checkedPath) ?? checkedPath;
+  const place =
+    origin?.kind === "file"
+      ? formatPosition(origin.file.position(fullPath, atKey))
+      : origin && renderOrigin(origin);
+  return [place, formatPath(fullPath), message].filter((part) => part).join(": ");
 }
 
 /** Renders `default`, `gazetteer.yaml:3:7`, `GAZETTEER_PORT` or `--port`. */

@@ -145,6 +145,28 @@ describe("a fault has its position", () => {
       ["g.yaml:5:51: views[0].arrangement.pins[1].device: d is pinned twice"],
     ],
     [
+      "a box after one that is ignored",
+      [
+        "views:",
+        "  - name: a",
+        "    state: ''",
+        "    arrangement: { groups: [{ name: Drawn, x: 0 }, { name: b }, { name: '', annotation: c }] }",
+      ],
+      [
+        "g.yaml:4:73: views[0].arrangement.groups[2].name: must be a name of at most 100 characters in one line",
+      ],
+    ],
+    [
+      "a box that is nowhere, after one that is ignored",
+      [
+        "views:",
+        "  - name: a",
+        "    state: ''",
+        "    arrangement: { groups: [{ name: Drawn, x: 0 }, { name: b }] }",
+      ],
+      ["g.yaml:4:52: views[0].arrangement.groups[1]: must have one of annotation, devices"],
+    ],
+    [
       "a box that is nowhere",
       ["views:", "  - { name: a, state: '', arrangement: { groups: [{ name: b }] } }"],
       ["g.yaml:2:51: views[0].arrangement.groups[0]: must have one of annotation, devices"],

@@ -3,11 +3,16 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import {
   bodies,
   ConnectionHarness,
+  FakeHandler,
+  FakeSocket,
   get,
   nextTurn,
+  ORIGIN,
   statuses,
   text,
 } from "../../test/support/connection-harness.ts";
+import { CommonHeaders } from "./common-headers.ts";
+import { Connection } from "./connection.ts";
 
 let harness: ConnectionHarness;
 beforeEach(() => {
@@ -15,6 +20,13 @@ beforeEach(() => {
 });
 
 describe("responses", () => {
+  test("have the common headers of the handler of the connection, not of the server", () => {
+    const handler = Object.assign(new FakeHandler(), { commonHeaders: new CommonHeaders({ "X-Own": "1" }) });
+    const socket = new FakeSocket();
+    new Connection(socket, harness, ORIGIN, handler).onData(Buffer.from(get("/a")));
+    expect(socket.output).toContain("\r\nX-Own: 1\r\n");
+  });
+
   test("status line, Date, Content-Length and body", () => {
     harness.receive(get("/a"));
     const output = harness.takeOutput();

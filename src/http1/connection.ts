@@ -495,8 +495,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   #serializeHead(request: Request, { status, headers }: Response): string {
     const connection = this.#closeAfterCurrent ? "close" : request.isHttp10 ? "keep-alive" : undefined;
-    const { handler } = this.#context;
-    const head = serializeTimedHead(status, headers, this.#context.now(), handler.commonHeaders);
+    const head = serializeTimedHead(status, headers, this.#context.now(), this.#handler.commonHeaders);
     const complete = connection === undefined ? head : `${head}Connection: ${connection}\r\n`;
     // The client must send the body, although it is not read, because otherwise the next request could not be found.
     return request.expectsContinue && !this.#closeAfterCurrent ? CONTINUE_RESPONSE + complete : complete;

@@ -42,8 +42,9 @@ test("ignored keys are dropped, alone or with the entry of the list that has the
       { name: "b" },
     ],
   };
-  expect(dropIgnoredKeys(value, GONE)).toEqual({
-    value: {
+  const { value: rest, dropped, originalPath } = dropIgnoredKeys(value, GONE);
+  expect({ rest, dropped }).toEqual({
+    rest: {
       limits: { urlBytes: 1 },
       views: [{ name: "a", boxes: [{ name: "sites", annotation: "site" }] }, { name: "b" }],
     },
@@ -52,7 +53,9 @@ test("ignored keys are dropped, alone or with the entry of the list that has the
       { path: ["views", 0, "boxes", 0, "width"], message: "is gone; name an annotation", atKey: true },
     ],
   });
-  expect(dropIgnoredKeys([{ picture: 1 }], GONE, ["views"])).toEqual({
+  expect(originalPath(["views", 0, "boxes", 0, "name"])).toEqual(["views", 0, "boxes", 1, "name"]);
+  expect(originalPath(["views", 1, "boxes", 0])).toEqual(["views", 1, "boxes", 0]);
+  expect(dropIgnoredKeys([{ picture: 1 }], GONE, ["views"])).toMatchObject({
     value: [{}],
     dropped: [{ path: [0, "picture"], message: "is gone; the map has no picture", atKey: true }],
   });

@@ -37,21 +37,36 @@ export function adviseGoneKey<F extends SchemaFault>(
 
 const DROPPED = Symbol("dropped");
 
-/**
- * Returns a copy of the value without the ignored keys, and a fault for every key or entry that was dropped. `parents` is
- * the path to the value; the paths of the faults begin at the value.
- */
+export interface WithoutIgnoredKeys {
+  /** A copy of the value without the ignored keys. */
+  readonly value: unknown;
+  /** A fault for every key or entry that was dropped, with its path in the original value. */
+  readonly dropped: readonly SchemaFault[];
+  /** Returns the path in the original value of a path in the copy, whose lists may have fewer entries. */
+  originalPath(path: KeyPath): KeyPath;
+}
+
+/** Drops the ignored keys. `parents` is the path to the value; all other paths begin at the value. */
 export function dropIgnoredKeys(
   value: unknown,
   gone: readonly GoneKey[],
   parents: KeyPath = [],
-): { readonly value: unknown; readonly dropped: readonly SchemaFault[] } {
+): WithoutIgnoredKeys {
   const ignored = new Map(gone.flatMap((row) => (row.ignored ? [[row.key, row] as const] : [])));
-  if (ignored.size === 0) return { value, dropped: [] };
   const dropped: SchemaFault[] = [];
+  /** The original indexes of the entries of each list, by the original path of the list. */
+  const indexes = new Map<string, readonly number[]>();
   const copy = (part: unknown, path: KeyPath): unknown => {
-    if (Array.isArray(part))
-      return part.map((item, index) => copy(item, [...path, index])).filter((item) => item !== DROPPED);
+    if (Array.isArray(part)) {
+      const items = part.map((item, index) => ({ index, item: copy(item, [...path, index]) }));
+      const kept = items.filter(({ item }) => item !== DROPPED);
+      if (kept.length < items.length)
+        indexes.set(
+          formatPath(path),
+          kept.map(({ index }) => index),
+        );
+      return kept.map(({ item }) => item);
+    }
     if (!isRecord(part)) return part;
     const entries: [string, unknown][] = [];
     for (const [key, item] of Object.entries(part)) {
@@ -62,5 +77,11 @@ export function dropIgnoredKeys(
     }
     return Object.fromEntries(entries);
   };
-  return { value: copy(value, []), dropped };
+  const originalPath = (path: KeyPath): KeyPath => {
+    const original: (string | number)[] = [];
+    for (const part of path)
+      original.push(typeof part === "number" ? (indexes.get(formatPath(original))?.[part] ?? part) : part);
+    return original;
+  };
+  return { value: copy(value, []), dropped, originalPath };
 }

@@ -84,7 +84,7 @@ export class RequestWorker<Ops extends Operations, Event = never> {
     onStart?.();
   }
 
-  /** Rejects with the error of the handler or with `WorkerLostError`. */
+  /** Rejects with the error of the handler, with `WorkerLostError`, or if the request cannot be sent. */
   request<Name extends keyof Ops>(
     operation: Name,
     request: RequestOf<Ops, Name>,
@@ -94,8 +94,8 @@ export class RequestWorker<Ops extends Operations, Event = never> {
     const n = ++this.#lastNumber;
     const message: RequestMessage<Ops, Name> = { n, operation, request };
     return new Promise((resolve, reject) => {
-      this.#waiting.set(n, { resolve, reject });
       this.#worker?.postMessage(message, transfer);
+      this.#waiting.set(n, { resolve, reject });
     });
   }
 

@@ -27,12 +27,12 @@ const LIMITS = {
   headTimeoutMs: 10_000,
   lingerTimeoutMs: 2_000,
 };
-const ORIGIN = { remoteAddress: "192.0.2.1", isOwnProcess: false };
+export const ORIGIN = { remoteAddress: "192.0.2.1", isOwnProcess: false };
 export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 export const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 
 /** Behaves as the runtime's sockets: `onClose` is called synchronously, and a write after it returns -1. */
-class FakeSocket implements Socket {
+export class FakeSocket implements Socket {
   readonly calls: string[] = [];
   output = "";
   writable = Number.POSITIVE_INFINITY;
@@ -96,7 +96,7 @@ export const text = (body: string, headers: Record<string, string> = {}): Respon
   body,
 });
 
-class FakeHandler implements Handler {
+export class FakeHandler implements Handler {
   readonly requests: string[] = [];
   readonly errors: string[] = [];
   readonly bodySources: FakeBodySource[] = [];
