@@ -1,31 +1,33 @@
 /** An overview of a cluster for display only: its nodes, its leases and its NATS stream. No code makes decisions from it. */
 import Type from "typebox";
-
-const int64 = (description: string) => Type.Integer({ format: "int64", description });
+import { int64, integer, text, texts } from "./schema-parts.ts";
 
 export const ClusterNode = Type.Object(
   {
     name: Type.String(),
-    node: Type.String({ description: "Names this run of the node." }),
-    url: Type.String({ description: "Where it listens." }),
+    node: text("The id of this run of the node; each start has another one."),
+    url: text("The address on which the node listens."),
     version: Type.String(),
-    revision: int64("That it has reached."),
+    revision: int64("The revision that the node has reached."),
     lag: int64(
-      "Messages of the stream that it had not applied when it last wrote its status, at most seconds ago.",
+      "Number of messages of the stream that the node had not applied when it last wrote its status, at most seconds ago.",
     ),
-    sources: Type.Array(Type.String(), { description: "Those that it has configured." }),
-    held: Type.Array(Type.String(), { description: "Those that it runs." }),
-    since: int64("When it was started: epoch milliseconds."),
-    ageSeconds: Type.Integer({ description: "Time since it last wrote its status." }),
+    sources: texts("The sources that the node has configured."),
+    held: texts("The sources that the node runs."),
+    since: int64("The time at which the node was started, in epoch milliseconds."),
+    ageSeconds: integer("The number of seconds since the node last wrote its status."),
     clockOffsetSeconds: Type.Optional(
-      Type.Number({ description: "By how much its clock is ahead of that of NATS; 0 within the accuracy." }),
+      Type.Number({
+        description:
+          "The number of seconds that the clock of the node is ahead of the clock of NATS; 0 if the difference is within the accuracy.",
+      }),
     ),
     lostSince: Type.Optional(
       int64(
-        "Set when it no longer writes its status, without a stop in order: when it last did, in epoch milliseconds. The other fields are of that time.",
+        "The time at which the node last wrote its status, in epoch milliseconds. Set only if the node has stopped writing its status without a regular stop; the other fields are of that time.",
       ),
     ),
-    trouble: Type.Optional(Type.String({ description: "What is wrong between the node and NATS." })),
+    trouble: Type.Optional(text("The problem between the node and NATS.")),
   },
   { $id: "ClusterNode" },
 );
@@ -35,10 +37,10 @@ const EngineServer = Type.Object(
   {
     name: Type.String(),
     state: Type.Enum(["leader", "current", "behind", "offline"], { $id: "EngineServerState" }),
-    lag: Type.Optional(int64("Operations that it is behind the leader.")),
+    lag: Type.Optional(int64("Number of operations that the server is behind the leader.")),
     offlineSince: Type.Optional(
       int64(
-        "When the leader last heard of a server that is offline: epoch milliseconds. Absent where the leader has not heard of it since it leads.",
+        "The time at which the leader last heard of a server that is offline, in epoch milliseconds. Absent if the leader has not heard of the server since it became the leader.",
       ),
     ),
   },
@@ -47,9 +49,9 @@ const EngineServer = Type.Object(
 
 const EngineSnapshot = Type.Object(
   {
-    revision: int64("Of which it is the state."),
-    time: int64("Of that revision: epoch milliseconds."),
-    bytes: int64("Compressed."),
+    revision: int64("The revision whose state the snapshot has."),
+    time: int64("The time of that revision, in epoch milliseconds."),
+    bytes: int64("The compressed size of the snapshot in bytes."),
   },
   { $id: "EngineSnapshot" },
 );
@@ -57,12 +59,12 @@ const EngineSnapshot = Type.Object(
 const EngineHealth = Type.Object(
   {
     stream: Type.String(),
-    replicas: int64("Servers that store each change."),
+    replicas: int64("Number of servers that store each change."),
     servers: Type.Array(EngineServer),
-    messages: int64("Of the stream."),
-    bytes: int64("Of the stream."),
+    messages: int64("Number of messages in the stream."),
+    bytes: int64("Size of the stream in bytes."),
     maxBytes: Type.Optional(
-      int64("A stream of this size is full; absent where only the account is the limit."),
+      int64("The size at which the stream is full, in bytes; absent if only the account limits it."),
     ),
   },
   { $id: "EngineHealth" },
@@ -71,7 +73,7 @@ const EngineHealth = Type.Object(
 const SourceLease = Type.Object(
   {
     source: Type.String(),
-    node: Type.String({ description: "The name of the node that runs it." }),
+    node: text("The name of the node that runs the source."),
   },
   { $id: "SourceLease" },
 );
@@ -90,22 +92,25 @@ const OverviewError = Type.Object(
 
 export const ClusterOverview = Type.Object(
   {
-    name: Type.Optional(Type.String({ description: "Absent on a single node, as all the rest." })),
+    name: Type.Optional(
+      text("The name of the cluster. A single node has neither this field nor any other content."),
+    ),
     nodes: Type.Array(ClusterNode),
     leases: Type.Array(SourceLease),
     engine: Type.Optional(EngineHealth),
     snapshots: Type.Optional(
       Type.Array(EngineSnapshot, {
         description:
-          "From which new nodes begin, the newest first. Of a former log, where there is no stream.",
+          "The snapshots from which new nodes begin, the newest first. If there is no stream, they belong to a former log.",
       }),
     ),
     errors: Type.Optional(
       Type.Array(OverviewError, {
-        description: "The parts that could not be read now, and why: they are empty or absent.",
+        description:
+          "The parts of this overview that could not be read, with the reasons. These parts are empty or absent.",
       }),
     ),
-    error: Type.Optional(Type.String({ description: "All of `errors` in one text." })),
+    error: Type.Optional(text("All of `errors` in one text.")),
   },
   { $id: "ClusterOverview" },
 );

@@ -6,10 +6,7 @@
  */
 import Type from "typebox";
 import { KINDS, type Kind, portId } from "./ids.ts";
-
-const text = (description: string) => Type.String({ description });
-/** Epoch milliseconds and revisions need 64 bits: a generated client must not read them as a 32-bit number. */
-export const int64 = (description: string) => Type.Integer({ format: "int64", description });
+import { dateTime, flag, int64, integer, text, texts } from "./schema-parts.ts";
 
 export const DEVICE_TYPES = [
   "SWITCH", "ROUTER", "ROADM", "OTN", "ROADM_OTN", "FIREWALL", "BALANCER", "IPS", "IDS", "CONTROLLER", "VIRTUAL",
@@ -37,10 +34,10 @@ export type Annotations = Type.Static<typeof Annotations>;
 
 /** The fields that Gazetteer adds to every entity. */
 const tracking = {
-  firstSeen: Type.String({ format: "date-time", description: "When it appeared in the view." }),
-  lastChanged: Type.String({ format: "date-time", description: "When any of its fields last changed." }),
-  sources: Type.Array(Type.String(), { description: "The sources that claim it, in order of precedence." }),
-  revision: int64("The view's revision at which it last changed."),
+  firstSeen: dateTime("The time at which the entity appeared in the view."),
+  lastChanged: dateTime("The time at which any field of the entity last changed."),
+  sources: texts("The sources that claim the entity, in order of precedence."),
+  revision: int64("The revision of the view at which the entity last changed."),
 };
 export const DRIFT_STATES = ["missing", "unplanned", "differs"] as const;
 export type DriftState = (typeof DRIFT_STATES)[number];
@@ -49,9 +46,9 @@ export const Drift = Type.Object(
     state: Type.Enum(DRIFT_STATES, {
       $id: "DriftState",
       description:
-        "`missing`: intended and not observed. `unplanned`: observed and not intended. `differs`: both, with other values.",
+        "An entity is `missing` if it is intended and not observed, `unplanned` if it is observed and not intended, and `differs` if it is both and has other values than intended.",
     }),
-    since: Type.String({ format: "date-time", description: "Since when it has this state." }),
+    since: dateTime("The time since which the entity has this state."),
     fields: Type.Optional(
       Type.Record(
         Type.String(),
@@ -59,11 +56,14 @@ export const Drift = Type.Object(
           { intended: Type.Unknown(), observed: Type.Optional(Type.Unknown()) },
           { $id: "DriftField" },
         ),
-        { description: "Where it differs: by field, an annotation as `annotations.KEY`." },
+        { description: "The fields that differ, by name. The name of an annotation is `annotations.KEY`." },
       ),
     ),
   },
-  { $id: "Drift", description: "How it differs from what is intended; absent where it does not." },
+  {
+    $id: "Drift",
+    description: "The difference between the entity and what is intended; absent if there is none.",
+  },
 );
 export type Drift = Type.Static<typeof Drift>;
 const drift = { drift: Type.Optional(Drift) };
@@ -73,25 +73,24 @@ export const TRACKING_FIELDS = [...Object.keys(tracking), "drift"];
 
 export const Device = Type.Object(
   {
-    id: text("Unique id, such as of:0000000000000001."),
+    id: text("The unique id of the device, such as of:0000000000000001."),
     type: DeviceType,
-    available: Type.Boolean({ description: "Whether the device can be reached now." }),
+    available: flag("Whether the device can be reached now."),
     role: DeviceRole,
-    mfr: text("Maker."),
-    hw: text("Hardware version."),
-    sw: text("Software version."),
-    serial: text("Serial number."),
-    driver: text("Driver name."),
-    chassisId: text("Chassis id."),
-    lastUpdate: text("Epoch milliseconds at which availability last changed, as a string."),
-    humanReadableLastUpdate: text("The same for people: connected or disconnected since when."),
+    mfr: text("The manufacturer of the device."),
+    hw: text("The hardware version."),
+    sw: text("The software version."),
+    serial: text("The serial number."),
+    driver: text("The name of the driver."),
+    chassisId: text("The chassis id."),
+    lastUpdate: text("The time at which the availability last changed, in epoch milliseconds as a string."),
+    humanReadableLastUpdate: text("The same time for people, such as: connected since 2026-11-15T01:00:00Z."),
     annotations: Annotations,
     ...tracking,
     aliases: Type.Optional(
       Type.Array(Type.String(), {
         minItems: 1,
-        description:
-          "Other ids of the device, as upstream systems call it; sorted. Absent where there are none.",
+        description: "Other ids that upstream systems use for the device, sorted. Absent if there are none.",
       }),
     ),
     ...drift,
@@ -102,11 +101,11 @@ export type Device = Type.Static<typeof Device>;
 
 export const Port = Type.Object(
   {
-    element: text("Id of the device that has the port."),
-    port: text("Port number as a decimal string, local or controller."),
+    element: text("The id of the device that has the port."),
+    port: text("The port number as a decimal string, or local, or controller."),
     isEnabled: Type.Boolean(),
     type: PortType,
-    portSpeed: Type.Number({ description: "Mb/s." }),
+    portSpeed: Type.Number({ description: "The speed of the port in Mb/s." }),
     annotations: Type.Optional(Annotations),
     ...tracking,
     ...drift,
@@ -124,9 +123,9 @@ export const Link = Type.Object(
     type: LinkType,
     state: LinkState,
     annotations: Type.Optional(Annotations),
-    id: text("Derived from the two ends alone."),
-    bidirectional: Type.Boolean({ description: "The link in the other direction is known too." }),
-    verified: Type.Boolean({ description: "False when the only evidence is unauthenticated LLDP." }),
+    id: text("The id of the link, which is derived from its two ends alone."),
+    bidirectional: flag("Whether the link in the other direction is known too."),
+    verified: flag("Whether there is more evidence for the link than unauthenticated LLDP."),
     ...tracking,
     ...drift,
   },
@@ -142,19 +141,22 @@ export type HostLocation = Type.Static<typeof HostLocation>;
 
 export const Host = Type.Object(
   {
-    id: text("MAC/VLAN, such as 00:00:00:00:00:01/None."),
-    mac: text("MAC address, upper-case hex with colons."),
-    vlan: text("None, Any, or the tag as a decimal string."),
-    innerVlan: text("None, Any, or the inner tag."),
+    id: text("The id of the host, MAC/VLAN, such as 00:00:00:00:00:01/None."),
+    mac: text("The MAC address in upper-case hexadecimal digits with colons."),
+    vlan: text("The VLAN: None, Any, or the tag as a decimal string."),
+    innerVlan: text("The inner VLAN: None, Any, or the tag as a decimal string."),
     outerTpid: Type.String({ pattern: "^0x[0-9a-f]{4}$" }),
-    configured: Type.Boolean({ description: "Set by configuration rather than discovered." }),
+    configured: flag("Whether the host was configured and not discovered."),
     suspended: Type.Boolean(),
-    ipAddresses: Type.Array(Type.String(), { description: "IPv4 before IPv6, each in canonical form." }),
-    locations: Type.Array(HostLocation, { minItems: 1, description: "Newest first, never empty." }),
+    ipAddresses: texts("The IP addresses in canonical form, IPv4 before IPv6."),
+    locations: Type.Array(HostLocation, {
+      minItems: 1,
+      description: "The locations of the host, the newest first. There is at least one.",
+    }),
     auxLocations: Type.Optional(
       Type.Array(HostLocation, {
         minItems: 1,
-        description: "Auxiliary locations, where a source reports any.",
+        description: "The auxiliary locations; absent if no source reports any.",
       }),
     ),
     location: HostLocation,
@@ -169,23 +171,26 @@ export type Host = Type.Static<typeof Host>;
 const driftCount = Type.Optional(Type.Integer({ minimum: 0 }));
 const DriftCounts = Type.Object(
   { missing: driftCount, unplanned: driftCount, differs: driftCount },
-  { $id: "DriftCounts", description: "How many there are of each state that `drift` names." },
+  { $id: "DriftCounts", description: "Number of entities in each state that the parameter `drift` names." },
 );
 export const TopologyDrift = Type.Object(
   { devices: DriftCounts, ports: DriftCounts, links: DriftCounts, hosts: DriftCounts },
-  { $id: "TopologyDrift", description: "Only with the parameter `drift`." },
+  {
+    $id: "TopologyDrift",
+    description:
+      "The numbers of entities that differ from what is intended. Present only with the parameter `drift`.",
+  },
 );
 export type TopologyDrift = Type.Static<typeof TopologyDrift>;
 
 export const Topology = Type.Object(
   {
-    time: int64("Epoch milliseconds of the last change of the graph."),
+    time: int64("The time of the last change of the graph, in epoch milliseconds."),
     devices: Type.Integer(),
     links: Type.Integer(),
-    clusters: Type.Integer({
-      description:
-        "Strongly connected components of available devices and active links, without INDIRECT links.",
-    }),
+    clusters: integer(
+      "Number of strongly connected components of available devices and active links, without INDIRECT links.",
+    ),
     hosts: Type.Integer(),
     drift: Type.Optional(TopologyDrift),
   },
@@ -195,7 +200,7 @@ export type Topology = Type.Static<typeof Topology>;
 
 export const Cluster = Type.Object(
   {
-    id: Type.Integer({ description: "Counts from 0." }),
+    id: integer("The number of the cluster. Clusters are numbered from 0."),
     deviceCount: Type.Integer(),
     linkCount: Type.Integer(),
     root: text("The device of the cluster with the lowest id."),

@@ -3,8 +3,9 @@
  * is what `explain=true` returns; `src/view/explain.ts` makes it.
  */
 import Type from "typebox";
-import { Collection, Drift, int64 } from "./entity.ts";
+import { Collection, Drift } from "./entity.ts";
 import { IDENTITY_RULES, SOURCE_ROLES } from "./merge-settings.ts";
+import { int64, text, texts } from "./schema-parts.ts";
 
 /** The reasons for a value, as sentences for people. Each is the whole text of `why`. */
 export const WHY = {
@@ -39,9 +40,9 @@ export const ExplainedClaim = Type.Object(
     role: Type.Enum(SOURCE_ROLES, { $id: "SourceRole" }),
     status: Type.Enum(["live", "stale"], { $id: "ClaimStatus" }),
     staleSince: Type.Optional(Type.String({ format: "date-time" })),
-    id: Type.String({ description: "The id that the source uses." }),
+    id: text("The id that the source uses."),
     claim: Type.Record(Type.String(), Type.Unknown(), {
-      description: "The record of the source. A field that is left out is not claimed.",
+      description: "The record of the source. The source does not claim a field that is absent.",
     }),
   },
   { $id: "ExplainedClaim" },
@@ -53,9 +54,9 @@ export const ExplainedField = Type.Object(
     value: Type.Unknown(),
     source: Type.Union([Type.String(), Type.Null()], {
       $id: "SourceOrNull",
-      description: "The source whose claim has the value; null where it is not of one source.",
+      description: "The source whose claim has the value; null if the value does not come from one source.",
     }),
-    why: Type.String({ description: `One of: ${Object.values(WHY).join("; ")}.` }),
+    why: text(`The reason for the value. One of: ${Object.values(WHY).join("; ")}.`),
   },
   { $id: "ExplainedField" },
 );
@@ -65,9 +66,12 @@ export const SharedIdentity = Type.Object(
   {
     rule: Type.Enum(IDENTITY_RULES, { $id: "IdentityRule" }),
     value: Type.String(),
-    ids: Type.Array(Type.String(), { description: "The claimed ids that have it." }),
+    ids: texts("The claimed ids whose devices have the value."),
   },
-  { $id: "SharedIdentity", description: "A value by which devices of several sources are one." },
+  {
+    $id: "SharedIdentity",
+    description: "A value because of which devices of several sources are one device.",
+  },
 );
 export type SharedIdentity = Type.Static<typeof SharedIdentity>;
 
@@ -76,21 +80,26 @@ export const Explanation = Type.Object(
     kind: Collection,
     id: Type.String(),
     revision: Type.Optional(
-      int64("The view's revision at which the entity last changed; absent where it is not shown."),
+      int64("The revision of the view at which the entity last changed; absent if the entity is not shown."),
     ),
     notShown: Type.Optional(
-      Type.String({
-        description: `Only of an entity that is claimed and not in the lists: ${Object.values(NOT_SHOWN).join(", or ")}.`,
-      }),
+      text(
+        `The reason why the entity is claimed but not in the lists: ${Object.values(NOT_SHOWN).join(", or ")}. Absent for all other entities.`,
+      ),
     ),
     identity: Type.Optional(
-      Type.Array(SharedIdentity, { description: "Of a device that is known by several ids: why it is one." }),
+      Type.Array(SharedIdentity, {
+        description:
+          "The values because of which several ids are one device. Present only for a device that is known by several ids.",
+      }),
     ),
     claims: Type.Array(ExplainedClaim, {
-      description: "In order of precedence: observed sources before intended ones, live before stale ones.",
+      description:
+        "The claims in order of precedence: observed sources before intended ones, live sources before stale ones.",
     }),
     fields: Type.Record(Type.String(), ExplainedField, {
-      description: "By field, an annotation as `annotations.KEY`; empty where the entity is not shown.",
+      description:
+        "The explanation of each field by its name. The name of an annotation is `annotations.KEY`. Empty if the entity is not shown.",
     }),
     drift: Type.Optional(Drift),
   },

@@ -1,6 +1,6 @@
 /** The schemas and types of an incident: a group of alarms that follow each other within seconds. */
 import Type from "typebox";
-import { int64 } from "./entity.ts";
+import { flag, int64, text } from "./schema-parts.ts";
 
 /** The longest time between two consecutive alarms of one incident. */
 export const INCIDENT_GAP_MS = 10_000;
@@ -13,7 +13,9 @@ export const Alarm = Type.Object(
   {
     resource: Type.Enum(["devices", "links"], { $id: "AlarmResource" }),
     id: Type.String(),
-    cable: Type.Optional(Type.String({ description: "Of a link: the same for both directions." })),
+    cable: Type.Optional(
+      text("The id of the cable, which is the same for both directions of a link. Present only for a link."),
+    ),
     event: Type.Enum(ALARM_EVENTS, {
       $id: "AlarmEvent",
       description: "A device became unavailable or was removed; a link became INACTIVE or was removed.",
@@ -25,7 +27,10 @@ export type Alarm = Type.Static<typeof Alarm>;
 
 const moment = (which: string) =>
   Type.Object(
-    { revision: int64(`The revision of the ${which} alarm.`), time: int64("Its epoch milliseconds.") },
+    {
+      revision: int64(`The revision of the ${which} alarm.`),
+      time: int64("The time of that revision, in epoch milliseconds."),
+    },
     { $id: `${which === "first" ? "First" : "Last"}Alarm` },
   );
 
@@ -34,9 +39,9 @@ export const Incident = Type.Object(
     from: moment("first"),
     to: moment("last"),
     alarms: Type.Array(Alarm, {
-      description: `In order of time; at most ${MAX_LISTED_ALARMS}.`,
+      description: `The alarms in order of time, at most ${MAX_LISTED_ALARMS}.`,
     }),
-    alarmCount: Type.Integer({ minimum: 1, description: "All of them." }),
+    alarmCount: Type.Integer({ minimum: 1, description: "Number of all alarms of the incident." }),
   },
   { $id: "Incident" },
 );
@@ -47,14 +52,14 @@ export const IncidentSearch = Type.Object(
     incident: Type.Optional(Incident),
     searched: Type.Object(
       {
-        revision: int64("Where the search stopped: the `at` of the next request."),
-        time: int64("Its epoch milliseconds."),
+        revision: int64("The revision at which the search stopped. It is the `at` of the next request."),
+        time: int64("The time of that revision, in epoch milliseconds."),
       },
       { $id: "SearchedUntil" },
     ),
-    complete: Type.Boolean({
-      description: "Without an incident: whether the search has reached the end of the history.",
-    }),
+    complete: flag(
+      "Whether the search has reached the end of the history. It is meaningful only if no incident was found.",
+    ),
   },
   { $id: "IncidentSearch" },
 );

@@ -5,21 +5,29 @@
 import Type from "typebox";
 import { MAX_TEMPLATE_LENGTH } from "./link-template.ts";
 import { MapView, ShownName } from "./map-view.ts";
+import { int64, integer, text, texts } from "./schema-parts.ts";
 
 export const LINK_KINDS = ["device", "link", "host"] as const;
 
 export const MapLink = Type.Object(
   {
     name: ShownName,
-    kind: Type.Enum(LINK_KINDS, { $id: "MapLinkKind", description: "Of what the panel shows the link." }),
+    kind: Type.Enum(LINK_KINDS, {
+      $id: "MapLinkKind",
+      description: "The kind of entity whose panel shows the link.",
+    }),
     url: Type.String({
       minLength: 1,
       maxLength: MAX_TEMPLATE_LENGTH,
       title: "an address with values, such as ssh://{managementAddress}",
-      description: "The address; `{NAME}` stands for a value of the entity.",
+      description: "The address of the link. `{NAME}` is replaced by a value of the entity.",
     }),
   },
-  { $id: "MapLink", additionalProperties: false, description: "A link out of the map, in panels." },
+  {
+    $id: "MapLink",
+    additionalProperties: false,
+    description: "A link in the panels of the map that leads out of the map.",
+  },
 );
 export type MapLink = Type.Static<typeof MapLink>;
 
@@ -30,10 +38,10 @@ export const UnitName = Type.String({
 
 export const MapMetric = Type.Object(
   {
-    name: Type.String({ description: "Names it in `/map/metrics/{name}`." }),
-    unit: Type.String({ description: "Of its values; may be empty." }),
+    name: text("The name of the metric in `/map/metrics/{name}`."),
+    unit: text("The unit of the values; may be empty."),
     max: Type.Number({ description: "The value that is drawn as full." }),
-    intervalSeconds: Type.Integer({ description: "How often there are new values." }),
+    intervalSeconds: integer("The number of seconds after which there are new values."),
   },
   { $id: "MapMetric", description: "A metric that the map can show on links." },
 );
@@ -47,15 +55,14 @@ export type MapSettings = Type.Static<typeof MapSettings>;
 
 export const MetricValues = Type.Object(
   {
-    time: Type.Integer({ format: "int64", description: "When Prometheus was queried: epoch milliseconds." }),
+    time: int64("The time at which Prometheus was queried, in epoch milliseconds."),
     values: Type.Record(Type.String(), Type.Number(), {
-      description: "By the id of the link. A link without a value is absent: that is not zero.",
+      description:
+        "The values by the id of the link. A link without a value is absent, which does not mean that its value is zero.",
     }),
-    series: Type.Integer({
-      description: "The time series of the response that have a number as their value.",
-    }),
-    unknownSeries: Type.Integer({ description: "Those whose labels name no device of the network." }),
-    unknownDevices: Type.Array(Type.String(), { description: "Some of the names that these have." }),
+    series: integer("The number of time series in the response that have a number as their value."),
+    unknownSeries: integer("The number of these time series whose labels name no device of the network."),
+    unknownDevices: texts("Some of the unknown names in the labels of these time series."),
   },
   { $id: "MetricValues", description: "The values of one metric on links." },
 );

@@ -22,10 +22,10 @@ export const ShownName = Type.String({
 const Pin = Type.Object(
   {
     device: Type.String({ minLength: 1, maxLength: 1024, title: "the id of a device" }),
-    x: coordinate("x of its centre."),
-    y: coordinate("y of its centre."),
+    x: coordinate("The x coordinate of the centre of the device."),
+    y: coordinate("The y coordinate of the centre of the device."),
   },
-  { ...strict, $id: "MapPin", description: "A device that stays where it was put." },
+  { ...strict, $id: "MapPin", description: "A device with a fixed position." },
 );
 export type Pin = Type.Static<typeof Pin>;
 
@@ -38,17 +38,18 @@ const GroupBox = Type.Object(
         minLength: 1,
         maxLength: 100,
         title: "the name of an annotation, such as site",
-        description: "One box for each value of this annotation; `name` is that of the set of boxes.",
+        description:
+          "The annotation for each value of which there is one box; `name` is the name of the set of boxes.",
       }),
     ),
     devices: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024, title: "the id of a device" }), {
         maxItems: 10_000,
-        description: "A box around these devices.",
+        description: "The ids of the devices in the box.",
       }),
     ),
   },
-  { ...strict, $id: "MapGroup", description: "A box with a name behind devices." },
+  { ...strict, $id: "MapGroup", description: "A box with a name that is drawn behind devices." },
 );
 export type GroupBox = Type.Static<typeof GroupBox>;
 
@@ -57,7 +58,7 @@ export const Arrangement = Type.Object(
     pins: Type.Optional(Type.Array(Pin, { maxItems: 10_000 })),
     groups: Type.Optional(Type.Array(GroupBox, { maxItems: 500 })),
   },
-  { ...strict, $id: "MapArrangement", description: "Where the view puts devices and boxes." },
+  { ...strict, $id: "MapArrangement", description: "The positions of devices and the boxes of the view." },
 );
 export type Arrangement = Type.Static<typeof Arrangement>;
 
@@ -68,7 +69,7 @@ export const MapView = Type.Object(
       maxLength: 8192,
       pattern: "^\\??([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*$",
       title: "the query string of the page's address, such as view=devices&filter=type%3DROUTER",
-      description: "The query string of the address of the page; empty is the whole map.",
+      description: "The query string of the address of the page. An empty text shows the whole map.",
     }),
     arrangement: Type.Optional(Arrangement),
   },

@@ -5,8 +5,7 @@
 import Type from "typebox";
 import { HostLocation, Link } from "./entity.ts";
 import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "./problem-kinds.ts";
-
-const time = (description: string) => Type.String({ format: "date-time", description });
+import { count, dateTime, text, texts } from "./schema-parts.ts";
 
 export const ProblemKind = Type.Enum(PROBLEM_KINDS, { $id: "ProblemKind" });
 export const ProblemSeverity = Type.Enum(PROBLEM_SEVERITIES, { $id: "ProblemSeverity" });
@@ -14,11 +13,9 @@ export const ProblemResource = Type.Enum(PROBLEM_RESOURCES, { $id: "ProblemResou
 
 export const CutOff = Type.Object(
   {
-    devices: Type.Array(Type.String(), {
-      description: "Their ids, at most 100: those next to the largest part first.",
-    }),
+    devices: texts("The ids of the devices, at most 100, beginning with those next to the largest part."),
     deviceCount: Type.Integer({ minimum: 0 }),
-    hostCount: Type.Integer({ minimum: 0, description: "The hosts at these devices." }),
+    hostCount: count("Number of hosts at these devices."),
   },
   {
     $id: "CutOff",
@@ -30,50 +27,58 @@ export type CutOff = Type.Static<typeof CutOff>;
 
 export const NetworkProblem = Type.Object(
   {
-    id: Type.String({ description: "The same whenever the same problem occurs again." }),
+    id: text("The id of the problem. It is the same whenever the same problem occurs again."),
     severity: ProblemSeverity,
     kind: ProblemKind,
-    since: time("Since when it exists; the new time when it was gone and is back."),
-    until: Type.Optional(time("When it is listed no longer, of what is listed for a limited time.")),
+    since: dateTime(
+      "The time since which the problem exists. A problem that was gone and is back has a new time.",
+    ),
+    until: Type.Optional(
+      dateTime(
+        "The time at which the problem will no longer be listed. Present only if it is listed for a limited time.",
+      ),
+    ),
     resource: ProblemResource,
-    entity: Type.Optional(
-      Type.String({ description: "The id of the entity; of a cable, the lower one of its two links." }),
-    ),
-    source: Type.Optional(
-      Type.String({ description: "The name of the source, of one that fails or is stale." }),
-    ),
+    entity: Type.Optional(text("The id of the entity. For a cable, this is the lower id of its two links.")),
+    source: Type.Optional(text("The name of the source. Present only if a source fails or is stale.")),
     references: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: "Of an unknown device: the number of ports, links and hosts that refer to it.",
+        description:
+          "Number of ports, links and hosts that refer to the unknown device. Present only for an unknown device.",
       }),
     ),
     link: Type.Optional(
       Type.Object(
         { src: Link.properties.src, dst: Link.properties.dst },
-        { $id: "ProblemLink", description: "The ends, of a link: a lost one is not in the list of links." },
+        {
+          $id: "ProblemLink",
+          description:
+            "The ends of the link. Present only for a link, because a lost link is not in the list of links.",
+        },
       ),
     ),
     moved: Type.Optional(
       Type.Object(
         { from: HostLocation, to: HostLocation },
-        { $id: "ProblemMove", description: "Of a host that moved." },
+        {
+          $id: "ProblemMove",
+          description: "The old and the new location of the host. Present only for a host that moved.",
+        },
       ),
     ),
-    devices: Type.Array(Type.String(), { description: "The devices that it is about." }),
-    sources: Type.Array(Type.String(), { description: "The sources that claim the entity, or the source." }),
-    text: Type.String({ description: "One sentence for people." }),
+    devices: texts("The ids of the devices that the problem is about."),
+    sources: texts(
+      "The names of the sources that claim the entity, or the name of the source that fails or is stale.",
+    ),
+    text: text("A description of the problem for people, in one sentence."),
     cutOff: CutOff,
     causedBy: Type.Optional(
-      Type.String({
-        description:
-          "The id of the problem of the whole list that this one follows from, and that has no `causedBy` itself.",
-      }),
+      text(
+        "The id of the problem that this one follows from. That problem is in the whole list and has no `causedBy` itself.",
+      ),
     ),
-    consequences: Type.Integer({
-      minimum: 0,
-      description: "The number of problems of the whole list whose `causedBy` names this one.",
-    }),
+    consequences: count("Number of problems in the whole list whose `causedBy` is the id of this one."),
   },
   { $id: "NetworkProblem" },
 );
@@ -81,5 +86,5 @@ export type NetworkProblem = Type.Static<typeof NetworkProblem>;
 
 export const ProblemCounts = Type.Object(
   Object.fromEntries(PROBLEM_KINDS.map((kind) => [kind, Type.Integer({ minimum: 0 })])),
-  { $id: "ProblemCounts", description: "How many there are of each kind, on all pages together." },
+  { $id: "ProblemCounts", description: "Number of problems of each kind, on all pages together." },
 );

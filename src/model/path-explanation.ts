@@ -4,21 +4,22 @@
  */
 import Type from "typebox";
 import { LinkEnd } from "./entity.ts";
-
-const ids = (description: string) => Type.Array(Type.String(), { description });
+import { count, dateTime, text, texts } from "./schema-parts.ts";
 
 export const ExplainedEnd = Type.Object(
   {
-    id: Type.String({ description: "The id; as in the request where nothing with it is known." }),
+    id: text("The id of the device or host. If none is known, this is the id of the request."),
     resource: Type.Optional(
       Type.Enum(["devices", "hosts"], {
         $id: "PathEndResource",
-        description: "Absent where nothing with the id is known.",
+        description: "The kind of the end; absent if no device or host with the id is known.",
       }),
     ),
     name: Type.Optional(Type.String()),
-    device: Type.Optional(Type.String({ description: "The device; of a host the one where it is located." })),
-    port: Type.Optional(Type.String({ description: "Of a host: the port of the device." })),
+    device: Type.Optional(
+      text("The id of the device. For a host, this is the device where the host is located."),
+    ),
+    port: Type.Optional(text("The port of the device where the host is located. Present only for a host.")),
   },
   { $id: "ExplainedEnd" },
 );
@@ -34,15 +35,12 @@ export const PathObstacle = Type.Object(
     state: Type.Enum([...OBSTACLE_STATES], {
       $id: "ObstacleState",
       description:
-        "Of a device: `unavailable`, or `gone` within the last 24 hours. Of a link: `inactive`, `lost` (gone within the last 24 hours), or `one-way`: only the other direction is known.",
+        "A device is `unavailable`, or `gone` if it disappeared within the last 24 hours. A link is `inactive`, `lost` if it disappeared within the last 24 hours, or `one-way` if only the other direction is known.",
     }),
     since: Type.Optional(
-      Type.String({
-        format: "date-time",
-        description: "Since when it is so, as far as the history is kept.",
-      }),
+      dateTime("The time since which the device or link has this state, as far as the history is kept."),
     ),
-    name: Type.Optional(Type.String({ description: "Of a device." })),
+    name: Type.Optional(text("The name of the device. Present only for a device.")),
     src: Type.Optional(LinkEnd),
     dst: Type.Optional(LinkEnd),
   },
@@ -51,7 +49,10 @@ export const PathObstacle = Type.Object(
 export type PathObstacle = Type.Static<typeof PathObstacle>;
 
 const ReachableSet = Type.Object(
-  { count: Type.Integer({ minimum: 0 }), devices: ids("At most 100 of them, the nearest first.") },
+  {
+    count: Type.Integer({ minimum: 0 }),
+    devices: texts("The ids of the devices, at most 100, the nearest first."),
+  },
   { $id: "ReachableSet" },
 );
 export type ReachableSet = Type.Static<typeof ReachableSet>;
@@ -66,16 +67,20 @@ export const NoPath = Type.Object(
     reason: Type.Enum([...NO_PATH_REASONS], {
       $id: "NoPathReason",
       description:
-        "`parted`: what is in `obstacles` parts the ends. `never-joined`: nothing is known that joins them, up or down.",
+        "`parted` means that the devices and links in `obstacles` separate the ends. `never-joined` means that no known devices and links connect the ends, whatever their state.",
     }),
     from: Type.Optional(ReachableSet),
     to: Type.Optional(ReachableSet),
     needed: Type.Optional(
-      Type.Integer({ minimum: 1, description: "The fewest obstacles that must end for there to be a path." }),
+      Type.Integer({
+        minimum: 1,
+        description: "The least number of obstacles that must end before there is a path.",
+      }),
     ),
     obstacles: Type.Optional(
       Type.Array(PathObstacle, {
-        description: "At most 100 devices and links, each on a path with the fewest obstacles.",
+        description:
+          "The devices and links, at most 100, each of which is on a path with the fewest obstacles.",
       }),
     ),
     obstacleCount: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -91,17 +96,13 @@ export const PathExplanation = Type.Object(
     count: Type.Integer({
       format: "int64",
       minimum: 0,
-      description: "The number of shortest paths; 2^63 - 1 where there are more. It may be above 2^53.",
+      description:
+        "The number of shortest paths, or 2^63 - 1 if there are more. It may be greater than 2^53.",
     }),
-    cost: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        description: "That of each path, as in the list of paths; absent where there is none.",
-      }),
-    ),
+    cost: Type.Optional(count("The cost of each path, as in the list of paths; absent if there is no path.")),
     none: Type.Optional(NoPath),
-    devices: ids("The devices that any of the paths uses."),
-    links: ids("The links that any of the paths uses."),
+    devices: texts("The ids of the devices that at least one of the paths uses."),
+    links: texts("The ids of the links that at least one of the paths uses."),
   },
   { $id: "PathExplanation" },
 );

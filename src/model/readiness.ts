@@ -3,24 +3,30 @@
  * the OpenAPI document describes it, and the client, `gazetteer status` and the page read it.
  */
 import Type from "typebox";
-import { int64 } from "./entity.ts";
+import { int64, text } from "./schema-parts.ts";
 import { SourceStatus } from "./source-status.ts";
 
 const ClusterReadiness = Type.Object(
   {
     name: Type.String(),
-    node: Type.String({ description: "Names this run of the node." }),
-    lag: int64("Messages of the log that the node knows of and has not applied yet."),
+    node: text("The id of this run of the node; each start has another one."),
+    lag: int64("Number of messages of the log that the node knows of and has not applied yet."),
     staleSeconds: Type.Optional(
-      int64("While the log cannot be followed: how old the view may be, as in Gazetteer-Stale."),
+      int64(
+        "The greatest possible age of the view in seconds, as in the header Gazetteer-Stale. Set only while the node cannot follow the log.",
+      ),
     ),
-    condition: Type.Optional(
-      Type.String({ description: "What is wrong with the log of the cluster; absent when nothing is." }),
-    ),
+    condition: Type.Optional(text("The problem with the log of the cluster; absent if there is none.")),
     error: Type.Optional(Type.String()),
-    since: Type.Optional(int64("Epoch milliseconds.")),
+    since: Type.Optional(
+      int64("The time since which the condition or the error exists, in epoch milliseconds."),
+    ),
   },
-  { $id: "ClusterStatus", description: "Only on a node of a cluster, with valid credentials." },
+  {
+    $id: "ClusterStatus",
+    description:
+      "The state of this node of a cluster. Present only on a node of a cluster and with valid credentials.",
+  },
 );
 export type ClusterReadiness = Readonly<Type.Static<typeof ClusterReadiness>>;
 
@@ -28,28 +34,33 @@ const ReaderProcesses = Type.Object(
   { configured: Type.Integer(), alive: Type.Integer() },
   {
     $id: "ReaderProcesses",
-    description: "The processes that serve requests, the main one included; only with valid credentials.",
+    description:
+      "Number of processes that serve requests, including the main process. Present only with valid credentials.",
   },
 );
 export type ReaderProcesses = Readonly<Type.Static<typeof ReaderProcesses>>;
 
 const Storage = Type.Object(
   {
-    bytes: int64("Size of the stored changes and snapshots on this machine."),
+    bytes: int64("Size of the stored changes and snapshots on this machine, in bytes."),
     snapshots: Type.Integer(),
     oldest: int64("The oldest revision that can be read."),
-    oldestTime: int64("Epoch milliseconds of that revision."),
+    oldestTime: int64("The time of that revision, in epoch milliseconds."),
   },
-  { $id: "Storage", description: "The history; only with valid credentials." },
+  { $id: "Storage", description: "The stored history. Present only with valid credentials." },
 );
 
 const LogStatus = Type.Object(
   {
     status: Type.Literal("failing"),
     error: Type.String(),
-    since: int64("Epoch milliseconds."),
+    since: int64("The time since which changes cannot be stored, in epoch milliseconds."),
   },
-  { $id: "LogStatus", description: "Only while changes cannot be stored, for example on a full disk." },
+  {
+    $id: "LogStatus",
+    description:
+      "The failure of the log. Present only while changes cannot be stored, for example on a full disk.",
+  },
 );
 
 /**
@@ -59,13 +70,15 @@ const LogStatus = Type.Object(
 export const Readiness = Type.Object(
   {
     status: Type.Enum(["ready", "degraded", "starting", "stale", "stopping"], { $id: "ReadinessStatus" }),
-    version: Type.Optional(Type.String({ description: "Of the program; only with valid credentials." })),
-    revision: Type.Optional(int64("The revision of the view; only with valid credentials.")),
+    version: Type.Optional(text("The version of the program. Present only with valid credentials.")),
+    revision: Type.Optional(int64("The revision of the view. Present only with valid credentials.")),
     logId: Type.Optional(
-      Type.String({ description: "As in the header Gazetteer-Log; only with valid credentials." }),
+      text("The id of the log, as in the header Gazetteer-Log. Present only with valid credentials."),
     ),
     sources: Type.Optional(
-      Type.Array(SourceStatus, { description: "The sources; only with valid credentials." }),
+      Type.Array(SourceStatus, {
+        description: "The sources and their status. Present only with valid credentials.",
+      }),
     ),
     readers: Type.Optional(ReaderProcesses),
     storage: Type.Optional(Storage),

@@ -3,8 +3,8 @@
  * it, the health resource and the metrics render it, the OpenAPI document describes it and the client reads it.
  */
 import Type from "typebox";
-import { int64 } from "./entity.ts";
 import { SOURCE_ROLES } from "./merge-settings.ts";
+import { int64, text, texts } from "./schema-parts.ts";
 
 export const SOURCE_STATES = ["starting", "synced", "stale", "standby", "stopped"] as const;
 
@@ -25,17 +25,19 @@ export const SourceStatus = Type.Object(
     role: Type.Optional(
       Type.Enum([...SOURCE_ROLES], {
         $id: "SourceRole",
-        description: "`intended` for the plan; absent for a source of what is observed.",
+        description: "`intended` if the source is the plan; absent if the source reports what is observed.",
       }),
     ),
     status: Type.Enum(SOURCE_STATES, { $id: "SourceState" }),
-    node: Type.Optional(Type.String({ description: "In a cluster: the name of the node that runs it." })),
-    since: int64("Epoch milliseconds at which the source entered `status`."),
-    error: Type.Optional(Type.String({ description: "Why it fails." })),
+    node: Type.Optional(text("The name of the node that runs the source. Present only in a cluster.")),
+    since: int64("The time at which the source entered `status`, in epoch milliseconds."),
+    error: Type.Optional(text("The reason why the source fails.")),
     failedSince: Type.Optional(
-      int64("Epoch milliseconds since when it fails, as the log has it; in a cluster on every node."),
+      int64(
+        "The time since which the source fails, in epoch milliseconds. The log stores it, so it is the same on every node of a cluster.",
+      ),
     ),
-    lastSyncedAt: Type.Optional(int64("Epoch milliseconds of the last committed claims.")),
+    lastSyncedAt: Type.Optional(int64("The time of the last committed claims, in epoch milliseconds.")),
     restarts: Type.Integer(),
     entities: Type.Optional(
       Type.Object(
@@ -45,14 +47,16 @@ export const SourceStatus = Type.Object(
           links: Type.Integer(),
           hosts: Type.Integer(),
         },
-        { $id: "EntityCounts", description: "What it claims of what is shown." },
+        {
+          $id: "EntityCounts",
+          description: "Number of shown entities that the source claims, for each kind.",
+        },
       ),
     ),
     upstreamLogs: Type.Optional(
-      Type.Array(Type.String(), {
-        description:
-          "The logs that its data come from, where it reads another Gazetteer: of that one, and of those it reads.",
-      }),
+      texts(
+        "The ids of the logs that the data come from. Present only if the source reads another Gazetteer: the log of that one and the logs that it reads itself.",
+      ),
     ),
   },
   { $id: "SourceStatus" },

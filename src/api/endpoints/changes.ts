@@ -7,8 +7,9 @@
 import Type from "typebox";
 import { CHANGES_FORMAT, DIFFERENCES_FORMAT, type Format } from "../../formats/formats.ts";
 import { mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
-import { Collection, int64 } from "../../model/entity.ts";
+import { Collection } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
+import { int64 } from "../../model/schema-parts.ts";
 import { findAmbiguity } from "../../query/bound-filters.ts";
 import {
   type CommittedChange,

@@ -4,9 +4,10 @@ import { type Format, formatsOf, INCIDENT_FORMAT, TIMELINE_FORMAT } from "../../
 import { countHosts, deviceIdsOf, type TopologyGraph } from "../../formats/graph.ts";
 import { type Arriving, collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
 import type { CollectionVersions } from "../../log/log.ts";
-import { type Entities, int64, Topology, type TopologyDrift } from "../../model/entity.ts";
+import { type Entities, Topology, type TopologyDrift } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import { IncidentSearch } from "../../model/incident.ts";
+import { int64 } from "../../model/schema-parts.ts";
 import { countDrift } from "../../query/drift-counts.ts";
 import { badParameter } from "../../query/fault.ts";
 import { type FilteredState, filterState } from "../../query/filtered-state.ts";

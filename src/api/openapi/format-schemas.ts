@@ -1,7 +1,7 @@
 /** Schemas and examples of the formats other than JSON, by the name of the format. */
 import Type from "typebox";
 import { FORMATS } from "../../formats/formats.ts";
-import { int64 } from "../../model/entity.ts";
+import { int64 } from "../../model/schema-parts.ts";
 import type { Schema } from "./components.ts";
 import { FIRST, HOST, LOG, NEWEST, SECOND } from "./example-network.ts";
 
