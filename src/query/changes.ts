@@ -137,10 +137,8 @@ export function* changesSince(
 ): PacedGenerator<CommittedChange> {
   let bound = yield* onlyPausing(bindChangesAt(history, query, since));
   for (const batch of history.allBatches(since, until)) {
-    if (batch === undefined) {
-      yield undefined;
-      continue;
-    }
+    yield undefined;
+    if (batch === undefined) continue;
     const { revision, time } = batch;
     const changes = changesInBatch(history, kind, query, batch, bound);
     let next = changes.next();

@@ -11,7 +11,7 @@ import type { EncodedPage } from "../view/encoded-page.ts";
 import {
   addressBytes,
   FIELD_CLASS,
-  hasWords,
+  indexPage,
   type PageWords,
   SEARCHED_KINDS,
   type SearchedKind,
@@ -83,12 +83,12 @@ export function* searchState(state: NetworkState, terms: SearchTerms, limit: num
   let found = 0;
   for (const kind of SEARCHED_KINDS) {
     for (const page of yield* state.pages(kind)) {
-      const isNew = !hasWords(page);
-      matches.find(wordsOf(kind, page), terms);
+      const known = wordsOf(page);
+      matches.find(known ?? (yield* indexPage(kind, page)), terms);
       found += matches.owners.length;
       const weight = kind === "hosts" ? HOST_WEIGHT : 0;
       for (const index of matches.owners) addCandidate(best, limit, matches, weight, kind, page, index);
-      if (isNew || pause.due(PAGE_COST)) yield;
+      if (!known || pause.due(PAGE_COST)) yield;
     }
   }
   const hits = best.map(({ kind, page, index }) => ({ kind, text: page.value(index) }));

@@ -189,13 +189,10 @@ function* readForward(batches: Paced<Batch>): Steps<Changes> {
 }
 
 function* readEntries(batches: Paced<Batch>, onEntry: (entry: LogEntry) => void): Steps<void> {
+  const pause = new Pause();
   for (const batch of batches) {
-    if (!batch) {
-      yield;
-      continue;
-    }
-    const pause = new Pause();
-    for (const entry of batch.entries) {
+    if (!batch) yield;
+    for (const entry of batch?.entries ?? []) {
       onEntry(entry);
       if (pause.due(COST.key)) yield;
     }

@@ -4,7 +4,7 @@
  */
 import { LayeredMap } from "../lib/layered-map.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
-import { SharedSteps, type Steps } from "../lib/steps.ts";
+import { COST, Pause, SharedSteps, type Steps } from "../lib/steps.ts";
 import { type CollectionVersions, forStoreKinds, STORE_KINDS, type StoreKind } from "../log/log.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { Collection } from "./collection.ts";
@@ -184,12 +184,9 @@ export function* withSpellings(spellings: Spellings, changes: Existence): Steps<
     ports: new Map(),
     links: new Map(),
   };
-  let left = 500;
+  const pause = new Pause();
   for (const [kind, id, exists] of changes) {
-    if (--left === 0) {
-      left = 500;
-      yield;
-    }
+    if (pause.due(COST.key)) yield;
     if (!isSpelled(kind)) continue;
     const key = idKey(kind, id);
     if (key === id) continue;

@@ -9,7 +9,7 @@
  */
 import { Scheduler } from "../lib/scheduler.ts";
 import { ShardedSet } from "../lib/sharded-set.ts";
-import type { Steps } from "../lib/steps.ts";
+import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { type Batch, type CollectionVersions, forStoreKinds, type Log, type LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { type BatchFeed, type BatchListener, History, type Resolved } from "./history.ts";
@@ -179,12 +179,10 @@ export class Replica implements BatchFeed {
   ): Steps<void> {
     const { view } = this;
     const entries: LogEntry[] = [];
-    let left = ENTITIES_PER_PART;
+    const pause = new Pause();
     for (const { kind, id, after, changed } of received) {
       entries.push({ kind, id, before: view.get(kind, id) ?? null, after, changed });
-      if (--left > 0) continue;
-      left = ENTITIES_PER_PART;
-      yield;
+      if (pause.due(COST.record, after?.length)) yield;
     }
     const batch = { revision, time, entries };
     const prepared = yield* view.indexAndPrepare(batch);

@@ -11,6 +11,7 @@
  * lower-case text in UTF-8. `starts` has the offsets in it at which words begin, with the entity of each, sorted by the
  * text at the offset.
  */
+import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { CollectionVersions } from "../log/log.ts";
 import { canonicalIp, ipKey } from "../model/address.ts";
 import type { Device, Host } from "../model/entity.ts";
@@ -40,6 +41,10 @@ const SPACE = 0x20;
 /** Longer or further fields are not found. This bounds the memory of a page, and offsets fit into 24 bits. */
 const MAX_FIELD_BYTES = 256;
 const MAX_FIELDS = 64;
+/** Number of words that are sorted in one step. Only pages with long fields have more. */
+const MAX_SORTED_AT_ONCE = 4096;
+/** Finding the words in a text takes several times as long as parsing it. */
+const BYTES_PER_CHARACTER = 4;
 const OWNER_BITS = 8;
 const OWNER_MASK = MAX_PAGE_SIZE - 1;
 
@@ -141,25 +146,19 @@ export class PageWords {
 
 const indexes = new WeakMap<EncodedPage, PageWords>();
 
-export const hasWords = (page: EncodedPage): boolean => indexes.has(page);
-
-/** The words of a page. The index is built on first use, which takes about a millisecond. */
-export function wordsOf(kind: SearchedKind, page: EncodedPage): PageWords {
-  const known = indexes.get(page);
-  if (known) return known;
-  const built = indexPage(kind, page);
-  indexes.set(page, built);
-  return built;
-}
+/** The words of a page; undefined if the page has no index yet. */
+export const wordsOf = (page: EncodedPage): PageWords | undefined => indexes.get(page);
 
 /** The bytes of an IP address, or of the first or last address of a block, as they are in a field. */
 export function addressBytes(key: string): Uint8Array {
   return Buffer.from(String.fromCharCode(FIELD_CLASS.address) + hexOf(key));
 }
 
-function indexPage(kind: SearchedKind, page: EncodedPage): PageWords {
+/** Indexes a page, which takes about a millisecond, and more where the fields are long. */
+export function* indexPage(kind: SearchedKind, page: EncodedPage): Steps<PageWords> {
   const fields: string[] = [];
   const words: Word[] = [];
+  const pause = new Pause();
   let offset = 0;
   for (let i = 0; i < page.length; i++) {
     let left = MAX_FIELDS;
@@ -168,10 +167,13 @@ function indexPage(kind: SearchedKind, page: EncodedPage): PageWords {
       const text = cut(value.toLowerCase());
       fields.push(String.fromCharCode(fieldClass) + text);
       offset = addWords(text, fieldClass, offset + 1, i, words);
+      if (pause.due(COST.key, BYTES_PER_CHARACTER * text.length)) yield;
     }
   }
   const text = Buffer.from(fields.join(""));
-  return new PageWords(text, sortWords(text, words));
+  const built = new PageWords(text, yield* sortWords(text, words));
+  indexes.set(page, built);
+  return built;
 }
 
 interface Word {
@@ -185,12 +187,14 @@ interface Word {
  * Sorts words by the text from their start to the end of the field. They are sorted as strings that end with the encoded
  * start, because comparing bytes of the text in a function takes several times as long.
  */
-function sortWords(text: Buffer, words: readonly Word[]): Uint32Array {
+function* sortWords(text: Buffer, words: readonly Word[]): Steps<Uint32Array> {
   const characters = text.toString("latin1");
   const keys = words.map(
     ({ start, end }) => `${characters.slice(start >>> OWNER_BITS, end)}\0${bytesToText(start)}`,
   );
-  return Uint32Array.from(keys.sort(), textToBytes);
+  const sorted =
+    keys.length <= MAX_SORTED_AT_ONCE ? keys.sort() : yield* sortInSteps(keys, (a, b) => (a < b ? -1 : 1));
+  return Uint32Array.from(sorted, textToBytes);
 }
 
 const bytesToText = (n: number): string =>

@@ -53,43 +53,38 @@ interface References {
 
 function* unknownKeys(state: NetworkState): Steps<ReadonlyMap<string, References>> {
   const unknown = new Map<string, References>();
+  const pause = new Pause();
   const index = state.findIndex("claims", "device");
   if (index) {
     // The index may already include a batch that is being prepared. Its changes are found again with its revision.
-    const pause = new Pause();
     for (const key of index.unsortedKeys()) {
-      if (pause.due(COST.key)) yield;
-      if (!isKnown(state, key)) yield* addReferences(unknown, key, index.get(key));
+      if (pause.due(COST.record)) yield;
+      if (isKnown(state, key)) continue;
+      for (const stored of index.get(key)) {
+        if (pause.due(COST.key)) yield;
+        addReference(unknown, key, stored);
+      }
     }
     return unknown;
   }
-  const pause = new Pause();
   for (const page of yield* state.pages("claims"))
     for (const [i, stored] of page.ids.entries()) {
       const text = page.value(i);
       const keys = new Set(parseClaims(text).flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)));
-      for (const key of keys) {
-        const known = unknown.get(key);
-        if (known) known.count++;
-        else if (!isKnown(state, key)) unknown.set(key, { first: stored, count: 1 });
-      }
+      for (const key of keys)
+        if (unknown.has(key) || !isKnown(state, key)) addReference(unknown, key, stored);
       if (pause.due(COST.record, text.length)) yield;
     }
   return unknown;
 }
 
-function* addReferences(unknown: Map<string, References>, key: string, all: Iterable<string>): Steps<void> {
-  let references: References | undefined;
-  const pause = new Pause();
-  for (const stored of all) {
-    if (pause.due(COST.key)) yield;
-    if (!references) references = { first: stored, count: 1 };
-    else {
-      references.count++;
-      if (stored < references.first) references.first = stored;
-    }
+function addReference(unknown: Map<string, References>, key: string, stored: string): void {
+  const known = unknown.get(key);
+  if (!known) unknown.set(key, { first: stored, count: 1 });
+  else {
+    known.count++;
+    if (stored < known.first) known.first = stored;
   }
-  if (references) unknown.set(key, references);
 }
 
 /** Whether the device is shown under this id or as an alias, or claimed and not shown, such as one that is only intended. */

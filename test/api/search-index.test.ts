@@ -2,10 +2,13 @@
 import { expect, test } from "bun:test";
 import { Scheduler } from "../../src/lib/scheduler.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
-import { hasWords } from "../../src/view/search-index.ts";
+import type { EncodedPage } from "../../src/view/encoded-page.ts";
+import { wordsOf } from "../../src/view/search-index.ts";
 import { until } from "../support/until.ts";
 import { API, openHarness } from "./harness.ts";
 import { setDevice, setHost } from "./network.ts";
+
+const hasWords = (page: EncodedPage): boolean => wordsOf(page) !== undefined;
 
 test("indexes in slices, and a client that goes away ends the search", async () => {
   const held: (() => void)[] = [];
@@ -31,7 +34,7 @@ test("indexes in slices, and a client that goes away ends the search", async () 
   const response = h.fetch("topology/search?q=of", { signal: gone.signal }).catch(() => undefined);
   await until(() => held.length > 0, { what: "the search to begin" });
   const seen = [indexed()];
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 9; i++) {
     await turn();
     seen.push(indexed());
   }

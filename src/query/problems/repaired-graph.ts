@@ -25,14 +25,13 @@ export class RepairedGraph {
   /** The devices by node. The root has none. */
   readonly devices: readonly (GraphDevice | undefined)[];
   readonly #nodes: ReadonlyMap<string, number>;
-  readonly #joints: readonly Map<number, Joint>[];
+  readonly #joints: Map<number, Joint>[] = [];
   readonly #graph: LinkGraph;
 
   constructor(graph: LinkGraph, devices: readonly (GraphDevice | undefined)[], nodes: Map<string, number>) {
     this.#graph = graph;
     this.devices = devices;
     this.#nodes = nodes;
-    this.#joints = devices.map(() => new Map());
   }
 
   /** Returns undefined for a device that does not exist. */
@@ -47,12 +46,9 @@ export class RepairedGraph {
   }
 
   #joint(from: number, to: number): Joint {
-    const joints = this.#joints[from] ?? new Map<number, Joint>();
-    let joint = joints.get(to);
-    if (!joint) {
-      joint = { out: 0, in: 0 };
-      joints.set(to, joint);
-    }
+    this.#joints[from] ??= new Map();
+    const joint = this.#joints[from].get(to) ?? { out: 0, in: 0 };
+    this.#joints[from].set(to, joint);
     return joint;
   }
 
