@@ -20,8 +20,6 @@ export interface LayoutRequest {
   readonly disconnected: readonly number[];
   /** Number, x and y of each pinned device, flat. Absent when nothing has changed. */
   readonly pinned?: readonly number[];
-  /** Pairs of lost links, flat. They have a route but do not influence positions. Absent when they have not changed. */
-  readonly lost?: readonly number[];
   readonly isLast: boolean;
 }
 

@@ -173,34 +173,6 @@ describe("a change", () => {
     expect(page.routes.get("0-1")).toHaveLength(4);
   });
 
-  test("a lost link is led around devices and moves nothing; without it its route is gone", () => {
-    const [page, other] = [new Page(), new Page()];
-    const graph = grid(3, 1);
-    for (const each of [page, other]) each.load(graph);
-    const { x, y } = page.at(0);
-    const pinned = [0, x, y, 1, x + 150, y, 2, x + 300, y];
-    page.send({ pinned });
-    const lost = page.send({ lost: [0, 2] });
-    expect([lost.devices.length, [...lost.pairs]]).toEqual([0, [0, 2]]);
-    expect(page.routes.get("0-2")?.length).toBeGreaterThan(4);
-    expect(page.throughBoxes()).toBe(0);
-    // A new device is placed as without its lost link.
-    const added = [{ number: 3, node: { id: "new" } }];
-    other.send({ pinned });
-    page.send({ added, lost: [0, 2, 1, 3] });
-    other.send({ added });
-    expect(page.at(3)).toEqual(other.at(3));
-    // The link of a pair that is lost too is not routed again, and one that is no longer lost is.
-    expect([...page.send({ connected: [0, 2] }).pairs]).toEqual([]);
-    expect([...page.send({ disconnected: [0, 2] }).pairs]).toEqual([0, 2]);
-    page.send({ lost: [] });
-    expect([...page.send({ lost: [0, 2] }).pairs]).toEqual([0, 2]);
-    // A lost link goes with its device and returns with it.
-    page.send({ removed: [2], disconnected: [1, 2] });
-    const back = page.send({ added: [{ number: 2, node: graph.nodes[2] ?? { id: "" } }], connected: [1, 2] });
-    expect([...back.pairs]).toEqual([1, 2, 0, 2]);
-  });
-
   test("a removed device returns to its position; another network gets a new layout", () => {
     const page = new Page();
     const graph = withSites();

@@ -1,6 +1,6 @@
 /**
  * The state of the layout worker: the network as the page has sent it, the positions of its devices and the routes of its
- * links and lost links. An update returns the differences to the last one. Positions are kept when a device is removed.
+ * links. An update returns the differences to the last one. Positions are kept when a device is removed.
  */
 import type { DeviceNode } from "../../layout/cluster-assignment.ts";
 import { LinkRouter, pairKey, pairOf } from "../../layout/link-router.ts";
@@ -19,8 +19,6 @@ type Pair = readonly [a: number, b: number];
 export class LayoutState {
   readonly #nodes = new Map<number, DeviceNode>();
   readonly #pairs = new Map<number, Pair>();
-  /** Pairs of lost links, which have a route but do not influence positions. */
-  #lost = new Map<number, Pair>();
   readonly #router = new LinkRouter({ box: DEVICE_BOX, gutter: GUTTER });
   /** The places of devices; y points downwards. */
   readonly #placement: DevicePlaces = { positions: new Map(), alone: new Set(), joined: 0 };
@@ -48,9 +46,8 @@ export class LayoutState {
       this.#pairs.delete(pairKey(a, b));
       this.#router.disconnect(a, b);
     }
-    if (request.removed.length > 0) this.#removeBoxes(new Set(request.removed));
+    for (const number of request.removed) this.#router.remove(number);
     for (const [a, b] of pairsOf(request.connected)) this.#pairs.set(pairKey(a, b), [a, b]);
-    if (request.lost) this.#setLost(request.lost);
     if (request.pinned) this.#setPinned(request.pinned);
   }
 
@@ -63,24 +60,7 @@ export class LayoutState {
     const isEarly = moved.length > MAX_MOVED_WITH_ROUTES;
     if (isEarly) yield this.#respond(moved, [], false);
     for (const [a, b] of this.#pairs.values()) this.#router.connect(a, b);
-    const routed = this.#router.update();
-    // Lost links are routed after the links, so that links get the shorter routes. A pair with an absent device gets none.
-    for (const [a, b] of this.#lost.values()) this.#router.connect(a, b);
-    yield this.#respond(isEarly ? [] : moved, [...routed, ...this.#router.update()], true);
-  }
-
-  #removeBoxes(removed: ReadonlySet<number>): void {
-    for (const [a, b] of this.#lost.values())
-      if (removed.has(a) || removed.has(b)) this.#router.disconnect(a, b);
-    for (const number of removed) this.#router.remove(number);
-  }
-
-  #setLost(flat: readonly number[]): void {
-    const lost = new Map<number, Pair>();
-    for (const [a, b] of pairsOf(flat)) lost.set(pairKey(a, b), [a, b]);
-    for (const [key, [a, b]] of this.#lost)
-      if (!lost.has(key) && !this.#pairs.has(key)) this.#router.disconnect(a, b);
-    this.#lost = lost;
+    yield this.#respond(isEarly ? [] : moved, this.#router.update(), true);
   }
 
   #useSaved(): void {

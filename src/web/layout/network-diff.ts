@@ -1,16 +1,21 @@
 /**
- * Finds the differences between a network and what the layout worker knows of it: devices and pairs of linked devices that
- * were added or removed. It yields after every entity, because a network may have tens of thousands of links. Devices keep
+ * Finds the differences between a network and what the layout worker knows of it: devices and pairs of devices with a link
+ * or a lost link that were added or removed. It yields after every entity, because a network may have tens of thousands of links. Devices keep
  * their numbers when they are removed.
  */
 import { deviceNode } from "../../layout/cluster-assignment.ts";
 import { pairKey, pairOf } from "../../layout/link-router.ts";
 import type { PageNetwork } from "../data/page-network.ts";
-import { pairName } from "../map/bundles.ts";
 import type { LayoutRequest, NumberedNode } from "./layout-messages.ts";
 
 /** Maximum number of devices in one message, because copying a device takes about a microsecond. */
 const MAX_DEVICES_PER_PART = 1000;
+
+/** The two devices of a lost link. The layout handles the pair like that of a link. */
+export interface LostPair {
+  readonly a: string;
+  readonly b: string;
+}
 
 export class NetworkDiff {
   /** The ids of devices by number. */
@@ -23,14 +28,12 @@ export class NetworkDiff {
     return this.#numbers.get(id);
   }
 
-  /** Whether a link joins the two devices, as of the last update. */
-  isConnected(p: string, q: string): boolean {
-    const [a, b] = [this.#numbers.get(p), this.#numbers.get(q)];
-    return a !== undefined && b !== undefined && this.#pairs.has(pairKey(a, b));
-  }
-
   /** Calls `send` with each part of the difference, or not at all when there is none. */
-  *update(network: PageNetwork, send: (part: Omit<LayoutRequest, "isLast">) => void): Generator<void> {
+  *update(
+    network: PageNetwork,
+    lost: readonly LostPair[],
+    send: (part: Omit<LayoutRequest, "isLast">) => void,
+  ): Generator<void> {
     const removed: number[] = [];
     const connected: number[] = [];
     const disconnected: number[] = [];
@@ -41,14 +44,21 @@ export class NetworkDiff {
     yield;
     yield* this.#addDevices(network, (added) => send({ ...NO_CHANGE, added }));
     const pairs = new Set<number>();
-    for (const { from, to } of network.cables.values()) {
-      yield;
-      const [a, b] = [this.#numbers.get(from.device), this.#numbers.get(to.device)];
-      if (a === undefined || b === undefined || a === b) continue;
-      if (!this.#devices.has(a) || !this.#devices.has(b)) continue;
+    const add = (p: string, q: string) => {
+      const [a, b] = [this.#numbers.get(p), this.#numbers.get(q)];
+      if (a === undefined || b === undefined || a === b) return;
+      if (!this.#devices.has(a) || !this.#devices.has(b)) return;
       const key = pairKey(a, b);
       if (!pairs.has(key) && !this.#pairs.has(key)) connected.push(...pairOf(key));
       pairs.add(key);
+    };
+    for (const { from, to } of network.cables.values()) {
+      yield;
+      add(from.device, to.device);
+    }
+    for (const { a, b } of lost) {
+      yield;
+      add(a, b);
     }
     for (const key of this.#pairs) if (!pairs.has(key)) disconnected.push(...pairOf(key));
     this.#pairs = pairs;
@@ -80,41 +90,4 @@ export class NetworkDiff {
   }
 }
 
-const NO_CHANGE = { added: [], removed: [], connected: [], disconnected: [] } as const;
-
-/**
- * The two devices of a lost link. The layout worker routes such pairs like links, but they are not part of the network. The
- * functions below yield after every pair, so that the caller can pause: a failure may lose thousands of links.
- */
-export interface LostPair {
-  readonly a: string;
-  readonly b: string;
-}
-
-/** Adds the pairs of devices that the worker knows to `numbers`, flat. */
-export function* numberPairs(
-  pairs: readonly LostPair[],
-  diff: NetworkDiff,
-  numbers: number[],
-): Generator<void> {
-  for (const { a, b } of pairs) {
-    const [p, q] = [diff.numberOf(a), diff.numberOf(b)];
-    if (p !== undefined && q !== undefined) numbers.push(p, q);
-    yield;
-  }
-}
-
-/** Removes the routes of pairs that are no longer lost and that no link joins. */
-export function* dropRoutes(
-  before: readonly LostPair[],
-  now: readonly LostPair[],
-  diff: NetworkDiff,
-  routes: Map<string, Float64Array>,
-): Generator<void> {
-  const kept = new Set(now.map(({ a, b }) => pairName(a, b)));
-  for (const { a, b } of before) {
-    const key = pairName(a, b);
-    if (!kept.has(key) && !diff.isConnected(a, b)) routes.delete(key);
-    yield;
-  }
-}
+export const NO_CHANGE = { added: [], removed: [], connected: [], disconnected: [] } as const;

@@ -299,8 +299,8 @@ export interface LostItem {
 
 /**
  * The lines of lost links between their devices: dashed, with a cross in the middle. A lost link is in no list of links, so
- * without its line the map would show nothing of the loss. The layout routes these lines around other devices like links,
- * but positions do not depend on them, so that nothing moves because of them.
+ * without its line the map would show nothing of the loss. The layout handles it like a link, so that nothing moves when a
+ * link is lost.
  */
 export class LostLines {
   /** Lines by cable id. */

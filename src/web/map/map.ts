@@ -15,8 +15,7 @@ import { SlicedWork, throttle } from "../data/pacing.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { devicesOf } from "../data/shown-path.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
-import type { PinnedPositions } from "../layout/layout-client.ts";
-import { createLayoutClient } from "../layout/layout-client.ts";
+import { LayoutClient, type PinnedPositions } from "../layout/layout-client.ts";
 import { type GroupShape, groupShapes } from "./backgrounds.ts";
 import { type Bundle, pairName } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera, restoreCamera, saveCamera } from "./camera.ts";
@@ -47,7 +46,7 @@ export class NetworkMap {
   readonly ports: PortCache;
   readonly #layers: MapLayers;
   readonly #handlers: MapHandlers;
-  readonly #layout: ReturnType<typeof createLayoutClient>;
+  readonly #layout: LayoutClient;
   readonly #camera = new MapCamera(() => this.#onCameraMoved());
   readonly #devices = new DeviceScene();
   readonly #clusters = new ClusterScene();
@@ -75,7 +74,7 @@ export class NetworkMap {
   constructor(layers: MapLayers, client: Pick<Client, "ports">, workerUrl: string, handlers: MapHandlers) {
     this.#layers = layers;
     this.#handlers = handlers;
-    this.#layout = createLayoutClient(workerUrl, {
+    this.#layout = new LayoutClient(workerUrl, {
       onLayout: () => this.#update.request(),
       onFault: (reason) => this.#setFault("layout", reason),
     });
@@ -164,7 +163,7 @@ export class NetworkMap {
 
   /** Whether the layout is up to date with the network and the pins. */
   get isLaidOut(): boolean {
-    return this.#layout.isUpToDate();
+    return this.#layout.isUpToDate;
   }
 
   /** The device next to the selected entity in the direction; without a selection, the device nearest to the centre. */
@@ -249,7 +248,7 @@ export class NetworkMap {
     this.#camera.setBounds(widened(all));
     const wanted = this.#requestedCamera && restoreCamera(this.#requestedCamera, this.#layout.positions);
     if (!wanted && this.#isPlaced && !this.#followsLayout) return;
-    if (!this.#layout.isPartial()) {
+    if (!this.#layout.isPartial) {
       // Without a position it stays requested, because its device may be in the network of a moment that is loaded later.
       if (wanted) this.#requestedCamera = undefined;
       this.#followsLayout = false;
@@ -360,7 +359,7 @@ interface MapContent {
   /** The moment of the network; undefined is now. */
   readonly at?: string | undefined;
   readonly overlay?: LinkOverlay | undefined;
-  /** The lost links, drawn where they were. They have routes, but positions do not depend on them. */
+  /** The lost links, drawn where they were. */
   readonly lost: readonly CutCable[];
   /** The positions of pinned devices. */
   readonly pinned: PinnedPositions;
