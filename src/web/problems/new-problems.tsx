@@ -6,7 +6,6 @@
 import { effect, type Signal, untracked, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { compareProblems } from "../../model/problem-kinds.ts";
 import { throttle } from "../data/pacing.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { callsForAttention } from "./problem-groups.ts";
@@ -25,7 +24,7 @@ function watchNewProblems({ problems }: PageStore, announcement: Signal<string>)
     document.title = live.value.state === "old" ? `${name} – not current` : name;
   });
 
-  let known: readonly NetworkProblem[] | undefined;
+  let known: ReadonlySet<string> | undefined;
   let unannounced: NetworkProblem[] = [];
   const announce = throttle(ANNOUNCE_INTERVAL_MS, () => {
     announcement.value = describeNew(unannounced);
@@ -35,11 +34,11 @@ function watchNewProblems({ problems }: PageStore, announcement: Signal<string>)
     const list = live.value;
     if (list.state !== "current") return;
     untracked(() => {
-      const before = known;
-      known = list.problems.filter(callsForAttention);
-      const added = before
-        ? newOccurrences(before, known).filter((problem) => !acknowledged.has(problem))
-        : [];
+      const [before, calling] = [known, list.problems.filter(callsForAttention)];
+      known = new Set(calling.map(occurrenceOf));
+      const added = calling.filter(
+        (problem) => before && !before.has(occurrenceOf(problem)) && !acknowledged.has(problem),
+      );
       if (added.length === 0) return;
       unannounced = [...unannounced, ...added];
       announce();
@@ -48,31 +47,8 @@ function watchNewProblems({ problems }: PageStore, announcement: Signal<string>)
 }
 
 /** The identity of an occurrence. A problem that becomes critical is new, like one that returns with another `since`. */
-const occurrenceOf = ({ since, severity }: NetworkProblem): string =>
-  severity === "critical" ? `${since} critical` : since;
-
-const orderOf = (a: NetworkProblem, b: NetworkProblem): number => (a === b ? 0 : compareProblems(a, b));
-
-/**
- * The problems of `after` that are new. Both lists are sorted, worst first. The lists may be long and change often, so they
- * are compared in one pass: most objects are in both, and others are equal when they compare as equal in the order.
- */
-export function newOccurrences(
-  before: readonly NetworkProblem[],
-  after: readonly NetworkProblem[],
-): NetworkProblem[] {
-  const gone = new Map<string, string>();
-  const added: NetworkProblem[] = [];
-  let i = 0;
-  for (const problem of after) {
-    let old = before[i];
-    for (; old && orderOf(old, problem) < 0; old = before[++i]) gone.set(old.id, occurrenceOf(old));
-    if (old && orderOf(old, problem) === 0) i++;
-    else added.push(problem);
-  }
-  for (const old of before.slice(i)) gone.set(old.id, occurrenceOf(old));
-  return added.filter((problem) => gone.get(problem.id) !== occurrenceOf(problem));
-}
+const occurrenceOf = ({ id, since, severity }: NetworkProblem): string =>
+  `${id} ${since}${severity === "critical" ? " critical" : ""}`;
 
 /** The sentence about new problems. It names the first one, which is the worst of the first list that had new ones. */
 function describeNew(problems: readonly NetworkProblem[]): string {

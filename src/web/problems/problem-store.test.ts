@@ -30,25 +30,6 @@ test("a lost link is another one when its problem changes, and the same while ot
   expect(show(worse)).toEqual([worse]);
 });
 
-test("there is room for the problems that are not acknowledged, whatever became of others", () => {
-  const { live, acknowledged, room, liveSections } = createProblemStore(signal(DEFAULT_STATE));
-  const lostLinks = (count: number, name: string) =>
-    Array.from({ length: count }, (_, n) => ({ ...lostLink, id: `${name}${n}` }));
-  const show = (problems: NetworkProblem[]) => {
-    live.value = { problems, state: "current", receivedMs: 1 };
-  };
-  show(lostLinks(1000, "gone"));
-  acknowledged.set(live.value.problems, true);
-  expect(room.value).toBe(MAX_ACKNOWLEDGED - 1000);
-  show(lostLinks(MAX_ACKNOWLEDGED + 1000, "p"));
-  expect(room.value).toBe(MAX_ACKNOWLEDGED);
-  acknowledged.set(live.value.problems.slice(0, room.value), true);
-  expect(room.value).toBe(0);
-  expect(liveSections.value.major.waiting.map(({ id }) => id)).toEqual(
-    Array.from({ length: 1000 }, (_, n) => `p${MAX_ACKNOWLEDGED + n}`),
-  );
-});
-
 test("what calls for attention follows from no other problem and is no notice; the worst are counted apart", () => {
   const { live, acknowledged, open, sections } = createProblemStore(signal(DEFAULT_STATE));
   const down: NetworkProblem = { ...lostLink, id: "down", kind: "device-unavailable", severity: "critical" };
@@ -88,21 +69,18 @@ test("a problem is acknowledged with its time, and no longer when that is undone
 
 const many = (count: number, first = 0) => Array.from({ length: count }, (_, n) => problem(first + n));
 
-test("of more than there is room for, the worst stay acknowledged", () => {
-  const entries = changedEntries(new Map(), many(MAX_ACKNOWLEDGED + 1000), true, none);
-  expect(entries.size).toBe(MAX_ACKNOWLEDGED);
-  expect(entries.has("p0")).toBe(true);
+test("of more than fit, entries of problems that are gone are dropped first, then the oldest", () => {
+  const fits = many(MAX_ACKNOWLEDGED - 1);
+  const gone = changedEntries(new Map(), [problem(-1)], true, none);
+  const full = changedEntries(gone, fits, true, none);
+  expect([full.size, full.has("p-1")]).toEqual([MAX_ACKNOWLEDGED, true]);
+  const listed = () => new Set([...many(MAX_ACKNOWLEDGED + 1), problem(-2)].map(({ id }) => id));
+  const next = changedEntries(full, [problem(-2)], true, listed);
+  expect([next.size, next.has("p-1"), next.has("p-2")]).toEqual([MAX_ACKNOWLEDGED, false, true]);
+  // The problems of one step are sorted, and the worst stay.
+  const entries = changedEntries(next, many(MAX_ACKNOWLEDGED + 1), true, listed);
+  expect([entries.size, entries.has("p0"), entries.has("p-2")]).toEqual([MAX_ACKNOWLEDGED, true, false]);
   expect(entries.has(`p${MAX_ACKNOWLEDGED}`)).toBe(false);
-});
-
-test("entries of problems that are gone are dropped first, then the oldest", () => {
-  const old = changedEntries(new Map(), many(10), true, none);
-  const full = changedEntries(old, many(MAX_ACKNOWLEDGED - 10, 10), true, none);
-  const listed = () => new Set([...full.keys()].filter((id) => id !== "p50"));
-  const entries = changedEntries(full, [problem(-1)], true, listed);
-  expect([entries.size, entries.has("p50"), entries.has("p9")]).toEqual([MAX_ACKNOWLEDGED, false, true]);
-  const next = changedEntries(entries, [problem(-2)], true, () => new Set(entries.keys()));
-  expect([next.size, next.has("p9"), next.has("p-2")]).toEqual([MAX_ACKNOWLEDGED, false, true]);
 });
 
 test("what another program stored is ignored", () => {

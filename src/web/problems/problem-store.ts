@@ -2,12 +2,12 @@
  * The problems of the page: the current ones, which the title and the bar always count, those of the moment that is shown,
  * which the list contains, and the acknowledgements. `sync-problems.ts` writes the lists.
  */
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { loadText, saveText } from "../data/browser-storage.ts";
 import type { ViewState } from "../data/view-state.ts";
-import { countProblems, divideProblems, type ProblemSections } from "./problem-groups.ts";
+import { divideProblems, type ProblemSections } from "./problem-groups.ts";
 
 export interface ShownProblems {
   /** The problems, worst first. */
@@ -30,53 +30,34 @@ interface ProblemSummary {
   readonly worstCount: number;
 }
 
-export interface ProblemStore {
-  readonly live: Signal<ShownProblems>;
-  /** The problems at `state.at`. Undefined at the present and during playback. */
-  readonly past: Signal<ShownProblems | undefined>;
-  /** The problems that the list shows. */
-  readonly shown: ReadonlySignal<ShownProblems>;
-  /** The problems of the shown list and the current ones, by severity. */
-  readonly sections: ReadonlySignal<ProblemSections>;
-  readonly liveSections: ReadonlySignal<ProblemSections>;
-  /** The problem that the map marks. Undefined when none is chosen or the chosen one is not in the shown list. */
-  readonly chosen: ReadonlySignal<NetworkProblem | undefined>;
-  /**
-   * The problems of lost links, which the map draws where they were. Acknowledged ones are left out, except the chosen one.
-   * The array is replaced only when one of them is another object, so that other problems do not redraw the map.
-   */
-  readonly lost: ReadonlySignal<readonly NetworkProblem[]>;
-  /** A number that rises whenever the user goes to a problem, even to the chosen one again. */
-  readonly visits: Signal<number>;
-  readonly acknowledged: Acknowledged;
-  /** Number of problems that can still be acknowledged before acknowledgements of listed problems are dropped. */
-  readonly room: ReadonlySignal<number>;
-  /** The current problems that call for attention and are not acknowledged. */
-  readonly open: ReadonlySignal<ProblemSummary>;
-}
-
 const LOADING: ShownProblems = { problems: [], state: "loading" };
 const WAITING: ShownProblems = { problems: [], state: "waiting" };
 
 /** Whether the service has sent the list. An empty list that was not sent says nothing about the network. */
 export const isRead = ({ receivedMs }: ShownProblems): boolean => receivedMs !== undefined;
 
-export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemStore {
+export type ProblemStore = ReturnType<typeof createProblemStore>;
+
+export function createProblemStore(state: ReadonlySignal<ViewState>) {
   const live = signal(LOADING);
+  /** The problems at `state.at`. Undefined at the present and during playback. */
   const past = signal<ShownProblems | undefined>(undefined);
   const acknowledged = createAcknowledged(
     () => new Set([...live.peek().problems, ...(past.peek()?.problems ?? [])].map(({ id }) => id)),
   );
   const at = computed(() => state.value.at);
   const isPlaying = computed(() => state.value.play);
+  /** The problems that the list shows. */
   const shown = computed(() => {
     if (at.value === undefined) return live.value;
     return isPlaying.value ? WAITING : (past.value ?? LOADING);
   });
   const chosenId = computed(() => state.value.problem);
   const liveProblems = computed(() => live.value.problems);
+  /** The current problems by severity. */
   const liveSections = computed(() => divideProblems(liveProblems.value, acknowledged.test.value));
   const shownProblems = computed(() => shown.value.problems);
+  /** The problems of the shown list by severity. */
   const sections = computed(() =>
     shownProblems.value === liveProblems.value
       ? liveSections.value
@@ -89,10 +70,16 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
     shown,
     sections,
     liveSections,
+    acknowledged,
+    /** The problem that the map marks. Undefined when none is chosen or the chosen one is not in the shown list. */
     chosen: computed(() => {
       const wanted = chosenId.value;
       return wanted === undefined ? undefined : shown.value.problems.find(({ id }) => id === wanted);
     }),
+    /**
+     * The problems of lost links, which the map draws where they were. Acknowledged ones are left out, except the chosen
+     * one. The array is replaced only when one of them is another object, so that other problems do not redraw the map.
+     */
     lost: computed(() => {
       const next = shown.value.problems.filter(
         (problem) =>
@@ -102,13 +89,9 @@ export function createProblemStore(state: ReadonlySignal<ViewState>): ProblemSto
       if (!isSame) lost = next;
       return lost;
     }),
+    /** A number that rises whenever the user goes to a problem, even to the chosen one again. */
     visits: signal(0),
-    acknowledged,
-    room: computed(() => {
-      const lists = new Set([sections.value, liveSections.value]);
-      const counts = Array.from(lists, (one) => countProblems(one));
-      return counts.reduce((room, { all, waiting }) => room - (all - waiting), MAX_ACKNOWLEDGED);
-    }),
+    /** The current problems that call for attention and are not acknowledged. */
     open: computed(() => summarize(liveSections.value)),
   };
 }
@@ -127,25 +110,18 @@ type Identity = Pick<NetworkProblem, "id" | "since">;
 /** The `since` of acknowledged problems by id, the oldest entry first. */
 type Entries = ReadonlyMap<string, string>;
 
-interface Acknowledged {
-  /** The function that tests whether a problem is acknowledged. For a long list, read it once. */
-  readonly test: ReadonlySignal<(problem: Identity) => boolean>;
-  /** Whether a problem is acknowledged. Subscribes the caller to changes. */
-  has(problem: Identity): boolean;
-  set(problems: readonly Identity[], acknowledged: boolean): void;
-}
-
 /**
  * The problems that the user has acknowledged, stored in the browser and shared by its windows. An entry is the id of a
  * problem and its `since`: a problem that ended and returned has another `since`, so that it is shown again. `listed`
  * returns the ids of problems in the lists of the page, whose entries are dropped last.
  */
-function createAcknowledged(listed: () => ReadonlySet<string>): Acknowledged {
+function createAcknowledged(listed: () => ReadonlySet<string>) {
   const entries = signal(parseEntries(loadText(STORAGE_KEY)));
   addEventListener("storage", (event) => {
     if (event instanceof StorageEvent && event.key === STORAGE_KEY)
       entries.value = parseEntries(event.newValue ?? undefined);
   });
+  /** The function that tests whether a problem is acknowledged. For a long list, read it once. */
   const test = computed(() => {
     const sinceById = entries.value;
     if (sinceById.size === 0) return () => false;
@@ -153,8 +129,9 @@ function createAcknowledged(listed: () => ReadonlySet<string>): Acknowledged {
   });
   return {
     test,
-    has: (problem) => test.value(problem),
-    set(problems, acknowledged) {
+    /** Whether a problem is acknowledged. Subscribes the caller to changes. */
+    has: (problem: Identity): boolean => test.value(problem),
+    set(problems: readonly Identity[], acknowledged: boolean): void {
       entries.value = changedEntries(entries.peek(), problems, acknowledged, listed);
       saveText(STORAGE_KEY, JSON.stringify([...entries.peek()]));
     },
@@ -173,21 +150,10 @@ export function changedEntries(
 ): Entries {
   const next = new Map(entries);
   for (const { id } of problems) next.delete(id);
-  if (!acknowledged) return next;
-  if (next.size + problems.length > MAX_ACKNOWLEDGED) {
-    const kept = listed();
-    dropOldest(next, MAX_ACKNOWLEDGED - problems.length, (id) => !kept.has(id));
-  }
-  for (const { id, since } of problems.toReversed()) next.set(id, since);
-  dropOldest(next, MAX_ACKNOWLEDGED, () => true);
-  return next;
-}
-
-function dropOldest(entries: Map<string, string>, maxSize: number, mayDrop: (id: string) => boolean): void {
-  for (const id of entries.keys()) {
-    if (entries.size <= maxSize) return;
-    if (mayDrop(id)) entries.delete(id);
-  }
+  if (acknowledged) for (const { id, since } of problems.toReversed()) next.set(id, since);
+  if (next.size <= MAX_ACKNOWLEDGED) return next;
+  const kept = listed();
+  return new Map([...next].filter(([id]) => kept.has(id)).slice(-MAX_ACKNOWLEDGED));
 }
 
 /** Ignores content that it cannot parse, because another version of the page may have written it. */

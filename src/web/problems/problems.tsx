@@ -118,18 +118,17 @@ interface SeverityProps {
 function Severity({ group, onAcknowledge, onMore }: SeverityProps) {
   const { severity, problems, waiting, kinds } = group;
   const sign = SEVERITY_SIGNS[severity];
-  const worst = waiting.slice(0, Math.max(0, useStore().problems.room.value));
-  const words = worst.length < waiting.length ? "the worst" : "all";
   return (
     <section class="severity" aria-label={sign.title}>
       <h3>
         <ProblemSign sign={sign} severity={severity} />
         {sign.title}
         <span class="count">{problems.length.toLocaleString("en")}</span>
-        {worst.length > 1 && (
-          <button type="button" class="text-button" onClick={() => onAcknowledge(worst, true)}>
-            {`Acknowledge ${words} ${worst.length.toLocaleString("en")}`}
-          </button>
+        {waiting.length > 1 && (
+          <Button
+            label={`Acknowledge all ${waiting.length.toLocaleString("en")}`}
+            onClick={() => onAcknowledge(waiting, true)}
+          />
         )}
       </h3>
       <ol>
@@ -144,9 +143,10 @@ function Severity({ group, onAcknowledge, onMore }: SeverityProps) {
             ))}
             {kind.rest > 0 && (
               <li key={kind.key} class="more">
-                <button type="button" class="text-button" onClick={() => onMore(kind)}>
-                  {`${KIND_SIGNS[kind.kind].title}: and ${kind.rest.toLocaleString("en")} more`}
-                </button>
+                <Button
+                  label={`${KIND_SIGNS[kind.kind].title}: and ${kind.rest.toLocaleString("en")} more`}
+                  onClick={() => onMore(kind)}
+                />
               </li>
             )}
           </>
