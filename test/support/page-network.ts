@@ -1,4 +1,5 @@
 /** A small network for the unit tests of the page, built from the sample entities that all tests share. */
+import { Hosts } from "../../src/web/data/hosts.ts";
 import { PageNetwork } from "../../src/web/data/page-network.ts";
 import { cable, device, host } from "./sample-network.ts";
 
@@ -24,7 +25,11 @@ export function sampleNetwork(): PageNetwork {
     annotations: { name: "desk" },
   });
   const unnamedHost = sampleHost("02:00:00:00:00:02", "c/9", { ipAddresses: ["192.0.2.77", "2001:db8::7"] });
-  const network = PageNetwork.of([], [], [namedHost, unnamedHost]);
+  const hosts = new Hosts();
+  hosts.open({ key: "all", query: {}, includes: () => true });
+  hosts.setLoaded("all", [], true);
+  for (const value of [namedHost, unnamedHost]) hosts.apply({ event: "added", value, revision: 1 });
+  const network = new PageNetwork(hosts);
   for (const id of ["a", "b", "c", "d"]) {
     const annotations = { name: `switch-${id}`, managementAddress: `10.0.0.${id.charCodeAt(0)}` };
     network.set({ resource: "devices", value: device(id, { annotations, available: id !== "d" }) });

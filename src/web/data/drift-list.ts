@@ -3,16 +3,12 @@
  * including those that are only planned and so are in no list without `drift`. The page follows it over a separate stream,
  * and only while it needs the list.
  */
-import { type Client, ClientError, idOf } from "../../client/client.ts";
-import type { Device, Drift, DriftState, Host, Link, Port } from "../../model/entity.ts";
+import { type Client, idOf } from "../../client/client.ts";
+import type { Drift, DriftState, Port } from "../../model/entity.ts";
 import type { NetworkEntity } from "./page-network.ts";
 
-type Drifting<T> = T & { readonly drift: Drift };
-export type DriftEntity =
-  | { readonly resource: "devices"; readonly value: Drifting<Device> }
-  | { readonly resource: "ports"; readonly value: Drifting<Port> }
-  | { readonly resource: "links"; readonly value: Drifting<Link> }
-  | { readonly resource: "hosts"; readonly value: Drifting<Host> };
+type AnyEntity = NetworkEntity | { readonly resource: "ports"; readonly value: Port };
+export type DriftEntity = AnyEntity & { readonly drift: Drift };
 
 export interface DriftList {
   /** Entities by resource and id. */
@@ -21,25 +17,7 @@ export interface DriftList {
   readonly error?: string;
 }
 
-type AnyEntity = NetworkEntity | { readonly resource: "ports"; readonly value: Port };
-
 const keyOf = ({ resource, value }: AnyEntity): string => `${resource} ${idOf(value)}`;
-
-/** The entity with its drift. Undefined when the entity is as planned. */
-function toDriftEntity({ resource, value }: AnyEntity): DriftEntity | undefined {
-  const { drift } = value;
-  if (!drift) return undefined;
-  switch (resource) {
-    case "devices":
-      return { resource, value: { ...value, drift } };
-    case "ports":
-      return { resource, value: { ...value, drift } };
-    case "links":
-      return { resource, value: { ...value, drift } };
-    case "hosts":
-      return { resource, value: { ...value, drift } };
-  }
-}
 
 /** Calls `onChange` with the whole list, first when it is complete and then after each revision that changes it. */
 export async function watchDrift(
@@ -49,8 +27,8 @@ export async function watchDrift(
 ): Promise<void> {
   const entities = new Map<string, DriftEntity>();
   const set = (entity: AnyEntity) => {
-    const drifting = toDriftEntity(entity);
-    if (drifting) entities.set(keyOf(entity), drifting);
+    const { drift } = entity.value;
+    if (drift) entities.set(keyOf(entity), { ...entity, drift });
     else entities.delete(keyOf(entity));
   };
   for await (const event of client.watch("topology", { drift: "any" }, { signal })) {
@@ -79,30 +57,26 @@ export async function loadDriftAt(client: Client, at: string, signal: AbortSigna
     ...links.items.map((value) => ({ resource: "links", value }) as const),
     ...hosts.items.map((value) => ({ resource: "hosts", value }) as const),
   ];
-  return {
-    entities: new Map(all.flatMap((one) => toDriftEntity(one) ?? []).map((one) => [keyOf(one), one])),
-  };
+  const drifting = all.flatMap((entity): DriftEntity[] => {
+    const { drift } = entity.value;
+    return drift ? [{ ...entity, drift }] : [];
+  });
+  return { entities: new Map(drifting.map((entity) => [keyOf(entity), entity])) };
 }
-
-export const failedList = (error: unknown): DriftList => ({
-  entities: new Map(),
-  error: error instanceof ClientError ? error.detail : String(error),
-});
 
 /** The devices, links and hosts that are only planned. */
 export function missingEntities(list: DriftList): NetworkEntity[] {
   const missing: NetworkEntity[] = [];
   for (const entity of list.entities.values())
-    if (entity.resource !== "ports" && entity.value.drift.state === "missing") missing.push(entity);
+    if (entity.resource !== "ports" && entity.drift.state === "missing") missing.push(entity);
   return missing;
 }
 
 /** The ports of a device that are only planned. */
 export function missingPorts(list: DriftList | undefined, device: string): Port[] {
   const ports: Port[] = [];
-  for (const { resource, value } of list?.entities.values() ?? [])
-    if (resource === "ports" && value.drift.state === "missing" && value.element === device)
-      ports.push(value);
+  for (const { resource, value, drift } of list?.entities.values() ?? [])
+    if (resource === "ports" && drift.state === "missing" && value.element === device) ports.push(value);
   return ports;
 }
 
@@ -115,7 +89,7 @@ export const DRIFT_TITLES: Readonly<Record<DriftState, string>> = {
 /** The counts as text, such as `2 missing, 1 unplanned, 3 differ`. Counts of zero are left out. */
 export function summarizeDrift(list: DriftList): string {
   const counts: Record<DriftState, number> = { missing: 0, unplanned: 0, differs: 0 };
-  for (const { value } of list.entities.values()) counts[value.drift.state]++;
+  for (const { drift } of list.entities.values()) counts[drift.state]++;
   const { missing, unplanned, differs } = counts;
   const parts = [
     missing > 0 && `${missing} missing`,

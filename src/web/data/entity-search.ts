@@ -3,8 +3,9 @@
  * until the new ones arrive.
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { type Client, ClientError, type SearchResult } from "../../client/client.ts";
+import type { Client, SearchResult } from "../../client/client.ts";
 import type { Device, Host } from "../../model/entity.ts";
+import { abortPrevious, reasonOf } from "./pacing.ts";
 import type { PageNetwork } from "./page-network.ts";
 import { deviceName, deviceNameById, hostName } from "./shown-names.ts";
 import type { EntityRef } from "./view-state.ts";
@@ -50,37 +51,30 @@ export function prepareSearch(client: Pick<Client, "search">): void {
 
 export function createSearcher(client: Pick<Client, "search">, maxHits = MAX_HITS): Searcher {
   const result = signal(NOTHING);
-  let request = new AbortController();
+  const nextSignal = abortPrevious();
   let running = Promise.resolve();
 
-  async function run(
-    text: string,
-    at: string | undefined,
-    { signal: aborted }: AbortController,
-  ): Promise<void> {
+  async function run(text: string, at: string | undefined, aborted: AbortSignal): Promise<void> {
     try {
-      const query = { limit: maxHits, ...(at !== undefined && { at }) };
-      const { hits, complete } = await client.search(text, query, { signal: aborted });
+      const { hits, complete } = await client.search(text, { limit: maxHits, at }, { signal: aborted });
       if (!aborted.aborted) result.value = { hits, complete, searching: false, fault: undefined };
     } catch (error) {
       if (aborted.aborted) return;
-      const fault = error instanceof ClientError ? error.detail : String(error);
-      result.value = { ...NOTHING, fault };
+      result.value = { ...NOTHING, fault: reasonOf(error) };
     }
   }
 
   return {
     result,
     search(input, at) {
-      request.abort();
+      const aborted = nextSignal();
       const text = input.trim();
       if (text === "") {
         result.value = NOTHING;
         return;
       }
-      request = new AbortController();
       result.value = { ...result.peek(), searching: true, fault: undefined };
-      running = run(text, at, request);
+      running = run(text, at, aborted);
     },
     settled: () => running,
   };

@@ -104,15 +104,6 @@ export class Hosts {
     this.#countsRevision = revision;
   }
 
-  /** An instance with all of these hosts in one group that counts as loaded. */
-  static of(hosts: Iterable<Host>): Hosts {
-    const all = new Hosts();
-    all.open({ key: "all", query: {}, includes: () => true });
-    all.setLoaded("all", [], true);
-    for (const value of hosts) all.apply({ event: "added", value, revision: 1 });
-    return all;
-  }
-
   count(device: string): number {
     return this.#counts.get(device) ?? 0;
   }

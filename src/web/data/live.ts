@@ -117,29 +117,20 @@ const EARLIER_MS = 10 * 60_000;
 const EARLIER_SPANS = 60;
 /** Maximum number of earlier changes. If there were more, those of a shorter time are loaded. */
 const MAX_EARLIER = 10_000;
-/** Maximum number of times that the range is narrowed to its last span; three narrow ten minutes to milliseconds. */
-const MAX_NARROWINGS = 3;
 
 async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<EarlierChanges> {
   const { oldest, newest } = await client.timeline(1, {}, { signal });
   const toMs = newest.time + 1;
-  let fromMs = Math.max(oldest.time, newest.time - EARLIER_MS);
-  for (let narrowings = 0; narrowings < MAX_NARROWINGS; narrowings++) {
-    const range = { from: new Date(fromMs), to: new Date(toMs) };
-    const { counts } = await client.timeline(EARLIER_SPANS, range, { signal });
-    const spanMs = (toMs - fromMs) / EARLIER_SPANS;
-    let [first, total] = [counts.length, 0];
-    for (let count = counts[first - 1]; count !== undefined && total + count <= MAX_EARLIER; ) {
-      total += count;
-      count = counts[--first - 1];
-    }
-    fromMs += spanMs * Math.min(first, counts.length - 1);
-    if (first === counts.length) continue;
-    const start = await client.diff("devices", new Date(fromMs), undefined, {}, { signal });
-    const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
-    return { sinceMs: fromMs, changes };
-  }
-  return { sinceMs: toMs, changes: [] };
+  const startMs = Math.max(oldest.time, newest.time - EARLIER_MS);
+  const range = { from: new Date(startMs), to: new Date(toMs) };
+  const { counts } = await client.timeline(EARLIER_SPANS, range, { signal });
+  // The first of the spans whose changes are few enough together with those of all later ones.
+  let [first, total] = [counts.length, counts.at(-1) ?? 0];
+  while (first > 0 && total <= MAX_EARLIER) total += counts[--first - 1] ?? 0;
+  const sinceMs = startMs + ((toMs - startMs) / counts.length) * first;
+  const start = await client.diff("devices", new Date(sinceMs), undefined, {}, { signal });
+  const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
+  return { sinceMs, changes };
 }
 
 /** Returns when the service no longer has the changes since the last revision: loading lists is faster than a snapshot. */

@@ -33,19 +33,16 @@ export async function loadNetwork(
     client.hostCounts(query, { signal }),
   ]);
   const network = new PageNetwork(new Hosts(counts, at), new Map(), isPartial);
-  const addDevices = async () => {
-    for await (const batch of devices.batches) {
-      for (const value of batch) network.set({ resource: "devices", value });
+  const addAll = async <T>(batches: AsyncIterable<T[]>, add: (value: T) => void) => {
+    for await (const batch of batches) {
+      batch.forEach(add);
       await slices.pause();
     }
   };
-  const addLinks = async () => {
-    for await (const batch of links.batches) {
-      for (const value of batch) network.set({ resource: "links", value });
-      await slices.pause();
-    }
-  };
-  await Promise.all([addDevices(), addLinks()]);
+  await Promise.all([
+    addAll(devices.batches, (value) => network.set({ resource: "devices", value })),
+    addAll(links.batches, (value) => network.set({ resource: "links", value })),
+  ]);
   return { network, revision: Math.min(devices.revision, links.revision, counts.revision) };
 }
 
@@ -84,7 +81,8 @@ export async function loadPast(
   }
   const moment = named ?? (await loadMoment(client, at, signal));
   // The lists are loaded by revision, so that all are of one state.
-  return { network: await loadNetworkAt(client, String(moment.revision), signal), moment, shownMs };
+  const { network } = await loadNetwork(client, String(moment.revision), signal);
+  return { network, moment, shownMs };
 }
 
 /** Requests the difference of a moment to itself, which is empty and has the revision and time of the moment. */
@@ -119,9 +117,6 @@ function applyDifferences(
   network.openedHosts.moveTo(String(revision), revision, hosts);
 }
 
-const loadNetworkAt = async (client: Client, at: string, signal: AbortSignal): Promise<PageNetwork> =>
-  (await loadNetwork(client, at, signal)).network;
-
 export type NetworkDifference = Extract<EntityDiff, { resource: EntityKind }>;
 
 export interface Comparison {
@@ -134,7 +129,7 @@ export interface Comparison {
   readonly to: RevisionTime;
 }
 
-/** `base` is the network at `to`. The moments may be in any order; the result compares the earlier with the later one. */
+/** `base` is the network at one of the moments, which may be in any order: the result compares the earlier with the later one. */
 export async function loadComparison(
   client: Client,
   from: string,
@@ -144,15 +139,14 @@ export async function loadComparison(
 ): Promise<Comparison> {
   const end = to === undefined ? undefined : parseMoment(to);
   const diff = await client.diff("topology", parseMoment(from), end, {}, { signal });
-  const found = diff.changes.filter(isNetworkDifference).filter(isVisible);
-  const isBackwards = diff.from.revision > diff.to.revision;
-  const differences = isBackwards ? found.map(reverse) : found;
-  const [first, last] = isBackwards ? [diff.to, diff.from] : [diff.from, diff.to];
+  if (to !== undefined && diff.from.revision > diff.to.revision)
+    return loadComparison(client, to, from, base, signal);
+  const differences = diff.changes.filter(isNetworkDifference).filter(isVisible);
   const hosts = differences.flatMap(({ resource, value }) => (resource === "hosts" ? [value] : []));
   const network = base.withHosts(new Map(hosts.map((host) => [host.id, host])));
   // Added and updated entities are set too, because the base may be the earlier network.
   for (const change of differences) if (change.resource !== "hosts") network.set(change);
-  return { network, differences, marks: marksOf(differences), from: first, to: last };
+  return { network, differences, marks: marksOf(differences), from: diff.from, to: diff.to };
 }
 
 const isNetworkDifference = (change: EntityDiff): change is NetworkDifference => change.resource !== "ports";
@@ -160,19 +154,6 @@ const isNetworkDifference = (change: EntityDiff): change is NetworkDifference =>
 /** False for an entity that changed and changed back between the two moments. */
 const isVisible = (change: NetworkDifference): boolean =>
   change.event !== "updated" || change.changed.length > 0;
-
-/** The same difference in the other direction of time. */
-function reverse(change: NetworkDifference): NetworkDifference {
-  if (change.event !== "updated") return { ...change, event: change.event === "added" ? "removed" : "added" };
-  switch (change.resource) {
-    case "devices":
-      return { ...change, value: change.before, before: change.value };
-    case "links":
-      return { ...change, value: change.before, before: change.value };
-    case "hosts":
-      return { ...change, value: change.before, before: change.value };
-  }
-}
 
 /** A number is a revision; any other text is a timestamp. */
 export const parseMoment = (text: string): number | string => (isRevision(text) ? Number(text) : text);

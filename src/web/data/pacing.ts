@@ -98,6 +98,49 @@ export function reloadLater(ms: number, isLoading: () => boolean, load: () => vo
   return reload;
 }
 
+/** Returns a function that aborts the signal of its last call and returns a new one. */
+export function abortPrevious(): () => AbortSignal {
+  let request = new AbortController();
+  return () => {
+    request.abort();
+    request = new AbortController();
+    return request.signal;
+  };
+}
+
+/** The reason of a failure, as the service states it. */
+export const reasonOf = (error: unknown): string =>
+  error instanceof ClientError ? error.detail : String(error);
+
+interface LoadHandlers<T> {
+  onLoaded(value: T): void;
+  /** Called with the reason of each failure. */
+  onFailed(reason: string): void;
+}
+
+/**
+ * Loads a value, and loads it again when a lost connection is back. Ends when it is loaded, when the service refuses it, and
+ * without another call of a handler when `signal` aborts.
+ */
+export async function loadWithRetry<T>(
+  connection: ReadonlySignal<ConnectionState>,
+  signal: AbortSignal,
+  load: () => Promise<T>,
+  { onLoaded, onFailed }: LoadHandlers<T>,
+): Promise<void> {
+  for (;;) {
+    try {
+      const value = await load();
+      if (!signal.aborted) onLoaded(value);
+      return;
+    } catch (error) {
+      if (signal.aborted) return;
+      onFailed(reasonOf(error));
+      if (!(await mayRetry(connection, error, signal))) return;
+    }
+  }
+}
+
 /** The pause after a failure of the connection. */
 const RETRY_MS = 3000;
 

@@ -3,15 +3,14 @@
  * the look-ups that the views share. Lists, the change stream and comparisons fill it.
  */
 import { type Cable, cableId, cableOf, reverseLinkId } from "../../model/cable.ts";
-import type { Device, Host, Link } from "../../model/entity.ts";
+import type { Device, Entities, Host, Link } from "../../model/entity.ts";
 import { Hosts } from "./hosts.ts";
 
+export type EntityKind = "devices" | "links" | "hosts";
 /** An entity with the name of its collection. */
-export type NetworkEntity =
-  | { readonly resource: "devices"; readonly value: Device }
-  | { readonly resource: "links"; readonly value: Link }
-  | { readonly resource: "hosts"; readonly value: Host };
-export type EntityKind = NetworkEntity["resource"];
+export type NetworkEntity<K extends EntityKind = EntityKind> = {
+  [P in K]: { readonly resource: P; readonly value: Entities[P] };
+}[K];
 
 type StoredKind = Exclude<EntityKind, "hosts">;
 type ChangeListener = (kind: StoredKind, id: string) => void;
@@ -39,17 +38,6 @@ export class PageNetwork {
     this.openedHosts = openedHosts;
     this.#otherHosts = otherHosts;
     this.isPartial = isPartial;
-  }
-
-  /** A network with these entities. */
-  static of(devices: Iterable<Device>, links: Iterable<Link>, hosts: Iterable<Host> = []): PageNetwork {
-    return PageNetwork.with(devices, links, new PageNetwork(Hosts.of(hosts)));
-  }
-
-  static with(devices: Iterable<Device>, links: Iterable<Link>, network: PageNetwork): PageNetwork {
-    for (const value of devices) network.set({ resource: "devices", value });
-    for (const value of links) network.set({ resource: "links", value });
-    return network;
   }
 
   /** A number that rises with every change, so that a view can check cheaply whether it is out of date. */
@@ -91,25 +79,6 @@ export class PageNetwork {
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  /**
-   * A copy that also has the planned entities. A cable with one observed direction stays as it is. A planned host is found
-   * by its id and is counted at no device.
-   */
-  withPlanned(planned: Iterable<NetworkEntity>): PageNetwork {
-    const hosts = new Map<string, Host>();
-    const devices: Extract<NetworkEntity, { resource: "devices" }>[] = [];
-    const links: Extract<NetworkEntity, { resource: "links" }>[] = [];
-    for (const entity of planned) {
-      if (this[entity.resource].has(entity.value.id)) continue;
-      if (entity.resource === "hosts") hosts.set(entity.value.id, entity.value);
-      else if (entity.resource === "devices") devices.push(entity);
-      else if (!this.cables.has(cableId(entity.value))) links.push(entity);
-    }
-    const copy = this.withHosts(hosts);
-    for (const entity of [...devices, ...links]) copy.set(entity);
-    return copy;
   }
 
   /** A copy that also has these hosts, which are counted at no device. */
@@ -161,29 +130,23 @@ function add(index: Map<string, Set<string>>, key: string, value: string): void 
   else index.set(key, new Set([value]));
 }
 
-/**
- * A copy of the network that also has the planned entities and follows the changes of the network. Making a new copy for
- * each change is too slow, because it copies the whole network and the map compares it with the last copy entity by entity.
- */
-interface Followed {
-  readonly base: PageNetwork;
-  readonly planned: readonly NetworkEntity[];
-  readonly copy: PageNetwork;
-  readonly stop: () => void;
-}
-
 /** Returns the network with the planned entities: the same object while both arguments have the same content. */
 type PlannedNetworks = (base: PageNetwork, planned: readonly NetworkEntity[]) => PageNetwork;
 
 export function createPlannedNetworks(): PlannedNetworks {
-  let current: Followed | undefined;
+  let current: { base: PageNetwork; planned: readonly NetworkEntity[]; copy: PageNetwork } | undefined;
+  let stop = () => {};
   return (base, planned) => {
     if (current?.base === base && isSameList(current.planned, planned)) return current.copy;
-    current?.stop();
-    current = undefined;
-    if (planned.length === 0) return base;
-    const copy = base.withPlanned(planned);
-    current = { base, planned, copy, stop: follow(base, planned, copy) };
+    stop();
+    if (planned.length === 0) {
+      current = undefined;
+      return base;
+    }
+    const hosts = planned.flatMap(({ resource, value }) => (resource === "hosts" ? [value] : []));
+    const copy = base.withHosts(new Map(hosts.map((host) => [host.id, host])));
+    stop = addPlanned(base, planned, copy);
+    current = { base, planned, copy };
     return copy;
   };
 }
@@ -192,8 +155,12 @@ export function createPlannedNetworks(): PlannedNetworks {
 const isSameList = (a: readonly NetworkEntity[], b: readonly NetworkEntity[]): boolean =>
   a.length === b.length && a.every(({ value }, i) => value === b[i]?.value);
 
-/** Keeps the copy up to date by the rules of `PageNetwork.withPlanned`. Returns the function that stops that. */
-function follow(base: PageNetwork, planned: readonly NetworkEntity[], copy: PageNetwork): () => void {
+/**
+ * Adds the planned devices and links to the copy of a network and lets the copy follow the network. Making a new copy for
+ * each change is too slow, because it copies the whole network and the map compares it with the last copy entity by entity.
+ * A cable with one observed direction stays as it is. Returns the function that ends the following.
+ */
+function addPlanned(base: PageNetwork, planned: readonly NetworkEntity[], copy: PageNetwork): () => void {
   const devices = new Map<string, Device>();
   const linksByCable = new Map<string, Link[]>();
   for (const { resource, value } of planned) {
@@ -202,24 +169,28 @@ function follow(base: PageNetwork, planned: readonly NetworkEntity[], copy: Page
     const links = linksByCable.get(cableId(value)) ?? [];
     linksByCable.set(cableId(value), [...links, value]);
   }
-  return base.onChange((kind, id) => {
-    if (kind === "devices") {
-      const value = base.devices.get(id) ?? devices.get(id);
-      if (value) copy.set({ resource: kind, value });
-      else copy.remove(kind, id);
-      return;
+  const updateDevice = (id: string) => {
+    const value = base.devices.get(id) ?? devices.get(id);
+    if (value) copy.set({ resource: "devices", value });
+    else copy.remove("devices", id);
+  };
+  const updatePlannedLinks = (cable: string) => {
+    const isObserved = base.cables.has(cable);
+    for (const value of linksByCable.get(cable) ?? []) {
+      if (base.links.has(value.id)) continue;
+      if (!isObserved) copy.set({ resource: "links", value });
+      else if (copy.links.has(value.id)) copy.remove("links", value.id);
     }
+  };
+  for (const id of devices.keys()) updateDevice(id);
+  for (const cable of linksByCable.keys()) updatePlannedLinks(cable);
+  return base.onChange((kind, id) => {
+    if (kind === "devices") return updateDevice(id);
     const observed = base.links.get(id);
     const link = observed ?? copy.links.get(id);
     if (!link) return;
     if (observed) copy.set({ resource: kind, value: observed });
     else copy.remove(kind, id);
-    const cable = cableId(link);
-    const isObserved = base.cables.has(cable);
-    for (const value of linksByCable.get(cable) ?? []) {
-      if (base.links.has(value.id)) continue;
-      if (!isObserved) copy.set({ resource: kind, value });
-      else if (copy.links.has(value.id)) copy.remove(kind, value.id);
-    }
+    updatePlannedLinks(cableId(link));
   });
 }

@@ -11,14 +11,14 @@ import { syncProblems } from "../problems/sync-problems.ts";
 import { parseFilter } from "../table/table-filter.ts";
 import { syncPlay } from "../timeline/play-controls.tsx";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
-import { type DriftList, failedList, loadDriftAt, watchDrift } from "./drift-list.ts";
+import { type DriftList, loadDriftAt, watchDrift } from "./drift-list.ts";
 import { CONFLICTING_HOSTS, type HostSelection, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
 import type { OverlayResult } from "./link-overlay.ts";
 import { watchNetwork } from "./live.ts";
 import { loadComparison, loadPast, type Past } from "./load-network.ts";
-import { mayRetry, reloadLater, Slices, throttle } from "./pacing.ts";
+import { abortPrevious, loadWithRetry, mayRetry, reasonOf, reloadLater, Slices, throttle } from "./pacing.ts";
 import { type PageStore, readNetwork } from "./page-store.ts";
-import { pathEndId } from "./shown-path.ts";
+import { type LoadedPath, pathEndId } from "./shown-path.ts";
 import type { EntityRef } from "./view-state.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
@@ -44,21 +44,24 @@ export function startSync(store: PageStore): void {
   syncPlay(store);
 }
 
-function syncReadiness(store: PageStore): void {
-  const load = async (): Promise<void> => {
-    try {
-      store.readiness.value = await store.client.ready();
-    } catch {
-      // The state of the stream shows that the connection is lost.
-    }
-  };
-  // Sources may have changed their state while the connection was lost.
-  const connected = computed(() => store.connection.value.state === "connected");
+/**
+ * Calls `load` now, at intervals, and when a lost connection is back, because the value may have changed meanwhile. Failures
+ * are ignored, because the state of the stream shows that the connection is lost.
+ */
+function loadRepeatedly({ connection }: PageStore, intervalMs: number, load: () => Promise<void>): void {
+  const tryLoad = () => void load().catch(() => {});
+  const isConnected = computed(() => connection.value.state === "connected");
   effect(() => {
-    if (connected.value) void load();
+    if (isConnected.value) tryLoad();
   });
-  void load();
-  setInterval(() => void load(), READINESS_INTERVAL_MS);
+  tryLoad();
+  setInterval(tryLoad, intervalMs);
+}
+
+function syncReadiness(store: PageStore): void {
+  loadRepeatedly(store, READINESS_INTERVAL_MS, async () => {
+    store.readiness.value = await store.client.ready();
+  });
 }
 
 function syncLive(store: PageStore, reloadComparison: () => void): void {
@@ -142,24 +145,14 @@ export function setConnection(
 const SETTINGS_INTERVAL_MS = 60_000;
 
 /**
- * Loads the map settings from the configuration of the service: links out, saved views and metrics. They are loaded when
- * the page connects and again at intervals, because a reload of the configuration may change them.
+ * Loads the map settings from the configuration of the service: links out, saved views and metrics. A reload of the
+ * configuration may change them.
  */
-function syncSettings({ settings, connection }: PageStore): void {
-  const load = async (): Promise<void> => {
-    try {
-      const response = await fetch("/map/settings.json");
-      if (response.ok) settings.value = await response.json();
-    } catch {
-      // The state of the stream shows that the connection is lost.
-    }
-  };
-  const isConnected = computed(() => connection.value.state === "connected");
-  effect(() => {
-    if (isConnected.value) void load();
+function syncSettings(store: PageStore): void {
+  loadRepeatedly(store, SETTINGS_INTERVAL_MS, async () => {
+    const response = await fetch("/map/settings.json");
+    if (response.ok) store.settings.value = await response.json();
   });
-  void load();
-  setInterval(() => void load(), SETTINGS_INTERVAL_MS);
 }
 
 /** The maximum pause after a failure of the connection to the service itself. */
@@ -252,6 +245,7 @@ function syncDrift(store: PageStore): void {
     const publish = (list: DriftList) => {
       if (!signal.aborted) drift.value = list;
     };
+    const onFailed = (error: string) => publish({ entities: new Map(), error });
     if (at.value === undefined) {
       let newest: DriftList | undefined;
       const publishLater = throttle(PUBLISH_INTERVAL_MS, () => newest && publish(newest));
@@ -259,33 +253,17 @@ function syncDrift(store: PageStore): void {
         newest = list;
         publishLater();
       };
-      watchDrift(client, onChange, signal).catch((error: unknown) => publish(failedList(error)));
+      watchDrift(client, onChange, signal).catch((error: unknown) => onFailed(reasonOf(error)));
     } else {
-      void loadPastDrift(store, at.value, publish, signal);
+      const moment = at.value;
+      const load = () => loadDriftAt(client, moment, signal);
+      void loadWithRetry(store.connection, signal, load, { onLoaded: publish, onFailed });
     }
     return () => {
       request.abort();
       drift.value = undefined;
     };
   });
-}
-
-/** Loads the list, and loads it again when a lost connection is back. */
-async function loadPastDrift(
-  { client, connection }: PageStore,
-  at: string,
-  publish: (list: DriftList) => void,
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    try {
-      publish(await loadDriftAt(client, at, signal));
-      return;
-    } catch (error) {
-      publish(failedList(error));
-      if (!(await mayRetry(connection, error, signal))) return;
-    }
-  }
 }
 
 function needsDrift(store: PageStore): boolean {
@@ -372,7 +350,7 @@ async function loadGroup(
       if (moment.at !== hosts.at) continue;
       if (await mayRetry(store.connection, error, signal)) continue;
       if (signal.aborted) return;
-      hosts.setFailed(group.key, error instanceof ClientError ? error.detail : String(error));
+      hosts.setFailed(group.key, reasonOf(error));
       store.networkVersion.value++;
       return;
     }
@@ -404,54 +382,52 @@ type HistoryStore = Pick<
  */
 export function syncHistory(store: HistoryStore): () => void {
   const { client, state, live, past, pastMoment, comparison, problem, loading, shownMoments } = store;
-  let request = new AbortController();
+  const nextSignal = abortPrevious();
   let shown: Past | undefined;
 
-  async function load(): Promise<void> {
-    request.abort();
-    request = new AbortController();
-    const { signal } = request;
+  const load = (): void => {
+    const signal = nextSignal();
     const { at, compare } = state.peek();
-    problem.value = undefined;
-    loading.value = at !== undefined || compare !== undefined;
-    try {
+    const loadMoments = async () => {
+      problem.value = undefined;
+      loading.value = at !== undefined || compare !== undefined;
       const next = at === undefined ? undefined : await loadPast(client, at, shown, signal);
-      if (signal.aborted) return;
+      signal.throwIfAborted();
       shown = next;
       const base = shown?.network ?? live.peek();
-      const compared =
-        compare !== undefined && base ? await loadComparison(client, compare, at, base, signal) : undefined;
-      if (signal.aborted) return;
-      batch(() => {
-        past.value = shown?.network;
-        pastMoment.value = shown?.moment;
-        comparison.value = compared;
-        shownMoments.value = { at, compare };
-        loading.value = false;
-        // A network that moved to another moment is the same object.
-        store.networkVersion.value++;
-      });
-    } catch (error) {
-      if (signal.aborted) return;
-      batch(() => {
-        problem.value = error instanceof ClientError ? error.detail : String(error);
-        loading.value = false;
-      });
-      if (await mayRetry(store.connection, error, signal)) void load();
-    }
-  }
+      if (compare === undefined || !base) return undefined;
+      return loadComparison(client, compare, at, base, signal);
+    };
+    void loadWithRetry(store.connection, signal, loadMoments, {
+      onLoaded: (compared) =>
+        batch(() => {
+          past.value = shown?.network;
+          pastMoment.value = shown?.moment;
+          comparison.value = compared;
+          shownMoments.value = { at, compare };
+          loading.value = false;
+          // A network that moved to another moment is the same object.
+          store.networkVersion.value++;
+        }),
+      onFailed: (reason) =>
+        batch(() => {
+          problem.value = reason;
+          loading.value = false;
+        }),
+    });
+  };
 
   const moments = computed(() => `${state.value.at} ${state.value.compare}`);
   effect(() => {
     void moments.value;
-    if (live.value) untracked(() => void load());
+    if (live.value) untracked(load);
   });
   return reloadLater(
     COMPARISON_INTERVAL_MS,
     () => loading.peek(),
     () => {
       const { at, compare } = state.peek();
-      if (compare !== undefined && at === undefined) void load();
+      if (compare !== undefined && at === undefined) load();
     },
   );
 }
@@ -472,37 +448,32 @@ type PathStore = Pick<
  */
 export function syncPath(store: PathStore): void {
   const { client, state, path, pathLoading, pathFault } = store;
-  let request = new AbortController();
-  const load = async (): Promise<void> => {
-    request.abort();
-    request = new AbortController();
-    const { signal } = request;
+  const nextSignal = abortPrevious();
+  const load = (): void => {
+    const signal = nextSignal();
     const { path: ends, at } = state.peek();
     pathLoading.value = ends !== undefined;
     if (!ends) return;
-    const network = store.network.peek();
-    const [src, dst] = [pathEndId(network, ends[0], "src"), pathEndId(network, ends[1], "dst")];
-    const query = at === undefined ? {} : { at };
-    try {
-      const explanation = await client.explainPaths(src, dst, query, { signal });
+    const loadPaths = async () => {
+      pathLoading.value = true;
+      const network = store.network.peek();
+      const [src, dst] = [pathEndId(network, ends[0], "src"), pathEndId(network, ends[1], "dst")];
+      const explanation = await client.explainPaths(src, dst, { at }, { signal });
       const limit = Math.min(MAX_LISTED_PATHS, explanation.count);
-      const { paths } =
-        limit === 0 ? { paths: [] } : await client.paths(src, dst, { ...query, limit }, { signal });
-      if (signal.aborted) return;
+      if (limit === 0) return { explanation, paths: [] };
+      const { paths } = await client.paths(src, dst, { at, limit }, { signal });
+      return { explanation, paths };
+    };
+    const publish = (found: LoadedPath | undefined, fault: string | undefined) =>
       batch(() => {
-        path.value = { explanation, paths };
-        pathFault.value = undefined;
+        path.value = found;
+        pathFault.value = fault;
         pathLoading.value = false;
       });
-    } catch (error) {
-      if (signal.aborted) return;
-      batch(() => {
-        path.value = undefined;
-        pathFault.value = error instanceof ClientError ? error.detail : String(error);
-        pathLoading.value = false;
-      });
-      if (await mayRetry(store.connection, error, signal)) void load();
-    }
+    void loadWithRetry(store.connection, signal, loadPaths, {
+      onLoaded: (found) => publish(found, undefined),
+      onFailed: (reason) => publish(undefined, reason),
+    });
   };
   const ends = computed(() => JSON.stringify(state.value.path));
   const at = computed(() => state.value.at);
@@ -518,14 +489,10 @@ export function syncPath(store: PathStore): void {
         pathFault.value = undefined;
       }
       loadedEnds = nextEnds;
-      void load();
+      load();
     });
   });
-  const reload = reloadLater(
-    PATH_RELOAD_MS,
-    () => pathLoading.peek(),
-    () => void load(),
-  );
+  const reload = reloadLater(PATH_RELOAD_MS, () => pathLoading.peek(), load);
   effect(() => {
     void store.networkVersion.value;
     untracked(() => {

@@ -61,8 +61,8 @@ function driftMarks(network: PageNetwork, { entities }: DriftList): MapMarks {
   const devices = new Map<string, Mark>();
   const cables = new Map<string, Mark>();
   const parts = new Set<string>();
-  for (const { resource, value } of entities.values()) {
-    const { state } = value.drift;
+  for (const { resource, value, drift } of entities.values()) {
+    const { state } = drift;
     if (resource === "devices") devices.set(value.id, state);
     else if (resource === "ports") parts.add(value.element);
     else if (resource === "hosts") parts.add(value.location.elementId);

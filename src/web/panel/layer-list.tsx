@@ -54,12 +54,12 @@ function DriftItems({ list, network }: { readonly list: DriftList; readonly netw
 
 /** Compares times as texts, which is correct because they have the same form and length. */
 const newestFirst = (list: DriftList): [string, DriftEntity][] =>
-  [...list.entities].sort(([a, { value: p }], [b, { value: q }]) =>
-    p.drift.since === q.drift.since ? (a < b ? -1 : 1) : p.drift.since < q.drift.since ? 1 : -1,
+  [...list.entities].sort(([a, { drift: p }], [b, { drift: q }]) =>
+    p.since === q.since ? (a < b ? -1 : 1) : p.since < q.since ? 1 : -1,
   );
 
 function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly network: PageNetwork }) {
-  const { drift } = entity.value;
+  const { drift } = entity;
   const { to, title, noun } = describe(entity, network);
   const fields = Object.keys(drift.fields ?? {}).join(", ");
   return (

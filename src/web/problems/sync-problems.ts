@@ -4,10 +4,10 @@
  * a past moment is read only when playback pauses, because the service computes it for each moment.
  */
 import { computed, effect, signal } from "@preact/signals";
-import { type Client, ClientError, type ConnectionState } from "../../client/client.ts";
+import type { Client, ConnectionState } from "../../client/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
-import { mayRetry, throttle } from "../data/pacing.ts";
+import { loadWithRetry, reasonOf, throttle } from "../data/pacing.ts";
 import type { PageStore } from "../data/page-store.ts";
 import type { ProblemStore, ShownProblems } from "./problem-store.ts";
 
@@ -64,17 +64,14 @@ export async function loadPastProblems(
   at: string,
   signal: AbortSignal,
 ): Promise<void> {
-  for (;;) {
-    try {
-      const result = await client.problems({ at }, { signal });
-      if (!signal.aborted) past.value = currentList(result.problems);
-      return;
-    } catch (error) {
-      if (signal.aborted) return;
-      past.value = { problems: [], state: "old", reason: reasonOf(error) };
-      if (!(await mayRetry(connection, error, signal))) return;
-    }
-  }
+  await loadWithRetry(connection, signal, () => client.problems({ at }, { signal }), {
+    onLoaded: (result) => {
+      past.value = currentList(result.problems);
+    },
+    onFailed: (reason) => {
+      past.value = { problems: [], state: "old", reason };
+    },
+  });
 }
 
 const currentList = (problems: readonly NetworkProblem[]): ShownProblems => ({
@@ -113,5 +110,3 @@ async function poll({ client, signal, received, failed }: Reader): Promise<void>
     await systemClock.sleep(POLL_INTERVAL_MS, signal);
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof ClientError ? error.detail : String(error));

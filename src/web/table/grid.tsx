@@ -11,7 +11,7 @@ import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { isSameEntity, type TableView } from "../data/view-state.ts";
 import { MAX_ROWS, type Rows } from "./rows.ts";
-import { type Cell, cellsOf, HEADINGS, type Heading } from "./table-columns.ts";
+import { type Cell, COLUMNS, cellsOf, type Heading } from "./table-columns.ts";
 
 /** The ARIA index of the first row of data; the head is row 1. */
 const FIRST_ROW_INDEX = 2;
@@ -91,7 +91,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
       role="grid"
       ref={scroller}
       aria-label={table}
-      aria-colcount={HEADINGS[table].length}
+      aria-colcount={COLUMNS[table].length}
       // -1 means an unknown number.
       aria-rowcount={total !== undefined ? total + 1 : loading || hasMore ? -1 : list.length + 1}
       data-table={table}
@@ -174,7 +174,7 @@ function GridHead({ table }: { readonly table: TableView }) {
   return (
     <div role="rowgroup" class="head-group">
       <div role="row" class="row head" aria-rowindex={1}>
-        {HEADINGS[table].map((heading, i) => (
+        {COLUMNS[table].map((heading, i) => (
           <HeadCell key={i} {...heading} />
         ))}
       </div>

@@ -6,7 +6,7 @@
  */
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
-import { Slices, throttle } from "../data/pacing.ts";
+import { abortPrevious, reasonOf, Slices, throttle } from "../data/pacing.ts";
 import type { NetworkEntity } from "../data/page-network.ts";
 import type { TableView, ViewState } from "../data/view-state.ts";
 import { parseFilter } from "./table-filter.ts";
@@ -49,7 +49,7 @@ export function createRowLoader(client: Client): RowLoader {
   const rows = signal(NO_ROWS);
   let current: Request | undefined;
   let wanted = 0;
-  let request = new AbortController();
+  const nextSignal = abortPrevious();
 
   const run = async ({ table, query }: Request, aborted: AbortSignal) => {
     const limit = STEPS.find((step) => step >= wanted) ?? MAX_ROWS;
@@ -67,9 +67,7 @@ export function createRowLoader(client: Client): RowLoader {
   };
   const start = () => {
     if (!current) return;
-    request.abort();
-    request = new AbortController();
-    const { signal: aborted } = request;
+    const aborted = nextSignal();
     rows.value = { ...rows.peek(), loading: true };
     run(current, aborted).catch((error: unknown) => {
       if (aborted.aborted) return;
@@ -77,8 +75,7 @@ export function createRowLoader(client: Client): RowLoader {
         rows.value = { ...NO_ROWS, loading: false, fault: error.detail };
         return;
       }
-      const reason = error instanceof ClientError ? error.detail : String(error);
-      const kept = rows.peek();
+      const [kept, reason] = [rows.peek(), reasonOf(error)];
       const fault = kept.list.length === 0 ? reason : `These rows may be out of date: ${reason}`;
       rows.value = { ...kept, loading: false, fault };
       startLater();
@@ -112,7 +109,7 @@ export function createRowLoader(client: Client): RowLoader {
 const queryOf = ({ filter, sort, at }: ViewState): Query => ({
   ...Object.fromEntries(parseFilter(filter)),
   ...(sort && { sort }),
-  ...(at !== undefined && { at }),
+  at,
 });
 
 async function countHosts(client: Client, query: Query, signal: AbortSignal): Promise<number> {
@@ -120,51 +117,23 @@ async function countHosts(client: Client, query: Query, signal: AbortSignal): Pr
 }
 
 /** Loads at most `limit` rows and parses them in slices. */
-async function loadRows(
+async function loadRows<K extends TableView>(
   client: Client,
-  table: TableView,
+  table: K,
   query: Query,
   limit: number,
   signal: AbortSignal,
-): Promise<NetworkEntity[]> {
-  const list: NetworkEntity[] = [];
+): Promise<NetworkEntity<K>[]> {
+  const list: NetworkEntity<K>[] = [];
   const slices = new Slices();
   const limited = limit < MAX_ROWS ? { ...query, limit } : query;
-  for await (const batch of await streamRows(client, table, limited, signal)) {
-    for (const entity of batch) list.push(entity);
+  const { batches } = await client.stream(table, limited, { signal });
+  for await (const batch of batches) {
+    for (const value of batch) list.push({ resource: table, value });
     // Leaving the loop closes the connection.
     if (list.length >= limit) break;
     await slices.pause();
   }
   signal.throwIfAborted();
   return list.slice(0, limit);
-}
-
-async function streamRows(
-  client: Client,
-  table: TableView,
-  query: Query,
-  signal: AbortSignal,
-): Promise<AsyncIterable<NetworkEntity[]>> {
-  switch (table) {
-    case "devices": {
-      const { batches } = await client.stream(table, query, { signal });
-      return mapBatches(batches, (value) => ({ resource: table, value }));
-    }
-    case "links": {
-      const { batches } = await client.stream(table, query, { signal });
-      return mapBatches(batches, (value) => ({ resource: table, value }));
-    }
-    case "hosts": {
-      const { batches } = await client.stream(table, query, { signal });
-      return mapBatches(batches, (value) => ({ resource: table, value }));
-    }
-  }
-}
-
-async function* mapBatches<T, U>(
-  batches: AsyncIterable<T[]>,
-  convert: (value: T) => U,
-): AsyncGenerator<U[], void, void> {
-  for await (const batch of batches) yield batch.map(convert);
 }

@@ -1,6 +1,6 @@
 /** The columns of each table: title, width, text of a cell, and the field that the service sorts by. */
 import { hasConflict } from "../../model/conflict.ts";
-import type { Device, Host, Link } from "../../model/entity.ts";
+import type { Device, Entities, Host, Link } from "../../model/entity.ts";
 import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { deviceName, deviceNameById, formatType, hostName } from "../data/shown-names.ts";
 import type { TableView } from "../data/view-state.ts";
@@ -121,7 +121,7 @@ const hostColumns: readonly Column<Host>[] = [
   lastChanged,
 ];
 
-export const HEADINGS: Readonly<Record<TableView, readonly Heading[]>> = {
+export const COLUMNS: { readonly [K in TableView]: readonly Column<Entities[K]>[] } = {
   devices: deviceColumns,
   links: linkColumns,
   hosts: hostColumns,
@@ -133,19 +133,11 @@ export interface Cell {
   readonly width: number;
 }
 
-export function cellsOf(entity: NetworkEntity, network: PageNetwork | undefined): Cell[] {
-  switch (entity.resource) {
-    case "devices":
-      return cells(deviceColumns, entity.value, network);
-    case "links":
-      return cells(linkColumns, entity.value, network);
-    case "hosts":
-      return cells(hostColumns, entity.value, network);
-  }
-}
-
-const cells = <T>(columns: readonly Column<T>[], value: T, network: PageNetwork | undefined): Cell[] =>
-  columns.map(({ text, tone, width }) => ({
+export const cellsOf = <K extends TableView>(
+  { resource, value }: NetworkEntity<K>,
+  network: PageNetwork | undefined,
+): Cell[] =>
+  COLUMNS[resource].map(({ text, tone, width }) => ({
     text: text(value, network),
     tone: tone?.(value) ?? "",
     width,
