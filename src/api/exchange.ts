@@ -5,7 +5,7 @@ import type { Response } from "../http1/response.ts";
 import type { Credential } from "./auth/authenticate.ts";
 import type { Dialect } from "./onos/dialect.ts";
 import { dialectOf, type Prefixes } from "./onos/prefixes.ts";
-import { ProblemDetails } from "./response/problem.ts";
+import { type ProblemCode, ProblemDetails } from "./response/problem.ts";
 
 /** The header that has the meaning of the parameter `min-revision`. */
 export const MIN_REVISION_HEADER = "gazetteer-min-revision";
@@ -41,6 +41,10 @@ export class Exchange implements ReadRequest {
   owner = "";
   /** The label under which the response is counted. */
   readName = "other";
+  /** Whether the response is counted and measured under `readName`. */
+  isCounted = false;
+  /** The code of the problem that the response is. */
+  problem: ProblemCode | undefined;
   /** The rate limit headers, which are added to the response. */
   rateLimitHeaders = NO_HEADERS;
   /** Whether only the main process can respond. Evaluated in a reader process. */

@@ -47,7 +47,7 @@ import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
 import type { ClusterView } from "./cluster-status.ts";
 import { getHealth, getReadiness } from "./endpoints/health.ts";
-import { ReadHandler, type ReadOutcome } from "./endpoints/read-handler.ts";
+import { ReadHandler } from "./endpoints/read-handler.ts";
 import { findRoute } from "./endpoints/routing.ts";
 import type { ServiceEndpointOptions } from "./endpoints/service-endpoint.ts";
 import { ServiceHandler } from "./endpoints/service-handler.ts";
@@ -57,21 +57,21 @@ import type { Forwarder } from "./forwarding/forwarder.ts";
 import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
 import type { Relay } from "./forwarding/relay.ts";
 import { Admission, LoadShedder } from "./limits/admission.ts";
-import { ReadRunner } from "./limits/read-runner.ts";
 import type { ServerLimits } from "./limits/server-limits.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import type { AccessLog } from "./metrics/access-log.ts";
 import { type ProcessCounters, RequestCounters } from "./metrics/process-counters.ts";
-import { type RecordedResponse, RequestRecorder } from "./metrics/request-recorder.ts";
+import { RequestRecorder } from "./metrics/request-recorder.ts";
 import { UsageRecorder, userUsages } from "./metrics/usage-counters.ts";
 import type { OnosOptions } from "./onos/onos-dialect.ts";
 import { createPrefixes, isInterfacePath, type Prefixes } from "./onos/prefixes.ts";
 import { addHeaders } from "./response/add-headers.ts";
-import { BodyRenderer, type PreparedResponse } from "./response/body-renderer.ts";
+import { BodyRenderer } from "./response/body-renderer.ts";
 import { createCommonHeaders, LOG_HEADER } from "./response/common-headers.ts";
 import { type Cors, createCors } from "./response/cors.ts";
 import { ProblemDetails, UnknownResourceProblem } from "./response/problem.ts";
 import { ProblemResponder } from "./response/problem-response.ts";
+import type { ReadResponse } from "./response/representation.ts";
 import { type CachedResponse, ResponseCache } from "./response/response-cache.ts";
 import { SseHub } from "./stream/sse-hub.ts";
 
@@ -135,7 +135,7 @@ export class RequestHandler implements Handler {
   readonly #credentials: RequestCredentials;
   readonly #streams: SseHub;
   readonly #memory: MemoryBudget;
-  readonly #reads: ReadRunner;
+  readonly #reads: ReadHandler;
   readonly #service: ServiceHandler;
   readonly #problems: ProblemResponder;
   readonly #connections: ConnectionCounters;
@@ -168,16 +168,16 @@ export class RequestHandler implements Handler {
     this.#credentials = new RequestCredentials(options, this.#logins);
     this.#connections = connections;
     this.#streams = new SseHub(context.history, context.scheduler, limits, HEARTBEAT_MS);
-    const readHandler = new ReadHandler({
+    this.#memory = new MemoryBudget(limits);
+    this.#reads = new ReadHandler({
       context,
       streams: this.#streams,
       renderer: new BodyRenderer({ logId, signingKey, serviceVersion: version, isClustered }),
+      memory: this.#memory,
       limits,
       isClustered,
       clock: options.clock,
     });
-    this.#memory = new MemoryBudget(limits);
-    this.#reads = new ReadRunner(readHandler, context.scheduler, this.#memory);
     this.#prefixes = createPrefixes(options.aliases, options.onos);
     this.#forwarding = createForwarding(options, this.#memory);
     const forwards = this.#forwarding?.counters;
@@ -301,7 +301,7 @@ export class RequestHandler implements Handler {
   }
 
   /** Adds the log header to a response to valid credentials unless it has it, as most reads do. Then records the exchange. */
-  #complete(exchange: Exchange, response: RecordedResponse): Response {
+  #complete(exchange: Exchange, response: Response): Response {
     const namesLog = exchange.credential !== undefined && exchange.path !== READINESS;
     const isComplete = !namesLog || LOG_HEADER in response.headers;
     return this.#recorder.record(exchange, isComplete ? response : addHeaders(response, this.#logHeader));
@@ -469,7 +469,7 @@ export class RequestHandler implements Handler {
     if (!forward) return undefined;
     exchange.readName = "forwarded";
     if (this.#loadShedder.shedding) throw this.#overloaded();
-    return forward(request, connection, user).then((outcome) => this.#completeRead(exchange, outcome));
+    return forward(request, connection, user).then((response) => this.#completeRead(exchange, response));
   };
 
   /** Passes on a path without an endpoint, and in a reader process also a read that needs the history or the claims. */
@@ -488,9 +488,9 @@ export class RequestHandler implements Handler {
     if (!isReadMethod(request.method)) throw methodNotAllowed(request.method, dialect.writeAdvice);
     exchange.owner = this.#owner.of(exchange.user);
     try {
-      const outcome = this.#reads.run(route, exchange, connection);
-      if (!(outcome instanceof Promise)) return this.#completeRead(exchange, outcome);
-      return outcome.then(
+      const response = this.#reads.run(route, exchange, connection);
+      if (!(response instanceof Promise)) return this.#completeRead(exchange, response);
+      return response.then(
         (resolved) => this.#completeRead(exchange, resolved),
         (error) => passOnHistory(exchange, error),
       );
@@ -531,23 +531,18 @@ export class RequestHandler implements Handler {
     }
   }
 
-  #completeRead(exchange: Exchange, { prepared, response }: ReadOutcome): Response {
-    const { request, readName: read } = exchange;
-    const { status, headers, body, shared } = response;
-    if (prepared) this.#cacheResponse(request, read, prepared, response);
-    this.#counters.responses(read, status).count++;
-    const recorded: RecordedResponse = { status, headers, body, shared, read };
-    if (!this.#hasPerRequestHeaders) return recorded;
-    return addHeaders(recorded, this.#perRequestHeaders(exchange));
-  }
-
-  #cacheResponse(request: Request, readName: string, prepared: PreparedResponse, response: Response): void {
-    if (this.#hasPerRequestHeaders || request.method !== "GET") return;
-    if (!this.#responseCache.shouldStore(request, prepared.info.version)) return;
-    this.#responseCache.store(request, prepared, response, {
-      ok: this.#counters.responses(readName, 200),
-      notModified: this.#counters.responses(readName, 304),
-    });
+  #completeRead(exchange: Exchange, response: ReadResponse): Response {
+    const { request, readName } = exchange;
+    if (response.info && !this.#hasPerRequestHeaders && request.method === "GET") {
+      if (this.#responseCache.shouldStore(request, response.info.version))
+        this.#responseCache.store(request, response, {
+          ok: this.#counters.responses(readName, 200),
+          notModified: this.#counters.responses(readName, 304),
+        });
+    }
+    exchange.isCounted = true;
+    this.#counters.responses(readName, response.status).count++;
+    return this.#hasPerRequestHeaders ? addHeaders(response, this.#perRequestHeaders(exchange)) : response;
   }
 
   #perRequestHeaders({ request, rateLimitHeaders }: Exchange): Readonly<Record<string, string>> {

@@ -21,11 +21,15 @@ import type { Dialect } from "../onos/dialect.ts";
 import type { Schema } from "../openapi/components.ts";
 import { FIRST } from "../openapi/example-network.ts";
 import { ProblemDetails, problemOf } from "../response/problem.ts";
-import type { Content, Representation, RepresentationInfo } from "../response/representation.ts";
-import { JSON_TYPE } from "../response/representation.ts";
+import {
+  type Content,
+  JSON_TYPE,
+  type Representation,
+  TextRepresentation,
+} from "../response/representation.ts";
 import { type Endpoint, type EndpointText, ITEM_PARAMETERS, type Variant } from "./endpoint.ts";
 import type { RequestContext } from "./read-context.ts";
-import { type Versions, whileShown } from "./shown-version.ts";
+import { type ShownChangedAt, type Versions, versionsOf, whileShown } from "./versions.ts";
 
 interface EntityEndpointOptions extends EndpointText {
   readonly kind: Kind;
@@ -58,20 +62,15 @@ export function entityEndpoint(options: EntityEndpointOptions): Endpoint<string>
   };
 }
 
-function entityRepresentation(
+const entityRepresentation = (
   context: RequestContext,
   kind: Kind,
   id: string,
   query: ParsedQuery,
-): ResultOrSteps<Representation> {
-  if (query.at !== undefined) return pastEntity(context, kind, id, query);
-  const { view, dialect } = context;
-  const state = view.capture();
-  const found = getEntity(state, kind, id, dialect);
-  const version = entityRevision(found.text);
-  const versions = { version, currentVersion: followEntity(view, kind, id, dialect, version) };
-  return createEntity(context, kind, id, query, state, found, versions);
-}
+): ResultOrSteps<Representation> =>
+  query.at === undefined
+    ? createEntity(context, kind, id, query, context.view.capture())
+    : pastEntity(context, kind, id, query);
 
 function* pastEntity(
   context: RequestContext,
@@ -79,11 +78,7 @@ function* pastEntity(
   id: string,
   query: ParsedQuery,
 ): Steps<Representation> {
-  const { history, dialect, revisions } = context;
-  const state = yield* stateAt(history, revisions.at);
-  // The entity is found here and not in `render`, because an unknown one must be a 404 even if `If-None-Match` matches.
-  const found = getEntity(state, kind, id, dialect);
-  return createEntity(context, kind, id, query, state, found, { version: entityRevision(found.text) });
+  return createEntity(context, kind, id, query, yield* stateAt(context.history, context.revisions.at));
 }
 
 function createEntity(
@@ -92,15 +87,18 @@ function createEntity(
   id: string,
   query: ParsedQuery,
   state: NetworkState,
-  found: EncodedValue,
-  ownVersions: Versions,
 ): Representation {
+  const found = findEntity(state, kind, id, dialect);
+  if (!found) throw noEntity(state, kind, id, dialect);
   const key = entityKey(kind, found);
+  const version = entityRevision(found.text);
+  const own: Versions =
+    query.at === undefined
+      ? { version, currentVersion: followEntity(view, kind, id, dialect, version) }
+      : { version };
   // The id of a host does not depend on the names of devices.
-  const { version, currentVersion } =
-    kind === "hosts"
-      ? ownVersions
-      : whileShown(ownVersions, view, shownEntity(kind, id, dialect), key, state);
+  const { currentVersion } =
+    kind === "hosts" ? own : whileShown(own, view, shownEntity(kind, id, dialect), key, state);
   return new TextRepresentation(
     {
       key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
@@ -119,27 +117,6 @@ const entityKey = (kind: Kind, found: EncodedValue | undefined): string => `${ki
 
 const shownEntity = (kind: Kind, id: string, dialect: Dialect) => (state: NetworkState) =>
   entityKey(kind, findEntity(state, kind, id, dialect));
-
-class TextRepresentation implements Representation {
-  readonly info: RepresentationInfo;
-  readonly text: string;
-
-  constructor(info: RepresentationInfo, text: string) {
-    this.info = info;
-    this.text = text;
-  }
-
-  render(): Content {
-    return { chunks: this.text };
-  }
-}
-
-/** Throws a `ProblemDetails` if there is no such entity. */
-function getEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect): EncodedValue {
-  const found = findEntity(state, kind, id, dialect);
-  if (found) return found;
-  throw noEntity(state, kind, id, dialect);
-}
 
 /** Finds an entity by its id or an alias, otherwise a missing entity by its id, otherwise an entity by the names of devices. */
 function findEntity(state: NetworkState, kind: Kind, id: string, dialect: Dialect): EncodedValue | undefined {
@@ -212,39 +189,28 @@ export interface NetworkPart {
   /** A text of everything that determines the bytes in addition to the query and the state. */
   readonly key: string;
   /** The revision that last changed the collections that the body is rendered from. */
-  readonly changedAt: (versions: CollectionVersions) => number;
+  readonly changedAt: ShownChangedAt;
   readonly chunks: Content["chunks"];
 }
 
 /** The representation of a part. `state` is the state that the part is rendered from. */
 export function partRepresentation(
-  context: RequestContext,
+  { view, dialect }: RequestContext,
   query: ParsedQuery,
   state: NetworkState,
   { key, changedAt, chunks }: NetworkPart,
   whileCurrent: (versions: Versions) => Versions = (versions) => versions,
 ): Representation {
-  const { view, dialect } = context;
-  const { version, currentVersion } = whileCurrent(
-    query.at === undefined
-      ? { version: changedAt(state.versions), currentVersion: followPart(view, changedAt) }
-      : { version: state.revision },
-  );
-  return {
-    info: {
-      key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
-      version,
-      currentVersion,
-      revision: state.revision,
-      contentType: JSON_TYPE,
-    },
-    text: typeof chunks === "string" ? chunks : undefined,
-    render: () => ({ chunks }),
+  const info = {
+    key: `${dialect.keyPrefix}one ${query.fingerprint} ${key}`,
+    ...whileCurrent(versionsOf(view, state, query, changedAt)),
+    revision: state.revision,
+    contentType: JSON_TYPE,
   };
+  return typeof chunks === "string"
+    ? new TextRepresentation(info, chunks)
+    : { info, render: () => ({ chunks }) };
 }
-
-const followPart = (view: View, changedAt: NetworkPart["changedAt"]) => (): number =>
-  changedAt(view.versions);
 
 /** A part about the device that the path names. */
 export interface DevicePart {
@@ -302,28 +268,20 @@ function* explanationRepresentation(
   const explanation =
     explainEntity(state, kind, id) ?? explainEntity(state, kind, state.shownId(kind, id, true));
   if (!explanation) throw noEntity(state, kind, id, dialect);
-  const json = JSON.stringify(explanation);
-  return {
-    info: {
-      key: `explanation ${query.fingerprint} ${kind} ${id}`,
-      version: explanationChangedAt(state.versions, kind),
-      ...(query.at === undefined && { currentVersion: followExplanation(view, kind) }),
-      revision: state.revision,
-      contentType: EXPLANATION_FORMAT.contentType,
-    },
-    render() {
-      return { chunks: json };
-    },
+  const info = {
+    key: `explanation ${query.fingerprint} ${kind} ${id}`,
+    ...versionsOf(view, state, query, explanationChangedAt(kind)),
+    revision: state.revision,
+    contentType: EXPLANATION_FORMAT.contentType,
   };
+  return new TextRepresentation(info, JSON.stringify(explanation));
 }
 
-const followExplanation = (view: View, kind: Kind) => (): number => explanationChangedAt(view.versions, kind);
-
 /** The revision that last changed a collection that explanations of this kind are made from. */
-const explanationChangedAt = (
-  { claims, missing, settings, ...versions }: CollectionVersions,
-  kind: Kind,
-): number => Math.max(versions[kind], versions.devices, claims, missing, settings);
+const explanationChangedAt =
+  (kind: Kind) =>
+  ({ claims, missing, settings, ...versions }: CollectionVersions): number =>
+    Math.max(versions[kind], versions.devices, claims, missing, settings);
 
 const EXPLANATION_EXAMPLE: Explanation = {
   kind: "devices",

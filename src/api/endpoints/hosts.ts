@@ -15,7 +15,7 @@ import type { Representation } from "../response/representation.ts";
 import type { Variant } from "./endpoint.ts";
 import { entityEndpoint } from "./entity.ts";
 import { jsonList } from "./json-list.ts";
-import { DOCUMENTS_TEXT, FILTERS_TEXT, listEndpoint, listVersions, TARGETS_TEXT, versionOf } from "./list.ts";
+import { DOCUMENTS_TEXT, FILTERS_TEXT, listEndpoint, listVersions, TARGETS_TEXT } from "./list.ts";
 import { next } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
 
@@ -85,7 +85,7 @@ function* countsRepresentation(
   const { resolved } = filtered;
   const info = {
     key: `${dialect.keyPrefix}counts ${query.fingerprint}${resolved}`,
-    ...listVersions(view, "hosts", query, versionOf(state, "hosts", query), filtered),
+    ...listVersions(view, "hosts", query, filtered),
     revision: state.revision,
     contentType: COUNTS_FORMAT.contentType,
   };

@@ -9,7 +9,6 @@ import type { CollectionVersions } from "../../log/log.ts";
 import { canonicalMac, canonicalVlan } from "../../model/address.ts";
 import { type HostLocation, Link } from "../../model/entity.ts";
 import { MAX_PATH_COUNT, PathExplanation } from "../../model/path-explanation.ts";
-import { decodeCursor, encodeCursor } from "../../query/cursor.ts";
 import { findDisjointPaths, pathCost } from "../../query/disjoint-paths.ts";
 import { explainPaths, type FoundPaths, findPaths, isParted } from "../../query/explain-paths.ts";
 import { badParameter } from "../../query/fault.ts";
@@ -19,16 +18,16 @@ import type { LostLink } from "../../query/problems/recent-changes.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { findShortestPaths, type Path } from "../../query/shortest-paths.ts";
-import type { NetworkState, View } from "../../view/view.ts";
+import type { NetworkState } from "../../view/view.ts";
 import type { Dialect } from "../onos/dialect.ts";
 import { CONNECTED, FIRST, LINK, SECOND } from "../openapi/example-network.ts";
 import { problemOf, throwIfFault } from "../response/problem.ts";
-import type { Representation } from "../response/representation.ts";
-import { JSON_TYPE } from "../response/representation.ts";
+import { JSON_TYPE, type Representation } from "../response/representation.ts";
 import { type Endpoint, type EndpointDocumentation, ITEM_PARAMETERS } from "./endpoint.ts";
 import { jsonList } from "./json-list.ts";
-import { next, nextTarget, stateOfPage } from "./paging.ts";
+import { cursorOf, next, nextPage, stateOfPage } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
+import { type ShownChangedAt, versionsOf } from "./versions.ts";
 
 /** The ends of the paths, as the request names them. */
 interface NamedEnds {
@@ -193,23 +192,21 @@ function* pathsRepresentation(
   query: ParsedQuery,
   target: string,
 ): Steps<Representation> {
-  const { history, view, log, dialect, memory, limits, revisions } = context;
+  const { view, dialect, limits } = context;
   const scope = `paths ${disjoint} ${JSON.stringify([named.src, named.dst])} ${query.fingerprint}`;
-  const cursor =
-    query.cursor === undefined ? undefined : throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
-  const state = yield* cursor ? stateOfPage(context, cursor, pathsChangedAt) : stateAt(history, revisions.at);
-  memory.hold(state);
+  const cursor = cursorOf(context, query, scope);
+  const state = yield* stateOfPage(context, cursor, pathsChangedAt);
   // The ends are resolved here and not in `render`, because an ambiguous name must be a 400 even if `If-None-Match` matches.
   const ends = throwIfFault(findPathEnds(state, named, query.acceptsNames));
-  const isCurrent = query.at === undefined && !cursor;
   const limit = query.limit ?? limits.paths;
   const from = Number(cursor?.after ?? 0);
+  const versions = versionsOf(view, state, query, pathsChangedAt);
   // The version is the same on every node and for all pages of a walk.
-  const version = cursor?.revision ?? (isCurrent ? pathsChangedAt(state.versions) : state.revision);
+  const version = cursor?.revision ?? versions.version;
   const info = {
     key: `${dialect.keyPrefix}${scope} ${limit} ${query.cursor ?? ""}`,
     version,
-    ...(isCurrent && { currentVersion: followPaths(view) }),
+    currentVersion: versions.currentVersion,
     revision: version,
     isPage: true,
     contentType: JSON_TYPE,
@@ -220,14 +217,10 @@ function* pathsRepresentation(
       const { items, count, more } = yield* disjoint
         ? disjointPaths(state, ends, limit, dialect)
         : shortestPaths(state, ends, from, limit, dialect);
-      const nextCursor = more
-        ? encodeCursor({ revision: version, after: from + limit }, scope, log.signingKey)
-        : undefined;
-      const headers: Record<string, string> = {};
-      if (count !== undefined) headers["Gazetteer-Paths"] = String(count);
-      if (nextCursor !== undefined) headers.Link = `<${nextTarget(target, nextCursor)}>; rel="next"`;
-      const close = nextCursor === undefined ? "]}" : `],"next":${JSON.stringify(nextCursor)}}`;
-      return { chunks: jsonList('{"paths":[', items, close), headers };
+      const nextCursor = more ? { revision: version, after: from + limit } : undefined;
+      const { member, headers } = nextPage(context, target, scope, nextCursor);
+      const counted = count === undefined ? {} : { "Gazetteer-Paths": String(count) };
+      return { chunks: jsonList('{"paths":[', items, `]${member}}`), headers: { ...counted, ...headers } };
     },
   };
 }
@@ -236,7 +229,7 @@ function* pathsRepresentation(
 const pathsChangedAt = ({ graph, devices, links, hosts }: CollectionVersions): number =>
   Math.max(graph, devices, links, hosts);
 
-const followPaths = (view: View) => (): number => pathsChangedAt(view.versions);
+const atRevision: ShownChangedAt = (_versions, revision) => revision;
 
 /** Paths as JSON texts. */
 interface PathItems {
@@ -329,18 +322,17 @@ function* pathExplanationRepresentation(
 ): Steps<Representation> {
   for (const name of ["limit", "cursor"] as const)
     if (query[name] !== undefined) throw problemOf(badParameter(name, "cannot be used with explain=true."));
-  const isCurrent = query.at === undefined;
-  const { found, lost } = yield* isCurrent ? findNow(context, named, query) : findThen(context, named, query);
+  const { found, lost } = yield* query.at === undefined
+    ? findNow(context, named, query)
+    : findThen(context, named, query);
   const { state } = found;
   const { view, memory } = context;
   memory.hold(state);
-  // Which links count as lost depends on the time of the revision, so every revision is another version.
-  const follows = isParted(found) ? followRevision : followPaths;
   return {
     info: {
       key: `paths explained ${JSON.stringify([named.src, named.dst])} ${query.fingerprint}`,
-      version: isCurrent && !isParted(found) ? pathsChangedAt(state.versions) : state.revision,
-      ...(isCurrent && { currentVersion: follows(view) }),
+      // Which links count as lost depends on the time of the revision, so every revision is another version.
+      ...versionsOf(view, state, query, isParted(found) ? atRevision : pathsChangedAt),
       revision: state.revision,
       contentType: PATH_EXPLANATION_FORMAT.contentType,
     },
@@ -352,8 +344,6 @@ function* pathExplanationRepresentation(
     },
   };
 }
-
-const followRevision = (view: View) => (): number => view.revision;
 
 interface Found {
   readonly found: FoundPaths;

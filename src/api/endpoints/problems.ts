@@ -8,7 +8,6 @@ import { PROBLEMS_FORMAT, PROBLEMS_FORMATS } from "../../formats/formats.ts";
 import { COST, mapInSteps, type Paced, type Steps } from "../../lib/steps.ts";
 import { NetworkProblem, ProblemCounts } from "../../model/network-problem.ts";
 import { PROBLEM_KINDS } from "../../model/problem-kinds.ts";
-import { decodeCursor, encodeCursor } from "../../query/cursor.ts";
 import { badParameter, QueryFault } from "../../query/fault.ts";
 import { parameterSet } from "../../query/parameters.ts";
 import type { ListedProblem, ProblemList } from "../../query/problems/problem-list.ts";
@@ -23,7 +22,7 @@ import type { Content, Representation } from "../response/representation.ts";
 import { createProblemsCursor } from "../stream/problems-position.ts";
 import { type Endpoint, ITEM_PARAMETERS, matchExactly } from "./endpoint.ts";
 import { jsonList } from "./json-list.ts";
-import { nextTarget } from "./paging.ts";
+import { cursorOf, nextPage } from "./paging.ts";
 import type { RequestContext } from "./read-context.ts";
 
 /** A version that no list has. */
@@ -100,7 +99,7 @@ function* problemsRepresentation(
 ): Steps<Representation> {
   if (query.since !== undefined)
     throw problemOf(badParameter("since", "exists here on the stream only; give format=events too."));
-  const { history, view, log, dialect, problems, memory } = context;
+  const { history, view, dialect, problems, memory } = context;
   const scope = `problems ${query.fingerprint}`;
   const { list, after } = yield* placeOf(context, query, scope);
   const { revision, digest } = list;
@@ -123,19 +122,12 @@ function* problemsRepresentation(
     render(): Content {
       const end = query.limit === undefined ? selected.problems.length : after + query.limit;
       const counts = JSON.stringify(Object.fromEntries(selected.counts));
-      const open = '{"problems":[';
       const items = textsOf(selected.problems.slice(after, end));
-      if (end >= selected.problems.length) return { chunks: jsonList(open, items, `],"counts":${counts}}`) };
-      const next = encodeCursor(
-        { revision, after: `${problems.momentOf(list)} ${end} ${digest}` },
-        scope,
-        log.signingKey,
-      );
-      const close = `],"counts":${counts},"next":${JSON.stringify(next)}}`;
-      return {
-        chunks: jsonList(open, items, close),
-        headers: { Link: `<${nextTarget(target, next)}>; rel="next"` },
-      };
+      const nextAfter = `${problems.momentOf(list)} ${end} ${digest}`;
+      const nextCursor = end < selected.problems.length ? { revision, after: nextAfter } : undefined;
+      const { member, headers } = nextPage(context, target, scope, nextCursor);
+      const chunks = jsonList('{"problems":[', items, `],"counts":${counts}${member}}`);
+      return headers ? { chunks, headers } : { chunks };
     },
   };
 }
@@ -147,14 +139,11 @@ const textsOf = (problems: readonly ListedProblem[]): Paced<string> =>
 const followVersion = (problems: Problems, revision: number, digest: string) => (): number =>
   problems.isNewest({ revision, digest }) ? revision : NO_VERSION;
 
-function* placeOf(
-  { history, log, problems, memory, revisions }: RequestContext,
-  query: ParsedQuery,
-  scope: string,
-): Steps<Place> {
+function* placeOf(context: RequestContext, query: ParsedQuery, scope: string): Steps<Place> {
+  const { history, problems, memory, revisions } = context;
   const hold = (state: NetworkState) => memory.hold(state);
-  if (query.cursor !== undefined) {
-    const cursor = throwIfFault(decodeCursor(query.cursor, scope, log.signingKey));
+  const cursor = cursorOf(context, query, scope);
+  if (cursor) {
     const [time, after, digest] = String(cursor.after).split(" ");
     if (!history.resolve(cursor.revision).ok) throw problemOf(expired(cursor.revision));
     const list = yield* problems.at(cursor.revision, Number(time), hold);

@@ -4,12 +4,12 @@
  * query is not valid.
  */
 import type { Format } from "../../formats/formats.ts";
-import { IterableBodySource } from "../../http1/body-source.ts";
-import type { Response } from "../../http1/response.ts";
+import { IterableBodySource, isBodySource } from "../../http1/body-source.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { quote } from "../../lib/error-text.ts";
-import type { MemoryAccount } from "../../lib/memory-budget.ts";
-import { isSteps, type ResultOrSteps, type Steps, stepsOf } from "../../lib/steps.ts";
+import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../../lib/memory-budget.ts";
+import type { CancelSignal } from "../../lib/scheduler.ts";
+import { isSteps, type ResultOrSteps, type Runnable, type Steps, stepsOf } from "../../lib/steps.ts";
 import { badParameter, QueryFault } from "../../query/fault.ts";
 import { createParameter, type QueryParameter } from "../../query/parameter.ts";
 import { parseQuery } from "../../query/parse-query.ts";
@@ -25,11 +25,11 @@ import {
 import type { History } from "../../view/history.ts";
 import { INTERNAL_USER } from "../auth/authenticate.ts";
 import type { ReadRequest } from "../exchange.ts";
-import type { ProducerScope } from "../response/body-producer.ts";
-import { type BodyRenderer, conditionalResponse, type PreparedResponse } from "../response/body-renderer.ts";
+import { CHUNK_BYTES } from "../response/body-producer.ts";
+import type { BodyRenderer } from "../response/body-renderer.ts";
 import { LOG_HEADER } from "../response/common-headers.ts";
 import { ProblemDetails, problemOf, throwIfFault } from "../response/problem.ts";
-import type { Representation } from "../response/representation.ts";
+import type { ReadResponse, Representation } from "../response/representation.ts";
 import type { StreamStart } from "../stream/change-cursor.ts";
 import { resetRecord } from "../stream/sse.ts";
 import type { SseHub } from "../stream/sse-hub.ts";
@@ -91,28 +91,17 @@ export interface ReadHandlerOptions {
   readonly context: ReadContext;
   readonly streams: SseHub;
   readonly renderer: BodyRenderer;
+  readonly memory: MemoryBudget;
   readonly limits: ReadLimits;
   /** Whether other nodes write to the log, so that a revision may exist that this node has not reached. */
   readonly isClustered: boolean;
   readonly clock: Clock;
 }
 
-export interface ReadOutcome {
-  /** The prepared response; undefined for an event stream or a forwarded response, which are not cached. */
-  readonly prepared: PreparedResponse | undefined;
-  readonly response: Response;
-}
-
-/** A request whose query is parsed and whose format is chosen. */
-interface ParsedRead {
-  readonly route: Route;
-  readonly request: ReadRequest;
-  readonly query: ParsedQuery;
-  readonly variant: Variant<unknown>;
-  readonly format: Format;
-  readonly memory: MemoryAccount;
-}
-
+/**
+ * Runs reads on the scheduler, within the memory budget: refuses a read that exceeds the budget, counts the memory that its
+ * response holds, and releases it whether the response is sent or not.
+ */
 export class ReadHandler {
   readonly #options: ReadHandlerOptions;
 
@@ -122,62 +111,144 @@ export class ReadHandler {
     context.problems.onList(() => streams.wakeAll());
   }
 
-  /**
-   * Reads. `memory` is the account of the response. The look-up of an entity is complete within the call, because steps would
-   * cost more than the look-up. A read that names a future revision waits for it for a short time.
-   */
-  read(route: Route, request: ReadRequest, memory: MemoryAccount): ResultOrSteps<ReadOutcome> {
+  /** Runs a read. Most are complete within the call. Throws a `ProblemDetails` if the read is refused. */
+  run(route: Route, request: ReadRequest, signal: CancelSignal): ReadResponse | Promise<ReadResponse> {
+    const { context, memory: budget } = this.#options;
+    const { user, owner } = request;
+    if (user !== INTERNAL_USER && !budget.admits(user)) throw overBudget();
+    const memory = budget.account(user);
+    try {
+      const read = new Read(this.#options, route, request, memory);
+      const response = context.scheduler.run(owner, read, signal);
+      return response instanceof Promise ? accountLater(response, memory) : account(response, memory);
+    } catch (error) {
+      memory.release();
+      throw error;
+    }
+  }
+}
+
+async function accountLater(pending: Promise<ReadResponse>, memory: MemoryAccount): Promise<ReadResponse> {
+  memory.open(READ_BYTES);
+  try {
+    return account(await pending, memory);
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+}
+
+export const overBudget = (): ProblemDetails =>
+  new ProblemDetails(
+    "over-budget",
+    "Responses that are not sent yet hold as much memory as they may; read them, and try again in a moment.",
+    { "Retry-After": "2" },
+  );
+
+/**
+ * Counts the response of a read. If its body is produced while it is sent, the account stays open and memory for one chunk
+ * is reserved, or the read is refused. The body releases the account at its end; an event stream releases it itself.
+ */
+function account(response: ReadResponse, memory: MemoryAccount): ReadResponse {
+  const { body, info } = response;
+  if (!info) memory.open(READ_BYTES);
+  else if (body !== null && typeof body === "object" && isBodySource(body)) {
+    memory.open();
+    if (!memory.reserve(CHUNK_BYTES) && memory.user !== INTERNAL_USER) {
+      body.close();
+      throw overBudget();
+    }
+  } else memory.release();
+  return response;
+}
+
+/**
+ * One read on the scheduler. The look-up of an entity is complete in the first step, because a generator would cost more
+ * than the look-up. Any other read continues in steps of its own.
+ */
+class Read implements Runnable<ReadResponse> {
+  readonly #options: ReadHandlerOptions;
+  readonly #route: Route;
+  readonly #request: ReadRequest;
+  /** The account of the response. */
+  readonly #memory: MemoryAccount;
+  #steps: Runnable<ReadResponse> | undefined;
+
+  constructor(options: ReadHandlerOptions, route: Route, request: ReadRequest, memory: MemoryAccount) {
+    this.#options = options;
+    this.#route = route;
+    this.#request = request;
+    this.#memory = memory;
+  }
+
+  next(): IteratorResult<undefined | Promise<unknown>, ReadResponse> {
+    if (this.#steps) return this.#steps.next();
+    const response = this.#begin();
+    if (!isSteps(response)) return { done: true, value: response };
+    this.#steps = this.#memory.paced(response);
+    return this.#steps.next();
+  }
+
+  return(): void {
+    this.#steps?.return();
+  }
+
+  /** Parses the query and reads. A read that names a future revision waits for it for a short time. */
+  #begin(): ResultOrSteps<ReadResponse> {
     const { limits } = this.#options;
-    const { dialect } = request;
-    const { endpoint } = route.endpoint;
-    const parameters = dialect.parameters(parseQueryString(request.queryText), endpoint.parameters);
+    const { dialect, queryText, accept } = this.#request;
+    const { endpoint } = this.#route.endpoint;
+    const parameters = dialect.parameters(parseQueryString(queryText), endpoint.parameters);
     const pageLimit = endpoint.maxLimit?.(limits) ?? limits.pageLimit;
     const { acceptsNames } = dialect;
     const query = throwIfFault(parseQuery(parameters, endpoint.parameters, { pageLimit, acceptsNames }));
-    const { variant, negotiator } = route.endpoint.variantOf(query);
-    const format = negotiator.negotiate(query.format, request.accept);
+    const { variant, negotiator } = this.#route.endpoint.variantOf(query);
+    const format = negotiator.negotiate(query.format, accept);
     if (format.stream) rejectUnstreamableParameters(query);
-    const read: ParsedRead = { route, request, query, variant, format, memory };
-    const revisions = this.#resolve(read);
+    const revisions = this.#resolve(query, format);
     return revisions instanceof QueryFault
-      ? this.#readWhenReached(read, revisions)
-      : this.#readNow(read, revisions);
+      ? this.#readWhenReached(variant, query, format, revisions)
+      : this.#readNow(variant, query, format, revisions);
   }
 
   /** Returns the fault of a revision that the view may still reach, and throws any other. */
-  #resolve({ query, request, format }: ParsedRead): NamedRevisions | QueryFault {
+  #resolve(query: ParsedQuery, format: Format): NamedRevisions | QueryFault {
     const { history, view } = this.#options.context;
-    const needed = neededRevision(query, request);
+    const needed = neededRevision(query, this.#request);
     if (needed > view.revision) return notReached(needed, view.revision);
     // A browser reconnects with the URL it started with and its position in the header, so the header takes precedence.
-    const named = format.stream && request.lastEventId ? NOTHING_NAMED : query;
+    const named = format.stream && this.#request.lastEventId ? NOTHING_NAMED : query;
     const revisions = resolveRevisions(history, named);
-    if (revisions instanceof QueryFault && !this.#mayCome(revisions)) throw problemOf(revisions);
+    // A single node has every revision that exists.
+    const mayCome = revisions instanceof QueryFault && revisions.futureRevision !== undefined;
+    if (revisions instanceof QueryFault && !(this.#options.isClustered && mayCome))
+      throw problemOf(revisions);
     return revisions;
   }
 
-  /** Whether the view may still reach the revision. A single node has every revision that exists. */
-  #mayCome({ futureRevision }: QueryFault): boolean {
-    return this.#options.isClustered && futureRevision !== undefined;
-  }
-
-  *#readWhenReached(read: ParsedRead, fault: QueryFault): Steps<ReadOutcome> {
-    const { context, clock } = this.#options;
-    const deadline = clock.monotonic() + REVISION_WAIT_MS;
+  *#readWhenReached(
+    variant: Variant<unknown>,
+    query: ParsedQuery,
+    format: Format,
+    fault: QueryFault,
+  ): Steps<ReadResponse> {
+    const deadline = this.#options.clock.monotonic() + REVISION_WAIT_MS;
     let revisions: NamedRevisions | QueryFault = fault;
     while (revisions instanceof QueryFault) {
-      const { futureRevision = 0 } = revisions;
-      if (!(yield* awaitRevision(context.history, futureRevision, clock, deadline)))
-        throw problemOf(notReached(futureRevision, context.view.revision));
-      revisions = this.#resolve(read);
+      yield* this.#waitFor(revisions.futureRevision ?? 0, deadline);
+      revisions = this.#resolve(query, format);
     }
-    return yield* stepsOf(this.#readNow(read, revisions));
+    return yield* stepsOf(this.#readNow(variant, query, format, revisions));
   }
 
-  #readNow(read: ParsedRead, revisions: NamedRevisions): ResultOrSteps<ReadOutcome> {
-    const { route, request, query, variant, format, memory } = read;
+  #readNow(
+    variant: Variant<unknown>,
+    query: ParsedQuery,
+    format: Format,
+    revisions: NamedRevisions,
+  ): ResultOrSteps<ReadResponse> {
     const { limits, streams } = this.#options;
-    const { dialect } = request;
+    const request = this.#request;
     const { view, history, log, scheduler, problems, drawings } = this.#options.context;
     // The fields are listed, because a spread takes longer than the look-up of an entity.
     const context: RequestContext = {
@@ -187,55 +258,55 @@ export class ReadHandler {
       scheduler,
       problems,
       drawings,
-      dialect,
-      memory,
+      dialect: request.dialect,
+      memory: this.#memory,
       limits,
       revisions,
       awaitRevision: this.#awaitRevision,
       chunks: streams.chunks,
     };
-    if (format.stream) return this.#openStream(context, read);
-    return this.#respondWith(variant.read(context, route.params, query, format, request), request, memory);
+    if (format.stream) return this.#openStream(variant, query, format, context);
+    const representation = variant.read(context, this.#route.params, query, format, request);
+    return isSteps(representation) ? this.#respondInSteps(representation) : this.#respond(representation);
   }
 
-  readonly #awaitRevision = (revision: number): Steps<boolean> => this.#waitFor(revision);
+  #respond(representation: Representation): ResultOrSteps<ReadResponse> {
+    const { renderer, context } = this.#options;
+    const { owner } = this.#request;
+    const scope = { scheduler: context.scheduler, owner, memory: this.#memory };
+    return renderer.respond(representation, this.#request, scope);
+  }
 
-  *#waitFor(revision: number): Steps<boolean> {
-    const { context, isClustered, clock } = this.#options;
-    if (!isClustered) return false;
-    if (yield* awaitRevision(context.history, revision, clock, clock.monotonic() + REVISION_WAIT_MS))
-      return true;
+  *#respondInSteps(representation: Steps<Representation>): Steps<ReadResponse> {
+    return yield* stepsOf(this.#respond(yield* representation));
+  }
+
+  readonly #awaitRevision = (revision: number): Steps<boolean> => this.#waitInCluster(revision);
+
+  *#waitInCluster(revision: number): Steps<boolean> {
+    const { isClustered, clock } = this.#options;
+    if (isClustered) yield* this.#waitFor(revision, clock.monotonic() + REVISION_WAIT_MS);
+    return isClustered;
+  }
+
+  /** Waits for a revision. Throws a `ProblemDetails` if the view does not reach it before `deadline`. */
+  *#waitFor(revision: number, deadline: number): Steps<void> {
+    const { context, clock } = this.#options;
+    if (yield* awaitRevision(context.history, revision, clock, deadline)) return;
     throw problemOf(notReached(revision, context.view.revision));
   }
 
-  #respondWith(
-    representation: ResultOrSteps<Representation>,
-    request: ReadRequest,
-    memory: MemoryAccount,
-  ): ResultOrSteps<ReadOutcome> {
-    if (isSteps(representation)) return this.#respond(representation, request, memory);
-    const { renderer, context } = this.#options;
-    const prepared = renderer.prepare(representation, request.acceptEncoding);
-    const scope = { scheduler: context.scheduler, owner: request.owner, memory };
-    if (isSteps(prepared)) return prepareAndRespond(prepared, request, scope);
-    const response = conditionalResponse(prepared, request.ifNoneMatch, scope);
-    return isSteps(response) ? completeResponse(prepared, response) : { prepared, response };
-  }
-
-  *#respond(
-    representation: ResultOrSteps<Representation>,
-    request: ReadRequest,
-    memory: MemoryAccount,
-  ): Steps<ReadOutcome> {
-    const ready = yield* stepsOf(representation);
-    return yield* stepsOf(this.#respondWith(ready, request, memory));
-  }
-
-  *#openStream(context: RequestContext, read: ParsedRead): Steps<ReadOutcome> {
-    const { route, request, query, variant, format } = read;
+  *#openStream(
+    variant: Variant<unknown>,
+    query: ParsedQuery,
+    format: Format,
+    context: RequestContext,
+  ): Steps<ReadResponse> {
+    const { method, user, owner, lastEventId } = this.#request;
+    const { streams } = this.#options;
     const { memory, revisions } = context;
-    const start: StreamStart = request.lastEventId
-      ? yield* this.#resolveEventId(context.history, request.lastEventId)
+    const start: StreamStart = lastEventId
+      ? yield* this.#resolveEventId(context.history, lastEventId)
       : revisions.since;
     const since = typeof start === "number" ? start : undefined;
     const headers = {
@@ -247,22 +318,17 @@ export class ReadHandler {
       // This header keeps a proxy from buffering, which would delay events.
       "X-Accel-Buffering": "no",
     };
+    if (method === "HEAD" || since !== undefined) memory.release();
     // HEAD gets a body source that is never read, because the length must be unknown as it is for GET.
-    if (request.method === "HEAD" || since !== undefined) memory.release();
-    if (request.method === "HEAD")
-      return {
-        prepared: undefined,
-        response: { status: 200, headers, body: new IterableBodySource([]) },
-      };
-    const { streams } = this.#options;
-    const { user, owner } = request;
+    if (method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
     streams.requireRoom(user);
+    if (!variant.stream) throw new Error("a variant with a stream format has no stream");
     const streamed = user === INTERNAL_USER ? { ...query, includesMissing: true } : query;
-    const cursor = yield* openCursor(variant, context, route.params, streamed, start);
+    const cursor = yield* variant.stream(context, this.#route.params, streamed, start);
     headers["Gazetteer-Revision"] = String(cursor.revision);
     const firstRecord = typeof start === "string" ? resetRecord(start, cursor.revision) : "";
     const body = streams.openStream({ user, owner, cursor, firstRecord, memory });
-    return { prepared: undefined, response: { status: 200, headers, body } };
+    return { status: 200, headers, body };
   }
 
   /**
@@ -283,37 +349,10 @@ export class ReadHandler {
   }
 }
 
-function* prepareAndRespond(
-  preparing: Steps<PreparedResponse>,
-  { ifNoneMatch }: ReadRequest,
-  scope: ProducerScope,
-): Steps<ReadOutcome> {
-  const prepared = yield* preparing;
-  return yield* completeResponse(prepared, conditionalResponse(prepared, ifNoneMatch, scope));
-}
-
-function* completeResponse(
-  prepared: PreparedResponse,
-  response: ResultOrSteps<Response>,
-): Steps<ReadOutcome> {
-  return { prepared, response: yield* stepsOf(response) };
-}
-
 /** The minimum revision that the view must have: the higher one of the parameter and the header. */
 function neededRevision({ minRevision = 0 }: ParsedQuery, { minRevision: header }: ReadRequest): number {
   if (header === null) return minRevision;
   return Math.max(minRevision, throwIfFault(parseMinRevision(header, "Gazetteer-Min-Revision")));
-}
-
-function openCursor(
-  { stream }: Variant<unknown>,
-  context: RequestContext,
-  params: unknown,
-  query: ParsedQuery,
-  start: StreamStart,
-) {
-  if (!stream) throw new Error("a variant with a stream format has no stream");
-  return stream(context, params, query, start);
 }
 
 const NOTHING_NAMED = { at: undefined, cursor: undefined, since: undefined, diff: undefined };

@@ -8,13 +8,13 @@ import type { ParsedQuery } from "../../query/query.ts";
 import { stateAt } from "../../query/revision.ts";
 import { MAX_HITS, parseSearch, searchState } from "../../query/search.ts";
 import { searchChangedAt } from "../../view/search-index.ts";
-import type { View } from "../../view/view.ts";
 import { HOST } from "../openapi/example-network.ts";
 import { problemOf } from "../response/problem.ts";
 import type { Representation } from "../response/representation.ts";
 import { AnyEntity } from "./changes.ts";
 import { type Endpoint, ITEM_PARAMETERS, matchExactly } from "./endpoint.ts";
 import type { RequestContext } from "./read-context.ts";
+import { versionsOf } from "./versions.ts";
 
 const DEFAULT_HITS = 20;
 
@@ -77,13 +77,11 @@ function* searchRepresentation(
     throw problemOf(badParameter("q", "is missing or empty; give what to search for, as q=TEXT."));
   const state = yield* stateAt(history, revisions.at);
   memory.hold(state);
-  const isCurrent = query.at === undefined;
   const limit = query.limit ?? DEFAULT_HITS;
   return {
     info: {
       key: `${dialect.keyPrefix}search ${limit} ${query.fingerprint}`,
-      version: isCurrent ? searchChangedAt(state.versions) : state.revision,
-      ...(isCurrent && { currentVersion: followVersion(view) }),
+      ...versionsOf(view, state, query, searchChangedAt),
       revision: state.revision,
       contentType: HITS_FORMAT.contentType,
     },
@@ -96,5 +94,3 @@ function* searchRepresentation(
     },
   };
 }
-
-const followVersion = (view: View) => (): number => searchChangedAt(view.versions);

@@ -3,7 +3,6 @@ import Type from "typebox";
 import { type Format, formatsOf, INCIDENT_FORMAT, TIMELINE_FORMAT } from "../../formats/formats.ts";
 import { countHosts, deviceIdsOf, type TopologyGraph } from "../../formats/graph.ts";
 import { type Arriving, collectPaced, mapPaced, type Paced, type Steps } from "../../lib/steps.ts";
-import type { CollectionVersions } from "../../log/log.ts";
 import { type Entities, Topology, type TopologyDrift } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
 import { IncidentSearch } from "../../model/incident.ts";
@@ -18,7 +17,7 @@ import { stateAt } from "../../query/revision.ts";
 import { select } from "../../query/select.ts";
 import { resolveTimeline } from "../../query/timeline.ts";
 import { LinkGraph } from "../../view/link-graph.ts";
-import { parseStored, topologyOf, type View } from "../../view/view.ts";
+import { parseStored, topologyOf } from "../../view/view.ts";
 import type { Dialect } from "../onos/dialect.ts";
 import { CHANGED_MS, CONNECTED_MS, NEWEST, OLDEST, SECOND } from "../openapi/example-network.ts";
 import { problemOf, throwIfFault } from "../response/problem.ts";
@@ -28,6 +27,7 @@ import type { DrawingInput } from "./drawings.ts";
 import { type Endpoint, ITEM_PARAMETERS, matchExactly, type Variant } from "./endpoint.ts";
 import { encodeChunks } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
+import { type ShownChangedAt, versionsOf } from "./versions.ts";
 
 type Draw = (input: Steps<DrawingInput>) => Steps<Arriving<Uint8Array>>;
 
@@ -126,11 +126,9 @@ function* topologyRepresentation(
   const filtered = throwIfFault(yield* filterState(state, withoutDrift(query)));
   const drift = query.drift && throwIfFault(yield* filterState(state, query));
   if (drift && format.renderTopology) throw notInGraph();
-  const isCurrent = query.at === undefined && !query.around;
   const info: RepresentationInfo = {
     key: `${dialect.keyPrefix}topology ${format.name} ${query.fingerprint}`,
-    version: query.at === undefined ? versionOf(state, format, query) : state.revision,
-    currentVersion: isCurrent ? followVersion(view, format, query) : undefined,
+    ...versionsOf(view, state, query, topologyChangedAt(format, query)),
     revision: state.revision,
     contentType: format.contentType,
     tiny: !format.renderTopology,
@@ -149,25 +147,14 @@ const withoutDrift = (query: ParsedQuery): ParsedQuery =>
 const notInGraph = () =>
   problemOf(badParameter("drift", "cannot be used with a graph format; it adds counts to the JSON."));
 
-interface Versioned {
-  readonly revision: number;
-  readonly versions: CollectionVersions;
-}
-
 /** The version of the topology. The graph formats contain the revision, so they change with every revision. */
-function versionOf(
-  { revision, versions }: Versioned,
-  { renderTopology }: Format,
-  { around, drift }: ParsedQuery,
-): number {
-  if (renderTopology) return revision;
-  const { devices, ports, links, hosts, graph, missing } = versions;
-  if (drift) return Math.max(devices, ports, links, hosts, graph, missing);
-  return around ? Math.max(devices, links, hosts, graph) : graph;
-}
-
-const followVersion = (view: View, format: Format, query: ParsedQuery) => (): number =>
-  versionOf(view, format, query);
+const topologyChangedAt =
+  ({ renderTopology }: Format, { around, drift }: ParsedQuery): ShownChangedAt =>
+  ({ devices, ports, links, hosts, graph, missing }, revision) => {
+    if (renderTopology) return revision;
+    if (drift) return Math.max(devices, ports, links, hosts, graph, missing);
+    return around ? Math.max(devices, links, hosts, graph) : graph;
+  };
 
 function* render(
   filtered: FilteredState,

@@ -16,8 +16,7 @@ import type { Logger } from "../../lib/logger.ts";
 import type { MemoryAccount, MemoryBudget } from "../../lib/memory-budget.ts";
 import { Cancelled } from "../../lib/scheduler.ts";
 import { isOwnResource } from "../../model/resources.ts";
-import type { ReadOutcome } from "../endpoints/read-handler.ts";
-import { overBudget } from "../limits/read-runner.ts";
+import { overBudget } from "../endpoints/read-handler.ts";
 import type { ServerLimits } from "../limits/server-limits.ts";
 import { isReadMethod, methodNotAllowed } from "../methods.ts";
 import { WRITE_ADVICE } from "../onos/missing-resources.ts";
@@ -180,7 +179,7 @@ export function createForwarding(options: ForwardingOptions, memory: MemoryBudge
  * Forwards a request. Rejects with a `ProblemDetails` if the request is refused or the controller fails before it responds,
  * and with `Cancelled` if the client is gone.
  */
-export type Forward = (request: Request, connection: ConnectionInfo, user: string) => Promise<ReadOutcome>;
+export type Forward = (request: Request, connection: ConnectionInfo, user: string) => Promise<Response>;
 
 type Received = Extract<ForwardResult, { ok: true }>;
 
@@ -218,7 +217,7 @@ export class Forwarding {
     target: ForwardTarget,
     path: string,
     ...[request, connection, user]: Parameters<Forward>
-  ): Promise<ReadOutcome> {
+  ): Promise<Response> {
     const memory = this.#memory;
     const { method, target: requestTarget } = request;
     if (!isReadMethod(method)) throw methodNotAllowed(method, WRITE_ADVICE);
@@ -251,8 +250,7 @@ export class Forwarding {
       close();
       throw this.#refusal(target, refusal ?? "failed", received);
     }
-    const response = this.#stream(target, method, received, { account, signal, close });
-    return { prepared: undefined, response };
+    return this.#stream(target, method, received, { account, signal, close });
   }
 
   #requireRoom(user: string): void {

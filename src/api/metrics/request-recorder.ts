@@ -13,13 +13,6 @@ import type { ProblemCode } from "../response/problem.ts";
 import type { AccessEntry, AccessLog } from "./access-log.ts";
 import type { UsageRecorder } from "./usage-counters.ts";
 
-/** A response with the values that are recorded of it. */
-export interface RecordedResponse extends Response {
-  /** The read name, the label under which the response is counted. */
-  readonly read?: string;
-  readonly problem?: ProblemCode;
-}
-
 /** Finds the address that a request comes from. It is called only when a line is written. */
 export interface AddressFinder {
   /** The address of the client; undefined for the service's own processes. */
@@ -59,11 +52,10 @@ export class RequestRecorder {
     return this.#accessLog !== undefined;
   }
 
-  record(exchange: Exchange, response: RecordedResponse): Response {
-    const { request, connection, startedAt } = exchange;
+  record(exchange: Exchange, response: Response): Response {
+    const { request, connection, startedAt, problem } = exchange;
     const ms = this.#clock.monotonic() - startedAt;
-    const { read, status, problem } = response;
-    if (read !== undefined) this.#usage.observe(read, status, ms / 1000);
+    if (exchange.isCounted) this.#usage.observe(exchange.readName, response.status, ms / 1000);
     if (problem !== undefined && exchange.user !== "" && REFUSALS.has(problem))
       this.#usage.countRefusal(exchange.user, problem);
     const address = this.#accessLog && this.#addresses.externalAddress(request, connection);

@@ -1,7 +1,6 @@
 /**
  * Produces a large body on the scheduler for the user who requested it, one run of parts each time the consumer reads on.
- * Every body that is not completely in memory is produced here or, if it consists of compressed pages, in
- * `gzip-fragments.ts`.
+ * Every body that is not completely in memory is produced here.
  */
 import type { BodySource } from "../../http1/body-source.ts";
 import type { MemoryAccount } from "../../lib/memory-budget.ts";
@@ -21,19 +20,13 @@ export interface ProducerScope {
 export const CHUNK_BYTES = 128 * 1024;
 /** Number of bytes in a run of parts that are in memory already. */
 export const SHARED_RUN_BYTES = 1024 * 1024;
+/** Number of bytes after which a run ends if it had to wait for a part, so that the client gets bytes meanwhile. */
+const MIN_RUN_BYTES = 64 * 1024;
 
 /** The next parts of a body, at least one; undefined at its end. */
-export type Produced = readonly Uint8Array[] | undefined;
+type Produced = readonly Uint8Array[] | undefined;
 
-export interface Producer {
-  /** Produces the next run. Must be called only after the previous run is complete. */
-  next(): Produced | Promise<Produced>;
-  /** Whether the body is closed, so that it is not produced any further. */
-  readonly aborted: boolean;
-  close(): void;
-}
-
-export class BodyProducer implements Producer {
+export class BodyProducer {
   /** The owner on the scheduler. */
   readonly owner: string;
   readonly memory: MemoryAccount;
@@ -60,6 +53,7 @@ export class BodyProducer implements Producer {
     this.#chunks = chunks[Symbol.iterator]();
   }
 
+  /** Whether the body is closed, so that it is not produced any further. */
   get aborted(): boolean {
     return this.#closed;
   }
@@ -68,6 +62,7 @@ export class BodyProducer implements Producer {
     return this.#copies.has(chunk);
   }
 
+  /** Produces the next run. Must be called only after the previous run is complete. */
   next(): Produced | Promise<Produced> {
     return this.#scheduler.run(this.owner, this.memory.paced(this.#nextRun()), this);
   }
@@ -81,10 +76,12 @@ export class BodyProducer implements Producer {
   *#nextRun(): Steps<Produced> {
     const parts: Uint8Array[] = [];
     let bytes = 0;
-    while (bytes < this.#runBytes) {
+    let wanted = this.#runBytes;
+    while (bytes < wanted) {
       const next = this.#chunks.next();
       if (next.done) break;
       if (!(next.value instanceof Uint8Array)) {
+        if (next.value) wanted = MIN_RUN_BYTES;
         yield next.value;
         continue;
       }
@@ -103,7 +100,7 @@ const NO_PARTS: readonly Uint8Array[] = [];
 /** A body that is sent as it is produced. At most one run is ready before the socket accepts it. */
 export class ProducedBody implements BodySource {
   readonly noTimeout = false;
-  readonly #producer: Producer;
+  readonly #producer: BodyProducer;
   #parts = NO_PARTS;
   /** The index of the next part. */
   #at = 0;
@@ -112,7 +109,7 @@ export class ProducedBody implements BodySource {
   #error: { readonly cause: unknown } | undefined;
   #onReadable = () => {};
 
-  constructor(producer: Producer) {
+  constructor(producer: BodyProducer) {
     this.#producer = producer;
   }
 

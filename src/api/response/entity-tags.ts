@@ -4,14 +4,14 @@
  * while the bytes stay the same, but it always changes with the bytes. It also changes with a removal, unlike the highest
  * revision of the remaining entities.
  *
- * The tag of a version is remembered, so that a 304 for unchanged data renders nothing. The tag of a short text that needs
+ * The tag of a version is remembered, so that a 304 for unchanged data renders nothing. The tag of a text that needs
  * no steps is not remembered, because it takes less time to compute than to store. All parts of a tag survive a restart.
  */
 import { createHash } from "node:crypto";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
-import { isSteps, type ResultOrSteps, type Steps } from "../../lib/steps.ts";
+import { type Steps, stepsOf } from "../../lib/steps.ts";
 import { bufferChunks, concatChunks, joinBytes } from "./chunks.ts";
-import type { Content, Representation } from "./representation.ts";
+import type { Content, Representation, RepresentationInfo } from "./representation.ts";
 
 /* Entity tags in conditions (RFC 9110, 13.1.2). */
 
@@ -28,8 +28,6 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 const opaqueTag = (tag: string): string => (tag.startsWith("W/") ? tag.slice(2) : tag);
 
 const MAX_HASHED_BYTES = 64 * 1024;
-/** Maximum length of a text whose tag is not remembered. Most such texts are one entity. */
-const MAX_SHORT_LENGTH = 4096;
 const MAX_CACHE_BYTES = 8 * 1024 * 1024;
 /** Bytes that are counted for each remembered tag in addition to its key. */
 const ENTRY_OVERHEAD_BYTES = 200;
@@ -37,13 +35,6 @@ const ENTRY_OVERHEAD_BYTES = 200;
 interface RememberedTag {
   readonly version: number;
   readonly tag: string;
-}
-
-export interface TaggedContent {
-  /** The tag without quotes and without the suffix of the content encoding. */
-  readonly tag: string;
-  /** The content if it was rendered to compute the tag. It can be read once. */
-  readonly content: Content | undefined;
 }
 
 export interface TagScope {
@@ -70,19 +61,22 @@ export class EntityTags {
     this.#seed = createHash("sha256").update("entity tags").update(signingKey).digest().readBigUInt64LE();
   }
 
-  tag(representation: Representation): ResultOrSteps<TaggedContent> {
-    const { key, version, tagIsVersion } = representation.info;
-    if (tagIsVersion) return { tag: this.#versionTag(key, version), content: undefined };
-    const remembered = this.#remembered.get(key);
-    if (remembered?.version === version) return { tag: remembered.tag, content: undefined };
-    const rendered = representation.render();
-    if (isSteps(rendered) || typeof rendered.chunks !== "string" || rendered.chunks.length > MAX_SHORT_LENGTH)
-      return this.#tagRendered(key, version, rendered);
-    return { tag: this.#contentTag(key, rendered.chunks, rendered.headers), content: rendered };
+  /** The tag of a representation whose body is this text. */
+  ofText({ key, version, tagIsVersion }: RepresentationInfo, text: string): string {
+    return tagIsVersion || text.length > MAX_HASHED_BYTES
+      ? this.#versionTag(key, version)
+      : this.#contentTag(key, text);
   }
 
-  *#tagRendered(key: string, version: number, rendered: ResultOrSteps<Content>): Steps<TaggedContent> {
-    const { bytes, content } = yield* readHashed(isSteps(rendered) ? yield* rendered : rendered);
+  /** The tag of a representation, and its content if it was rendered to compute the tag, which can be read once. */
+  *tag(representation: Representation): Steps<{ readonly tag: string; readonly content?: Content }> {
+    const { info, text } = representation;
+    const { key, version, tagIsVersion } = info;
+    if (text !== undefined) return { tag: this.ofText(info, text) };
+    if (tagIsVersion) return { tag: this.#versionTag(key, version) };
+    const remembered = this.#remembered.get(key);
+    if (remembered?.version === version) return { tag: remembered.tag };
+    const { bytes, content } = yield* readHashed(yield* stepsOf(representation.render()));
     const tag =
       bytes === undefined ? this.#versionTag(key, version) : this.#contentTag(key, bytes, content.headers);
     this.#remembered.set(key, { version, tag });
@@ -90,7 +84,7 @@ export class EntityTags {
   }
 
   /** Includes the headers that belong to the bytes (`Link`), because a client keeps both. */
-  #contentTag(key: string, bytes: string | Uint8Array, headers: Content["headers"]): string {
+  #contentTag(key: string, bytes: string | Uint8Array, headers?: Content["headers"]): string {
     let hash = Bun.hash.xxHash3(bytes, this.#seed);
     if (headers) hash = Bun.hash.xxHash3(JSON.stringify(headers), hash);
     // The hash is written in hexadecimal, because converting a bigint to base 36 takes longer than hashing.

@@ -3,12 +3,12 @@
  * client. Any other exception is a fault of the service: the client gets a 500 without details, and the details are logged
  * with the same `instance`.
  */
+import type { Response } from "../../http1/response.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import type { Exchange } from "../exchange.ts";
 import type { RequestCounters } from "../metrics/process-counters.ts";
-import type { RecordedResponse } from "../metrics/request-recorder.ts";
-import { PLAIN } from "../onos/dialect.ts";
+import { type Dialect, PLAIN } from "../onos/dialect.ts";
 import { escapeHtml, HTML_TYPE, htmlPage } from "../site/html-page.ts";
 import { PAGE_HEADERS } from "../site/static-site.ts";
 import { addHeaders } from "./add-headers.ts";
@@ -59,53 +59,52 @@ export class ProblemResponder {
     this.#logger = logger;
   }
 
-  respondTo(exchange: Exchange, error: unknown): RecordedResponse {
+  respondTo(exchange: Exchange, error: unknown): Response {
     const { request, readName, rateLimitHeaders, credential, id } = exchange;
     // A client that must authenticate gets the same problem under every prefix.
     const dialect = credential || request.method === "OPTIONS" ? exchange.dialect : PLAIN;
     const headers = { ...this.#cors.headers(request.header("origin")), ...rateLimitHeaders };
-    const problem = this.respond(error, readName, headers, dialect, id);
+    const problem = this.#problemOf(error, id);
+    exchange.isCounted = true;
+    exchange.problem = problem.code;
+    const response = this.#respond(problem, readName, headers, dialect, id);
     const isForPeople = error instanceof UnknownPathProblem && dialect === PLAIN;
-    if (!isForPeople || !isBrowser(request.header("accept"))) return problem;
-    return { ...addHeaders(problem, unknownPathHeaders), body: renderUnknownPathPage(error) };
+    if (!isForPeople || !isBrowser(request.header("accept"))) return response;
+    return { ...addHeaders(response, unknownPathHeaders), body: renderUnknownPathPage(error) };
   }
 
-  /** Returns the response to an error. `readName` is the label under which it is counted. */
-  respond(
-    error: unknown,
+  /** The response to an error outside an exchange. `readName` is the label under which it is counted. */
+  respond(error: unknown, readName: string): Response {
+    const id = crypto.randomUUID();
+    return this.#respond(this.#problemOf(error, id), readName, {}, PLAIN, id);
+  }
+
+  #respond(
+    problem: ProblemDetails,
     readName: string,
-    headers: Readonly<Record<string, string>> = {},
-    dialect = PLAIN,
-    id: string = crypto.randomUUID(),
-  ): RecordedResponse {
-    const instance = `urn:uuid:${id}`;
-    const problem = this.#problemOf(error, instance);
+    headers: Readonly<Record<string, string>>,
+    dialect: Dialect,
+    id: string,
+  ): Response {
     this.#counters.responses(readName, problem.status).count++;
-    const { contentType, body } = dialect.error(problem, instance);
+    const { contentType, body } = dialect.error(problem, `urn:uuid:${id}`);
     return {
       status: problem.status,
-      headers: {
-        "Content-Type": contentType,
-        "Cache-Control": "no-store",
-        ...headers,
-        ...problem.headers,
-      },
+      headers: { "Content-Type": contentType, "Cache-Control": "no-store", ...headers, ...problem.headers },
       body,
-      read: readName,
-      problem: problem.code,
     };
   }
 
-  #problemOf(error: unknown, instance: string): ProblemDetails {
+  #problemOf(error: unknown, id: string): ProblemDetails {
     if (error instanceof ProblemDetails) return error;
     if (error instanceof HistoryPruned)
       return new ProblemDetails("revision-expired", "The revision was pruned while it was read. List again.");
-    return this.#logUnexpected(error, instance);
+    return this.#logUnexpected(error, id);
   }
 
-  #logUnexpected(error: unknown, instance: string): ProblemDetails {
+  #logUnexpected(error: unknown, id: string): ProblemDetails {
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#logger.error("request failed", { instance, why });
+    this.#logger.error("request failed", { instance: `urn:uuid:${id}`, why });
     return new ProblemDetails(
       "internal",
       "The service failed; its log has the details under the instance of this response.",

@@ -1,4 +1,8 @@
-/** A representation of a resource, before its entity tag, content encoding and body are made. */
+/**
+ * The two notions of an answer: a representation is what an endpoint reads, before its entity tag, content encoding and body
+ * are made, and a response is what is sent.
+ */
+import type { Response } from "../../http1/response.ts";
 import type { Arriving, ResultOrSteps } from "../../lib/steps.ts";
 
 export const JSON_TYPE = "application/json";
@@ -36,7 +40,28 @@ export interface RepresentationInfo {
 
 export interface Representation {
   readonly info: RepresentationInfo;
-  /** The whole content, if it is a text that exists before `render`. */
+  /** The whole body if it is a short text that exists already. It is sent without steps, and is not rendered. */
   readonly text?: string | undefined;
   render(): ResultOrSteps<Content>;
+}
+
+/** A representation whose body is a text that exists already. */
+export class TextRepresentation implements Representation {
+  readonly info: RepresentationInfo;
+  readonly text: string;
+
+  constructor(info: RepresentationInfo, text: string) {
+    this.info = info;
+    this.text = text;
+  }
+
+  render(): Content {
+    return { chunks: this.text };
+  }
+}
+
+/** A response to a read. */
+export interface ReadResponse extends Response {
+  /** Set if the response is a representation, so that the response cache may keep it. */
+  readonly info?: RepresentationInfo;
 }

@@ -3,7 +3,7 @@ import { ParseError, parseHead, type Request } from "../../http1/request.ts";
 import { uncountedMemory } from "../../lib/memory-budget.ts";
 import { Scheduler } from "../../lib/scheduler.ts";
 import { resultOf } from "../../lib/steps.ts";
-import { BodyRenderer, conditionalResponse } from "./body-renderer.ts";
+import { BodyRenderer } from "./body-renderer.ts";
 import type { Representation } from "./representation.ts";
 import { ResponseCache } from "./response-cache.ts";
 
@@ -35,10 +35,9 @@ function createCache() {
         return { chunks: "x".repeat(bytes) };
       },
     };
-    const prepared = resultOf(renderer.prepare(representation, null));
-    const response = resultOf(conditionalResponse(prepared, ifNoneMatch, SCOPE));
-    cache.store(request, prepared, response, counters);
-    return prepared.etag;
+    const response = resultOf(renderer.respond(representation, { acceptEncoding: null, ifNoneMatch }, SCOPE));
+    cache.store(request, response, counters);
+    return response.headers.ETag ?? "";
   };
   const read = (request: Request, revision = 1, ifNoneMatch: string | null = null) => {
     const parts = cache.get(request, revision)?.serialize(ifNoneMatch, revision)?.serialize(0);

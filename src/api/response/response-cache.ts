@@ -9,13 +9,13 @@
 import { isBodySource } from "../../http1/body-source.ts";
 import type { CommonHeaders } from "../../http1/common-headers.ts";
 import type { Request } from "../../http1/request.ts";
-import type { Response } from "../../http1/response.ts";
 import { SerializedResponse } from "../../http1/serialized-response.ts";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import { isReached, MIN_REVISION_HEADER } from "../exchange.ts";
 import type { ResponseCounter } from "../metrics/process-counters.ts";
-import type { PreparedResponse } from "./body-renderer.ts";
+import { LOG_HEADER } from "./common-headers.ts";
 import { matchesEtag } from "./entity-tags.ts";
+import type { ReadResponse, RepresentationInfo } from "./representation.ts";
 
 /*
  * The admission filter of a cache determines whether a text was seen recently with the same version, so that texts that
@@ -46,28 +46,29 @@ const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 /** Maximum size of an entry. A larger one would evict too many others and save little, because sending it costs most. */
 const MAX_ENTRY_BYTES = MAX_CACHE_BYTES / 4;
 
+/** The headers of a 304, which a 200 has too. */
+const NOT_MODIFIED_HEADERS = ["ETag", "Cache-Control", "Vary", "Gazetteer-Revision", LOG_HEADER];
+
+const notModifiedHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(NOT_MODIFIED_HEADERS.map((name) => [name, headers[name] ?? ""]));
+
 interface ResponseCounters {
   readonly ok: ResponseCounter;
   readonly notModified: ResponseCounter;
 }
 
-interface CachedResponseParts {
-  readonly prepared: PreparedResponse;
-  readonly currentVersion: () => number;
-  /** The body; undefined if the response was a 304. */
-  readonly body: Uint8Array | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly counters: ResponseCounters;
-  readonly common: CommonHeaders | undefined;
+/** A response that may be kept: a representation of the current state. */
+interface CacheableResponse extends ReadResponse {
+  readonly info: RepresentationInfo & { readonly currentVersion: () => number };
 }
 
 export class CachedResponse {
   readonly accept: string | null;
   readonly acceptEncoding: string | null;
   readonly bytes: number;
-  readonly #prepared: PreparedResponse;
-  readonly #currentVersion: () => number;
+  readonly #info: CacheableResponse["info"];
   readonly #headers: Readonly<Record<string, string>>;
+  /** The body; undefined if the response was a 304. */
   #body: Uint8Array | undefined;
   readonly #counters: ResponseCounters;
   readonly #common: CommonHeaders | undefined;
@@ -77,44 +78,48 @@ export class CachedResponse {
   #ok: SerializedResponse | undefined;
   #notModified: SerializedResponse | undefined;
 
-  constructor(request: Request, parts: CachedResponseParts) {
-    const { prepared, currentVersion, body, headers, counters } = parts;
+  constructor(
+    request: Request,
+    { info, headers }: CacheableResponse,
+    body: Uint8Array | undefined,
+    counters: ResponseCounters,
+    common: CommonHeaders | undefined,
+  ) {
     this.accept = request.header("accept");
     this.acceptEncoding = request.header("accept-encoding");
     this.bytes = ENTRY_OVERHEAD_BYTES + (body?.length ?? 0);
-    this.#prepared = prepared;
-    this.#currentVersion = currentVersion;
+    this.#info = info;
     this.#headers = headers;
     this.#body = body;
     this.#counters = counters;
-    this.#common = parts.common;
-    this.#revision = prepared.info.revision;
+    this.#common = common;
+    this.#revision = info.revision;
   }
 
   /** Returns undefined if the entry is stale, or if it has no body and the client needs one. */
   serialize(ifNoneMatch: string | null, revision: number): SerializedResponse | undefined {
-    if (this.#currentVersion() !== this.#prepared.info.version) return undefined;
+    const { version, currentVersion } = this.#info;
+    if (currentVersion() !== version) return undefined;
     if (this.#revision !== revision) this.#setRevision(revision);
     this.wasSent = true;
-    if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, this.#prepared.etag)) {
+    if (ifNoneMatch !== null && matchesEtag(ifNoneMatch, this.#headers.ETag ?? "")) {
       this.#counters.notModified.count++;
-      this.#notModified ??= new SerializedResponse(
-        304,
-        this.#prepared.headers(revision),
-        undefined,
-        this.#common,
-      );
+      this.#notModified ??= this.#serialize(304, notModifiedHeaders(this.#headers), undefined);
       return this.#notModified;
     }
     if (this.#body === undefined) return undefined;
     this.#counters.ok.count++;
-    this.#ok ??= new SerializedResponse(
-      200,
-      { ...this.#headers, "Gazetteer-Revision": this.#prepared.revisionHeader(revision) },
-      this.#body,
-      this.#common,
-    );
+    this.#ok ??= this.#serialize(200, this.#headers, this.#body);
     return this.#ok;
+  }
+
+  #serialize(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: Uint8Array | undefined,
+  ): SerializedResponse {
+    const shown = this.#info.isPage ? headers : { ...headers, "Gazetteer-Revision": String(this.#revision) };
+    return new SerializedResponse(status, shown, body, this.#common);
   }
 
   hasSameAcceptAs(other: CachedResponse): boolean {
@@ -136,7 +141,7 @@ export class CachedResponse {
   /** Called when the network has a new revision and the data of this response did not change. Only one header differs. */
   #setRevision(revision: number): void {
     this.#revision = revision;
-    if (this.#prepared.info.isPage) return;
+    if (this.#info.isPage) return;
     this.#dropSerialized();
     this.#notModified = undefined;
   }
@@ -190,25 +195,13 @@ export class ResponseCache {
   }
 
   /** Stores the response to this request, unless it is historical, streamed, too large or already stale. */
-  store(
-    request: Request,
-    prepared: PreparedResponse,
-    { status, body: responseBody, headers }: Response,
-    counters: ResponseCounters,
-  ): void {
-    const { currentVersion, version } = prepared.info;
-    if (!currentVersion || currentVersion() !== version) return;
+  store(request: Request, response: ReadResponse, counters: ResponseCounters): void {
+    const { status, body: responseBody } = response;
+    if (!isCacheable(response) || response.info.currentVersion() !== response.info.version) return;
     const content = status === 200 ? responseBody : null;
     if (content !== null && typeof content === "object" && isBodySource(content)) return;
     const body = typeof content === "string" ? Buffer.from(content) : (content ?? undefined);
-    const added = new CachedResponse(request, {
-      prepared,
-      currentVersion,
-      body,
-      headers,
-      counters,
-      common: this.#common,
-    });
+    const added = new CachedResponse(request, response, body, counters, this.#common);
     if (added.bytes > MAX_ENTRY_BYTES) return;
     this.#addVariant(request.target, added);
   }
@@ -221,3 +214,6 @@ export class ResponseCache {
     this.#variantsByTarget.set(target, variants);
   }
 }
+
+const isCacheable = (response: ReadResponse): response is CacheableResponse =>
+  response.info?.currentVersion !== undefined;

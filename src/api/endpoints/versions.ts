@@ -1,0 +1,63 @@
+/**
+ * The versions of representations. The version of what a representation shows is the revision that last changed it, and
+ * `currentVersion` returns the version of the current state, as long as that is what the request asks for.
+ */
+import type { CollectionVersions } from "../../log/log.ts";
+import type { ParsedQuery } from "../../query/query.ts";
+import type { NetworkState, View } from "../../view/view.ts";
+import type { RepresentationInfo } from "../response/representation.ts";
+
+export type Versions = Pick<RepresentationInfo, "version" | "currentVersion">;
+
+/** Returns the last revision that changed what is shown, given the versions and the revision of a state. */
+export type ShownChangedAt = (versions: CollectionVersions, revision: number) => number;
+
+/** A version that no data has. */
+const NO_VERSION = -1;
+
+/**
+ * The versions of a representation of `state`. With `at` it never changes, even if `at` was the current revision when it was
+ * first read. `changedAt` is kept with the version, so it must not be created in a scope that refers to a state.
+ */
+export function versionsOf(
+  view: View,
+  { revision, versions }: Pick<NetworkState, "revision" | "versions">,
+  { at, around, cursor }: Pick<ParsedQuery, "at" | "around" | "cursor">,
+  changedAt: ShownChangedAt,
+): Versions {
+  if (at !== undefined) return { version: revision };
+  const version = changedAt(versions, revision);
+  if (around || cursor !== undefined) return { version };
+  return { version, currentVersion: () => changedAt(view.versions, view.revision) };
+}
+
+/*
+ * A request may name devices. Its representation is valid only while the names mean the same devices as when it was
+ * rendered, because an alias may move to another device whose version is the same number.
+ */
+
+/**
+ * Limits the validity of a version. `shown` is what `resolve` returned for the state that was rendered; it is resolved again
+ * when devices have changed. `resolve` is kept with the version, so it must not be created in a scope that refers to a state.
+ */
+export function whileShown(
+  { version, currentVersion }: Versions,
+  view: View,
+  resolve: (state: NetworkState) => string,
+  shown: string,
+  { versions: { devices } }: Pick<NetworkState, "versions">,
+): Versions {
+  if (!currentVersion) return { version };
+  let seen = devices;
+  let isShown = true;
+  return {
+    version,
+    currentVersion: () => {
+      if (view.versions.devices !== seen) {
+        seen = view.versions.devices;
+        isShown = resolve(view.capture()) === shown;
+      }
+      return isShown ? currentVersion() : NO_VERSION;
+    },
+  };
+}
