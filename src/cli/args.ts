@@ -4,7 +4,7 @@
  * the same; `--` ends the flags.
  */
 import { nearest } from "../lib/nearest.ts";
-import { usageFailure } from "./failure.ts";
+import { usageFailure } from "./command.ts";
 
 export interface Flag {
   /** The long name without the dashes. */

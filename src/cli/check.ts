@@ -5,9 +5,8 @@
  */
 import { systemClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
-import type { Command } from "./command.ts";
+import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
 
 export const checkCommand: Command = {
   name: "check",

@@ -4,11 +4,18 @@ import { ClientError } from "../client/client-error.ts";
 import type { Query, WatchTarget } from "../client/types.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { Arguments, Flag } from "./args.ts";
-import { createTlsFetch, TLS_FLAGS, tlsFilesOf } from "./client-tls.ts";
-import type { Context } from "./command.ts";
-import { CommandFailure, usageFailure } from "./failure.ts";
-import { readServers, serversPath } from "./servers-file.ts";
-import { type AddressOrigin, DEFAULT_URL, resolveServiceAddress, type ServiceTarget } from "./service-url.ts";
+import { CommandFailure, type Context, usageFailure } from "./command.ts";
+import {
+  type AddressOrigin,
+  createTlsFetch,
+  DEFAULT_URL,
+  readServers,
+  resolveServiceAddress,
+  type ServiceTarget,
+  serversPath,
+  TLS_FLAGS,
+  tlsFilesOf,
+} from "./service-url.ts";
 import { escapeControlCharacters } from "./table.ts";
 import { parseTimeArgument } from "./time-argument.ts";
 

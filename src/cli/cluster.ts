@@ -4,9 +4,8 @@ import type { ClusterOverview } from "../model/cluster-overview.ts";
 import type { Arguments, Flag } from "./args.ts";
 import { OUTPUT_FLAG, SERVICE_FLAGS, wantsColour, wantsJson, withClient } from "./client-command.ts";
 import { renderClusterStatus } from "./cluster-text.ts";
-import type { Command, Context } from "./command.ts";
+import { type Command, CommandFailure, type Context, EXIT_STATUS, usageFailure } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
-import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 /** Returns the exit status, or throws a CommandFailure. */

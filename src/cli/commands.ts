@@ -1,27 +1,85 @@
-/** The table of commands, and the function that runs one and returns its exit status. */
+/**
+ * The table of commands, the function that runs one and returns its exit status, and the help, which is rendered from the
+ * table. Commands of a few lines are here too.
+ */
+import { nearest } from "../lib/nearest.ts";
+import { VERSION } from "../lib/version.ts";
+import { READER_COMMAND } from "../service/reader-command.ts";
 import { StartupError } from "../service/startup-error.ts";
-import { parseArguments } from "./args.ts";
+import { HELP_FLAG, parseArguments, renderFlagUsage } from "./args.ts";
 import { checkCommand } from "./check.ts";
 import { clusterCommand } from "./cluster.ts";
-import type { Command, Context } from "./command.ts";
+import {
+  type Command,
+  CommandFailure,
+  type Context,
+  EXIT_STATUS,
+  EXIT_STATUS_MEANINGS,
+  usageFailure,
+} from "./command.ts";
 import { completionCommand, createCompleteCommand } from "./completion.ts";
 import { diffCommand } from "./diff.ts";
 import { explainCommand } from "./explain.ts";
-import { CommandFailure, EXIT_STATUS } from "./failure.ts";
 import { getCommand } from "./get.ts";
-import { createHelpCommand, renderCommandHelp, renderOverview, unknownCommand } from "./help.ts";
 import { importCommand } from "./import.ts";
 import { loginCommand } from "./login.ts";
 import { passwdCommand } from "./passwd.ts";
 import { pathCommand } from "./path.ts";
 import { problemsCommand } from "./problems.ts";
-import { readerCommand } from "./reader.ts";
 import { serveCommand } from "./serve.ts";
 import { serversCommand } from "./servers.ts";
+import { catchServiceSignals } from "./signals.ts";
 import { statusCommand } from "./status.ts";
 import { escapeLines } from "./table.ts";
-import { versionCommand } from "./version.ts";
 import { watchCommand } from "./watch.ts";
+
+/** `gazetteer version`: the version of Gazetteer and of its runtime. */
+const versionCommand: Command = {
+  name: "version",
+  operands: "",
+  summary: "Show the version.",
+  flags: [],
+  async run(_args, context) {
+    await context.out(`gazetteer ${VERSION} (Bun ${Bun.version}, ${process.platform} ${process.arch})\n`);
+    return EXIT_STATUS.ok;
+  },
+};
+
+/** `gazetteer reader-process`: `serve --readers N` starts it, not people, so the help does not list it. */
+const readerCommand: Command = {
+  name: READER_COMMAND,
+  operands: "",
+  summary: "Serve requests beside the service that started this process.",
+  flags: [],
+  async run(_args, context) {
+    const { runReader } = await import("../service/reader-process.ts");
+    const exitNow = () => context.exit(EXIT_STATUS.failed);
+    // SIGHUP is ignored: when it is sent to all processes of the service, the writer reloads and sends the new settings.
+    using stop = catchServiceSignals(exitNow, false);
+    await runReader({
+      input: Bun.stdin.stream(),
+      write: (line) => context.out(line),
+      signal: stop.signal,
+      onWriterGone: exitNow,
+    });
+    return EXIT_STATUS.ok;
+  },
+};
+
+/** `gazetteer help`. */
+const helpCommand: Command = {
+  name: "help",
+  operands: "[COMMAND]",
+  summary: "Show the commands, or the flags of one.",
+  flags: [],
+  async run({ positionals: [name, ...extra] }, context) {
+    if (extra.length > 0) throw usageFailure("wants one COMMAND");
+    const command = COMMANDS.find((candidate) => candidate.name === name);
+    if (name !== undefined && !command) throw usageFailure(unknownCommand(name));
+    await context.out(command ? renderCommandHelp(command) : renderOverview());
+    return EXIT_STATUS.ok;
+  },
+};
 
 export const COMMANDS: readonly Command[] = [
   serveCommand,
@@ -39,7 +97,7 @@ export const COMMANDS: readonly Command[] = [
   importCommand,
   clusterCommand,
   completionCommand,
-  createHelpCommand(() => COMMANDS),
+  helpCommand,
   versionCommand,
 ];
 
@@ -59,13 +117,13 @@ const COMMAND_ALIASES: Readonly<Record<string, string>> = {
 export async function runCommand(argv: readonly string[], context: Context): Promise<number> {
   const [first, ...rest] = argv;
   if (first === undefined) {
-    await context.err(renderOverview(COMMANDS));
+    await context.err(renderOverview());
     return EXIT_STATUS.usage;
   }
   const name = COMMAND_ALIASES[first] ?? first;
   const command = [...COMMANDS, ...HIDDEN_COMMANDS].find((candidate) => candidate.name === name);
   if (!command) {
-    await context.err(`gazetteer: ${unknownCommand(name, COMMANDS)}\n`);
+    await context.err(`gazetteer: ${unknownCommand(name)}\n`);
     return EXIT_STATUS.usage;
   }
   try {
@@ -85,4 +143,44 @@ export async function runCommand(argv: readonly string[], context: Context): Pro
 function exitStatusOf(error: unknown): number | undefined {
   if (error instanceof CommandFailure) return error.status;
   return error instanceof StartupError ? EXIT_STATUS.usage : undefined;
+}
+
+function unknownCommand(name: string): string {
+  const near = nearest(
+    name,
+    COMMANDS.map((command) => command.name),
+  );
+  const hint = near === undefined ? "gazetteer help lists them" : `did you mean ${near}?`;
+  return `there is no command ${JSON.stringify(name)}; ${hint}`;
+}
+
+function renderOverview(): string {
+  const list = renderRows(COMMANDS.map(({ name, summary }) => [name, summary] as const));
+  const statuses = renderRows(
+    EXIT_STATUS_MEANINGS.map(([status, meaning]) => [String(status), meaning] as const),
+  );
+  return `Gazetteer: devices, links, hosts and the topology of a network, over HTTP.
+
+usage: gazetteer COMMAND …
+
+${list}
+gazetteer help COMMAND shows the flags of a command. To try it: gazetteer serve --demo
+
+Exit status:
+${statuses}`;
+}
+
+function renderCommandHelp(command: Command): string {
+  const flags = [...command.flags, HELP_FLAG];
+  const flagRows = renderRows(flags.map((flag) => [renderFlagUsage(flag), flag.help] as const));
+  const notes = command.notes === undefined ? "" : `\n${command.notes.trim()}\n`;
+  return `${command.summary}\n\nusage: ${renderUsage(command)}\n\n${flagRows}${notes}`;
+}
+
+const renderUsage = ({ name, operands }: Command) =>
+  `gazetteer ${name}${operands === "" ? "" : ` ${operands}`}`;
+
+function renderRows(rows: readonly (readonly [left: string, right: string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}\n`).join("");
 }

@@ -7,8 +7,7 @@
  * line, with a description after a tab. The shell itself completes names of files and folders.
  */
 import { type Flag, HELP_FLAG } from "./args.ts";
-import type { Command } from "./command.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 

@@ -13,8 +13,7 @@ import {
   wantsJson,
   withClient,
 } from "./client-command.ts";
-import type { Command } from "./command.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
 import { escapeControlCharacters } from "./table.ts";
 import { formatRevision, parseTimeArgument, withinHistory } from "./time-argument.ts";

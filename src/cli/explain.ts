@@ -15,8 +15,7 @@ import {
   withAt,
   withClient,
 } from "./client-command.ts";
-import type { Command } from "./command.ts";
-import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Command, CommandFailure, EXIT_STATUS, usageFailure } from "./command.ts";
 import { resolveHost } from "./resolve-operand.ts";
 import { type Column, escapeControlCharacters, formatCell, renderTable } from "./table.ts";
 

@@ -15,8 +15,7 @@ import {
   type TableKind,
   tableRows,
 } from "./columns.ts";
-import type { Context } from "./command.ts";
-import { CommandFailure } from "./failure.ts";
+import { CommandFailure, type Context } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
 import { fetchPages, joinPages } from "./pages.ts";
 import type { ReadTarget } from "./read-target.ts";

@@ -6,8 +6,7 @@
 import type { Client } from "../client/client.ts";
 import type { WatchEvent } from "../client/types.ts";
 import { columnsForFields, columnsOf, pointsOf, type Row, type TableColumn } from "./columns.ts";
-import type { Context } from "./command.ts";
-import { usageFailure } from "./failure.ts";
+import { type Context, usageFailure } from "./command.ts";
 import { notFound, type OutputOptions, renderIds, yamlOf } from "./get-output.ts";
 import { NetworkNames } from "./network-names.ts";
 import type { ReadTarget } from "./read-target.ts";

@@ -12,8 +12,7 @@ import {
   withAt,
   withClient,
 } from "./client-command.ts";
-import type { Command } from "./command.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
 import { type OutputOptions, printRead } from "./get-output.ts";
 import { WATCH_OUTPUTS, watchRead } from "./get-watch.ts";
 import { parseReadTarget, type ReadTarget } from "./read-target.ts";

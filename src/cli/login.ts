@@ -7,12 +7,20 @@ import { createClient } from "../client/client.ts";
 import { isLoopback } from "../lib/loopback.ts";
 import type { Arguments } from "./args.ts";
 import { asCommandFailure } from "./client-command.ts";
-import { createTlsFetch, TLS_FLAGS, tlsFilesOf } from "./client-tls.ts";
-import type { Command, Context } from "./command.ts";
-import { CommandFailure, EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Command, CommandFailure, type Context, EXIT_STATUS, usageFailure } from "./command.ts";
 import { promptLines, readLine } from "./prompt.ts";
-import { readServers, serversPath, writeServers } from "./servers-file.ts";
-import { DEFAULT_URL, environmentCredentials, parseServiceUrl, type ServiceTarget } from "./service-url.ts";
+import {
+  createTlsFetch,
+  DEFAULT_URL,
+  environmentCredentials,
+  parseServiceUrl,
+  readServers,
+  type ServiceTarget,
+  serversPath,
+  TLS_FLAGS,
+  tlsFilesOf,
+  writeServers,
+} from "./service-url.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 export const loginCommand: Command = {

@@ -6,8 +6,7 @@
 import { hashPassword } from "../api/auth/password.ts";
 import { CERTIFICATE_ONLY, isRole, nameFault, ROLES, storeUser, UsersError } from "../api/auth/users-file.ts";
 import { errorMessage } from "../lib/error-message.ts";
-import type { Command, Context } from "./command.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Command, type Context, EXIT_STATUS, usageFailure } from "./command.ts";
 import { readHiddenLines, readLine } from "./prompt.ts";
 
 export const passwdCommand: Command = {

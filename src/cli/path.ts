@@ -11,8 +11,7 @@ import {
   withAt,
   withClient,
 } from "./client-command.ts";
-import type { Command } from "./command.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
 import { resolveHostOrDevice } from "./resolve-operand.ts";
 import { escapeLines } from "./table.ts";

@@ -1,6 +1,5 @@
 /** Input of names and passwords: one line of standard input, or lines typed on a terminal. */
-import type { Input } from "./command.ts";
-import { CommandFailure, usageFailure } from "./failure.ts";
+import { CommandFailure, type Input, usageFailure } from "./command.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 const MAX_LINE_CHARACTERS = 4096;

@@ -6,7 +6,7 @@
 import type { Query } from "../client/types.ts";
 import { formatsOf } from "../formats/formats.ts";
 import { type ListedResource, parseQuery, parseResource } from "./client-command.ts";
-import { usageFailure } from "./failure.ts";
+import { usageFailure } from "./command.ts";
 
 export interface ReadTarget {
   readonly resource: ListedResource;

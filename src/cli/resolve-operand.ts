@@ -5,7 +5,7 @@
 import type { Client } from "../client/client.ts";
 import type { CollectionName, Query } from "../client/types.ts";
 import { canonicalIp } from "../model/address.ts";
-import { CommandFailure } from "./failure.ts";
+import { CommandFailure } from "./command.ts";
 
 /** The maximum number of ids in the message about an ambiguous operand. */
 const MAX_CANDIDATES = 10;

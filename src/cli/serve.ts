@@ -1,8 +1,7 @@
 /** `gazetteer serve`: runs the service. Only this command imports the service and its libraries. */
-import type { Command } from "./command.ts";
+import { type Command, EXIT_STATUS } from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
-import { EXIT_STATUS } from "./failure.ts";
-import { catchServiceSignals } from "./service-signals.ts";
+import { catchServiceSignals } from "./signals.ts";
 import { renderStartupBanner, storePassword } from "./startup-banner.ts";
 
 const OPENFLOW_NOTE =

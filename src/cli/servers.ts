@@ -1,10 +1,8 @@
 /** `gazetteer servers`: lists and changes the services that `gazetteer login` stored. Passwords are not shown. */
 
 import { wantsColour } from "./client-command.ts";
-import type { Command } from "./command.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
-import { readServers, serversPath, writeServers } from "./servers-file.ts";
-import { urlOfServer } from "./service-url.ts";
+import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
+import { readServers, serversPath, urlOfServer, writeServers } from "./service-url.ts";
 import { type Column, renderTable } from "./table.ts";
 
 interface ServerRow {

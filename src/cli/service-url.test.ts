@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import type { StoredServers } from "./servers-file.ts";
-import { parseServiceUrl, resolveServiceAddress } from "./service-url.ts";
+import { parseServiceUrl, resolveServiceAddress, type StoredServers } from "./service-url.ts";
 
 const NOTHING_STORED: StoredServers = { servers: {} };
 const resolve = (

@@ -5,12 +5,149 @@
  * those stored for the origin of the address.
  *
  * The result names the origin of both, so that an error message can say what to correct.
+ *
+ * The servers file is what `gazetteer login` stored: addresses, credentials, and which one is current. It is
+ * `$XDG_CONFIG_HOME/gazetteer/servers.json` (`~/.config` when the variable is not set), mode 0600, because it holds
+ * passwords. Each password belongs to the origin (scheme, host, port) of its address and is looked up by that origin,
+ * so another address can never receive it.
  */
+import { mkdir, readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import Type from "typebox";
+import { decodePercent } from "../client/address.ts";
+import type { Fetch } from "../client/client.ts";
+import { errorMessage } from "../lib/error-message.ts";
 import { nearest } from "../lib/nearest.ts";
-import type { TlsFiles } from "./client-tls.ts";
-import type { Context } from "./command.ts";
-import { usageFailure } from "./failure.ts";
-import { type StoredServers, storedServer } from "./servers-file.ts";
+import { READ_NO_FOLLOW, replaceFile, withPinnedFile } from "../lib/replace-file.ts";
+import type { Arguments, Flag } from "./args.ts";
+import { type Context, usageFailure } from "./command.ts";
+
+// HTTPS: a private authority to trust, and a client certificate. Without either, the runtime trusts the authorities of the
+// system and those of NODE_EXTRA_CA_CERTS.
+
+/** Paths of PEM files, as `gazetteer login` stores them. */
+export const TlsFiles = Type.Object({
+  cacert: Type.Optional(Type.String()),
+  cert: Type.Optional(Type.String()),
+  key: Type.Optional(Type.String()),
+});
+export type TlsFiles = Type.Static<typeof TlsFiles>;
+
+export const TLS_FLAGS: readonly Flag[] = [
+  {
+    name: "cacert",
+    value: "FILE",
+    help: "Trust the authorities in this file (PEM) instead of the system's.",
+  },
+  { name: "cert", value: "FILE", help: "Client certificate (PEM). Needs --key." },
+  { name: "key", value: "FILE", help: "Private key of the client certificate (PEM)." },
+];
+
+/** Returns undefined when no flag is given. Paths are made absolute, so that they can be stored. */
+export function tlsFilesOf(args: Arguments): TlsFiles | undefined {
+  const [cacert, cert, key] = ["cacert", "cert", "key"].map((name) => {
+    const path = args.one(name);
+    return path === undefined ? undefined : resolve(path);
+  });
+  if ((cert === undefined) !== (key === undefined)) throw usageFailure("--cert and --key go together");
+  if (cacert === undefined && cert === undefined) return undefined;
+  return {
+    ...(cacert !== undefined && { cacert }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+  };
+}
+
+/** Returns undefined without files; the client then uses the `fetch` of the runtime. */
+export async function createTlsFetch(files: TlsFiles | undefined): Promise<Fetch | undefined> {
+  if (!files) return undefined;
+  const [ca, cert, key] = await Promise.all([files.cacert, files.cert, files.key].map(readPem));
+  const tls = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+  return (url, init) => fetch(url, { ...init, tls });
+}
+
+async function readPem(path: string | undefined): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw usageFailure(`${path} cannot be read: ${errorMessage(error)}`);
+  }
+}
+
+const StoredServer = Type.Object({
+  /** The address of the service, without credentials. */
+  url: Type.String(),
+  /** The credentials as `NAME:PASSWORD`. */
+  credentials: Type.Optional(Type.String()),
+  /** The paths of the TLS files for https. */
+  tls: Type.Optional(TlsFiles),
+});
+export type StoredServer = Type.Static<typeof StoredServer>;
+
+const StoredServers = Type.Object({
+  current: Type.Optional(Type.String()),
+  servers: Type.Record(Type.String(), StoredServer),
+});
+export type StoredServers = Type.Static<typeof StoredServers>;
+
+/** A relative XDG_CONFIG_HOME is not valid by its specification and is ignored. */
+export function serversPath(env: Context["env"]): string {
+  const configured = env.XDG_CONFIG_HOME ?? "";
+  const folder = isAbsolute(configured) ? configured : join(env.HOME || homedir(), ".config");
+  return join(folder, "gazetteer", "servers.json");
+}
+
+/** Returns no servers if there is no file. */
+export async function readServers(path: string): Promise<StoredServers> {
+  let text: string;
+  try {
+    text = await withPinnedFile(path, (file) => readFile(file, { encoding: "utf8", flag: READ_NO_FOLLOW }));
+  } catch (error) {
+    if (isMissing(error)) return { servers: {} };
+    throw usageFailure(`${path} cannot be read: ${errorMessage(error)}`);
+  }
+  // The library is imported only when there is a file to check.
+  const { default: Value } = await import("typebox/value");
+  const stored = parseJson(text);
+  if (Value.Check(StoredServers, stored)) return stored;
+  throw usageFailure(`${path} is not a file of servers; correct or remove it, then run gazetteer login URL`);
+}
+
+/** Replaces the file atomically. If the path is a symbolic link, the file that it points to is replaced. */
+export async function writeServers(path: string, stored: StoredServers): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await withPinnedFile(path, (file) => replaceFile(file, `${JSON.stringify(stored, null, 2)}\n`));
+  } catch (error) {
+    throw usageFailure(`${path} cannot be written: ${errorMessage(error)}`);
+  }
+}
+
+/** The server stored for the origin of `url`; if several have this origin, the one with the name `preferred`. */
+export function storedServer(
+  { servers }: StoredServers,
+  url: URL,
+  preferred: string | undefined,
+): StoredServer | undefined {
+  const entries = Object.entries(servers).filter(
+    ([, server]) => URL.parse(server.url)?.origin === url.origin,
+  );
+  const [, server] = entries.find(([name]) => name === preferred) ?? entries[0] ?? [];
+  return server;
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 export const DEFAULT_URL = "http://127.0.0.1:8181";
 
@@ -113,7 +250,7 @@ export function parseServiceUrl(
     throw usageFailure(`${from} is the address of the service; queries are given as NAME=VALUE`);
   }
   const credentials =
-    url.username === "" ? undefined : `${decodeUserInfo(url.username)}:${decodeUserInfo(url.password)}`;
+    url.username === "" ? undefined : `${decodePercent(url.username)}:${decodePercent(url.password)}`;
   return { url, credentials };
 }
 
@@ -121,13 +258,4 @@ export function environmentCredentials({ GAZETTEER_CREDENTIALS: text }: Context[
   if (text === undefined || text === "") return undefined;
   if (!text.includes(":")) throw usageFailure("GAZETTEER_CREDENTIALS must be <USERNAME>:<PASSWORD>");
   return text;
-}
-
-/** Returns the text unchanged if it is not valid percent-encoding. */
-function decodeUserInfo(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

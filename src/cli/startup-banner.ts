@@ -10,7 +10,7 @@ import { dirname, join, relative } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
 import { replaceFile } from "../lib/replace-file.ts";
 import type { ListeningFacts } from "../service/service.ts";
-import { usageFailure } from "./failure.ts";
+import { usageFailure } from "./command.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 type BannerUsers = ListeningFacts["users"];

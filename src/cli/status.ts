@@ -14,8 +14,7 @@ import {
   withClient,
 } from "./client-command.ts";
 import { ageText, bytesText, countText, renderClusterStatus, timeText } from "./cluster-text.ts";
-import type { Command } from "./command.ts";
-import { EXIT_STATUS, usageFailure } from "./failure.ts";
+import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
 import { type Column, createStyler, escapeControlCharacters, renderTable, type TextStyle } from "./table.ts";
 
 export const statusCommand: Command = {

@@ -1,7 +1,7 @@
 /** Parses a point in the history that is an argument: a revision, a time, a time ago, or `now`. */
 import type { Client } from "../client/client.ts";
 import type { RevisionOrTime, RevisionTime } from "../client/types.ts";
-import { usageFailure } from "./failure.ts";
+import { usageFailure } from "./command.ts";
 
 const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1000,

@@ -4,9 +4,8 @@
  */
 import type { ConnectionState } from "../client/types.ts";
 import { withHint } from "./client-command.ts";
-import type { Context } from "./command.ts";
-import { EXIT_STATUS } from "./failure.ts";
-import { catchStopSignals } from "./stop-signals.ts";
+import { type Context, EXIT_STATUS } from "./command.ts";
+import { catchStopSignals } from "./signals.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 export const CHANGES_MISSED =

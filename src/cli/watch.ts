@@ -15,8 +15,7 @@ import {
   wantsJson,
   withClient,
 } from "./client-command.ts";
-import type { Command } from "./command.ts";
-import { EXIT_STATUS } from "./failure.ts";
+import { type Command, EXIT_STATUS } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
 import { createStyler, escapeControlCharacters } from "./table.ts";
 import { parseTimeArgument, withinHistory } from "./time-argument.ts";

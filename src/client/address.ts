@@ -43,7 +43,8 @@ function basicAuthorization(credentials: Credentials): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(text)))}`;
 }
 
-function decodePercent(text: string): string {
+/** Returns the text unchanged if it is not valid percent-encoding. */
+export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

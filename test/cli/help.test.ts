@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { EXIT_STATUS_MEANINGS } from "../../src/cli/command.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { EXIT_STATUS_MEANINGS } from "../../src/cli/failure.ts";
 import { runCommand } from "../support/command.ts";
 import { startService } from "../support/service.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { catchServiceSignals } from "./service-signals.ts";
-import { catchStopSignals } from "./stop-signals.ts";
+import { catchServiceSignals, catchStopSignals } from "./signals.ts";
 
 /** The handlers of this process are called without a real signal. */
 const deliver = (name: NodeJS.Signals) => process.emit(name, name);

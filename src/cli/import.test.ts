@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parse } from "yaml";
 import type { NetworkDocument } from "../import/import-file.ts";
-import { renderNetwork } from "./network-text.ts";
+import { renderNetwork } from "./import.ts";
 
 const text = fc.oneof(
   fc.string({ unit: "binary" }),
