@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Flag, parseArguments, renderFlagUsage } from "./args.ts";
+import { parseArguments, renderFlagUsage } from "./args.ts";
+import type { Flag } from "./command.ts";
 
 const FLAGS: Flag[] = [
   { name: "port", value: "N", help: "" },

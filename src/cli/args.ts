@@ -4,30 +4,7 @@
  * the same; `--` ends the flags.
  */
 import { nearest } from "../lib/nearest.ts";
-import { usageFailure } from "./command.ts";
-
-export interface Flag {
-  /** The long name without the dashes. */
-  readonly name: string;
-  /** The one-letter form without the dash. */
-  readonly short?: string;
-  /** The placeholder of the value in the help. A flag without it has no value. */
-  readonly value?: string;
-  /** Whether the value may be left out. */
-  readonly optional?: boolean;
-  readonly repeated?: boolean;
-  /** The possible values, for shell completion. */
-  readonly choices?: readonly string[];
-  readonly help: string;
-}
-
-export interface Arguments {
-  has(flag: string): boolean;
-  /** The value of the flag; empty when the flag was given without one. */
-  one(flag: string): string | undefined;
-  all(flag: string): readonly string[];
-  readonly positionals: readonly string[];
-}
+import { type Arguments, type Flag, usageFailure } from "./command.ts";
 
 /** Flags that earlier versions had, with what to do instead. */
 const GONE_FLAGS: ReadonlyMap<string, string> = new Map([

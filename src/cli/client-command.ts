@@ -3,8 +3,7 @@ import { type Client, createClient } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
 import type { Query, WatchTarget } from "../client/types.ts";
 import { nearest } from "../lib/nearest.ts";
-import type { Arguments, Flag } from "./args.ts";
-import { CommandFailure, type Context, usageFailure } from "./command.ts";
+import { type Arguments, CommandFailure, type Context, type Flag, usageFailure } from "./command.ts";
 import {
   type AddressOrigin,
   createTlsFetch,

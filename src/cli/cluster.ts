@@ -1,10 +1,17 @@
 /** `gazetteer cluster`: the actions of a cluster's operator. A new action is a new entry of `ACTIONS`. */
 import type { Config } from "../config/schema.ts";
 import type { ClusterOverview } from "../model/cluster-overview.ts";
-import type { Arguments, Flag } from "./args.ts";
 import { OUTPUT_FLAG, SERVICE_FLAGS, wantsColour, wantsJson, withClient } from "./client-command.ts";
 import { renderClusterStatus } from "./cluster-text.ts";
-import { type Command, CommandFailure, type Context, EXIT_STATUS, usageFailure } from "./command.ts";
+import {
+  type Arguments,
+  type Command,
+  CommandFailure,
+  type Context,
+  EXIT_STATUS,
+  type Flag,
+  usageFailure,
+} from "./command.ts";
 import { CONFIG_FLAGS, CONFIG_NOTE } from "./config-flags.ts";
 import { escapeControlCharacters } from "./table.ts";
 

@@ -2,7 +2,29 @@
  * The contract of a command, and how it fails: one line on standard error for people, an exit status for scripts. A new
  * command is a file with one such value and a row in commands.ts; help and usage errors are derived from it.
  */
-import type { Arguments, Flag } from "./args.ts";
+
+export interface Flag {
+  /** The long name without the dashes. */
+  readonly name: string;
+  /** The one-letter form without the dash. */
+  readonly short?: string;
+  /** The placeholder of the value in the help. A flag without it has no value. */
+  readonly value?: string;
+  /** Whether the value may be left out. */
+  readonly optional?: boolean;
+  readonly repeated?: boolean;
+  /** The possible values, for shell completion. */
+  readonly choices?: readonly string[];
+  readonly help: string;
+}
+
+export interface Arguments {
+  has(flag: string): boolean;
+  /** The value of the flag; empty when the flag was given without one. */
+  one(flag: string): string | undefined;
+  all(flag: string): readonly string[];
+  readonly positionals: readonly string[];
+}
 
 export interface Command {
   readonly name: string;

@@ -6,8 +6,9 @@
  * The first line that `complete` prints is `words`, `files` or `folders`. The candidates follow after `words`, one on each
  * line, with a description after a tab. The shell itself completes names of files and folders.
  */
-import { type Flag, HELP_FLAG } from "./args.ts";
-import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
+
+import { HELP_FLAG } from "./args.ts";
+import { type Command, EXIT_STATUS, type Flag, usageFailure } from "./command.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 

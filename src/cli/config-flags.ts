@@ -1,5 +1,5 @@
 /** The flags that set the configuration. `serve`, `check` and `cluster` share them, so that all read the same values. */
-import type { Flag } from "./args.ts";
+import type { Flag } from "./command.ts";
 
 export const CONFIG_FLAGS: readonly Flag[] = [
   { name: "config", value: "FILE", help: "Configuration file (YAML). Flags and environment override it." },

@@ -2,7 +2,6 @@
 import type { Client } from "../client/client.ts";
 import { FORMATS } from "../formats/formats.ts";
 import { canonicalHostId } from "../model/address.ts";
-import type { Arguments, Flag } from "./args.ts";
 import {
   AT_FLAG,
   RESOURCES,
@@ -12,7 +11,7 @@ import {
   withAt,
   withClient,
 } from "./client-command.ts";
-import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
+import { type Arguments, type Command, EXIT_STATUS, type Flag, usageFailure } from "./command.ts";
 import { type OutputOptions, printRead } from "./get-output.ts";
 import { WATCH_OUTPUTS, watchRead } from "./get-watch.ts";
 import { parseReadTarget, type ReadTarget } from "./read-target.ts";

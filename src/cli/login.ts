@@ -5,9 +5,15 @@
  */
 import { createClient } from "../client/client.ts";
 import { isLoopback } from "../lib/loopback.ts";
-import type { Arguments } from "./args.ts";
 import { asCommandFailure } from "./client-command.ts";
-import { type Command, CommandFailure, type Context, EXIT_STATUS, usageFailure } from "./command.ts";
+import {
+  type Arguments,
+  type Command,
+  CommandFailure,
+  type Context,
+  EXIT_STATUS,
+  usageFailure,
+} from "./command.ts";
 import { promptLines, readLine } from "./prompt.ts";
 import {
   createTlsFetch,

@@ -2,8 +2,7 @@
 import { type ConfigResult, loadConfig } from "../config/config.ts";
 import { type ConfigFault, renderFault } from "../config/faults.ts";
 import { findMovedData } from "../service/preflight.ts";
-import type { Arguments } from "./args.ts";
-import { type Context, usageFailure } from "./command.ts";
+import { type Arguments, type Context, usageFailure } from "./command.ts";
 
 export function loadServeConfig(args: Arguments, { env }: Pick<Context, "env">): ConfigResult {
   const [unexpected] = args.positionals;

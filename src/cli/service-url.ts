@@ -20,8 +20,7 @@ import type { Fetch } from "../client/client.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { nearest } from "../lib/nearest.ts";
 import { READ_NO_FOLLOW, replaceFile, withPinnedFile } from "../lib/replace-file.ts";
-import type { Arguments, Flag } from "./args.ts";
-import { type Context, usageFailure } from "./command.ts";
+import { type Arguments, type Context, type Flag, usageFailure } from "./command.ts";
 
 // HTTPS: a private authority to trust, and a client certificate. Without either, the runtime trusts the authorities of the
 // system and those of NODE_EXTRA_CA_CERTS.
