@@ -9,7 +9,17 @@
  *   the changes of another.
  */
 import type { Clock } from "../../lib/clock.ts";
-import type { ClaimChange, Claims, DeviceClaim, HostClaim, LinkClaim, PortClaim } from "../../model/claim.ts";
+import { Multimap } from "../../lib/multimap.ts";
+import type {
+  Claim,
+  ClaimChange,
+  Claims,
+  ClaimTypes,
+  DeviceClaim,
+  HostClaim,
+  LinkClaim,
+  PortClaim,
+} from "../../model/claim.ts";
 import { hostId, type Kind, linkId, portId } from "../../model/ids.ts";
 import type { ClaimSink } from "../source.ts";
 
@@ -21,87 +31,65 @@ const MAX_BATCH = 2048;
 const QUIET_MS = 2;
 
 export class ClaimBuffer {
-  readonly #devices = new Map<string, DeviceClaim>();
-  readonly #ports = new Map<string, PortClaim>();
-  readonly #portsOf = new Map<string, Set<string>>();
-  readonly #links = new Map<string, LinkClaim>();
-  readonly #hosts = new Map<string, HostClaim>();
+  readonly #claims: { readonly [K in Kind]: Map<string, ClaimTypes[K]> } = {
+    devices: new Map(),
+    ports: new Map(),
+    links: new Map(),
+    hosts: new Map(),
+  };
+  readonly #portsOf = new Multimap<string, string>();
   readonly #pending = new FairQueue<ClaimChange>();
   #wake: (() => void) | undefined;
 
   all(): Claims {
-    return {
-      devices: this.#devices.values(),
-      ports: this.#ports.values(),
-      links: this.#links.values(),
-      hosts: this.#hosts.values(),
-    };
+    const { devices, ports, links, hosts } = this.#claims;
+    return { devices: devices.values(), ports: ports.values(), links: links.values(), hosts: hosts.values() };
   }
 
   getDevice(id: string): DeviceClaim | undefined {
-    return this.#devices.get(id);
+    return this.#claims.devices.get(id);
   }
 
   setDevice(claim: DeviceClaim): void {
-    this.#devices.set(claim.id, claim);
-    this.#queue(claim.id, claim.id, { op: "set", kind: "devices", claim });
+    this.#claims.devices.set(claim.id, claim);
+    this.#queue(claim, claim.id, { op: "set", kind: "devices", claim });
   }
 
   setPort(claim: PortClaim): void {
     const id = portId(claim.element, String(claim.port));
-    this.#ports.set(id, claim);
-    this.#portsOf.set(claim.element, (this.#portsOf.get(claim.element) ?? new Set<string>()).add(id));
-    this.#queue(claim.element, id, { op: "set", kind: "ports", claim });
+    this.#claims.ports.set(id, claim);
+    this.#portsOf.add(claim.element, id);
+    this.#queue(claim, id, { op: "set", kind: "ports", claim });
   }
 
   setLink(claim: LinkClaim): void {
     const connectPoint = ({ device, port }: LinkClaim["src"]) => ({ device, port: String(port) });
     const id = linkId(connectPoint(claim.src), connectPoint(claim.dst));
-    this.#links.set(id, claim);
-    this.#queue(claim.dst.device, id, { op: "set", kind: "links", claim });
+    this.#claims.links.set(id, claim);
+    this.#queue(claim, id, { op: "set", kind: "links", claim });
   }
 
   setHost(claim: HostClaim): void {
     const id = hostId(claim.mac, String(claim.vlan ?? "None"));
-    this.#hosts.set(id, claim);
-    this.#queue(deviceOfHost(claim), id, { op: "set", kind: "hosts", claim });
+    this.#claims.hosts.set(id, claim);
+    this.#queue(claim, id, { op: "set", kind: "hosts", claim });
   }
 
   /** Removes the ports of a device except those in `keep`. */
   removePorts(device: string, keep: ReadonlySet<string> = new Set()): void {
-    for (const id of this.#portsOf.get(device) ?? []) if (!keep.has(id)) this.remove("ports", id);
+    for (const id of this.#portsOf.of(device)) if (!keep.has(id)) this.remove("ports", id);
   }
 
   remove(kind: Kind, id: string): void {
-    const device = this.#delete(kind, id);
-    if (device !== undefined) this.#queue(device, id, { op: "remove", kind, id });
+    const claim = this.#claims[kind].get(id);
+    if (!claim) return;
+    this.#claims[kind].delete(id);
+    if (kind === "ports") this.#portsOf.remove(deviceOf(claim), id);
+    this.#queue(claim, id, { op: "remove", kind, id });
   }
 
-  /** Returns the device that the deleted claim belonged to; undefined when there was no such claim. */
-  #delete(kind: Kind, id: string): string | undefined {
-    switch (kind) {
-      case "devices":
-        return this.#devices.delete(id) ? id : undefined;
-      case "ports": {
-        const element = this.#ports.get(id)?.element;
-        const ports = this.#portsOf.get(element ?? "");
-        ports?.delete(id);
-        if (ports?.size === 0) this.#portsOf.delete(element ?? "");
-        return this.#ports.delete(id) ? element : undefined;
-      }
-      case "links": {
-        const device = this.#links.get(id)?.dst.device;
-        return this.#links.delete(id) ? device : undefined;
-      }
-      case "hosts": {
-        const claim = this.#hosts.get(id);
-        return this.#hosts.delete(id) && claim ? deviceOfHost(claim) : undefined;
-      }
-    }
-  }
-
-  #queue(device: string, id: string, change: ClaimChange): void {
-    this.#pending.add(device, `${change.kind} ${id}`, change);
+  #queue(claim: Claim, id: string, change: ClaimChange): void {
+    this.#pending.add(deviceOf(claim), `${change.kind} ${id}`, change);
     this.#wake?.();
   }
 
@@ -145,7 +133,12 @@ export class ClaimBuffer {
   }
 }
 
-const deviceOfHost = ({ locations: [location] }: HostClaim): string => location?.elementId ?? "";
+/** Returns the device whose changes are queued together with those of the claim. */
+function deviceOf(claim: Claim): string {
+  if ("element" in claim) return claim.element;
+  if ("dst" in claim) return claim.dst.device;
+  return "locations" in claim ? (claim.locations[0]?.elementId ?? "") : claim.id;
+}
 
 async function sendBatch(sink: ClaimSink, changes: readonly ClaimChange[]): Promise<void> {
   const removals = changes.length < LARGE_BATCH ? changes.filter(({ op }) => op === "remove") : [];
@@ -166,32 +159,29 @@ interface Queued<Item> {
 
 /** Number of items of one owner that are taken before the next owner has its turn. */
 const ITEMS_PER_TURN = 64;
-const MAX_UNSORTED = 2048;
 
 /**
- * A queue in which owners take turns. The items of one owner keep the order in which they were added: an item that is added
- * again replaces the earlier one and moves to the end. Turns matter only when not all items are taken at once, which is
- * rare, so the items are grouped by owner only when more than `MAX_UNSORTED` are queued, or when some are left over.
+ * A queue in which owners take turns when not all items are taken at once. The items of one owner keep the order in which
+ * they were added: an item that is added again replaces the earlier one and moves to the end.
  */
 export class FairQueue<Item> {
   readonly #items = new Map<string, Queued<Item>>();
-  /** The keys of each owner, the owner with the next turn first. Undefined while the items are not grouped by owner. */
-  #owners: Map<string, Set<string>> | undefined;
+  /** The keys of each owner, the owner with the next turn first. */
+  readonly #owners = new Multimap<string, string>();
 
   get size(): number {
     return this.#items.size;
   }
 
   add(owner: string, key: string, item: Item): void {
-    this.#delete(key);
+    this.#remove(key);
     this.#items.set(key, { owner, item });
-    if (this.#owners) sortIn(this.#owners, owner, key);
-    else if (this.#items.size > MAX_UNSORTED) this.#sort();
+    this.#owners.add(owner, key);
   }
 
   clear(): void {
     this.#items.clear();
-    this.#owners = undefined;
+    this.#owners.clear();
   }
 
   /** Removes and returns up to `count` items. */
@@ -202,51 +192,26 @@ export class FairQueue<Item> {
       this.clear();
       return taken;
     }
-    const owners = this.#owners ?? this.#sort();
     // The iteration continues with the owners that are appended during it.
-    for (const [owner, keys] of owners) {
+    for (const [owner, keys] of this.#owners) {
       if (taken.length >= count) break;
-      this.#takeOf(keys, Math.min(ITEMS_PER_TURN, count - taken.length), taken);
-      owners.delete(owner);
-      if (keys.size > 0) owners.set(owner, keys);
+      const end = Math.min(count, taken.length + ITEMS_PER_TURN);
+      for (const key of keys) {
+        if (taken.length >= end) break;
+        const queued = this.#remove(key);
+        if (queued) taken.push(queued.item);
+      }
+      // An owner with items left has its next turn after all others.
+      if (this.#owners.delete(owner)) this.#owners.set(owner, keys);
     }
     return taken;
   }
 
-  #takeOf(keys: Set<string>, count: number, taken: Item[]): void {
-    let left = count;
-    for (const key of keys) {
-      if (left-- <= 0) return;
-      const queued = this.#items.get(key);
-      keys.delete(key);
-      this.#items.delete(key);
-      if (queued) taken.push(queued.item);
-    }
-  }
-
-  #delete(key: string): void {
-    if (!this.#owners) {
-      this.#items.delete(key);
-      return;
-    }
+  #remove(key: string): Queued<Item> | undefined {
     const queued = this.#items.get(key);
-    if (!queued) return;
+    if (!queued) return undefined;
     this.#items.delete(key);
-    const keys = this.#owners.get(queued.owner);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#owners.delete(queued.owner);
+    this.#owners.remove(queued.owner, key);
+    return queued;
   }
-
-  #sort(): Map<string, Set<string>> {
-    const owners = new Map<string, Set<string>>();
-    for (const [key, { owner }] of this.#items) sortIn(owners, owner, key);
-    this.#owners = owners;
-    return owners;
-  }
-}
-
-function sortIn(owners: Map<string, Set<string>>, owner: string, key: string): void {
-  const keys = owners.get(owner);
-  if (keys) keys.add(key);
-  else owners.set(owner, new Set([key]));
 }

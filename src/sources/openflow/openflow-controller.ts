@@ -236,7 +236,7 @@ export class OpenflowController
   }
 
   portConnected(sw: Switch, port: SwitchPort): void {
-    port.isLinked = this.links.hasLink({ device: sw.id, port: port.number });
+    port.isLinked = this.links.hasLink(port.ref);
     this.#bridge?.portConnected(sw, port);
     // Broadcast probes follow later, and only if the LLDP probe finds no direct link.
     this.#prober.send(sw, port, true);
@@ -252,8 +252,10 @@ export class OpenflowController
 
   switchDisconnected(sw: Switch): void {
     const now = this.#clock.monotonic();
-    for (const port of sw.ports.values()) port.isEdge = false;
-    this.#packetIns.discardSwitch(sw.id);
+    for (const port of sw.ports.values()) {
+      port.isEdge = false;
+      this.#packetIns.discardPending(port.ref);
+    }
     this.links.deviceDisconnected(sw.id, now);
     this.#bridge?.changed(sw.id);
   }
@@ -267,12 +269,12 @@ export class OpenflowController
     this.#bridge?.changed(sw.id);
   }
 
-  portRemoved(sw: Switch, port: SwitchPort): void {
-    this.#bridge?.portRemoved({ device: sw.id, port: port.number });
+  portRemoved(port: SwitchPort): void {
+    this.#bridge?.portRemoved(port.ref);
   }
 
-  portDown(sw: Switch, port: SwitchPort): void {
-    const ref = { device: sw.id, port: port.number };
+  portDown(port: SwitchPort): void {
+    const { ref } = port;
     port.isEdge = false;
     this.#probes.invalidate(ref);
     this.#packetIns.discardPending(ref);
@@ -282,11 +284,10 @@ export class OpenflowController
     this.#bridge?.portDown(ref);
   }
 
-  portSettled(sw: Switch, port: SwitchPort): void {
-    const ref = { device: sw.id, port: port.number };
+  portSettled({ ref, probeableSince }: SwitchPort): void {
     this.#packetIns.releasePending(ref);
-    this.hosts.portSettled(ref, port.probeableSince, this.#clock.monotonic());
-    this.#bridge?.changed(sw.id);
+    this.hosts.portSettled(ref, probeableSince, this.#clock.monotonic());
+    this.#bridge?.changed(ref.device);
   }
 
   leadsToUnreachable(ref: PortRef): boolean {
@@ -389,7 +390,7 @@ export class OpenflowController
     for (const port of sw.ports.values()) {
       if (pause.due(COST.entity)) yield;
       if (sw.session) return;
-      else this.hosts.removeHostsAt({ device: sw.id, port: port.number }, true);
+      this.hosts.removeHostsAt(port.ref, true);
     }
   }
 

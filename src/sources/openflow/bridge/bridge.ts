@@ -17,9 +17,10 @@
  * but in no other, so switches that change all the time do not affect networks that they are not connected to.
  */
 import type { Clock } from "../../../lib/clock.ts";
+import { Multimap } from "../../../lib/multimap.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import { COST, Pause, type Steps } from "../../../lib/steps.ts";
-import type { FlowMod } from "../codec/openflow-messages.ts";
+import { UnionFind } from "../../../lib/union-find.ts";
 import { isWiredPort, PORT_CONFIG, type PortRef, portKey } from "../codec/port.ts";
 import {
   type DiscoveredLink,
@@ -31,7 +32,7 @@ import type { Switch, SwitchPort } from "../discovery/switch.ts";
 import type { SwitchTable } from "../discovery/switch-table.ts";
 import { BROADCAST_PROBE_SECONDS, type PortRule, ruleFlows } from "../flows.ts";
 import type { Session } from "../session/session.ts";
-import { type Forest, findSegments, spanningForest, type TreeEdge } from "./spanning-tree.ts";
+import { type Forest, spanningForest, type TreeEdge } from "./spanning-tree.ts";
 
 interface Rule extends PortRule {
   /** Whether the switch sends nothing out of the port. */
@@ -130,8 +131,7 @@ export class Bridge {
   }
 
   /** To be called for each port of a switch that connects. */
-  portConnected(sw: Switch, { number }: SwitchPort): void {
-    const key = portKey({ device: sw.id, port: number });
+  portConnected(sw: Switch, { key }: SwitchPort): void {
     if ((sw.session?.inheritedFlows ?? 0) > 0) this.#applied.delete(key);
     else this.#applied.set(key, CLOSED);
     this.#recordGrowth(sw.id);
@@ -225,11 +225,10 @@ export class Bridge {
 
   /** Keeps the openings in components with closings that are not confirmed yet, and returns the others. */
   #holdOpenings(openings: readonly RuleChange[], rootOf: Forest["rootOf"]): RuleChange[] {
-    const rootOfSwitch = (device: string) => rootOf.get(device) ?? device;
-    const waitingByRoot = Map.groupBy(this.#closing.keys(), ({ deviceId }) => rootOfSwitch(deviceId));
+    const waitingByRoot = Map.groupBy(this.#closing.keys(), ({ deviceId }) => rootOf(deviceId));
     const generation = this.#generation;
     return openings.filter((change) => {
-      const root = rootOfSwitch(change.sw.id);
+      const root = rootOf(change.sw.id);
       const waiting = waitingByRoot.get(root);
       if (!waiting) return true;
       const held = this.#held.get(root) ?? { changes: [], waiting: new Set(waiting), rootOf, generation };
@@ -269,9 +268,8 @@ export class Bridge {
     for (const sw of this.#switches.all()) {
       if (!sw.session) continue;
       for (const port of sw.ports.values()) {
-        const key = portKey({ device: sw.id, port: port.number });
-        const current = this.#applied.get(key);
-        const rule = this.#ruleOf(port, rules.get(key), current);
+        const current = this.#applied.get(port.key);
+        const rule = this.#ruleOf(port, rules.get(port.key), current);
         if (rule && !(current && sameRule(current, rule))) changes.push({ sw, port, rule });
         if (pause.due(COST.record)) yield;
       }
@@ -303,21 +301,26 @@ export class Bridge {
   *#linkEdges(): Steps<LinkEdge[]> {
     const links = [...this.#links.all(), ...this.#unreachableLinks.links()];
     const edges = new Map<string, LinkEdge>();
+    // A segment is a set of ports that receive each other's broadcast probes: a bridge without OpenFlow connects them.
+    const segments = new UnionFind<string>();
+    const segmentPorts = new Map<string, PortRef>();
     const pause = new Pause();
     for (const link of links) {
       if (pause.due(COST.record)) yield;
-      if (!link.direct) continue;
+      if (!link.direct) {
+        segments.union(portKey(link.src), portKey(link.dst));
+        for (const ref of [link.src, link.dst]) segmentPorts.set(portKey(ref), ref);
+        continue;
+      }
       const ports = [link.src, link.dst].sort((a, b) => (portKey(a) < portKey(b) ? -1 : 1));
       const id = ports.map(portKey).join(" ");
       const [a = link.src, b = link.dst] = ports;
       edges.set(id, { id, a: a.device, b: b.device, ports, mute: false, ...this.#edgeState(ports) });
     }
-    for (const [segment, ports] of yield* findSegments(links.filter((link) => !link.direct))) {
-      for (const ref of ports) {
-        const id = portKey(ref);
-        edges.set(id, { id, a: ref.device, b: segment, ports: [ref], mute: true, ...this.#edgeState([ref]) });
-      }
-      yield;
+    for (const [id, ref] of segmentPorts) {
+      if (pause.due(COST.record)) yield;
+      const segment = `segment ${segments.find(id)}`;
+      edges.set(id, { id, a: ref.device, b: segment, ports: [ref], mute: true, ...this.#edgeState([ref]) });
     }
     return [...edges.values()];
   }
@@ -346,8 +349,8 @@ export class Bridge {
   }
 
   /** Whether the port could be part of a loop until the closing is confirmed. */
-  #mayForward({ sw, port, rule }: RuleChange): boolean {
-    const applied = this.#applied.get(portKey({ device: sw.id, port: port.number }));
+  #mayForward({ port, rule }: RuleChange): boolean {
+    const applied = this.#applied.get(port.key);
     // Without an applied rule there may be flows from before a restart.
     return port.up && (applied?.open !== false || (rule.mute && !applied.mute));
   }
@@ -358,8 +361,7 @@ export class Bridge {
     rootOf: Forest["rootOf"],
     generation = this.#generation,
   ): Steps<void> {
-    const rootOfSwitch = (device: string) => rootOf.get(device) ?? device;
-    const touchedRoots = () => new Set(Array.from(this.#touched, rootOfSwitch));
+    const touchedRoots = () => new Set(Array.from(this.#touched, rootOf));
     let touched = touchedRoots();
     const pause = new Pause();
     for (const change of changes) {
@@ -368,7 +370,7 @@ export class Bridge {
         touched = touchedRoots();
       }
       if (generation !== this.#generation) return;
-      if (!touched.has(rootOfSwitch(change.sw.id)) && this.#isConfirmed(change.sw)) this.#send(change);
+      if (!touched.has(rootOf(change.sw.id)) && this.#isConfirmed(change.sw)) this.#send(change);
     }
   }
 
@@ -378,25 +380,20 @@ export class Bridge {
 
   /** Returns whether the change was sent. It is not sent to a switch without a session or for a port that was removed. */
   #send({ sw, port, rule }: RuleChange): boolean {
-    if (!sw.session || sw.ports.get(port.number) !== port) return false;
-    for (const flow of this.#flowsFor(sw, port, rule)) sw.session.send("flowMod", flow);
-    this.#setMuted(sw, port, rule.mute);
-    this.#applied.set(portKey({ device: sw.id, port: port.number }), rule);
-    return true;
-  }
-
-  #flowsFor(sw: Switch, port: SwitchPort, rule: Rule): FlowMod[] {
-    return ruleFlows(port.number, rule, this.#applied.get(portKey({ device: sw.id, port: port.number })));
-  }
-
-  #setMuted(sw: Switch, { number: port, description }: SwitchPort, mute: boolean): void {
-    const applied = this.#applied.get(portKey({ device: sw.id, port }))?.mute;
+    const { session } = sw;
+    if (!session || sw.ports.get(port.number) !== port) return false;
+    const applied = this.#applied.get(port.key);
+    for (const flow of ruleFlows(port.number, rule, applied)) session.send("flowMod", flow);
     // Without an applied rule the flows are from before a restart, so the configuration of the port shows whether it is
     // muted. With an applied rule the configuration is ignored, so a port that another controller muted stays muted.
-    const muted = applied ?? (description.config & PORT_CONFIG.noForward) !== 0;
-    if (mute === muted) return;
-    const config = mute ? PORT_CONFIG.noForward : 0;
-    sw.session?.send("portMod", { port, mac: description.mac, config, mask: PORT_CONFIG.noForward });
+    const { mac, config } = port.description;
+    const isMuted = applied?.mute ?? (config & PORT_CONFIG.noForward) !== 0;
+    if (rule.mute !== isMuted) {
+      const bits = rule.mute ? PORT_CONFIG.noForward : 0;
+      session.send("portMod", { port: port.number, mac, config: bits, mask: PORT_CONFIG.noForward });
+    }
+    this.#applied.set(port.key, rule);
+    return true;
   }
 }
 
@@ -408,12 +405,11 @@ interface UnreachableLink {
 /** Removed links of unreachable switches that may still forward, and the ports at their ends. */
 class UnreachableLinks {
   readonly #links = new Map<string, UnreachableLink>();
-  readonly #byPort = new Map<string, Set<string>>();
+  readonly #byPort = new Multimap<string, string>();
 
   add(link: DiscoveredLink, until: number): void {
     this.#links.set(link.id, { link, until });
-    for (const key of [portKey(link.src), portKey(link.dst)])
-      this.#byPort.set(key, (this.#byPort.get(key) ?? new Set<string>()).add(link.id));
+    for (const ref of [link.src, link.dst]) this.#byPort.add(portKey(ref), link.id);
   }
 
   /** Whether the port leads to an unreachable switch that may still forward. */
@@ -423,7 +419,7 @@ class UnreachableLinks {
 
   /** To be called when it is known again where the port leads. Removes the links at the port. */
   clear(ref: PortRef): void {
-    for (const id of [...(this.#byPort.get(portKey(ref)) ?? [])]) this.#remove(id);
+    for (const id of this.#byPort.of(portKey(ref))) this.#remove(id);
   }
 
   links(): DiscoveredLink[] {
@@ -445,10 +441,6 @@ class UnreachableLinks {
     const known = this.#links.get(id);
     this.#links.delete(id);
     if (!known) return;
-    for (const key of [portKey(known.link.src), portKey(known.link.dst)]) {
-      const ids = this.#byPort.get(key);
-      ids?.delete(id);
-      if (ids?.size === 0) this.#byPort.delete(key);
-    }
+    for (const ref of [known.link.src, known.link.dst]) this.#byPort.remove(portKey(ref), id);
   }
 }

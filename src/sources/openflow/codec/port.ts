@@ -1,16 +1,14 @@
 /** Ports: their reserved numbers, their description `ofp_port` (OpenFlow 1.3.5, §7.2.1), and their form in the model. */
 
-import { portId } from "../../../model/ids.ts";
+import { type ConnectPoint, portId } from "../../../model/ids.ts";
 import { type ByteReader, type ByteWriter, paddedText } from "./wire.ts";
 
 /** The reserved port numbers (`ofp_port_no`, §7.2.1). */
 export const PORT = {
   max: 0xffffff00,
-  table: 0xfffffff9,
   normal: 0xfffffffa,
   controller: 0xfffffffd,
   local: 0xfffffffe,
-  any: 0xffffffff,
 } as const;
 
 export interface PortDescription {
@@ -77,7 +75,9 @@ export const portText = (port: number): string => (port === PORT.local ? "local"
 /** Returns the port's id in the model, which is also the key of the port in maps. */
 export const portKey = ({ device, port }: PortRef): string => portId(device, portText(port));
 
-/** Whether the number is that of a physical port or of the switch's local port. Other reserved numbers are not ports. */
-export const isRealPort = (port: number): boolean => (port > 0 && port <= PORT.max) || port === PORT.local;
+export const connectPoint = ({ device, port }: PortRef): ConnectPoint => ({ device, port: portText(port) });
 
 export const isWiredPort = (port: number): boolean => port > 0 && port <= PORT.max;
+
+/** Whether the number is that of a physical port or of the switch's local port. Other reserved numbers are not ports. */
+export const isRealPort = (port: number): boolean => isWiredPort(port) || port === PORT.local;

@@ -6,10 +6,11 @@
  * LLDP probes prove a direct cable. A link found only by broadcast probes is INDIRECT; broadcast probes add nothing on
  * a port that has a direct link. Two links on one port are both stored: the view flags them as a conflict.
  */
+import { Multimap } from "../../../lib/multimap.ts";
 import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import { linkId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
-import { type PortRef, portKey, portText } from "../codec/port.ts";
+import { connectPoint, type PortRef, portKey } from "../codec/port.ts";
 
 export interface DiscoveredLink {
   readonly id: string;
@@ -46,8 +47,8 @@ export class LinkTable {
   readonly #events: LinkEvents;
   readonly #timeoutMs: number;
   readonly #links = new Map<string, TrackedLink>();
-  readonly #byPort = new Map<string, Set<TrackedLink>>();
-  readonly #byDevice = new Map<string, Set<TrackedLink>>();
+  readonly #byPort = new Multimap<string, TrackedLink>();
+  readonly #byDevice = new Multimap<string, TrackedLink>();
 
   constructor(claims: ClaimBuffer, events: LinkEvents, probeIntervalMs: number) {
     this.#claims = claims;
@@ -80,14 +81,11 @@ export class LinkTable {
   }
 
   isActive(src: PortRef, dst: PortRef): boolean {
-    return this.#links.get(`${portKey(src)}-${portKey(dst)}`)?.active === true;
+    return this.#links.get(linkId(connectPoint(src), connectPoint(dst)))?.active === true;
   }
 
   probeReceived(src: PortRef, dst: PortRef, direct: boolean, now: number): void {
-    const id = linkId(
-      { device: src.device, port: portText(src.port) },
-      { device: dst.device, port: portText(dst.port) },
-    );
+    const id = linkId(connectPoint(src), connectPoint(dst));
     const known = this.#links.get(id);
     if (known && known.direct === direct) {
       known.lastProbeAt = now;
@@ -109,20 +107,19 @@ export class LinkTable {
     const link: TrackedLink = { id, src, dst, direct, active: true, lastProbeAt: now };
     this.#links.set(id, link);
     for (const ref of [src, dst]) {
-      const key = portKey(ref);
-      this.#byPort.set(key, (this.#byPort.get(key) ?? new Set()).add(link));
-      this.#byDevice.set(ref.device, (this.#byDevice.get(ref.device) ?? new Set()).add(link));
+      this.#byPort.add(portKey(ref), link);
+      this.#byDevice.add(ref.device, link);
     }
     this.#publish(link);
     this.#events.linkFound(link);
   }
 
   portDown(ref: PortRef): void {
-    for (const link of [...this.#linksAt(ref)]) this.#remove(link, "port-down");
+    for (const link of this.#linksAt(ref)) this.#remove(link, "port-down");
   }
 
   deviceDisconnected(device: string, now: number): void {
-    for (const link of this.#byDevice.get(device) ?? []) {
+    for (const link of this.#byDevice.of(device)) {
       if (!link.active) continue;
       link.active = false;
       link.lastProbeAt = now;
@@ -144,18 +141,18 @@ export class LinkTable {
   }
 
   #isFull(ref: PortRef): boolean {
-    return (this.#byPort.get(portKey(ref))?.size ?? 0) >= MAX_LINKS_PER_PORT;
+    return this.#linksAt(ref).size >= MAX_LINKS_PER_PORT;
   }
 
-  #linksAt(ref: PortRef): Iterable<TrackedLink> {
-    return this.#byPort.get(portKey(ref)) ?? [];
+  #linksAt(ref: PortRef): ReadonlySet<TrackedLink> {
+    return this.#byPort.of(portKey(ref));
   }
 
   #remove(link: TrackedLink, reason: LinkEndReason): void {
     this.#links.delete(link.id);
     for (const ref of [link.src, link.dst]) {
-      unindex(this.#byPort, portKey(ref), link);
-      unindex(this.#byDevice, ref.device, link);
+      this.#byPort.remove(portKey(ref), link);
+      this.#byDevice.remove(ref.device, link);
     }
     this.#claims.remove("links", link.id);
     this.#events.linkRemoved(link, reason);
@@ -163,17 +160,11 @@ export class LinkTable {
 
   #publish({ src, dst, direct, active }: TrackedLink): void {
     this.#claims.setLink({
-      src: { device: src.device, port: portText(src.port) },
-      dst: { device: dst.device, port: portText(dst.port) },
+      src: connectPoint(src),
+      dst: connectPoint(dst),
       type: direct ? "DIRECT" : "INDIRECT",
       state: active ? "ACTIVE" : "INACTIVE",
       verified: true,
     });
   }
-}
-
-function unindex(index: Map<string, Set<TrackedLink>>, key: string, link: TrackedLink): void {
-  const links = index.get(key);
-  links?.delete(link);
-  if (links?.size === 0) index.delete(key);
 }

@@ -4,18 +4,16 @@
  * time to live ends or its port goes down.
  */
 
-import { Quota } from "../../../lib/quota.ts";
+import { Multimap } from "../../../lib/multimap.ts";
 import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import { chassisDeviceId, portNumberOfName } from "../../../model/derived-ids.ts";
-import { portId } from "../../../model/ids.ts";
+import { linkId, portId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import type { Lldp } from "../codec/lldp.ts";
-import { type PortRef, portKey, portText } from "../codec/port.ts";
+import { connectPoint, type PortRef, portKey } from "../codec/port.ts";
+import { PortRecords } from "./port-records.ts";
 
-const MAX_NEIGHBOURS_PER_PORT = 4;
-const MAX_NEIGHBOURS = 10_000;
-/** Maximum number of neighbours that one switch may report, so that no switch uses up the total. */
-const MAX_NEIGHBOURS_PER_SWITCH = 512;
+const LIMITS = { perPort: 4, perSwitch: 512, total: 10_000 };
 const MAX_TEXT_LENGTH = 200;
 const MAX_TTL_SECONDS = 3600;
 
@@ -31,9 +29,8 @@ interface Neighbour {
 export class LldpNeighbours {
   readonly #claims: ClaimBuffer;
   readonly #neighbours = new Map<string, Neighbour>();
-  readonly #byPort = new Map<string, Set<Neighbour>>();
-  readonly #byDevice = new Map<string, Set<Neighbour>>();
-  readonly #quota = new Quota({ perKey: MAX_NEIGHBOURS_PER_SWITCH, total: MAX_NEIGHBOURS });
+  readonly #byPort = new PortRecords<Neighbour>(LIMITS);
+  readonly #byDevice = new Multimap<string, Neighbour>();
 
   constructor(claims: ClaimBuffer) {
     this.#claims = claims;
@@ -50,26 +47,20 @@ export class LldpNeighbours {
       if (known) this.#remove(known);
       return;
     }
-    const neighboursAtPort = this.#byPort.get(portKey(receivedOn)) ?? new Set<Neighbour>();
-    const isFull =
-      neighboursAtPort.size >= MAX_NEIGHBOURS_PER_PORT ||
-      this.#quota.exceededBy(receivedOn.device) !== undefined;
-    if (!known && isFull) return;
     const expiresAt = now + ttlSeconds * 1000;
     if (known) {
       known.expiresAt = expiresAt;
       return;
     }
     const neighbour = { key, device, port: portNumberOfName(portName), portName, receivedOn, expiresAt };
+    if (!this.#byPort.add(receivedOn, neighbour)) return;
     this.#neighbours.set(key, neighbour);
-    this.#byPort.set(portKey(receivedOn), neighboursAtPort.add(neighbour));
-    this.#byDevice.set(device, (this.#byDevice.get(device) ?? new Set<Neighbour>()).add(neighbour));
-    this.#quota.add(receivedOn.device);
+    this.#byDevice.add(device, neighbour);
     this.#publish(neighbour, lldp);
   }
 
   portDown(ref: PortRef): void {
-    for (const neighbour of [...(this.#byPort.get(portKey(ref)) ?? [])]) this.#remove(neighbour);
+    for (const neighbour of this.#byPort.at(ref)) this.#remove(neighbour);
   }
 
   *sweep(now: number): Steps<void> {
@@ -83,17 +74,14 @@ export class LldpNeighbours {
   #remove(neighbour: Neighbour): void {
     const { key, device, port, receivedOn } = neighbour;
     this.#neighbours.delete(key);
-    const atPort = this.#byPort.get(portKey(receivedOn));
-    atPort?.delete(neighbour);
-    if (atPort?.size === 0) this.#byPort.delete(portKey(receivedOn));
-    this.#quota.remove(receivedOn.device);
-    for (const id of linkIds(neighbour)) this.#claims.remove("links", id);
-    const rest = this.#byDevice.get(device) ?? new Set<Neighbour>();
-    rest.delete(neighbour);
-    if (![...rest].some((other) => other.port === port)) this.#claims.remove("ports", portId(device, port));
-    if (rest.size > 0) return;
-    this.#byDevice.delete(device);
-    this.#claims.remove("devices", device);
+    this.#byPort.remove(receivedOn, neighbour);
+    this.#byDevice.remove(device, neighbour);
+    const [remote, local] = [{ device, port }, connectPoint(receivedOn)];
+    for (const id of [linkId(remote, local), linkId(local, remote)]) this.#claims.remove("links", id);
+    const rest = this.#byDevice.of(device);
+    if (!rest.values().some((other) => other.port === port))
+      this.#claims.remove("ports", portId(device, port));
+    if (rest.size === 0) this.#claims.remove("devices", device);
   }
 
   #publish({ device, port, portName, receivedOn }: Neighbour, lldp: Lldp): void {
@@ -107,14 +95,9 @@ export class LldpNeighbours {
     });
     this.#claims.setPort({ element: device, port, isEnabled: true, annotations: { portName } });
     const remote = { device, port };
-    const local = { device: receivedOn.device, port: portText(receivedOn.port) };
+    const local = connectPoint(receivedOn);
     // LLDP is received in one direction only, but a cable carries both directions.
     this.#claims.setLink({ src: remote, dst: local, type: "DIRECT", state: "ACTIVE", verified: false });
     this.#claims.setLink({ src: local, dst: remote, type: "DIRECT", state: "ACTIVE", verified: false });
   }
-}
-
-function linkIds({ device, port, receivedOn }: Neighbour): [string, string] {
-  const remote = portId(device, port);
-  return [`${remote}-${portKey(receivedOn)}`, `${portKey(receivedOn)}-${remote}`];
 }

@@ -12,6 +12,7 @@ import { type PortRef, portKey } from "../codec/port.ts";
 import { WireError } from "../codec/wire.ts";
 import type { OpenflowCounter } from "../openflow-counters.ts";
 import type { OpenflowSettings } from "../options.ts";
+import { PortRecords } from "./port-records.ts";
 import type { Probes } from "./probes.ts";
 
 const ETHERNET_HEADER_BYTES = 14;
@@ -39,6 +40,12 @@ export interface PacketInEvents {
   count(what: OpenflowCounter): void;
 }
 
+interface PendingAnnouncement {
+  readonly tags: VlanTags;
+  readonly announcement: Announcement;
+}
+const PENDING_LIMITS = { perPort: 64, perSwitch: 4096, total: 65_536 };
+
 type RateSettings = Pick<
   OpenflowSettings,
   "maxPacketInRate" | "maxSessionPacketInRate" | "maxSourcePacketInRate"
@@ -49,7 +56,11 @@ export class PacketInHandler {
   readonly #probes: Probes;
   readonly #probeLimits: FrameLimits;
   readonly #announcementLimits: FrameLimits;
-  readonly #pending = new PendingAnnouncements();
+  /**
+   * Announcements from ports that are not classified yet. They are processed when the port becomes an edge, because a quiet
+   * host often announces itself only when its link comes up.
+   */
+  readonly #pending = new PortRecords<PendingAnnouncement>(PENDING_LIMITS);
 
   constructor(
     events: PacketInEvents,
@@ -94,11 +105,6 @@ export class PacketInHandler {
   /** Drops the buffered announcements of a port that is not an edge or went down. */
   discardPending(ref: PortRef): void {
     this.#pending.takeAt(ref);
-  }
-
-  /** Drops the buffered announcements of a switch that disconnected. */
-  discardSwitch(device: string): void {
-    this.#pending.discard(device);
   }
 
   #handleProbe(at: PortRef, type: number, payload: Uint8Array, now: number): void {
@@ -147,63 +153,5 @@ class FrameLimits {
       this.#ofSwitch.take(ref.device) === 0 &&
       (this.#ofSource?.take(SOURCE) ?? 0) === 0
     );
-  }
-}
-
-const MAX_PENDING_PER_PORT = 64;
-const MAX_PENDING_PER_SWITCH = 4096;
-const MAX_PENDING = 65_536;
-
-interface PendingAnnouncement {
-  readonly tags: VlanTags;
-  readonly announcement: Announcement;
-}
-
-interface SwitchAnnouncements {
-  readonly byPort: Map<number, PendingAnnouncement[]>;
-  count: number;
-}
-
-/**
- * Announcements from ports that are not classified yet. They are processed when the port becomes an edge, because a quiet
- * host often announces itself only when its link comes up. Their number is limited per port, per switch and in total.
- */
-class PendingAnnouncements {
-  readonly #bySwitch = new Map<string, SwitchAnnouncements>();
-  #total = 0;
-
-  /** Returns false when a limit is reached. The announcement is then dropped. */
-  add({ device, port }: PortRef, pending: PendingAnnouncement): boolean {
-    const ofSwitch = this.#bySwitch.get(device) ?? { byPort: new Map(), count: 0 };
-    const atPort = ofSwitch.byPort.get(port) ?? [];
-    const isFull =
-      atPort.length >= MAX_PENDING_PER_PORT ||
-      ofSwitch.count >= MAX_PENDING_PER_SWITCH ||
-      this.#total >= MAX_PENDING;
-    if (isFull) return false;
-    atPort.push(pending);
-    ofSwitch.byPort.set(port, atPort);
-    ofSwitch.count++;
-    this.#total++;
-    this.#bySwitch.set(device, ofSwitch);
-    return true;
-  }
-
-  /** Removes and returns the announcements of a port. */
-  takeAt({ device, port }: PortRef): readonly PendingAnnouncement[] {
-    const ofSwitch = this.#bySwitch.get(device);
-    const atPort = ofSwitch?.byPort.get(port) ?? [];
-    if (!ofSwitch) return atPort;
-    ofSwitch.byPort.delete(port);
-    ofSwitch.count -= atPort.length;
-    this.#total -= atPort.length;
-    if (ofSwitch.count === 0) this.#bySwitch.delete(device);
-    return atPort;
-  }
-
-  /** Removes the announcements of all ports of a switch. */
-  discard(device: string): void {
-    this.#total -= this.#bySwitch.get(device)?.count ?? 0;
-    this.#bySwitch.delete(device);
   }
 }

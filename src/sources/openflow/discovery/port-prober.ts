@@ -26,7 +26,7 @@ const CHECKED_PER_STEP = 256;
 
 export interface ProberEvents {
   /** Called when a port has settled and leads to no switch. */
-  portSettled(sw: Switch, port: SwitchPort): void;
+  portSettled(port: SwitchPort): void;
   /** Whether the port leads to an unreachable switch that may still forward. */
   leadsToUnreachable(ref: PortRef): boolean;
   count(what: "probes_sent_total"): void;
@@ -94,8 +94,7 @@ export class PortProber {
     port.probedAt = now;
     this.#events.count("probes_sent_total");
     if (session.channel.backlogBytes > MAX_PROBE_BACKLOG_BYTES) return;
-    const ref = { device: sw.id, port: port.number };
-    session.sendBytes(this.#probes.create(ref, port.description.mac, direct, now));
+    session.sendBytes(this.#probes.create(port.ref, port.description.mac, direct, now));
   }
 
   /** Probes the other direction of a link at once, unless a probe that the other switch can receive is in flight. */
@@ -117,12 +116,12 @@ export class PortProber {
     if (!isClassified) this.#classify(sw, port, now);
     if (!isProbing) return;
     this.send(sw, port, true, now);
-    if (!this.#links.hasDirectLink({ device: sw.id, port: port.number })) this.send(sw, port, false, now);
+    if (!this.#links.hasDirectLink(port.ref)) this.send(sw, port, false, now);
   }
 
   /** Probes a port without a link again until it has settled. Then the port is an edge. */
   #classify(sw: Switch, port: SwitchPort, now: number): void {
-    const ref = { device: sw.id, port: port.number };
+    const { ref } = port;
     const { settleMs } = this.#settings;
     port.unclassifiedTicks++;
     if (port.isLinked) {
@@ -137,7 +136,7 @@ export class PortProber {
     // A number of ticks is required too: on a busy machine received probes may not have been read yet.
     if ((ageMs >= settleMs && port.unclassifiedTicks >= MIN_SETTLE_TICKS) || !isWiredPort(port.number)) {
       port.isEdge = true;
-      this.#events.portSettled(sw, port);
+      this.#events.portSettled(port);
     } else if (now - port.probedAt >= settleMs / 2) {
       this.send(sw, port, true, now);
       this.send(sw, port, false, now);

@@ -10,9 +10,16 @@ import type { Clock } from "../../../lib/clock.ts";
 import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import type { DeviceClaim, PortClaim } from "../../../model/claim.ts";
 import { isRealIdentity } from "../../../model/derived-ids.ts";
-import { portId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
-import { isFiber, isRealPort, isUp, type PortDescription, portText, speedMbps } from "../codec/port.ts";
+import {
+  isFiber,
+  isRealPort,
+  isUp,
+  type PortDescription,
+  portKey,
+  portText,
+  speedMbps,
+} from "../codec/port.ts";
 import type { OpenflowSettings } from "../options.ts";
 import type { PortReport, Session } from "../session/session.ts";
 import {
@@ -122,7 +129,7 @@ export class SwitchTable {
     }
     this.#claims.removePorts(
       sw.id,
-      new Set([...session.ports.keys()].map((port) => portId(sw.id, portText(port)))),
+      new Set(Array.from(session.ports.keys(), (port) => portKey({ device: sw.id, port }))),
     );
     for (const description of session.ports.values()) {
       const port = this.#updatePort(sw, description, this.#clock.monotonic());
@@ -152,7 +159,7 @@ export class SwitchTable {
     this.#events.count("changes_delayed_total");
     damping.held = change;
     const port = sw.ports.get(number);
-    if (port) this.#portWentDown(sw, port);
+    if (port) this.#portWentDown(port);
   }
 
   sessionClosed(session: Session, closedByPeer: boolean, now: number): void {
@@ -298,7 +305,7 @@ export class SwitchTable {
     }
     port.description = description;
     this.#publishPort(sw, port);
-    if (!isUp(description)) this.#portWentDown(sw, port);
+    if (!isUp(description)) this.#portWentDown(port);
     else if (!port.up) {
       startClassification(port, now);
       port.up = true;
@@ -311,17 +318,17 @@ export class SwitchTable {
       this.#events.count("ports_refused_total");
       return undefined;
     }
-    const port = createPort(description, now);
+    const port = createPort(sw.id, description, now);
     sw.ports.set(port.number, port);
     this.#admission.ports.add(sw.address);
     this.#portMacs.add(sw.id, sw.isAllowed, description.mac);
     return port;
   }
 
-  #portWentDown(sw: Switch, port: SwitchPort): void {
+  #portWentDown(port: SwitchPort): void {
     if (!port.up) return;
     port.up = false;
-    this.#events.portDown(sw, port);
+    this.#events.portDown(port);
   }
 
   #removePort(sw: Switch, port: SwitchPort): void {
@@ -329,9 +336,9 @@ export class SwitchTable {
     this.#admission.ports.remove(sw.address);
     this.#portMacs.remove(sw.id, sw.isAllowed, port.description.mac);
     port.up = false;
-    this.#events.portDown(sw, port);
-    this.#events.portRemoved(sw, port);
-    this.#claims.remove("ports", portId(sw.id, portText(port.number)));
+    this.#events.portDown(port);
+    this.#events.portRemoved(port);
+    this.#claims.remove("ports", port.key);
   }
 
   *#remove(sw: Switch): Steps<void> {

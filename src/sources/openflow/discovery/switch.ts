@@ -1,5 +1,5 @@
 /** The state of one switch and its ports. */
-import type { PortDescription } from "../codec/port.ts";
+import { type PortDescription, type PortRef, portKey } from "../codec/port.ts";
 import type { OpenflowCounter } from "../openflow-counters.ts";
 import type { PortReport, Session } from "../session/session.ts";
 
@@ -8,6 +8,9 @@ export const KNOWN_AFTER_MS = 60_000;
 
 export interface SwitchPort {
   readonly number: number;
+  readonly ref: PortRef;
+  /** The port's id in the model, which is also its key in maps. */
+  readonly key: string;
   /** The description that was applied last. */
   description: PortDescription;
   /** Whether the port is up. False also while a change of the port is held, because it is unknown where the port leads. */
@@ -23,16 +26,22 @@ export interface SwitchPort {
   unclassifiedTicks: number;
 }
 
-export const createPort = (description: PortDescription, now: number): SwitchPort => ({
-  number: description.number,
-  description,
-  up: false,
-  probeableSince: now,
-  isEdge: false,
-  isLinked: false,
-  probedAt: 0,
-  unclassifiedTicks: 0,
-});
+export function createPort(device: string, description: PortDescription, now: number): SwitchPort {
+  const { number } = description;
+  const ref = { device, port: number };
+  return {
+    number,
+    ref,
+    key: portKey(ref),
+    description,
+    up: false,
+    probeableSince: now,
+    isEdge: false,
+    isLinked: false,
+    probedAt: 0,
+    unclassifiedTicks: 0,
+  };
+}
 
 export function startClassification(port: SwitchPort, now: number): void {
   port.probeableSince = now;
@@ -48,9 +57,9 @@ export interface SwitchEvents {
   switchDisconnected(sw: Switch): void;
   switchRemoved(sw: Switch): void;
   portUp(sw: Switch, port: SwitchPort): void;
-  portDown(sw: Switch, port: SwitchPort): void;
+  portDown(port: SwitchPort): void;
   /** Called after `portDown`. */
-  portRemoved(sw: Switch, port: SwitchPort): void;
+  portRemoved(port: SwitchPort): void;
   count(counter: OpenflowCounter): void;
 }
 

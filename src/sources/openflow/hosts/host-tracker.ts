@@ -12,6 +12,7 @@
  * limited per peer address and in total, and a new host or a move uses the change budget of its switch.
  */
 import ipaddr from "ipaddr.js";
+import { Multimap } from "../../../lib/multimap.ts";
 import { Quota } from "../../../lib/quota.ts";
 import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
@@ -58,9 +59,9 @@ export class HostTracker {
   readonly #environment: HostEnvironment;
   readonly #settings: OpenflowSettings;
   readonly #hosts = new Map<string, LearnedHost>();
-  readonly #byPort = new Map<string, Set<LearnedHost>>();
+  readonly #byPort = new Multimap<string, LearnedHost>();
   /** The hosts that use each address. Several hosts use one only during a conflict. */
-  readonly #owners = new Map<string, Set<LearnedHost>>();
+  readonly #owners = new Multimap<string, LearnedHost>();
   readonly #duplicates = new DuplicateDetection();
   readonly #recentHosts = new RecentHosts();
   readonly #quota: Quota;
@@ -98,7 +99,7 @@ export class HostTracker {
   portSettled(ref: PortRef, since: number, now: number): void {
     const key = portKey(ref);
     let left = MAX_PROBED_AT_ONCE;
-    for (const host of this.#byPort.get(key) ?? []) {
+    for (const host of this.#byPort.of(key)) {
       const location = host.locationAt(ref);
       if (location && location.lastSeenAt < since) this.#probeLocation(host, location, now);
       if (--left <= 0) break;
@@ -109,8 +110,7 @@ export class HostTracker {
 
   /** Removes the hosts at a port. With `expectBack` they are stored, and probed when the port settles again. */
   removeHostsAt(ref: PortRef, expectBack: boolean): void {
-    for (const host of [...(this.#byPort.get(portKey(ref)) ?? [])])
-      this.#removeLocation(host, ref, expectBack);
+    for (const host of this.#byPort.of(portKey(ref))) this.#removeLocation(host, ref, expectBack);
   }
 
   /** Adds a host that was claimed before a restart. Returns false when the limit is reached. */
@@ -118,8 +118,8 @@ export class HostTracker {
     if (this.#hosts.has(host.id) || this.#hosts.size >= this.#settings.maxHosts) return false;
     const [location] = host.locations;
     this.#add(host, location ? this.#environment.addressOf(location.ref) : "");
-    for (const { ref } of host.locations) this.#index(host, ref);
-    for (const ip of host.addresses.keys()) this.#addOwner(host, ip);
+    for (const { ref } of host.locations) this.#byPort.add(portKey(ref), host);
+    for (const ip of host.addresses.keys()) this.#owners.add(ownerKey(host, ip), host);
     return true;
   }
 
@@ -137,7 +137,7 @@ export class HostTracker {
   }
 
   #admit(host: LearnedHost, ref: PortRef): boolean {
-    const hostsAtPort = this.#byPort.get(portKey(ref))?.size ?? 0;
+    const hostsAtPort = this.#byPort.of(portKey(ref)).size;
     const address = this.#environment.addressOf(ref);
     const hasRoom =
       hostsAtPort < this.#settings.maxHostsPerPort && this.#quota.exceededBy(address) === undefined;
@@ -183,7 +183,7 @@ export class HostTracker {
 
   #move(host: LearnedHost, ref: PortRef, now: number): void {
     if (host.locations.length > 0) this.#environment.count("host_moves_total");
-    for (const location of host.locations) this.#unindex(host, location.ref);
+    for (const location of host.locations) this.#byPort.remove(portKey(location.ref), host);
     host.locations = [];
     this.#addLocation(host, ref, now);
     this.#publish(host);
@@ -192,24 +192,25 @@ export class HostTracker {
   #addLocation(host: LearnedHost, ref: PortRef, now: number): void {
     if (host.locationAt(ref) || !this.#hosts.has(host.id)) return;
     host.locations.unshift({ ref, ...firstActivity(now) });
-    this.#index(host, ref);
+    this.#byPort.add(portKey(ref), host);
   }
 
   #removeLocation(host: LearnedHost, ref: PortRef, expectBack: boolean): void {
-    host.locations = host.locations.filter((location) => portKey(location.ref) !== portKey(ref));
-    this.#unindex(host, ref);
+    const key = portKey(ref);
+    host.locations = host.locations.filter((location) => portKey(location.ref) !== key);
+    this.#byPort.remove(key, host);
     if (host.locations.length > 0) {
       this.#publish(host);
       return;
     }
     this.#remove(host);
-    if (expectBack) this.#recentHosts.add(host, portKey(ref));
+    if (expectBack) this.#recentHosts.add(host, key);
   }
 
   #remove(host: LearnedHost): void {
     if (this.#hosts.delete(host.id)) this.#quota.remove(host.peerAddress);
-    for (const location of host.locations) this.#unindex(host, location.ref);
-    for (const ip of host.addresses.keys()) this.#removeOwner(host, ip);
+    for (const location of host.locations) this.#byPort.remove(portKey(location.ref), host);
+    for (const ip of host.addresses.keys()) this.#owners.remove(ownerKey(host, ip), host);
     this.#claims.remove("hosts", host.id);
   }
 
@@ -238,7 +239,7 @@ export class HostTracker {
     const addAddress = () => {
       if (!this.#hosts.has(host.id)) return;
       host.addresses.set(ip, firstActivity(now));
-      this.#addOwner(host, ip);
+      this.#owners.add(ownerKey(host, ip), host);
       this.#publish(host);
     };
     const reachable = owners.filter((other) =>
@@ -273,7 +274,7 @@ export class HostTracker {
   #removeAddress(host: LearnedHost, ip: string): void {
     if (!host.addresses.delete(ip)) return;
     const others = this.#ownersOf(host, ip);
-    this.#removeOwner(host, ip);
+    this.#owners.remove(ownerKey(host, ip), host);
     this.#publish(host);
     for (const other of others) if (other !== host) this.#publish(other);
   }
@@ -319,31 +320,7 @@ export class HostTracker {
   }
 
   #ownersOf(host: LearnedHost, ip: string): ReadonlySet<LearnedHost> {
-    return this.#owners.get(ownerKey(host, ip)) ?? NO_HOSTS;
-  }
-
-  #addOwner(host: LearnedHost, ip: string): void {
-    const key = ownerKey(host, ip);
-    this.#owners.set(key, (this.#owners.get(key) ?? new Set<LearnedHost>()).add(host));
-  }
-
-  #removeOwner(host: LearnedHost, ip: string): void {
-    const key = ownerKey(host, ip);
-    const owners = this.#owners.get(key);
-    owners?.delete(host);
-    if (owners?.size === 0) this.#owners.delete(key);
-  }
-
-  #index(host: LearnedHost, ref: PortRef): void {
-    const key = portKey(ref);
-    this.#byPort.set(key, (this.#byPort.get(key) ?? new Set<LearnedHost>()).add(host));
-  }
-
-  #unindex(host: LearnedHost, ref: PortRef): void {
-    const key = portKey(ref);
-    const hostsAtPort = this.#byPort.get(key);
-    hostsAtPort?.delete(host);
-    if (hostsAtPort?.size === 0) this.#byPort.delete(key);
+    return this.#owners.of(ownerKey(host, ip));
   }
 
   #publish(host: LearnedHost): void {
@@ -352,8 +329,6 @@ export class HostTracker {
     this.#claims.setHost(host.toClaim(contested));
   }
 }
-
-const NO_HOSTS: ReadonlySet<LearnedHost> = new Set();
 
 /** The key contains the VLAN, because the same address in two VLANs belongs to two networks. */
 const ownerKey = (host: LearnedHost, ip: string): string => `${host.tags.vlan ?? ""} ${ip}`;

@@ -1,4 +1,5 @@
 /** One host as learned from its announcements: its locations, its addresses, when each was last seen, and its claim. */
+import { Multimap } from "../../../lib/multimap.ts";
 import type { HostClaim } from "../../../model/claim.ts";
 import { hostId } from "../../../model/ids.ts";
 import type { VlanTags } from "../codec/ethernet.ts";
@@ -74,34 +75,29 @@ const MAX_RECENT_HOSTS = 10_000;
  * is reached, the oldest host is dropped.
  */
 export class RecentHosts {
-  /** The port of each host, oldest first. */
-  readonly #portOf = new Map<string, string>();
-  readonly #byPort = new Map<string, Map<string, LearnedHost>>();
+  /** The hosts by id, oldest first. */
+  readonly #hosts = new Map<string, { readonly host: LearnedHost; readonly port: string }>();
+  readonly #byPort = new Multimap<string, LearnedHost>();
 
   add(host: LearnedHost, port: string): void {
     this.delete(host.id);
-    const atPort = this.#byPort.get(port) ?? new Map<string, LearnedHost>();
-    if (atPort.size >= MAX_RECENT_PER_PORT) return;
-    if (this.#portOf.size >= MAX_RECENT_HOSTS) {
-      const [oldest] = this.#portOf.keys();
-      if (oldest !== undefined) this.delete(oldest);
-    }
-    this.#portOf.set(host.id, port);
-    this.#byPort.set(port, atPort.set(host.id, host));
+    if (this.#byPort.of(port).size >= MAX_RECENT_PER_PORT) return;
+    const [oldest] = this.#hosts.keys();
+    if (oldest !== undefined && this.#hosts.size >= MAX_RECENT_HOSTS) this.delete(oldest);
+    this.#hosts.set(host.id, { host, port });
+    this.#byPort.add(port, host);
   }
 
   delete(id: string): void {
-    const port = this.#portOf.get(id);
-    if (port === undefined) return;
-    this.#portOf.delete(id);
-    const atPort = this.#byPort.get(port);
-    atPort?.delete(id);
-    if (atPort?.size === 0) this.#byPort.delete(port);
+    const recent = this.#hosts.get(id);
+    if (!recent) return;
+    this.#hosts.delete(id);
+    this.#byPort.remove(recent.port, recent.host);
   }
 
   /** Removes and returns the hosts of a port. */
   takeAt(port: string): LearnedHost[] {
-    const hosts = [...(this.#byPort.get(port)?.values() ?? [])];
+    const hosts = [...this.#byPort.of(port)];
     for (const { id } of hosts) this.delete(id);
     return hosts;
   }

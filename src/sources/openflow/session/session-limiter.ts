@@ -3,13 +3,14 @@
  * or there are too few file descriptors. A new session is then accepted only if its address will have fewer sessions than
  * the address with the most. That address loses one session that belongs to no known switch.
  */
+import { Multimap } from "../../../lib/multimap.ts";
 import type { OpenflowSettings } from "../options.ts";
 import type { Session } from "./session.ts";
 
 export class SessionLimiter {
   readonly #limits: Pick<OpenflowSettings, "maxSessions" | "maxSessionsPerAddress">;
   readonly #isKnown: (session: Session) => boolean;
-  readonly #byAddress = new Map<string, Set<Session>>();
+  readonly #byAddress = new Multimap<string, Session>();
   #size = 0;
 
   constructor(
@@ -29,24 +30,17 @@ export class SessionLimiter {
   }
 
   add(session: Session): void {
-    const address = session.channel.remoteAddress;
-    const sessions = this.#byAddress.get(address);
-    if (sessions) sessions.add(session);
-    else this.#byAddress.set(address, new Set([session]));
+    this.#byAddress.add(session.channel.remoteAddress, session);
     this.#size++;
   }
 
   delete(session: Session): void {
-    const address = session.channel.remoteAddress;
-    const sessions = this.#byAddress.get(address);
-    if (!sessions?.delete(session)) return;
-    this.#size--;
-    if (sessions.size === 0) this.#byAddress.delete(address);
+    if (this.#byAddress.remove(session.channel.remoteAddress, session)) this.#size--;
   }
 
   /** Returns whether a session from the address is accepted. */
   makeRoom(address: string, descriptorsAreLow: boolean): boolean {
-    const count = this.#byAddress.get(address)?.size ?? 0;
+    const count = this.#byAddress.of(address).size;
     if (count >= this.#limits.maxSessionsPerAddress) return false;
     if (this.#size < this.#limits.maxSessions && !descriptorsAreLow) return true;
     let most = new Set<Session>();

@@ -91,7 +91,6 @@ export class Session implements ChannelHandler, InboxOwner {
   /** The device id, empty until the handshake has received the features of the switch. */
   deviceId = "";
   auxiliary = 0;
-  tables = 0;
   /** Number of flows with this source's cookie that the switch had when it connected. They are from before a restart. */
   inheritedFlows = 0;
   description: SwitchDescription | undefined;
@@ -359,7 +358,6 @@ export class Session implements ChannelHandler, InboxOwner {
     if (this.#state !== "handshake") return;
     this.deviceId = `of:${body.dpid}`;
     this.auxiliary = body.auxiliary;
-    this.tables = body.tables;
     this.#replyReceived("features");
   }
 
