@@ -3,7 +3,7 @@
  * line here; no kind registers itself by being imported. Creating a source validates its options and does no I/O.
  */
 import Type from "typebox";
-import { Compile } from "typebox/compile";
+import Value from "typebox/value";
 import { isRecord } from "../lib/is-record.ts";
 import { findSchemaFaults, type SchemaFault, suggestName } from "../lib/schema-faults.ts";
 import { ControllerOptions, createControllerSource } from "./controller/controller.ts";
@@ -34,7 +34,7 @@ export interface SourceKind {
   readonly options: Type.TObject;
   /** Whether the source runs in a thread of its own. */
   readonly thread: boolean;
-  /** Creates a source. `options` contains its own and the common options. */
+  /** Creates a source. `options` contains its own and the common options. The schemas have the defaults of those not given. */
   create(name: string, options: object, context: SourceContext): KindResult;
 }
 
@@ -49,9 +49,6 @@ function sourceKind<T extends Type.TObject>(
   create: (options: Type.Static<T> & { name: string }, context: SourceContext) => Source,
   { thread = false, findFaults = () => [] }: KindSettings<Type.Static<T>> = {},
 ): SourceKind {
-  // The schema is compiled when a source is first created, because most kinds are not used.
-  const compile = () => Compile(options);
-  let check: ReturnType<typeof compile> | undefined;
   const allOptions = Type.Object(
     { ...options.properties, ...CommonOptions.properties },
     { additionalProperties: false },
@@ -62,9 +59,9 @@ function sourceKind<T extends Type.TObject>(
     create(name, all, context) {
       const schemaFaults = findSchemaFaults(allOptions, all);
       if (schemaFaults.length > 0) return { ok: false, faults: schemaFaults };
-      const values = withoutCommonOptions(all);
-      check ??= compile();
-      if (!check.Check(values)) return fail([], "is not valid");
+      // `Default` writes into the value, and the configuration is frozen.
+      const values = Value.Default(options, structuredClone(withoutCommonOptions(all)));
+      if (!Value.Check(options, values)) return fail([], "is not valid");
       const faults = [...findSecretFaults(options, values), ...findFaults(values)];
       return faults.length > 0
         ? { ok: false, faults }

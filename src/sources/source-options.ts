@@ -51,11 +51,9 @@ const MAX_INTERVAL_SECONDS = 86_400;
 
 /** The schema of the polling interval, in seconds. Each kind of source has its own default. */
 export const intervalSeconds = (defaultSeconds: number) =>
-  Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: MAX_INTERVAL_SECONDS,
-      default: defaultSeconds,
-      description: "Seconds between two polls.",
-    }),
-  );
+  Type.Integer({
+    minimum: 1,
+    maximum: MAX_INTERVAL_SECONDS,
+    default: defaultSeconds,
+    description: "Seconds between two polls.",
+  });

@@ -16,7 +16,7 @@ export function createControllerSource(
   options: ControllerOptions & { name: string },
   { clock, logId }: SourceContext,
 ): Source {
-  const { name, intervalSeconds = DEFAULT_INTERVAL_SECONDS } = options;
+  const { name, intervalSeconds } = options;
   const upstream = new Upstream(options, { clock });
   const counters = { snapshots: 0, connections: 0, revision: 0, refused: false };
   let polls = 0;
@@ -66,12 +66,10 @@ export function createControllerSource(
   };
 }
 
-const DEFAULT_INTERVAL_SECONDS = 5;
-
 export const ControllerOptions = Type.Object(
   {
     ...upstreamOptions,
-    intervalSeconds: intervalSeconds(DEFAULT_INTERVAL_SECONDS),
+    intervalSeconds: intervalSeconds(5),
     forward: Type.Optional(
       Type.Array(
         Type.String({

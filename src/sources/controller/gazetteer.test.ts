@@ -95,7 +95,7 @@ function startSource(host: string, options: { readonly timeoutSeconds?: number }
   const sink = new CountingSink();
   const abort = new AbortController();
   const source = createControllerSource(
-    { name: "up", url: `http://${host}/controller/v1`, ...options },
+    { name: "up", url: `http://${host}/controller/v1`, intervalSeconds: 5, ...options },
     { clock, log: silentLogger, logId: () => OWN_LOG },
   );
   const ended = source.run(sink, abort.signal);

@@ -63,7 +63,10 @@ function startSource(url: string, options: Partial<ControllerOptions> = {}) {
   const clock = new ManualClock();
   const sink = new CountingSink();
   const abort = new AbortController();
-  const source = createControllerSource({ name: "onos", url, ...options }, { clock, log: silentLogger });
+  const source = createControllerSource(
+    { name: "onos", url, intervalSeconds: 5, ...options },
+    { clock, log: silentLogger },
+  );
   const ended = source.run(sink, abort.signal);
   let outcomes = 0;
   return {

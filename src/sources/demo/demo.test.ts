@@ -10,7 +10,7 @@ function start(churn: number) {
   const abort = new AbortController();
   const batches: (readonly ClaimChange[])[] = [];
   let devices = 0;
-  const source = createDemoSource({ name: "lab", churn, devices: 20, hosts: 50 }, { clock });
+  const source = createDemoSource({ name: "lab", churn, devices: 20, hosts: 50, seed: 1 }, { clock });
   const ended = source.run(
     {
       replace: async (all) => {

@@ -8,17 +8,16 @@ import type { ClaimChange } from "../../model/claim.ts";
 import type { Source, SourceContext } from "../source.ts";
 import { Churn } from "./churn.ts";
 import { createDemoNetwork } from "./demo-network.ts";
-import { DEMO_DEFAULTS, type DemoOptions } from "./options.ts";
+import type { DemoOptions } from "./options.ts";
 
 /** Minimum interval. At higher rates several events form one batch, which costs the sink less than many small ones. */
 const MIN_INTERVAL_MS = 50;
 const MAX_CATCH_UP_MS = 1000;
 
 export function createDemoSource(
-  { name, ...rest }: DemoOptions & { name: string },
+  { name, ...options }: DemoOptions & { name: string },
   { clock }: Pick<SourceContext, "clock">,
 ): Source {
-  const options = { ...DEMO_DEFAULTS, ...rest };
   let events = 0;
   return {
     name,

@@ -34,7 +34,7 @@ export interface PlannedCable {
 }
 
 /** A device with ports for hosts: `firstPort` to `lastPort`. */
-interface EdgeDevice {
+export interface EdgeDevice {
   readonly device: number;
   readonly firstPort: number;
   readonly lastPort: number;
@@ -105,16 +105,16 @@ function fabricShape(size: number): { spines: number; leaves: number; access: nu
 }
 
 function createSite(index: number): Site {
-  const city = CITIES[index % CITIES.length] ?? { code: "lab", name: "Lab", latitude: 0, longitude: 0 };
+  const [code, city, latitude, longitude] = CITIES[index % CITIES.length] ?? ["lab", "Lab", 0, 0];
   const round = Math.floor(index / CITIES.length);
   // Further sites in one city are placed around it.
   const angle = round * 2.4;
   const away = round === 0 ? 0 : 0.15 + round * 0.04;
   return {
-    code: `${city.code}${round + 1}`,
-    city: city.name,
-    latitude: Number((city.latitude + away * Math.sin(angle)).toFixed(4)),
-    longitude: Number((city.longitude + away * Math.cos(angle)).toFixed(4)),
+    code: `${code}${round + 1}`,
+    city,
+    latitude: Number((latitude + away * Math.sin(angle)).toFixed(4)),
+    longitude: Number((longitude + away * Math.cos(angle)).toFixed(4)),
   };
 }
 
@@ -182,15 +182,8 @@ function* wanCables(sites: readonly Site[], routers: readonly (readonly number[]
   }
 }
 
-/** The location of a site. The first few cities are close together, so that a small network makes a readable map. */
-interface City {
-  readonly code: string;
-  readonly name: string;
-  readonly latitude: number;
-  readonly longitude: number;
-}
-
-const CITY_ROWS: readonly (readonly [code: string, name: string, latitude: number, longitude: number])[] = [
+/** The cities of the sites. The first few are close together, so that a small network makes a readable map. */
+const CITIES: readonly (readonly [code: string, name: string, latitude: number, longitude: number])[] = [
   ["fra", "Frankfurt", 50.11, 8.68],
   ["ams", "Amsterdam", 52.37, 4.9],
   ["par", "Paris", 48.86, 2.35],
@@ -241,17 +234,10 @@ const CITY_ROWS: readonly (readonly [code: string, name: string, latitude: numbe
   ["akl", "Auckland", -36.85, 174.76],
 ];
 
-const CITIES: readonly City[] = CITY_ROWS.map(([code, name, latitude, longitude]) => ({
-  code,
-  name,
-  latitude,
-  longitude,
-}));
-
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
 /** Great-circle distance. */
-function kilometres(a: Omit<City, "code" | "name">, b: Omit<City, "code" | "name">): number {
+function kilometres(a: Site, b: Site): number {
   const dLat = radians(b.latitude - a.latitude);
   const dLon = radians(b.longitude - a.longitude);
   const h =

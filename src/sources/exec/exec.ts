@@ -17,9 +17,9 @@ export function createExecSource(
   { name, command, ...options }: ExecOptions & { name: string },
   { clock }: SourceContext,
 ): Source {
-  const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
-  const timeoutMs = (options.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-  const { directory = ".", maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
+  const intervalMs = options.intervalSeconds * 1000;
+  const timeoutMs = options.timeoutSeconds * 1000;
+  const { directory, maxOutputBytes } = options;
   const counts = { runs_total: 0, failed_total: 0, refused_total: 0 };
   return {
     name,
@@ -63,10 +63,6 @@ export function createExecSource(
   };
 }
 
-const DEFAULT_INTERVAL_SECONDS = 30;
-const DEFAULT_TIMEOUT_SECONDS = 30;
-const DEFAULT_MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
-
 const argument = Type.String({
   maxLength: 32_768,
   // NUL is excluded, because the system ends an argument at it.
@@ -87,30 +83,24 @@ export const ExecOptions = Type.Object(
       }),
       (command) => Array.isArray(command) && command[0] !== "",
     ),
-    directory: Type.Optional(
-      pathText({
-        title: "the path of a folder",
-        default: ".",
-        description: "The working folder of the program. A program with a / in its name is relative to it.",
-      }),
-    ),
-    intervalSeconds: intervalSeconds(DEFAULT_INTERVAL_SECONDS),
-    timeoutSeconds: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 3600,
-        default: DEFAULT_TIMEOUT_SECONDS,
-        description: "How long the program may run.",
-      }),
-    ),
-    maxOutputBytes: Type.Optional(
-      Type.Integer({
-        minimum: 1024,
-        maximum: 1024 * 1024 * 1024,
-        default: DEFAULT_MAX_OUTPUT_BYTES,
-        description: "The longest output that is read.",
-      }),
-    ),
+    directory: pathText({
+      title: "the path of a folder",
+      default: ".",
+      description: "The working folder of the program. A program with a / in its name is relative to it.",
+    }),
+    intervalSeconds: intervalSeconds(30),
+    timeoutSeconds: Type.Integer({
+      minimum: 1,
+      maximum: 3600,
+      default: 30,
+      description: "How long the program may run.",
+    }),
+    maxOutputBytes: Type.Integer({
+      minimum: 1024,
+      maximum: 1024 * 1024 * 1024,
+      default: 256 * 1024 * 1024,
+      description: "The longest output that is read.",
+    }),
     environment: Type.Optional(
       Type.Record(Type.String({ pattern: VARIABLE_PATTERN }), argument, {
         title: "names and values of environment variables",

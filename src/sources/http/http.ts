@@ -13,11 +13,10 @@ import { intervalSeconds } from "../source-options.ts";
 import { upstreamOptions } from "../upstream/options.ts";
 import { Upstream } from "../upstream/upstream.ts";
 
-const DEFAULT_INTERVAL_SECONDS = 30;
 const ACCEPT = "application/json, application/yaml;q=0.9, */*;q=0.5";
 
 export const HttpOptions = Type.Object(
-  { ...upstreamOptions, intervalSeconds: intervalSeconds(DEFAULT_INTERVAL_SECONDS) },
+  { ...upstreamOptions, intervalSeconds: intervalSeconds(30) },
   { additionalProperties: false },
 );
 export type HttpOptions = Type.Static<typeof HttpOptions>;
@@ -28,7 +27,7 @@ export function createHttpSource(
 ): Source {
   const upstream = new Upstream(options, { clock });
   const document = `${upstream.url.host}${upstream.url.pathname}`;
-  const intervalMs = (options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
+  const intervalMs = options.intervalSeconds * 1000;
   // The prefix avoids names of the service's own HTTP metrics, which begin with `gazetteer_http_` too.
   const counts = {
     document_polls_total: 0,

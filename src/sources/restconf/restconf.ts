@@ -10,7 +10,7 @@ import { checkOf, type Sink, type Source, type SourceContext } from "../source.t
 import { Upstream } from "../upstream/upstream.ts";
 import { ChangeStream } from "./change-stream.ts";
 import { mapTopology } from "./map-topology.ts";
-import { DEFAULT_GRACE_SECONDS, DEFAULT_INTERVAL_SECONDS, type RestconfOptions } from "./options.ts";
+import type { RestconfOptions } from "./options.ts";
 import { INVENTORY_PATH, parseInventory } from "./parse-inventory.ts";
 import { IETF_NETWORK, NETWORK_TOPOLOGY, parseNetworks } from "./parse-networks.ts";
 import { RestconfClient, type RestconfFailure } from "./restconf-client.ts";
@@ -50,8 +50,8 @@ class RestconfSource implements Source {
     const { clock } = this.#context;
     const client = new RestconfClient(this.#createUpstream());
     const reader = new NetworkReader(client);
-    const grace = new RestartGrace((this.#options.restartGraceSeconds ?? DEFAULT_GRACE_SECONDS) * 1000);
-    const intervalMs = (this.#options.intervalSeconds ?? DEFAULT_INTERVAL_SECONDS) * 1000;
+    const grace = new RestartGrace(this.#options.restartGraceSeconds * 1000);
+    const intervalMs = this.#options.intervalSeconds * 1000;
     const loop = createPollLoop({ sink, intervalMs, clock, signal });
     const path = `/${NETWORK_TOPOLOGY.root}`;
     const changes = new ChangeStream({ client, path, clock, signal, onChange: loop.nudge }, this.#counters);

@@ -8,7 +8,6 @@ import ipaddr from "ipaddr.js";
 import Type from "typebox";
 import { parseAddress } from "../../lib/address-ranges.ts";
 import type { SchemaFault } from "../../lib/schema-faults.ts";
-import { schemaOption } from "../../lib/schema-faults.ts";
 import { secretOptions } from "../secret.ts";
 import { intervalSeconds } from "../source-options.ts";
 
@@ -51,77 +50,37 @@ export const SnmpOptions = Type.Object(
       title: "a list of at least one target",
       description: "Agents: ADDRESS, NAME, either with :PORT, or a block of addresses such as 192.0.2.0/28.",
     }),
-    port: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 65_535,
-        default: 161,
-        description: "The UDP port of targets that have none. Default 161.",
-      }),
-    ),
+    port: count(65_535, 161, "The UDP port of targets that have none."),
     ...secretOptions("community", "The community of SNMPv2c."),
     v3: Type.Optional(V3Options),
     intervalSeconds: intervalSeconds(60),
-    timeoutSeconds: Type.Optional(
-      seconds(0.1, 60, 2, "How long a reply to one request is waited for. Default 2."),
+    timeoutSeconds: seconds(0.1, 60, 2, "How long a reply to one request is waited for."),
+    retries: Type.Integer({
+      minimum: 0,
+      maximum: 10,
+      default: 2,
+      description: "How often a request without a reply is repeated.",
+    }),
+    scanSeconds: count(
+      604_800,
+      900,
+      "After how long the addresses of a block that never answered are tried again.",
     ),
-    retries: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 10,
-        default: 2,
-        description: "How often a request without a reply is repeated. Default 2.",
-      }),
-    ),
-    scanSeconds: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 604_800,
-        default: 900,
-        description:
-          "After how long the addresses of a block that never answered are tried again. Default 900.",
-      }),
-    ),
-    concurrency: Type.Optional(count(256, 32, "Agents that are walked at the same time. Default 32.")),
-    packetsPerSecond: Type.Optional(
-      count(100_000, 1000, "Requests that are sent in a second, to all agents together. Default 1000."),
-    ),
-    maxVarbinds: Type.Optional(
-      count(10_000_000, 500_000, "Values that are read from one agent in a poll. Default 500000."),
-    ),
-    maxAgentSeconds: Type.Optional(
-      seconds(1, 3600, 120, "How long one poll of an agent may take. Default 120."),
-    ),
+    concurrency: count(256, 32, "Agents that are walked at the same time."),
+    packetsPerSecond: count(100_000, 1000, "Requests that are sent in a second, to all agents together."),
+    maxVarbinds: count(10_000_000, 500_000, "Values that are read from one agent in a poll."),
+    maxAgentSeconds: seconds(1, 3600, 120, "How long one poll of an agent may take."),
   },
   { additionalProperties: false },
 );
 export type SnmpOptions = Type.Static<typeof SnmpOptions>;
 
-type NumberOption =
-  | "port"
-  | "intervalSeconds"
-  | "timeoutSeconds"
-  | "retries"
-  | "scanSeconds"
-  | "concurrency"
-  | "packetsPerSecond"
-  | "maxVarbinds"
-  | "maxAgentSeconds";
-
-/** Returns the given number, or the default of the schema. */
-export function numberOption(options: SnmpOptions, name: NumberOption): number {
-  return options[name] ?? Number(schemaOption(SnmpOptions.properties[name], "default"));
-}
-
-const SECRET_SUFFIXES = ["", "File", "Env"] as const;
-
-function hasSecret(options: object, name: string): boolean {
-  return SECRET_SUFFIXES.some((suffix) => Object.hasOwn(options, `${name}${suffix}`));
-}
+const hasSecret = (options: object, name: string): boolean =>
+  ["", "File", "Env"].some((suffix) => Object.hasOwn(options, `${name}${suffix}`));
 
 /** Returns the faults of options that match the schema. */
 export function findSnmpFaults(options: SnmpOptions): SchemaFault[] {
-  const parsed = parseTargets(options.targets, numberOption(options, "port"));
+  const parsed = parseTargets(options.targets, options.port);
   const targetFaults = parsed.ok ? [] : parsed.faults;
   return [...targetFaults, ...findCredentialFaults(options)];
 }

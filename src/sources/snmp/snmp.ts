@@ -7,7 +7,7 @@ import { sameJson } from "../../lib/same-json.ts";
 import { type Source, type SourceContext, SourceError } from "../source.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { Poller } from "./fleet/poller.ts";
-import { numberOption, parseTargets, type SnmpOptions, type Target } from "./options.ts";
+import { parseTargets, type SnmpOptions, type Target } from "./options.ts";
 import { readCredentials, type SnmpCredentials } from "./protocol/agent-session.ts";
 import { Pacer } from "./protocol/agent-socket.ts";
 import { SnmpCounters } from "./protocol/outcomes.ts";
@@ -30,12 +30,12 @@ export function createSnmpSource(
       log,
       counters,
       name,
-      pacer: new Pacer(clock, numberOption(options, "packetsPerSecond")),
-      timeoutMs: numberOption(options, "timeoutSeconds") * 1000,
-      retries: numberOption(options, "retries"),
-      concurrency: numberOption(options, "concurrency"),
-      maxVarbinds: numberOption(options, "maxVarbinds"),
-      maxAgentMs: numberOption(options, "maxAgentSeconds") * 1000,
+      pacer: new Pacer(clock, options.packetsPerSecond),
+      timeoutMs: options.timeoutSeconds * 1000,
+      retries: options.retries,
+      concurrency: options.concurrency,
+      maxVarbinds: options.maxVarbinds,
+      maxAgentMs: options.maxAgentSeconds * 1000,
       map: mapWithChannel,
     });
 
@@ -43,7 +43,7 @@ export function createSnmpSource(
     name,
     metrics: () => ({ ...counters.all(), ...(fleet ? gauges(fleet) : {}) }),
     async run(sink, signal) {
-      const parsed = parseTargets(options.targets, numberOption(options, "port"));
+      const parsed = parseTargets(options.targets, options.port);
       // The registry has already checked the targets.
       if (!parsed.ok) throw new SourceError(parsed.faults[0]?.message ?? "targets are not valid");
       const first = await readCredentials(options);
@@ -58,8 +58,8 @@ export function createSnmpSource(
         sink,
         clock,
         signal,
-        intervalMs: numberOption(options, "intervalSeconds") * 1000,
-        scanMs: numberOption(options, "scanSeconds") * 1000,
+        intervalMs: options.intervalSeconds * 1000,
+        scanMs: options.scanSeconds * 1000,
         async beforeRound() {
           const read = await readCredentials(options);
           if (!read.ok) log.warn("credentials cannot be read", { source: name, error: read.message });

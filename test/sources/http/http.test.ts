@@ -49,7 +49,7 @@ async function start(path: string, first: Respond) {
   const abort = new AbortController();
   const sink = new CountingSink();
   const source = createHttpSource(
-    { name: "script", url: new URL(path, server.url).href },
+    { name: "script", url: new URL(path, server.url).href, intervalSeconds: 30 },
     { clock, log: silentLogger },
   );
   const ended = source.run(sink, abort.signal);

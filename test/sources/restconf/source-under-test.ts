@@ -24,6 +24,8 @@ export class SourceUnderTest implements AsyncDisposable {
       credentials: "admin:admin",
       // The clock of the test runs faster than the requests.
       timeoutSeconds: 3600,
+      intervalSeconds: 30,
+      restartGraceSeconds: 60,
       ...options,
     };
     this.source = createRestconfSource(given, { clock: this.clock, log: silentLogger });
