@@ -3,6 +3,7 @@
  * their address. A failure is repaired some time later. A repair is a step too, so that the configured rate is the rate
  * of all events. The number of failures at a time is limited, which also limits the memory.
  */
+import { appendTo } from "../../lib/multimap.ts";
 import type { ClaimChange } from "../../model/claim.ts";
 import type { DemoNetwork } from "./demo-network.ts";
 import { createRandom, type Random } from "./demo-random.ts";
@@ -134,8 +135,6 @@ export class Churn {
     const seconds = min + this.#random.below(max - min + 1);
     // At very low rates the repair is the next step, even if that comes later than `seconds`.
     const due = this.#step + Math.max(1, Math.round(seconds * this.#perSecond));
-    const sameStep = this.#scheduledRepairs.get(due);
-    if (sameStep) sameStep.push(repair);
-    else this.#scheduledRepairs.set(due, [repair]);
+    appendTo(this.#scheduledRepairs, due, repair);
   }
 }

@@ -4,18 +4,12 @@
  * same name are one device even if no layer joins them.
  */
 
+import { appendTo, Multimap } from "../../lib/multimap.ts";
 import { UnionFind } from "../../lib/union-find.ts";
 import { CLAIM_LIMITS, type DeviceClaim, ID_PATTERN, type PortClaim } from "../../model/claim.ts";
 import { assignPortNumbers } from "../../model/derived-ids.ts";
 import { deviceKey } from "../../model/ids.ts";
-import {
-  appendTo,
-  type NodeRecord,
-  type NodeRef,
-  nodeKey,
-  type PointRecord,
-  pointKey,
-} from "./topology-records.ts";
+import { type NodeRecord, type NodeRef, nodeKey, type PointRecord, pointKey } from "./topology-records.ts";
 
 /** The pattern of ids in claims. One malformed alias would cause the rejection of the whole device. */
 const VALID_ALIAS = new RegExp(ID_PATTERN);
@@ -80,7 +74,7 @@ export class DeviceTable {
 
 /** Returns the records of each device by the key of its id, those of upper layers first. */
 function groupDevices(nodes: readonly NodeRecord[]): Map<string, NodeRecord[]> {
-  const groups = groupLayers(nodes, nodeKey, ({ deviceId }) => deviceId);
+  const groups = joinLayers(nodes, nodeKey, ({ deviceId }) => deviceId);
   return mergeByName(groups, (records) => deviceKey(idOf(records)));
 }
 
@@ -92,26 +86,8 @@ function idOf(records: readonly NodeRecord[]): string {
 
 /** Returns the records of each port by its label in the lowest layer. */
 function groupPorts(points: readonly PointRecord[]): Map<string, PointRecord[]> {
-  const groups = groupLayers(points, pointKey, ({ label }) => label);
+  const groups = joinLayers(points, pointKey, ({ label }) => label);
   return mergeByName(groups, (records) => records.at(-1)?.label ?? "");
-}
-
-/** Groups the records that are one entity. Each group is in the order of its layers, the lowest last. */
-function groupLayers<R extends NodeRef, T extends R & { readonly supporting: readonly R[] }>(
-  records: readonly T[],
-  keyOf: (ref: R) => string,
-  nameOf: (record: T) => string,
-): T[][] {
-  // Most networks have one layer, where no record is joined with another.
-  if (records.every(({ supporting }) => supporting.length === 0)) return records.map((record) => [record]);
-  const layered = records.map((record) => ({
-    record,
-    key: keyOf(record),
-    network: record.network,
-    name: nameOf(record),
-    supporting: record.supporting.map((ref) => ({ key: keyOf(ref), network: ref.network })),
-  }));
-  return joinLayers(layered).map((group) => group.map(({ record }) => record));
 }
 
 /** Merges groups of the same name in the order of their networks, because the order of the lists is undefined. */
@@ -119,13 +95,8 @@ function mergeByName<T extends NodeRef>(
   groups: readonly T[][],
   nameOf: (group: T[]) => string,
 ): Map<string, T[]> {
-  const named = new Map<string, T[][]>();
-  for (const group of groups) appendTo(named, nameOf(group), group);
-  const merged = new Map<string, T[]>();
-  for (const [name, [first = [], ...others]] of named) {
-    merged.set(name, others.length === 0 ? first : [first, ...others].sort(compareGroups).flat());
-  }
-  return merged;
+  const named = Map.groupBy(groups, nameOf);
+  return new Map([...named].map(([name, same]) => [name, same.sort(compareGroups).flat()]));
 }
 
 function compareGroups(a: readonly NodeRef[], b: readonly NodeRef[]): number {
@@ -145,38 +116,38 @@ function numberOf(label: string, records: readonly PointRecord[]): { number?: nu
 // A record that is supported by several records of one network is an aggregate of different entities, such as an abstract
 // node over a whole site or a port over the members of a link aggregate. It is an entity of its own and is not joined.
 
-interface Layered {
-  readonly key: string;
-  readonly network: string;
-  /** The name, which orders records of the same level, so that the order of the input does not matter. */
-  readonly name: string;
-  readonly supporting: readonly { readonly key: string; readonly network: string }[];
-}
-
-/** Returns groups in the order of their layers. The lowest layer, which no other record supports, is last. */
-function joinLayers<T extends Layered>(records: readonly T[]): T[][] {
-  const supporting = new Map(records.map((record) => [record.key, withoutAggregates(record)]));
+/**
+ * Returns groups in the order of their layers. The lowest layer, which no other record supports, is last. Records of the same
+ * level are ordered by name, so that the order of the input does not matter.
+ */
+function joinLayers<R extends NodeRef, T extends R & { readonly supporting: readonly R[] }>(
+  records: readonly T[],
+  keyOf: (ref: R) => string,
+  nameOf: (record: T) => string,
+): T[][] {
+  // Most networks have one layer, where no record is joined with another.
+  if (records.every(({ supporting }) => supporting.length === 0)) return records.map((record) => [record]);
+  const keys = new Map(records.map((record) => [record, keyOf(record)]));
+  const keyed = (record: T) => keys.get(record) ?? "";
+  const supporting = new Map(
+    records.map((record) => [keyed(record), withoutAggregates(record.supporting, keyOf)]),
+  );
   const levels = levelsOf(supporting);
   const sets = new UnionFind<string>();
   for (const [key, below] of supporting) for (const other of below) sets.union(key, other);
-  const groups = new Map<string, T[]>();
-  for (const record of records) {
-    appendTo(groups, sets.find(record.key), record);
+  const level = (record: T) => levels.get(keyed(record)) ?? Number.MAX_SAFE_INTEGER;
+  const groups = [...Map.groupBy(records, (record) => sets.find(keyed(record))).values()];
+  for (const group of groups) {
+    group.sort((a, b) => level(b) - level(a) || compare(nameOf(b), nameOf(a)) || compare(keyed(b), keyed(a)));
   }
-  const level = (record: T) => levels.get(record.key) ?? Number.MAX_SAFE_INTEGER;
-  for (const group of groups.values()) {
-    group.sort((a, b) => level(b) - level(a) || compare(b.name, a.name) || compare(b.key, a.key));
-  }
-  return [...groups.values()];
+  return groups;
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-function withoutAggregates({ supporting }: Layered): string[] {
-  const byNetwork = new Map<string, Set<string>>();
-  for (const { key, network } of supporting) {
-    byNetwork.set(network, (byNetwork.get(network) ?? new Set()).add(key));
-  }
+function withoutAggregates<R extends NodeRef>(supporting: readonly R[], keyOf: (ref: R) => string): string[] {
+  const byNetwork = new Multimap<string, string>();
+  for (const ref of supporting) byNetwork.add(ref.network, keyOf(ref));
   return [...byNetwork.values()].flatMap((keys) => (keys.size === 1 ? [...keys] : []));
 }
 

@@ -4,6 +4,7 @@
  *
  * A node contains 254 flow tables with all flows and counters, so it must be read with `fields`.
  */
+import { nonEmpty } from "../../lib/non-empty.ts";
 import { canonicalIp, canonicalMac } from "../../model/address.ts";
 import { isRealIdentity } from "../../model/derived-ids.ts";
 import { annotationsOf } from "./parse-networks.ts";
@@ -85,22 +86,18 @@ function parseConnectors(ref: NodeRef, node: YangObject, onFault: OnFault): Map<
 function readEquipment(node: YangObject, deviceId: string): DeviceFacts {
   const text = (leaf: string) => leafText(node, `${F}:${leaf}`);
   const real = (leaf: string) => [text(leaf)].find((value) => value !== undefined && isRealIdentity(value));
-  const [mfr, hw, sw, serial] = [
-    text("manufacturer"),
-    text("hardware"),
-    text("software"),
-    real("serial-number"),
-  ];
   const address = canonicalIp(text("ip-address") ?? "");
   const port = leafNumber(node, `${F}:port-number`);
   return {
     type: "SWITCH",
     available: true,
-    ...(mfr !== undefined && { mfr }),
-    ...(hw !== undefined && { hw }),
-    ...(sw !== undefined && { sw }),
-    ...(serial !== undefined && { serial }),
-    ...(deviceId.startsWith("of:") && { chassisId: deviceId.slice(3).replace(/^0+(?=.)/, "") }),
+    ...nonEmpty({
+      mfr: text("manufacturer"),
+      hw: text("hardware"),
+      sw: text("software"),
+      serial: real("serial-number"),
+      chassisId: deviceId.startsWith("of:") ? deviceId.slice(3).replace(/^0+(?=.)/, "") : undefined,
+    }),
     ...annotationsOf({
       name: real("description"),
       managementAddress: address,

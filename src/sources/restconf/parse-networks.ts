@@ -3,6 +3,7 @@
  * draft of the same model with other names, into the same records. A malformed record is reported as a fault and left out.
  */
 
+import { nonEmpty } from "../../lib/non-empty.ts";
 import { canonicalIp, canonicalMac, canonicalVlan } from "../../model/address.ts";
 import {
   type DeviceFacts,
@@ -28,35 +29,20 @@ import {
   type YangObject,
 } from "./yang-json.ts";
 
-interface Dialect {
-  readonly root: string;
-  readonly network: string;
-  readonly networkId: string;
-  readonly networkRef: string;
-  readonly node: string;
-  readonly point: string;
-  readonly link: string;
-}
+/** The names of a model. `network` is the name of the list of networks; links have a module of their own in RFC 8345. */
+const dialect = (module: string, root: string, network: string, linkModule = module) => ({
+  root: `${module}:${root}`,
+  network: `${module}:${network}`,
+  networkId: `${module}:${network}-id`,
+  networkRef: `${module}:${network}-ref`,
+  node: `${module}:node`,
+  point: `${linkModule}:termination-point`,
+  link: `${linkModule}:link`,
+});
+type Dialect = Readonly<ReturnType<typeof dialect>>;
 
-export const IETF_NETWORK: Dialect = {
-  root: "ietf-network:networks",
-  network: "ietf-network:network",
-  networkId: "ietf-network:network-id",
-  networkRef: "ietf-network:network-ref",
-  node: "ietf-network:node",
-  point: "ietf-network-topology:termination-point",
-  link: "ietf-network-topology:link",
-};
-
-export const NETWORK_TOPOLOGY: Dialect = {
-  root: "network-topology:network-topology",
-  network: "network-topology:topology",
-  networkId: "network-topology:topology-id",
-  networkRef: "network-topology:topology-ref",
-  node: "network-topology:node",
-  point: "network-topology:termination-point",
-  link: "network-topology:link",
-};
+export const IETF_NETWORK = dialect("ietf-network", "networks", "network", "ietf-network-topology");
+export const NETWORK_TOPOLOGY = dialect("network-topology", "network-topology", "topology");
 
 /**
  * Maximum number of candidates for the missing part of a reference. References of the draft lack a part, and each candidate
@@ -237,16 +223,11 @@ function parseHostNode(ref: NodeRef, node: YangObject, onFault: OnFault): HostRe
 const L2 = "ietf-l2-topology";
 const L3 = "ietf-l3-unicast-topology";
 
-type Annotations = Record<string, string>;
-
 /** Returns the annotations without the keys that have no value. */
-export function annotationsOf(values: Readonly<Record<string, string | undefined>>): {
-  annotations?: Annotations;
-} {
-  const annotations: Annotations = {};
-  for (const [key, value] of Object.entries(values)) {
-    if (value !== undefined && value !== "") annotations[key] = value;
-  }
+export function annotationsOf<K extends string>(
+  values: Readonly<Record<K, string | undefined>>,
+): { annotations?: { [key in K]?: string } } {
+  const annotations = nonEmpty(values);
   return Object.keys(annotations).length > 0 ? { annotations } : {};
 }
 

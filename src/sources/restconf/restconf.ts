@@ -6,7 +6,7 @@
 import type { ClaimLists } from "../../model/claim.ts";
 import { linkId } from "../../model/ids.ts";
 import { createPollLoop, type PollResult } from "../poll-loop.ts";
-import { checkOf, type Sink, type Source, type SourceContext } from "../source.ts";
+import { checkOf, type Source, type SourceContext } from "../source.ts";
 import { Upstream } from "../upstream/upstream.ts";
 import { ChangeStream } from "./change-stream.ts";
 import { mapTopology } from "./map-topology.ts";
@@ -18,79 +18,52 @@ import type { TopologyRecords } from "./topology-records.ts";
 import type { OnFault } from "./yang-json.ts";
 
 export function createRestconfSource(
-  options: RestconfOptions & { name: string },
-  context: SourceContext,
+  { name, ...options }: RestconfOptions & { name: string },
+  { clock }: SourceContext,
 ): Source {
-  return new RestconfSource(options, context);
-}
-
-class RestconfSource implements Source {
-  readonly name: string;
-  readonly #options: RestconfOptions;
-  readonly #context: SourceContext;
-  readonly #counters = {
+  const upstream = new Upstream(options, { clock });
+  const counters = {
     polls_total: 0,
     polls_failed_total: 0,
     stream_connected: 0,
     stream_events_total: 0,
     stream_breaks_total: 0,
   };
-
-  constructor(options: RestconfOptions & { name: string }, context: SourceContext) {
-    this.name = options.name;
-    this.#options = options;
-    this.#context = context;
-  }
-
-  metrics = () => ({ ...this.#counters });
-
-  check = async () => checkOf(await this.#createUpstream().checkFiles());
-
-  async run(sink: Sink, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#context;
-    const client = new RestconfClient(this.#createUpstream());
-    const reader = new NetworkReader(client);
-    const grace = new RestartGrace(this.#options.restartGraceSeconds * 1000);
-    const intervalMs = this.#options.intervalSeconds * 1000;
-    const loop = createPollLoop({ sink, intervalMs, clock, signal });
-    const path = `/${NETWORK_TOPOLOGY.root}`;
-    const changes = new ChangeStream({ client, path, clock, signal, onChange: loop.nudge }, this.#counters);
-    try {
-      await loop.run(async () => {
-        const result = await this.#poll(reader, grace, sink, signal);
-        if (result.ok) changes.ensureOpen();
-        else changes.reset();
-        return result;
-      });
-    } finally {
-      await changes.ended();
-    }
-  }
-
-  async #poll(
-    reader: NetworkReader,
-    grace: RestartGrace,
-    sink: Sink,
-    signal: AbortSignal,
-  ): Promise<PollResult> {
-    this.#counters.polls_total++;
-    const result = await reader.read((kind, fault) => sink.reject(kind, fault), signal);
-    if (signal.aborted) return { ok: true };
-    if (!result.ok) {
-      this.#counters.polls_failed_total++;
-      grace.onFailure();
-      return result;
-    }
-    const reason = grace.check(result.claims, this.#context.clock.monotonic());
-    // A list that is not applied is not a failure: the server responds, so the next poll is not delayed.
-    if (reason === undefined) await sink.replace(result.claims);
-    else sink.markStale(reason);
-    return { ok: true };
-  }
-
-  #createUpstream(): Upstream {
-    return new Upstream(this.#options, this.#context);
-  }
+  return {
+    name,
+    metrics: () => ({ ...counters }),
+    check: async () => checkOf(await upstream.checkFiles()),
+    async run(sink, signal) {
+      const client = new RestconfClient(upstream);
+      const reader = new NetworkReader(client);
+      const grace = new RestartGrace(options.restartGraceSeconds * 1000);
+      const loop = createPollLoop({ sink, intervalMs: options.intervalSeconds * 1000, clock, signal });
+      const path = `/${NETWORK_TOPOLOGY.root}`;
+      const changes = new ChangeStream({ client, path, clock, signal, onChange: loop.nudge }, counters);
+      const poll = async (): Promise<PollResult> => {
+        counters.polls_total++;
+        const result = await reader.read((kind, fault) => sink.reject(kind, fault), signal);
+        if (signal.aborted) return { ok: true };
+        if (!result.ok) {
+          counters.polls_failed_total++;
+          grace.onFailure();
+          changes.reset();
+          return result;
+        }
+        const reason = grace.check(result.claims, clock.monotonic());
+        // A list that is not applied is not a failure: the server responds, so the next poll is not delayed.
+        if (reason === undefined) await sink.replace(result.claims);
+        else sink.markStale(reason);
+        changes.ensureOpen();
+        return { ok: true };
+      };
+      try {
+        await loop.run(poll);
+      } finally {
+        await changes.ended();
+      }
+    },
+  };
 }
 
 // `NetworkReader` reads the whole network: both models of topologies, and OpenDaylight's inventory if there are OpenFlow

@@ -66,13 +66,6 @@ export interface TopologyRecords {
   readonly links: LinkRecord[];
 }
 
-/** Appends to the list of a key. */
-export function appendTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
-  const list = lists.get(key);
-  if (list) list.push(item);
-  else lists.set(key, [item]);
-}
-
 /** The key contains a length, so that different pairs have different keys. */
 export const refKey = (network: string, id: string): string => `${network.length}:${network}${id}`;
 export const nodeKey = ({ network, node }: NodeRef): string => refKey(network, node);

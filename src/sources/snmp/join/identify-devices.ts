@@ -13,6 +13,7 @@
  * name appears.
  */
 
+import { Multimap } from "../../../lib/multimap.ts";
 import { chassisDeviceId, nameDeviceId, serialDeviceId } from "../../../model/derived-ids.ts";
 import { deviceKey } from "../../../model/ids.ts";
 import type { RejectedRecord } from "../../source.ts";
@@ -278,7 +279,7 @@ class DeviceMatcher {
   readonly #byMac = new UniqueIndex();
   readonly #byEvidence = new UniqueIndex();
   /** The chassis ids that were received with each piece of evidence. */
-  readonly #chassisOf = new Map<string, Set<string>>();
+  readonly #chassisOf = new Multimap<string, string>();
 
   constructor(reports: readonly AgentReport[]) {
     for (const report of reports) {
@@ -305,7 +306,7 @@ class DeviceMatcher {
     }
     for (const key of evidenceOf(neighbour)) {
       const found = this.#byEvidence.get(key);
-      const isAmbiguous = (this.#chassisOf.get(key)?.size ?? 0) > 1;
+      const isAmbiguous = this.#chassisOf.of(key).size > 1;
       if (found && !isAmbiguous && this.#mayBe(found, neighbour, from)) return found;
     }
     return undefined;
@@ -317,11 +318,7 @@ class DeviceMatcher {
 
   #addReceived(neighbour: Neighbour): void {
     if (!neighbour.isChassisIdentity) return;
-    for (const key of evidenceOf(neighbour)) {
-      const ids = this.#chassisOf.get(key);
-      if (ids) ids.add(neighbour.chassis);
-      else this.#chassisOf.set(key, new Set([neighbour.chassis]));
-    }
+    for (const key of evidenceOf(neighbour)) this.#chassisOf.add(key, neighbour.chassis);
   }
 }
 

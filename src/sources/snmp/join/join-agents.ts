@@ -4,6 +4,8 @@
  * last report, so its claims stay. Its device is unavailable unless a neighbour that answers still receives it.
  */
 
+import { Multimap } from "../../../lib/multimap.ts";
+import { nonEmpty } from "../../../lib/non-empty.ts";
 import {
   CLAIM_LIMITS,
   type ClaimLists,
@@ -21,7 +23,6 @@ import {
   typeOfCapabilities,
 } from "../tables/agent-report.ts";
 import { isAggregate, portType } from "../tables/interfaces.ts";
-import { nonEmpty } from "../tables/values.ts";
 import { identifyDevices, type PolledDevice } from "./identify-devices.ts";
 import { joinHosts } from "./join-hosts.ts";
 import { joinLinks, type Observation, observe, remotePortName } from "./join-links.ts";
@@ -93,12 +94,9 @@ function withUniqueAliases(devices: readonly DeviceClaim[]): DeviceClaim[] {
 
 /** Returns the ports of polled devices that a neighbour names and no interface has: port numbers by name, by device. */
 function portsOnlyNamed(observations: readonly Observation[]): Map<PolledDevice, Map<string, string>> {
-  const names = new Map<PolledDevice, Set<string>>();
-  for (const observation of observations) {
-    const { to } = observation;
-    if (!to || observation.remote) continue;
-    names.set(to, (names.get(to) ?? new Set()).add(remotePortName(observation)));
-  }
+  const names = new Multimap<PolledDevice, string>();
+  for (const observation of observations)
+    if (observation.to && !observation.remote) names.add(observation.to, remotePortName(observation));
   return new Map([...names].map(([device, each]) => [device, numbersOf(device, each)]));
 }
 
@@ -141,10 +139,10 @@ function portClaims({ id, report }: PolledDevice): PortClaim[] {
         portName: port.name,
         ...nonEmpty({
           alias: port.alias,
-          mac: port.mac ?? "",
-          aggregate: aggregate?.name ?? "",
-          aggregatePort: aggregate ? String(aggregate.index) : "",
-          members: isAggregate(port) ? namesOf(members.get(port.index) ?? []) : "",
+          mac: port.mac,
+          aggregate: aggregate?.name,
+          aggregatePort: aggregate && String(aggregate.index),
+          members: isAggregate(port) ? namesOf(members.get(port.index) ?? []) : undefined,
         }),
       },
     };
@@ -213,13 +211,8 @@ class NeighbourDevices {
 
   *deviceClaims(): Generator<DeviceClaim> {
     for (const { id, neighbours } of this.#entries.values()) {
-      const first = (text: (neighbour: Neighbour) => string | undefined): string => {
-        for (const neighbour of neighbours) {
-          const value = text(neighbour);
-          if (value) return value;
-        }
-        return "";
-      };
+      const first = (text: (neighbour: Neighbour) => string | undefined): string | undefined =>
+        neighbours.map(text).find(Boolean);
       const capabilities = [...new Set(neighbours.flatMap((each) => each.capabilities))];
       const isLldp = neighbours.some((each) => each.protocols.includes("LLDP"));
       yield {

@@ -7,6 +7,7 @@
  * A router has no forwarding table. The addresses that it has resolved on an Ethernet port are hosts there, unless a
  * switch has learnt them.
  */
+import { Multimap } from "../../../lib/multimap.ts";
 import type { HostClaim } from "../../../model/claim.ts";
 import { type AddressEntry, type ForwardingEntry, forwardsForOthers } from "../tables/agent-report.ts";
 import { IFTYPE_ETHERNET } from "../tables/interfaces.ts";
@@ -121,11 +122,7 @@ function macsOfDevices(devices: readonly PolledDevice[], observations: readonly 
 }
 
 function ipsByMac(entries: readonly AddressEntry[]): Map<string, readonly string[]> {
-  const byMac = new Map<string, Set<string>>();
-  for (const { mac, ip } of entries) {
-    const ips = byMac.get(mac);
-    if (ips) ips.add(ip);
-    else byMac.set(mac, new Set([ip]));
-  }
+  const byMac = new Multimap<string, string>();
+  for (const { mac, ip } of entries) byMac.add(mac, ip);
   return new Map([...byMac].map(([mac, ips]) => [mac, [...ips].sort().slice(0, MAX_ADDRESSES_PER_HOST)]));
 }

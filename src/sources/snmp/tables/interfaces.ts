@@ -3,6 +3,7 @@
  * finds an interface by what LLDP and CDP send about a port.
  */
 
+import { appendTo } from "../../../lib/multimap.ts";
 import { canonicalMac } from "../../../model/address.ts";
 import type { PortClaim } from "../../../model/claim.ts";
 import type { AgentInterface, PortMatch } from "./agent-report.ts";
@@ -205,11 +206,7 @@ export class InterfaceFinder {
   }
 
   #add(field: Field, text: string, port: AgentInterface): void {
-    if (text === "") return;
-    const key = text.toLowerCase();
-    const ports = this.#byField[field].get(key);
-    if (ports) ports.push(port);
-    else this.#byField[field].set(key, [port]);
+    if (text !== "") appendTo(this.#byField[field], text.toLowerCase(), port);
   }
 }
 

@@ -4,6 +4,7 @@
  * throws: a record that cannot be used is left out or reported as a fault.
  */
 
+import { nonEmpty } from "../../../lib/non-empty.ts";
 import { isRealIdentity } from "../../../model/derived-ids.ts";
 import {
   type AgentIdentity,
@@ -22,7 +23,6 @@ import {
   indexParts,
   isOwnMac,
   MAX_DESCRIPTION_LENGTH,
-  nonEmpty,
   scalar,
   toInteger,
   toIp,
@@ -70,7 +70,6 @@ function mapDevice(data: AgentData, identity: AgentIdentity): AgentReport["devic
   const description = toText(scalar(data, "sysDescr"), MAX_DESCRIPTION_LENGTH);
   const objectId = toText(scalar(data, "sysObjectID"));
   const equipment = mapEquipment(data);
-  const chassisId = identity.chassis ?? identity.bridgeAddress;
   return {
     type: mapType(data),
     ...nonEmpty({
@@ -78,7 +77,7 @@ function mapDevice(data: AgentData, identity: AgentIdentity): AgentReport["devic
       hw: equipment.hw || description,
       sw: equipment.sw || description,
       serial: equipment.serial,
-      chassisId: chassisId ?? "",
+      chassisId: identity.chassis ?? identity.bridgeAddress,
     }),
     annotations: nonEmpty({
       protocol: "SNMP",
@@ -126,19 +125,18 @@ function mapEquipment(data: AgentData): Equipment {
 }
 
 function mapIdentity(data: AgentData, interfaces: readonly AgentInterface[]): AgentIdentity {
-  const chassis = localChassis(data);
   const bridgeAddress = toMac(scalar(data, "dot1dBaseBridgeAddress"));
-  const { serial } = mapEquipment(data);
-  const name = toText(scalar(data, "sysName"));
-  const lowestMac = lowestPhysicalMac(interfaces);
+  const real = (text: string) => (isRealIdentity(text) ? text : undefined);
   const macs = new Set(interfaces.flatMap(({ mac }) => (mac !== undefined && isOwnMac(mac) ? mac : [])));
   if (bridgeAddress !== undefined) macs.add(bridgeAddress);
   return {
-    ...(chassis !== undefined && { chassis }),
-    ...(bridgeAddress !== undefined && { bridgeAddress }),
-    ...(isRealIdentity(serial) && { serial }),
-    ...(isRealIdentity(name) && { name }),
-    ...(lowestMac !== undefined && { lowestMac }),
+    ...nonEmpty({
+      chassis: localChassis(data),
+      bridgeAddress,
+      serial: real(mapEquipment(data).serial),
+      name: real(toText(scalar(data, "sysName"))),
+      lowestMac: lowestPhysicalMac(interfaces),
+    }),
     macs: [...macs].sort().slice(0, MAX_MACS),
     addresses: ownAddresses(data),
   };

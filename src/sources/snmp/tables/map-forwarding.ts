@@ -4,6 +4,7 @@
  * detected by the entries of the device's own addresses.
  */
 
+import { appendTo } from "../../../lib/multimap.ts";
 import type { AddressEntry, AgentInterface, ForwardingEntry } from "./agent-report.ts";
 import type { AgentData, SnmpValue } from "./mib.ts";
 import { column, indexParts, isInPortList, macOfParts, toIfIndex, toInteger, toIp, toMac } from "./values.ts";
@@ -92,10 +93,7 @@ function vlansByFdb(data: AgentData): (fdb: number) => number | undefined {
   for (const [row, value] of column(data, "dot1qVlanFdbId")) {
     const vlan = indexParts(row).at(-1);
     const fdb = toInteger(value);
-    if (vlan === undefined || fdb === undefined) continue;
-    const shared = vlans.get(fdb);
-    if (shared) shared.push(vlan);
-    else vlans.set(fdb, [vlan]);
+    if (vlan !== undefined && fdb !== undefined) appendTo(vlans, fdb, vlan);
   }
   return (fdb) => {
     const shared = vlans.get(fdb) ?? [fdb];

@@ -128,10 +128,3 @@ export function isInPortList(value: SnmpValue | undefined, number: number): bool
   if (!isBytes(value)) return false;
   return ((value[(number - 1) >> 3] ?? 0) & (0x80 >> ((number - 1) & 7))) !== 0;
 }
-
-/** Returns the texts that are not empty. */
-export function nonEmpty<K extends string>(texts: Record<K, string>): { [key in K]?: string } {
-  const present: { [key in K]?: string } = {};
-  for (const key in texts) if (texts[key] !== "") present[key] = texts[key];
-  return present;
-}
