@@ -62,7 +62,7 @@ export function filterEntry(
   const resource = scope.find((kind) => kind === entry.kind);
   if (!resource || !idCanMatch(resource, id, filters)) return undefined;
   const matches = (json: string | null): json is string =>
-    json !== null && (filters.length === 0 || matchesAll(resource, json, filters));
+    json !== null && matchesAll(resource, json, filters);
   if (matches(after)) {
     return matches(before)
       ? { event: "updated", resource, id, value: after, changed }
@@ -280,10 +280,10 @@ const hasSameNeighbourhood = ({ neighbourhood: a }: FilteredState, { neighbourho
 
 type ValueFilter = (json: string | undefined) => string | undefined;
 
-function createValueFilter(kind: Kind, filters: readonly Filter[]): ValueFilter {
-  if (filters.length === 0) return (json) => json;
-  return (json) => (json !== undefined && matchesAll(kind, json, filters) ? json : undefined);
-}
+const createValueFilter =
+  (kind: Kind, filters: readonly Filter[]): ValueFilter =>
+  (json) =>
+    json !== undefined && matchesAll(kind, json, filters) ? json : undefined;
 
 /** All entities that match in one of the states, in order of id. */
 function* valuesInEither(

@@ -57,6 +57,7 @@ export interface IndexRanges {
 
 /** Whether an entity, given as stored JSON, matches all filters. It is parsed only when it contains the substrings. */
 export function matchesAll(kind: Kind, json: string, filters: readonly Filter[]): boolean {
+  if (filters.length === 0) return true;
   for (const { substrings } of filters) {
     if (substrings && !substrings.some((substring) => json.includes(substring))) return false;
   }
@@ -232,20 +233,11 @@ function containsText(value: unknown, lowerCase: string): boolean {
 }
 
 /** Matches hosts with an address in one of the ranges of `ipKey`. */
-export class IpFilter implements Filter {
-  readonly #ranges: readonly KeyRange[];
-  readonly indexRanges: readonly IndexRanges[];
-  readonly exact = true;
-
-  constructor(ranges: readonly KeyRange[]) {
-    this.#ranges = ranges;
-    this.indexRanges = [{ index: "ip", ranges }];
-  }
-
-  /** Keys of IPv4 and IPv6 begin differently, so a range never contains an address of the other family. */
-  matches(entity: Entity): boolean {
-    return isHost(entity) && entity.ipAddresses.some((ip) => isInRanges(ipKey(ip), this.#ranges));
-  }
+export function ipFilter(ranges: readonly KeyRange[]): Filter {
+  // Keys of IPv4 and IPv6 begin differently, so a range never contains an address of the other family.
+  const matches = (entity: Entity) =>
+    isHost(entity) && entity.ipAddresses.some((ip) => isInRanges(ipKey(ip), ranges));
+  return { matches, indexRanges: [{ index: "ip", ranges }], exact: true };
 }
 
 const isInRanges = (key: string, ranges: readonly KeyRange[]): boolean =>

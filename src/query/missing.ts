@@ -4,7 +4,7 @@
  */
 import { COST, mapPaced, onlyPausing, type Paced, Pause } from "../lib/steps.ts";
 import { idKey, type Kind } from "../model/ids.ts";
-import { type EncodedValue, pageIndexFor } from "../view/collection.ts";
+import { type EncodedValue, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
 import { missingKey, parseMissingKey } from "../view/indexes.ts";
 import type { NetworkState } from "../view/view.ts";
@@ -157,19 +157,11 @@ function* selectMissing(
 ): Generator<EncodedValue | undefined, void, void> {
   const pages = yield* onlyPausing(state.pages("missing"));
   const prefix = missingKey(kind, "");
-  const from = prefix + after;
-  for (let at = pageIndexFor(pages, from); at < pages.length; at++) {
-    const page = pages[at];
-    if (!page) return;
-    for (let i = page.insertionIndex(from); i < page.length; i++) {
-      const key = page.ids[i] ?? "";
-      if (!key.startsWith(prefix)) return;
-      if (key === from) continue;
-      const text = page.value(i);
-      if (filters.length === 0 || matchesAll(kind, text, filters))
-        yield { id: key.slice(prefix.length), text };
-    }
-    yield undefined;
+  const pause = new Pause();
+  for (const { id: key, text } of valuesInRange(pages, prefix + after, `${prefix}\uffff`)) {
+    const id = key.slice(prefix.length);
+    if (id !== after && matchesAll(kind, text, filters)) yield { id, text };
+    if (pause.due(COST.entity, text.length)) yield undefined;
   }
 }
 

@@ -20,7 +20,7 @@ import {
 import {
   exactRange,
   type Filter,
-  IpFilter,
+  ipFilter,
   type KeyRange,
   linkEndFilter,
   locationFilter,
@@ -61,7 +61,7 @@ export function parseIpFilter({ name, values }: QueryParameter): Filter | QueryF
     }
     ranges.push(range);
   }
-  return new IpFilter(ranges);
+  return ipFilter(ranges);
 }
 
 function parseIpRange(text: string): KeyRange | undefined {

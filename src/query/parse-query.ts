@@ -125,35 +125,13 @@ function fingerprintOf(parameters: readonly QueryParameter[]): string {
 const escapeSeparators = (text: string): string =>
   /[%&= ]/.test(text) ? text.replace(/[%&= ]/g, encodeURIComponent) : text;
 
-/** Pairs of parameters that contradict each other. */
-const CONFLICTING_PAIRS = [
-  ["since", "at"],
-  ["diff", "at"],
-  ["diff", "since"],
-  ["timeline", "at"],
-  ["timeline", "since"],
-  ["timeline", "diff"],
-  ["timeline", "around"],
-  ["timeline", "drift"],
-  ["since", "limit"],
-  ["since", "cursor"],
-  ["since", "sort"],
-  ["since", "fields"],
-  ["diff", "limit"],
-  ["diff", "cursor"],
-  ["diff", "sort"],
-  ["diff", "fields"],
-  ["incident", "since"],
-  ["incident", "diff"],
-  ["incident", "timeline"],
-  ["incident", "around"],
-  ["incident", "drift"],
-  ["count", "since"],
-  ["count", "diff"],
-  ["count", "limit"],
-  ["count", "cursor"],
-  ["count", "sort"],
-  ["count", "fields"],
+/** The parameters that contradict each parameter. */
+const CONFLICTS = [
+  ["since", ["at", "limit", "cursor", "sort", "fields"]],
+  ["diff", ["at", "since", "limit", "cursor", "sort", "fields"]],
+  ["timeline", ["at", "since", "diff", "around", "drift"]],
+  ["incident", ["since", "diff", "timeline", "around", "drift"]],
+  ["count", ["since", "diff", "limit", "cursor", "sort", "fields"]],
 ] as const;
 
 const conflict = (parameter: string, other: string): QueryFault =>
@@ -161,8 +139,9 @@ const conflict = (parameter: string, other: string): QueryFault =>
 
 function findConflict(query: QueryBuilder): QueryFault | undefined {
   if (query.parameters.length > 1) {
-    for (const [first, second] of CONFLICTING_PAIRS) {
-      if (query.has(first) && query.has(second)) return conflict(second, first);
+    for (const [first, others] of CONFLICTS) {
+      const second = query.has(first) ? others.find((other) => query.has(other)) : undefined;
+      if (second) return conflict(second, first);
     }
     if (query.format === "prometheus" && query.fields) return conflict("fields", "format=prometheus");
   }

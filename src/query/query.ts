@@ -20,54 +20,23 @@ export interface Around {
   readonly hops: number;
 }
 
-export interface ParsedQuery {
-  readonly filters: readonly Filter[];
-  /** Whether a device may be named by its name, besides its id and its aliases. */
-  readonly acceptsNames: boolean;
-  /** The filters of problems. */
-  readonly problemFilters: readonly ProblemFilter[];
-  /** Whether entities that are intended and not observed are read too: see `missing.ts`. */
-  readonly includesMissing: boolean;
-  /** The states that `drift` names. They are a filter too. */
-  readonly drift: readonly DriftState[] | undefined;
-  readonly around: Around | undefined;
-  /** The fields in the response, in the order of the JSON. */
-  readonly fields: readonly string[] | undefined;
-  readonly sort: readonly SortKey[];
-  readonly limit: number | undefined;
-  readonly cursor: string | undefined;
-  readonly format: string | undefined;
-  readonly at: string | undefined;
-  readonly since: string | undefined;
-  readonly fold: boolean;
-  readonly diff: string | undefined;
-  /** The text of `q`, which is also a filter of lists. */
-  readonly text: string | undefined;
-  /** The field by which the entities are counted, in place of a list of them. */
-  readonly count: "device" | undefined;
-  readonly explain: boolean;
-  readonly timeline: number | undefined;
-  readonly incident: Direction | undefined;
-  readonly from: string | undefined;
-  readonly to: string | undefined;
-  /** A text that is equal for two queries exactly when all parameters but `limit`, `cursor` and `min-revision` are equal. */
-  readonly fingerprint: string;
-  /** The revision that the view must have reached before it is read. */
-  readonly minRevision: number | undefined;
-}
-
 const UNSORTED: readonly SortKey[] = [];
 
 /** A query while it is parsed. All fields are set from the start, so that every query has the same object shape. */
-export class QueryBuilder implements ParsedQuery {
+export class QueryBuilder {
   readonly parameters: readonly QueryParameter[];
   readonly pageLimit: number;
+  /** Whether a device may be named by its name, besides its id and its aliases. */
   readonly acceptsNames: boolean;
   filters: Filter[] = [];
+  /** The filters of problems. */
   problemFilters: ProblemFilter[] = [];
+  /** Whether entities that are intended and not observed are read too: see `missing.ts`. */
   includesMissing = false;
+  /** The states that `drift` names. They are a filter too. */
   drift: readonly DriftState[] | undefined = undefined;
   around: Around | undefined = undefined;
+  /** The fields in the response, in the order of the JSON. */
   fields: readonly string[] | undefined = undefined;
   sort: readonly SortKey[] = UNSORTED;
   limit: number | undefined = undefined;
@@ -77,14 +46,18 @@ export class QueryBuilder implements ParsedQuery {
   since: string | undefined = undefined;
   fold = false;
   diff: string | undefined = undefined;
+  /** The text of `q`, which is also a filter of lists. */
   text: string | undefined = undefined;
+  /** The field by which the entities are counted, in place of a list of them. */
   count: "device" | undefined = undefined;
   explain = false;
   timeline: number | undefined = undefined;
   incident: Direction | undefined = undefined;
   from: string | undefined = undefined;
   to: string | undefined = undefined;
+  /** A text that is equal for two queries exactly when all parameters but `limit`, `cursor` and `min-revision` are equal. */
   fingerprint = "";
+  /** The revision that the view must have reached before it is read. */
   minRevision: number | undefined = undefined;
 
   constructor(parameters: readonly QueryParameter[], pageLimit: number, acceptsNames: boolean) {
@@ -102,4 +75,12 @@ export class QueryBuilder implements ParsedQuery {
   has(name: string): boolean {
     return this.find(name) !== undefined;
   }
+}
+
+/** The fields of a builder that only the parser uses, and those that it changes in place. */
+type ParserField = "parameters" | "pageLimit" | "find" | "has" | "filters" | "problemFilters";
+
+export interface ParsedQuery extends Readonly<Omit<QueryBuilder, ParserField>> {
+  readonly filters: readonly Filter[];
+  readonly problemFilters: readonly ProblemFilter[];
 }

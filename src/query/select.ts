@@ -32,7 +32,7 @@ export function select(
   filters: readonly Filter[],
   after = "",
 ): Paced<EncodedValue> {
-  if (filters.length === 0) return allEntities(state, kind, after);
+  if (filters.length === 0) return scan(state, kind, filters, after);
   const byId = filters.find((filter) => filter.ids);
   if (byId?.ids) return selectByIdHint(state, kind, byId, byId.ids, filters, after);
   const unsorted = unsortedIndexes(state, kind, filters);
@@ -41,8 +41,7 @@ export function select(
   if (!candidates) return scan(state, kind, filters, after);
   const { filter, ids } = candidates;
   const rest = filter.exact && state.indexesAreExact ? without(filters, filter) : filters;
-  if (ids.length <= MAX_IDS_AT_ONCE) return getByIds(state, kind, uniqueInOrder(ids), rest, after);
-  return getByIdsInSteps(state, kind, ids, rest, after);
+  return getByIds(state, kind, ids, rest, after);
 }
 
 /** The indexes in which a range lookup, which runs in one turn, would have to scan many keys. */
@@ -102,27 +101,6 @@ function* scan(
       if (id <= after) continue;
       const text = page.value(i);
       if (matchesAll(kind, text, filters)) yield { id, text };
-      if (pause.due(COST.entity, text.length)) yield undefined;
-    }
-    yield undefined;
-  }
-}
-
-function* allEntities(
-  state: NetworkState,
-  kind: Kind,
-  after: string,
-): Generator<EncodedValue | undefined, void, void> {
-  const pages = yield* onlyPausing(state.pages(kind));
-  const pause = new Pause();
-  for (let at = after === "" ? 0 : pageIndexFor(pages, after); at < pages.length; at++) {
-    const page = pages[at];
-    if (!page) return;
-    let i = page.insertionIndex(after);
-    if (page.ids[i] === after) i++;
-    for (; i < page.length; i++) {
-      const text = page.value(i);
-      yield { id: page.ids[i] ?? "", text };
       if (pause.due(COST.entity, text.length)) yield undefined;
     }
     yield undefined;
@@ -200,22 +178,23 @@ function readIndexes(
 
 /**
  * Reads the entities one by one and not from `pages`, because encoding the changed pages would cost more than the lookups.
- * Returns an array, unless the entities are so large that reading them all takes more than a step.
+ * Returns an array, unless the entities are so many or so large that reading them all takes more than a step.
  */
 function getByIds(
   state: NetworkState,
   kind: Kind,
-  ids: readonly string[],
+  ids: string[],
   filters: readonly Filter[],
   after: string,
 ): Paced<EncodedValue> {
+  if (ids.length > MAX_IDS_AT_ONCE) return getByIdsInSteps(state, kind, ids, filters, after);
   const found: EncodedValue[] = [];
   let length = 0;
-  for (const id of ids) {
-    if (length > BYTES_PER_STEP) return getByIdsInSteps(state, kind, [...ids], filters, after);
+  for (const id of uniqueInOrder(ids)) {
+    if (length > BYTES_PER_STEP) return getByIdsInSteps(state, kind, ids, filters, after);
     const text = id > after ? state.get(kind, id) : undefined;
     if (text === undefined) continue;
-    if (isMatch(kind, text, filters)) found.push({ id, text });
+    if (matchesAll(kind, text, filters)) found.push({ id, text });
     length += text.length;
   }
   return found;
@@ -228,22 +207,17 @@ function* getByIdsInSteps(
   filters: readonly Filter[],
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
-  const sorted = yield* sortInSteps(ids, compareTexts);
+  const sorted = yield* sortInSteps(ids, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const pause = new Pause();
   let last: string | undefined;
   for (const id of sorted) {
     if (id === last) continue;
     last = id;
     const text = id > after ? state.get(kind, id) : undefined;
-    if (text !== undefined && isMatch(kind, text, filters)) yield { id, text };
+    if (text !== undefined && matchesAll(kind, text, filters)) yield { id, text };
     if (pause.due(COST.entity, text?.length)) yield undefined;
   }
 }
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-const isMatch = (kind: Kind, text: string, filters: readonly Filter[]): boolean =>
-  filters.length === 0 || matchesAll(kind, text, filters);
 
 function selectByIdHint(
   state: NetworkState,
@@ -255,30 +229,11 @@ function selectByIdHint(
 ): Paced<EncodedValue> {
   const rest = filter.exact ? without(filters, filter) : filters;
   if (by === "owners") return itemsOfOwners(state, kind, values, rest, after);
-  if (values.length > MAX_IDS_AT_ONCE) return itemsWithKeys(state, kind, values, rest, after);
   const ids = values.map((value) => state.spelledId(kind, value));
-  return getByIds(state, kind, uniqueInOrder(ids), rest, after);
+  return getByIds(state, kind, ids, rest, after);
 }
 
-function* itemsWithKeys(
-  state: NetworkState,
-  kind: Kind,
-  keys: readonly string[],
-  filters: readonly Filter[],
-  after: string,
-): Generator<EncodedValue | undefined, void, void> {
-  const ids: string[] = [];
-  const pause = new Pause();
-  for (const key of keys) {
-    if (pause.due(COST.entity)) yield;
-    ids.push(state.spelledId(kind, key));
-  }
-  yield* getByIdsInSteps(state, kind, ids, filters, after);
-}
-
-const lengthOf = ({ text }: EncodedValue): number => text.length;
-
-/** The entities of owners: devices, or MAC addresses, which have one spelling. */
+/** The entities whose ids begin with an owner and a slash. Owners are devices, or MAC addresses, which have one spelling. */
 function* itemsOfOwners(
   state: NetworkState,
   kind: Kind,
@@ -287,25 +242,18 @@ function* itemsOfOwners(
   after: string,
 ): Generator<EncodedValue | undefined, void, void> {
   const pages = yield* onlyPausing(state.pages(kind));
-  const found: EncodedValue[] = [];
+  const shown = (owner: string) => (kind === "hosts" ? owner : state.spelledId("devices", owner));
   const pause = new Pause();
-  for (const owner of owners) {
-    const shown = kind === "hosts" ? owner : state.spelledId("devices", owner);
-    const items = valuesInRange(pages, `${shown}/`, `${shown}/\uffff`);
-    for (const item of items) {
-      if (pause.due(COST.entity, lengthOf(item))) yield;
-      if (item.id > after && isMatch(kind, item.text, filters)) found.push(item);
-    }
-    if (owners.length > 1) yield undefined;
-  }
-  // Owners may repeat in other spellings, and are in any order.
-  const sorted = yield* sortInSteps(found, (a, b) => compareTexts(a.id, b.id));
   let last: string | undefined;
-  for (const item of sorted) {
-    if (pause.due(COST.entity, lengthOf(item))) yield;
-    if (item.id === last) continue;
-    last = item.id;
-    yield item;
+  for (const prefix of owners.map((owner) => `${shown(owner)}/`).sort()) {
+    if (pause.due(COST.record)) yield undefined;
+    // The id of a device may contain slashes, so the entities of one owner may be among those of the previous one.
+    if (last !== undefined && prefix.startsWith(last)) continue;
+    last = prefix;
+    for (const item of valuesInRange(pages, prefix, `${prefix}\uffff`)) {
+      if (item.id > after && matchesAll(kind, item.text, filters)) yield item;
+      if (pause.due(COST.entity, item.text.length)) yield undefined;
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** The filters of problems. Each is a function of the meaning of device names in a state. */
 import { quote } from "../../lib/error-text.ts";
 import { deviceKey } from "../../model/ids.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_KINDS, PROBLEM_RESOURCES, PROBLEM_SEVERITIES } from "../../model/problem-kinds.ts";
 import { badParameter, type QueryFault } from "../fault.ts";
 import type { QueryParameter } from "../parameter.ts";
@@ -25,33 +26,29 @@ const oneOf =
     return () => (listed) => values.includes(listed.problem[field]);
   };
 
+/** Returns a parser of filters that need no other check of their values. */
+const anyOf =
+  (matches: (problem: NetworkProblem, values: readonly string[]) => boolean): ParseFilter =>
+  ({ values }) =>
+  () =>
+  ({ problem }) =>
+    matches(problem, values);
+
+const parseDeviceFilter: ParseFilter =
+  ({ values }) =>
+  (devices) => {
+    const wanted = new Set(values.map((id) => deviceKey(devices.shownId("devices", id))));
+    return ({ problem }) => problem.devices.some((id) => wanted.has(deviceKey(id)));
+  };
+
 const PARSERS: ReadonlyMap<string, ParseFilter> = new Map<string, ParseFilter>([
   ["kind", oneOf("kind", PROBLEM_KINDS)],
   ["severity", oneOf("severity", PROBLEM_SEVERITIES)],
   ["resource", oneOf("resource", PROBLEM_RESOURCES)],
-  [
-    "source",
-    ({ values }) =>
-      () =>
-      ({ problem }) =>
-        problem.sources.some((source) => values.includes(source)),
-  ],
-  [
-    "device",
-    ({ values }) =>
-      (devices) => {
-        const wanted = new Set(values.map((id) => deviceKey(devices.shownId("devices", id))));
-        return ({ problem }) => problem.devices.some((id) => wanted.has(deviceKey(id)));
-      },
-  ],
+  ["source", anyOf(({ sources }, values) => sources.some((source) => values.includes(source)))],
+  ["device", parseDeviceFilter],
   // An empty value selects problems that follow from no other.
-  [
-    "causedBy",
-    ({ values }) =>
-      () =>
-      ({ problem }) =>
-        values.includes(problem.causedBy ?? ""),
-  ],
+  ["causedBy", anyOf(({ causedBy = "" }, values) => values.includes(causedBy))],
   ["q", parseTextFilter],
 ]);
 
