@@ -7,6 +7,7 @@
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { canonicalIp } from "../model/address.ts";
 import { deviceKey, portId } from "../model/ids.ts";
+import { additionsOn } from "../view/encoded-page.ts";
 import { NAME_ANNOTATIONS } from "../view/port-matching.ts";
 import { type NetworkState, parseStored } from "../view/view.ts";
 
@@ -69,8 +70,8 @@ export class LinkPorts {
   *#addDevices(state: NetworkState): Steps<void> {
     const [ids, aliases, addresses, names] = this.#deviceNames;
     const pause = new Pause();
-    for (const text of yield* valuesOf(state, "devices")) {
-      if (pause.due(COST.entity, lengthOf(text))) yield;
+    for (const { after: text } of additionsOn(yield* state.pages("devices"))) {
+      if (pause.due(COST.entity, text.length)) yield;
       const device = parseStored("devices", text);
       const key = deviceKey(device.id);
       addName(ids, device.id, key);
@@ -82,8 +83,8 @@ export class LinkPorts {
 
   *#addLinks(state: NetworkState): Steps<void> {
     const pause = new Pause();
-    for (const text of yield* valuesOf(state, "links")) {
-      if (pause.due(COST.entity, lengthOf(text))) yield;
+    for (const { after: text } of additionsOn(yield* state.pages("links"))) {
+      if (pause.due(COST.entity, text.length)) yield;
       const { id, src, dst } = parseStored("links", text);
       this.#linksAt(state, src.device, src.port).out.push(id);
       this.#linksAt(state, dst.device, dst.port).in.push(id);
@@ -104,15 +105,6 @@ export class LinkPorts {
     for (const name of names) addName(ports.byName, name, links);
     return links;
   }
-}
-
-const lengthOf = (text: string): number => text.length;
-
-function* valuesOf(state: NetworkState, kind: "devices" | "links"): Steps<Iterable<string>> {
-  const pages = yield* state.pages(kind);
-  return (function* () {
-    for (const page of pages) for (let i = 0; i < page.length; i++) yield page.value(i);
-  })();
 }
 
 const nameKey = (text: string): string => canonicalIp(text) ?? text.toLowerCase();

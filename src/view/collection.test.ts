@@ -97,22 +97,6 @@ describe("a collection", () => {
     );
   });
 
-  test("splits a page of a log whose pages had no limit in bytes", () => {
-    const values = Array.from(
-      { length: 40 },
-      (_, n) => [`k${n + 10}`, `"${n}${"x".repeat(60_000)}"`] as const,
-    );
-    const stored = Buffer.from(
-      `${values.map(([key]) => key).join("\n")}\n\n${values.map(([, text]) => text).join("\n")}`,
-    );
-    const pages = runToEnd(Collection.of([EncodedPage.decode(stored, 7)]).pages());
-    expect(pairsOf(pages)).toEqual(values.map(([key, text]) => [key, text]));
-    for (const { bytes, storedId } of pages) {
-      expect(bytes.length).toBeLessThanOrEqual(MAX_PAGE_BYTES);
-      expect(storedId).toBeUndefined();
-    }
-  });
-
   test("equals a sorted map when pages are rewritten one by one because no read happens", () => {
     const collection = new MutableCollection();
     const model = new Map<string, string>();

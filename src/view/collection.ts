@@ -69,8 +69,7 @@ export class Collection {
     this.#replacedBefore = line.replacedBytes;
   }
 
-  static of(given: readonly EncodedPage[]): Collection {
-    const pages = given.flatMap((page) => page.withinLimits());
+  static of(pages: readonly EncodedPage[]): Collection {
     const content: PageLists = {
       pages: pages.length > 0 ? pages : [EncodedPage.empty],
       writes: [],

@@ -3,7 +3,7 @@
  * alias over a name. A text that is the alias or name of several devices is ambiguous and means none of them.
  *
  * The maps are persistent like the spellings, so that every state, also a historical one, resolves the aliases and names of
- * its own devices, and the cost of a batch depends on what it changes, even if thousands of devices have the same name.
+ * its own devices. A batch copies the lists of the names that it changes; even a list of thousands of devices is short.
  */
 import { LayeredMap } from "../lib/layered-map.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
@@ -17,9 +17,11 @@ import {
   splitLinkId,
 } from "../model/ids.ts";
 
-/** The devices with one alias or name. In most cases there is one, which is stored without a set. */
-type Bearers = string | LayeredMap<string, true>;
+/** The devices with one alias or name. In most cases there is one, which is stored without a list. */
+type Bearers = string | readonly string[];
 type BearersByKey = LayeredMap<string, Bearers>;
+/** The devices that get (true) or lose (false) a key, by key. */
+type KeyChanges = Map<string, [id: string, isGained: boolean][]>;
 
 /** The JSON of a device before and after a change; null where it does not exist. */
 export interface DeviceChange {
@@ -70,11 +72,7 @@ export class DeviceLookup {
   findAmbiguous(key: string, name: string): AmbiguousName | undefined {
     const bearers = this.#bearers(key, true);
     if (bearers === undefined || typeof bearers === "string") return undefined;
-    const candidates = bearers
-      .entries()
-      .take(MAX_CANDIDATES)
-      .map(([id]) => id);
-    return { name, candidates: [...candidates].sort(), count: bearers.size };
+    return { name, candidates: bearers.slice(0, MAX_CANDIDATES).sort(), count: bearers.length };
   }
 
   #bearers(key: string, acceptsNames: boolean): Bearers | undefined {
@@ -84,85 +82,54 @@ export class DeviceLookup {
 
   /** Returns the maps after these devices changed. */
   *with(devices: Iterable<DeviceChange>): Steps<DeviceLookup> {
-    const changes = new LookupChanges();
+    const aliasChanges: KeyChanges = new Map();
+    const nameChanges: KeyChanges = new Map();
     const pause = new Pause();
-    for (const device of devices) {
-      changes.add(device);
-      if (pause.due(COST.key, device.before?.length, device.after?.length)) yield;
+    for (const { id, before, after } of devices) {
+      addChanges(aliasChanges, id, aliasKeysOf(before), aliasKeysOf(after));
+      addChanges(nameChanges, id, nameKeysOf(id, before), nameKeysOf(id, after));
+      if (pause.due(COST.key, before?.length, after?.length)) yield;
     }
-    return yield* this.withChanges(changes);
-  }
-
-  *withChanges({ aliases, names }: LookupChanges): Steps<DeviceLookup> {
-    if (aliases.isEmpty && names.isEmpty) return this;
-    const nextAliases = yield* aliases.applyTo(this.#aliases);
-    const nextNames = yield* names.applyTo(this.#names);
-    return new DeviceLookup(nextAliases, nextNames, this.losses + aliases.losses + names.losses);
+    if (aliasChanges.size + nameChanges.size === 0) return this;
+    const aliases = yield* changedBearers(this.#aliases, aliasChanges);
+    const names = yield* changedBearers(this.#names, nameChanges);
+    let { losses } = this;
+    for (const bearers of [...aliases.values(), ...names.values()]) if (bearers === undefined) losses++;
+    return new DeviceLookup(yield* this.#aliases.with(aliases), yield* this.#names.with(names), losses);
   }
 }
 
-/** Collects the aliases and names that devices lose and get. */
-export class LookupChanges {
-  readonly aliases = new BearerChanges();
-  readonly names = new BearerChanges();
-
-  add({ id, before, after }: DeviceChange): void {
-    this.aliases.replace(id, aliasKeysOf(before), aliasKeysOf(after));
-    this.names.replace(id, nameKeysOf(id, before), nameKeysOf(id, after));
-  }
+function addChanges(
+  changes: KeyChanges,
+  id: string,
+  before: readonly string[],
+  after: readonly string[],
+): void {
+  const add = (key: string, isGained: boolean) => {
+    const known = changes.get(key);
+    if (known) known.push([id, isGained]);
+    else changes.set(key, [[id, isGained]]);
+  };
+  for (const key of before) if (!after.includes(key)) add(key, false);
+  for (const key of after) if (!before.includes(key)) add(key, true);
 }
 
-class BearerChanges {
-  /** Number of keys that no device has any more. */
-  losses = 0;
-  /** The devices that get (true) or lose (undefined) a key, by key. */
-  readonly #changes = new Map<string, Map<string, true | undefined>>();
-
-  get isEmpty(): boolean {
-    return this.#changes.size === 0;
+function* changedBearers(
+  bearers: BearersByKey,
+  changes: KeyChanges,
+): Steps<Map<string, Bearers | undefined>> {
+  const changed = new Map<string, Bearers | undefined>();
+  const pause = new Pause();
+  for (const [key, devices] of changes) {
+    const known = bearers.get(key) ?? [];
+    const lost = new Set<string>();
+    for (const [id, isGained] of devices) if (!isGained) lost.add(id);
+    const kept = (typeof known === "string" ? [known] : known).filter((id) => !lost.has(id));
+    for (const [id, isGained] of devices) if (isGained) kept.push(id);
+    changed.set(key, kept.length > 1 ? kept : kept[0]);
+    if (pause.due(COST.key + (kept.length >>> 3))) yield;
   }
-
-  replace(id: string, before: readonly string[], after: readonly string[]): void {
-    for (const key of before) if (!after.includes(key)) this.#set(key, id, undefined);
-    for (const key of after) if (!before.includes(key)) this.#set(key, id, true);
-  }
-
-  #set(key: string, id: string, has: true | undefined): void {
-    const known = this.#changes.get(key);
-    if (known) known.set(id, has);
-    else this.#changes.set(key, new Map([[id, has]]));
-  }
-
-  *applyTo(bearers: BearersByKey): Steps<BearersByKey> {
-    const changed = new Map<string, Bearers | undefined>();
-    const pause = new Pause();
-    for (const [key, changes] of this.#changes) {
-      const next = yield* withBearers(bearers.get(key), changes);
-      if (next === undefined) this.losses++;
-      changed.set(key, next);
-      if (pause.due(COST.key)) yield;
-    }
-    return changed.size === 0 ? bearers : yield* bearers.with(changed);
-  }
-}
-
-function* withBearers(
-  bearers: Bearers | undefined,
-  changes: ReadonlyMap<string, true | undefined>,
-): Steps<Bearers | undefined> {
-  if (changes.size === 1 && typeof bearers !== "object")
-    for (const [id, has] of changes) {
-      if (!has) return bearers === id ? undefined : bearers;
-      if (bearers === undefined || bearers === id) return id;
-    }
-  const set =
-    typeof bearers === "object"
-      ? bearers
-      : new LayeredMap<string, true>(new Map(bearers === undefined ? [] : [[bearers, true]]));
-  const next = yield* set.with(changes);
-  if (next.size > 1) return next;
-  for (const [only] of next.entries()) return only;
-  return undefined;
+  return changed;
 }
 
 /** Text in the JSON of every device with aliases. A quote in a string is escaped, so no text of the network contains it. */

@@ -141,13 +141,6 @@ export class EncodedPage implements PageRecord {
     return new EncodedPage(ids, bytes, ends, storedId);
   }
 
-  /** The page, or several pages in place of one that an earlier version made larger than the limit. */
-  withinLimits(): readonly EncodedPage[] {
-    return this.bytes.length <= MAX_PAGE_BYTES || this.length <= 1
-      ? [this]
-      : this.withSortedChanges([], 0, this.length);
-  }
-
   /** A page with the same ids and other values. None of the values may be empty. */
   mapValues(map: (value: string) => string): EncodedPage {
     const values = this.ids.map((_, i) => map(this.value(i)));
@@ -196,6 +189,14 @@ export class EncodedPage implements PageRecord {
     const total = lengths.reduce((sum, length) => sum + length + 1, 0);
     return splitIntoPages(ids, joinWithCommas(pieces, total - 1), lengths);
   }
+}
+
+/** All values on the pages in order of id, as additions to an empty collection. */
+export function* additionsOn(
+  pages: readonly EncodedPage[],
+): Generator<{ readonly id: string; readonly before: null; readonly after: string }, void, void> {
+  for (const page of pages)
+    for (let i = 0; i < page.length; i++) yield { id: page.ids[i] ?? "", before: null, after: page.value(i) };
 }
 
 function joinWithCommas(pieces: readonly (Buffer | string)[], total: number): Buffer {

@@ -100,7 +100,7 @@ export function explain({ kind, id, claims, rules: known, value, missing }: Expl
         claim: { ...claim },
       };
     }),
-    fields: value ? explainFields(kind, value, observed, formerIdsOf(value, ordered, claims), rules) : {},
+    fields: value ? explainFields(kind, value, observed, formerIdsOf(claims), rules) : {},
     ...(drift && { drift }),
   };
 }

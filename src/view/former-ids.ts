@@ -1,28 +1,17 @@
 /**
  * The ids with which a device was shown before it got another one. They stay aliases of it until another device is claimed
  * with such an id, or the device is gone. Claims do not contain them, so they are stored with the first stored claim of a
- * device that was renamed. In a log from before that, they are the aliases that no claim contains.
+ * device that was renamed.
  */
-import { CLAIM_LIMITS, type ClaimTypes, type DeviceClaim } from "../model/claim.ts";
-import type { Entities } from "../model/entity.ts";
-import { deviceKey, type Kind } from "../model/ids.ts";
+import { CLAIM_LIMITS, type DeviceClaim } from "../model/claim.ts";
+import { deviceKey } from "../model/ids.ts";
 import type { StoredClaim, StoredClaims } from "./indexes.ts";
 
 export const NO_IDS: readonly string[] = [];
 
-/** The former ids of a device, the latest first. `stored` are its stored claims, if there are any. */
-export function formerIdsOf(
-  value: Entities[Kind],
-  claims: readonly { readonly claim: ClaimTypes[Kind] }[],
-  stored: StoredClaims | undefined,
-): readonly string[] {
-  if (!("aliases" in value) || !value.aliases) return NO_IDS;
-  const known = stored?.[0]?.[3];
-  if (known) return known;
-  const devices = claims.flatMap(({ claim }) => ("id" in claim ? [claim] : []));
-  const claimed = new Set(aliasesIn(devices).map(deviceKey));
-  return value.aliases.filter((alias) => !claimed.has(deviceKey(alias)));
-}
+/** The former ids of a device in its stored claims, the latest first. */
+export const formerIdsOf = (stored: StoredClaims | undefined): readonly string[] =>
+  stored?.[0]?.[3] ?? NO_IDS;
 
 /** The ids of a device in its claims, and the aliases in them. */
 export const aliasesIn = (claims: readonly DeviceClaim[]): string[] => [

@@ -15,7 +15,7 @@ import {
 } from "../log/log.ts";
 import { Collection, type Write } from "./collection.ts";
 import { type DeviceChange, DeviceLookup } from "./device-lookup.ts";
-import { EncodedPage } from "./encoded-page.ts";
+import { additionsOn, EncodedPage } from "./encoded-page.ts";
 import { type DeviceHostCounts, hostCountsOf, withHostCounts } from "./host-counts.ts";
 import { changesGraph, graphChangesOf, type LinkGraph } from "./link-graph.ts";
 import {
@@ -146,17 +146,11 @@ function* decodeSnapshot(snapshot: Snapshot | undefined, current: RevisionState)
       pages.push(page);
       spellings = yield* withSpellings(spellings, idsOf(kind, page));
     }
-    if (kind === "devices") lookup = yield* lookup.with(devicesOn(pages));
+    if (kind === "devices") lookup = yield* lookup.with(additionsOn(pages));
     collections[kind] = Collection.of(pages);
     yield;
   }
   return { collections, spellings, lookup, hostCounts: undefined, graph: undefined, bytes };
-}
-
-/** All devices of these pages, as additions. */
-function* devicesOn(pages: readonly EncodedPage[]): Generator<DeviceChange> {
-  for (const page of pages)
-    for (const [i, id] of page.ids.entries()) yield { id, before: null, after: page.value(i) };
 }
 
 function* valueChanges(base: Collection, changes: ChangedValues): Generator<DeviceChange> {

@@ -6,6 +6,7 @@ import { LayeredMap } from "../lib/layered-map.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import type { HostLocation } from "../model/entity.ts";
 import type { Collection } from "./collection.ts";
+import { additionsOn } from "./encoded-page.ts";
 
 /** The counts by the id of the device, as it is in the locations. */
 export interface DeviceHostCounts {
@@ -72,11 +73,7 @@ class Deltas {
 
 /** Counts all hosts. */
 export function* hostCountsOf(hosts: Collection): Steps<DeviceHostCounts> {
-  const pages = yield* hosts.pages();
-  function* added(): Generator<HostChange> {
-    for (const page of pages) for (const i of page.ids.keys()) yield { before: null, after: page.value(i) };
-  }
-  return yield* withHostCounts(NO_HOSTS, added());
+  return yield* withHostCounts(NO_HOSTS, additionsOn(yield* hosts.pages()));
 }
 
 const LOCATIONS = '"locations":[';

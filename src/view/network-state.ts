@@ -53,9 +53,10 @@ export interface StateParts {
   readonly live?: LiveIndexes;
 }
 
-/** A `NetworkState`, with members that only this folder uses. */
+/** A state. Other folders use it as a `NetworkState`. */
 export class RevisionState {
   readonly revision: number;
+  /** Epoch milliseconds of that revision. */
   readonly time: number;
   readonly versions: CollectionVersions;
   readonly collections: Collections;
@@ -68,30 +69,21 @@ export class RevisionState {
   readonly #graph: LinkGraph | SharedSteps<LinkGraph>;
   readonly #graphTime: number | SharedSteps<number>;
 
-  constructor({
-    revision,
-    time,
-    versions,
-    collections,
-    spellings,
-    lookup,
-    hostCounts,
-    graph,
-    graphTime,
-    live,
-  }: StateParts) {
-    this.revision = revision;
-    this.time = time;
-    this.versions = versions;
-    this.collections = collections;
-    this.spellings = spellings;
-    this.lookup = lookup;
-    this.#live = live;
+  constructor(parts: StateParts) {
+    const { hostCounts, graph, graphTime } = parts;
+    this.revision = parts.revision;
+    this.time = parts.time;
+    this.versions = parts.versions;
+    this.collections = parts.collections;
+    this.spellings = parts.spellings;
+    this.lookup = parts.lookup;
+    this.#live = parts.live;
     this.#hostCounts = typeof hostCounts === "function" ? new SharedSteps(hostCounts()) : hostCounts;
     this.#graph = typeof graph === "function" ? new SharedSteps(graph()) : graph;
     this.#graphTime = typeof graphTime === "function" ? new SharedSteps(graphTime()) : graphTime;
   }
 
+  /** The memory that exists only because this state is kept although it is not the current one, as an upper bound. */
   get heldBytes(): number {
     let bytes = this.ownBytes;
     for (const kind of STORE_KINDS) bytes += this.collections[kind].heldBytes;
@@ -102,6 +94,10 @@ export class RevisionState {
     return this.collections[kind].size;
   }
 
+  /**
+   * The stored JSON. `id` is the shown id; for a missing entity, its `missingKey`. A replica has neither claims nor
+   * settings (see `History.requireAllCollections`).
+   */
   get(kind: StoreKind, id: string): string | undefined {
     return this.collections[kind].get(id);
   }
@@ -110,12 +106,16 @@ export class RevisionState {
     return this.collections[kind].has(id);
   }
 
+  /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
   spelledId(kind: Kind, id: string): string {
     const key = idKey(kind, id);
     return kind === "hosts" ? key : (this.spellings[kind].get(key) ?? key);
   }
 
-  /** The shown id of an entity. An entity with this id has precedence over one whose devices have these aliases or names. */
+  /**
+   * The shown id, also for an id in which devices are named by aliases or, if `acceptsNames` is set, by their names. An
+   * entity with this id has precedence over one whose devices have these aliases or names.
+   */
   shownId(kind: Kind, id: string, acceptsNames: boolean): string {
     const spelled = this.spelledId(kind, id);
     if (kind === "hosts") return spelled;
@@ -128,10 +128,12 @@ export class RevisionState {
     return resolved.find((candidate) => this.has(kind, candidate)) ?? spelled;
   }
 
+  /** Whether a device has this alias or name. If none has, there is nothing to resolve. */
   isCalled(name: string): boolean {
     return this.lookup.has(nameKey(name));
   }
 
+  /** The first device name in the id that several devices have, and that is the id of none. */
   findAmbiguousName(kind: Kind, id: string): AmbiguousName | undefined {
     for (const name of devicesNamedIn(kind, id)) {
       const ambiguous = this.lookup.findAmbiguous(nameKey(name), name);
@@ -140,10 +142,12 @@ export class RevisionState {
     return undefined;
   }
 
+  /** The pages of a collection. Pauses only if pages have pending writes. The array never changes. */
   pages(kind: StoreKind): Steps<readonly EncodedPage[]> {
     return this.collections[kind].pages();
   }
 
+  /** The number of hosts located at each device. */
   *hostCounts(): Steps<DeviceHostCounts> {
     const counts = this.#hostCounts;
     return counts instanceof SharedSteps ? yield* counts.result() : counts;
@@ -153,14 +157,17 @@ export class RevisionState {
     return this.#graph instanceof LinkGraph ? this.#graph : yield* this.#graph.result();
   }
 
+  /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
   *graphTime(): Steps<number> {
     return typeof this.#graphTime === "number" ? this.#graphTime : yield* this.#graphTime.result();
   }
 
+  /** The live index, while the view is at this revision; undefined afterwards, and for earlier states. */
   findIndex(kind: IndexedKind, name: string): SortedIndex | undefined {
     return this.#live?.isAt(this) ? this.#live.findIndex(kind, name) : undefined;
   }
 
+  /** False while a batch is prepared: indexes then have additional ids, so every candidate must be checked. */
   get indexesAreExact(): boolean {
     return this.#live?.isAt(this) === true && this.#live.indexesAreExact;
   }

@@ -20,10 +20,10 @@ import {
 import type { Cluster, Topology } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue } from "./collection.ts";
-import { type AmbiguousName, DeviceLookup, LookupChanges } from "./device-lookup.ts";
-import { EncodedPage } from "./encoded-page.ts";
+import { DeviceLookup } from "./device-lookup.ts";
+import { additionsOn, EncodedPage } from "./encoded-page.ts";
 import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
-import { type DeviceHostCounts, hostCountsOf, NO_HOSTS } from "./host-counts.ts";
+import { hostCountsOf, NO_HOSTS } from "./host-counts.ts";
 import { Indexes, type IndexName, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
 import {
@@ -44,39 +44,7 @@ import { type PreparedRevision, prepareRevision } from "./prepare-revision.ts";
 const MAX_MATCHED_PORTS = 100_000;
 
 /** The network at one revision. It is immutable, so it is safe to use across pauses. */
-export interface NetworkState {
-  readonly revision: number;
-  /** Epoch milliseconds of that revision. */
-  readonly time: number;
-  readonly versions: CollectionVersions;
-  size(kind: Kind | "missing"): number;
-  /**
-   * The stored JSON. `id` is the shown id; for a missing entity, its `missingKey`. A replica has neither claims nor
-   * settings (see `History.requireAllCollections`).
-   */
-  get(kind: StoreKind, id: string): string | undefined;
-  /** The id as this state shows it, for an id in any spelling. An id that is not in the state becomes its key. */
-  spelledId(kind: Kind, id: string): string;
-  /** The shown id, also for an id in which devices are named by aliases or, if `acceptsNames` is set, by their names. */
-  shownId(kind: Kind, id: string, acceptsNames: boolean): string;
-  /** Whether a device has this alias or name. If none has, there is nothing to resolve. */
-  isCalled(name: string): boolean;
-  /** The first device name in the id that several devices have, and that is the id of none. */
-  findAmbiguousName(kind: Kind, id: string): AmbiguousName | undefined;
-  /** The pages of a collection. Pauses only if pages have pending writes. The array never changes. */
-  pages(kind: Kind | "missing" | "claims"): Steps<readonly EncodedPage[]>;
-  /** The number of hosts located at each device. */
-  hostCounts(): Steps<DeviceHostCounts>;
-  linkGraph(): Steps<LinkGraph>;
-  /** Epoch milliseconds of the last change of the graph: `topology.time` in the interface. */
-  graphTime(): Steps<number>;
-  /** The live index, while the view is at this revision; undefined afterwards, and for earlier states. */
-  findIndex(kind: IndexedKind, name: string): SortedIndex | undefined;
-  /** False while a batch is prepared: indexes then have additional ids, so every candidate must be checked. */
-  readonly indexesAreExact: boolean;
-  /** The memory that exists only because this state is kept although it is not the current one, as an upper bound. */
-  readonly heldBytes: number;
-}
+export type NetworkState = Omit<RevisionState, "collections" | "spellings" | "lookup" | "ownBytes" | "has">;
 
 export class View {
   /** Number of changes applied since the view was created. The compactor uses it to decide when a snapshot is due. */
@@ -200,7 +168,6 @@ export class View {
   load(snapshot: Snapshot, gcPacer = new GcPacer()): void {
     const collections: Record<StoreKind, Collection> = { ...noCollections() };
     const ids: [kind: StoreKind, id: string, exists: boolean][] = [];
-    const called = new LookupChanges();
     for (const kind of STORE_KINDS) {
       const pages: EncodedPage[] = [];
       for (const record of snapshot.pages[kind]) {
@@ -209,7 +176,6 @@ export class View {
         for (const [i, id] of page.ids.entries()) {
           const after = page.value(i);
           this.#updateIndexes(kind, id, null, after);
-          if (kind === "devices") called.add({ id, before: null, after });
           if (isSpelled(kind) && idKey(kind, id) !== id) ids.push([kind, id, true]);
         }
         gcPacer.addGarbage(page.bytes.length);
@@ -221,7 +187,7 @@ export class View {
     this.#graphTime = snapshot.graphTime;
     const { revision, time, versions } = snapshot;
     const spellings = runToEnd(withSpellings(NO_SPELLINGS, ids));
-    const lookup = runToEnd(DeviceLookup.empty.withChanges(called));
+    const lookup = runToEnd(DeviceLookup.empty.with(additionsOn(runToEnd(collections.devices.pages()))));
     this.namesKeptSince = revision;
     const hostCounts = runToEnd(hostCountsOf(collections.hosts));
     this.#setState({ revision, time, versions, collections, spellings, lookup, hostCounts });
@@ -322,21 +288,18 @@ export function parseStored<K extends keyof StoredTypes>(_kind: K, text: string)
 /** The graph of all devices and links. */
 export function* graphOf(collections: Collections): Steps<LinkGraph> {
   return yield* LinkGraph.empty.with(
-    graphChangesOf(valuesOn(yield* collections.devices.pages()), valuesOn(yield* collections.links.pages())),
+    graphChangesOf(
+      additionsOn(yield* collections.devices.pages()),
+      additionsOn(yield* collections.links.pages()),
+    ),
   );
-}
-
-function* valuesOn(
-  pages: readonly EncodedPage[],
-): Generator<{ readonly id: string; readonly after: string }> {
-  for (const page of pages) for (const [i, id] of page.ids.entries()) yield { id, after: page.value(i) };
 }
 
 function* parsedValues<K extends Kind>(
   kind: K,
   pages: readonly EncodedPage[],
 ): Generator<[id: string, value: StoredTypes[K], length: number]> {
-  for (const { id, after } of valuesOn(pages)) yield [id, parseStored(kind, after), after.length];
+  for (const { id, after } of additionsOn(pages)) yield [id, parseStored(kind, after), after.length];
 }
 
 /** All pages of a state, for the log. */

@@ -186,7 +186,7 @@ export class WorkingSet<K extends Kind> {
         firstSeen: undefined,
         movedFrom: undefined,
         movedDrift: undefined,
-        formerIds: before ? formerIdsOf(before.value, claims, storedClaims?.value) : NO_IDS,
+        formerIds: before ? formerIdsOf(storedClaims?.value) : NO_IDS,
         storedClaimsBefore: storedClaims,
         storedClaims,
         missingBefore,

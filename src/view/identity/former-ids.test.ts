@@ -108,32 +108,6 @@ test("a source that moves from id to id adds no more than the latest ids", async
   expect(namesOf(restart(net))).toEqual(["lldp:1", ...expected]);
 });
 
-test("the former ids of a log from before they were stored are the aliases that no claim has", async () => {
-  const log = openMemoryLog();
-  const append = log.append.bind(log);
-  const withoutFormerIds = (text: string | null) =>
-    text && JSON.stringify(JSON.parse(text).map(([source, claim]: unknown[]) => [source, claim]));
-  log.append = (batch) =>
-    append({
-      ...batch,
-      entries: batch.entries.map((entry) => {
-        const { kind, before, after } = entry;
-        return kind === "claims"
-          ? { ...entry, before: withoutFormerIds(before), after: withoutFormerIds(after) }
-          : entry;
-      }),
-    });
-  const old = await renamedTwice(log);
-  await old.remove("first", "devices", "of:1");
-  log.append = append;
-  const net = restart(old);
-  await net.remove("third", "devices", "snmp:1");
-  expect(namesOf(net)).toEqual(["lldp:1", "of:1"]);
-  await report(net, "first", "of:2");
-  await net.remove("second", "devices", "lldp:1");
-  expect(namesOf(restart(net))).toEqual(["of:2", "lldp:1", "of:1"]);
-});
-
 test("only a device that was renamed has its former ids stored", async () => {
   const net = new ClaimedNetwork(SOURCES);
   for (const source of SOURCES) await report(net, source);
