@@ -7,24 +7,25 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { installPeers } from "../peers.ts";
 import type { RunContext } from "./run-suite.ts";
-import { DEBIAN, type Suite } from "./suites.ts";
+import { DEBIAN, EXECUTABLE, type Suite } from "./suites.ts";
 
 export class Preparations {
   readonly #pending = new Map<string, Promise<void>>();
 
-  /** Starts all that these suites need: each after what is before it in the list of a suite. */
+  /** Starts all that these suites need: each after what is before it in the list of a suite; the build needs nothing. */
   constructor(suites: readonly Suite[], context: RunContext) {
     const started = new Map<string, Promise<void>>();
     for (const { peers } of suites) {
       let before = Promise.resolve();
       for (const name of peers) {
-        const done = started.get(name) ?? before.then(() => prepare(name, context)).catch(console.error);
+        const after = name === EXECUTABLE ? Promise.resolve() : before;
+        const done = started.get(name) ?? after.then(() => prepare(name, context)).catch(console.error);
         started.set(name, done);
         this.#pending.set(
           name,
           done.finally(() => this.#pending.delete(name)),
         );
-        before = done;
+        if (name !== EXECUTABLE) before = done;
       }
     }
   }

@@ -45,6 +45,7 @@ export async function runSuite(suite: Suite, context: RunContext, toTerminal: bo
   const output = toTerminal ? undefined : openSync(`${file}.txt`, "a");
   const child = Bun.spawn([...(suite.check ?? testCommand(suite, report))], {
     cwd: context.root,
+    env: { ...process.env, TEST_EXECUTABLE: join(context.root, "dist", "gazetteer") },
     stdio: ["ignore", output ?? "inherit", output ?? "inherit"],
     timeout: SUITE_TIMEOUT_MS,
     killSignal: "SIGKILL",

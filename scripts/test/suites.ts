@@ -25,6 +25,8 @@ interface Placement {
 
 /** The packages of Debian. Any other name is that of a script that installs something. */
 export const DEBIAN = "debian";
+/** Builds dist/gazetteer, which the tests of the whole service run. */
+export const EXECUTABLE = "scripts/build.ts";
 const ONOS = "test/peers/onos/prepare.ts";
 const SNMPSIM = "test/peers/snmp/prepare.ts";
 const NEWER_NATS = "test/peers/nats/prepare.ts";
@@ -201,7 +203,7 @@ function suiteOf(path: string): string {
 
 function placed(name: string): Omit<Suite, "check" | "files"> {
   const { reason: _, peers = [], ...placement } = PLACEMENTS[name] ?? { reason: "" };
-  return { name, peers, ...placement };
+  return { name, peers: name.startsWith("test/") ? [EXECUTABLE, ...peers] : peers, ...placement };
 }
 
 /** A word that is the name of a suite selects that suite. Any other word selects the test files whose path has it. */

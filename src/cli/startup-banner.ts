@@ -4,10 +4,12 @@
  * suggested command lets curl prompt for the password, because every user of the machine can read arguments. Later starts
  * list the users. The last two lines are the address of the map, for people, and `listening on URL`, for programs.
  */
+
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { errorMessage } from "../lib/error-message.ts";
+import { IS_EXECUTABLE, programFile } from "../lib/program-files.ts";
 import { replaceFile } from "../lib/replace-file.ts";
 import type { ListeningFacts } from "../service/service.ts";
 import { usageFailure } from "./command.ts";
@@ -84,9 +86,10 @@ function configuredUsersLines(users: BannerUsers): string[] {
   return [`Users: ${names.slice(0, MAX_USERS_SHOWN).join(", ")}${more}`, change, ""];
 }
 
-/** The path of this program from the working directory, so that the printed commands can be pasted. */
+/** The command that started this program, so that the printed commands can be pasted. */
 function programPath(): string {
-  const path = join(import.meta.dir, "..", "..", "bin", "gazetteer");
+  if (IS_EXECUTABLE) return process.argv0;
+  const path = programFile("bin/gazetteer").name ?? "gazetteer";
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith("..") ? path : fromHere;
 }

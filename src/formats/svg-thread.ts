@@ -7,7 +7,9 @@
  * the parts nor the document are ever whole in this thread. A drawing is an iterator over the chunks; it returns a promise
  * when the next chunk has not arrived. Only a few chunks are requested ahead of the reader.
  */
+
 import { errorMessage } from "../lib/error-message.ts";
+import { moduleUrl } from "../lib/program-files.ts";
 import { RequestWorker } from "../lib/request-worker.ts";
 import { type Paced, type Steps, waitFor } from "../lib/steps.ts";
 import type { Device, Link, Topology } from "../model/entity.ts";
@@ -61,7 +63,7 @@ export class SvgThread implements Disposable {
   constructor(options: SvgThreadOptions = {}) {
     this.#idleTimeoutMs = options.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
     this.#worker = new RequestWorker({
-      url: options.worker ?? new URL("./svg-worker.ts", import.meta.url),
+      url: options.worker ?? moduleUrl("formats/svg-worker"),
       name: "svg",
       ref: false,
       onLost: (reason) => this.#failAll(`the thread that draws has failed: ${reason}`),

@@ -1,4 +1,5 @@
 /** The log's end of the connection to the writer thread of a log file; `writer-worker.ts` is the thread's end. */
+import { moduleUrl } from "../lib/program-files.ts";
 import { RequestWorker, WorkerLostError } from "../lib/request-worker.ts";
 import type { LogStats } from "./log.ts";
 import type { WriteRequest } from "./writer.ts";
@@ -28,12 +29,7 @@ export interface WriterThreadOptions {
 export class WriterThread {
   readonly #worker: RequestWorker<WriterOperations, LogStats>;
 
-  constructor({
-    path,
-    stats,
-    onStats,
-    worker: url = new URL("./writer-worker.ts", import.meta.url),
-  }: WriterThreadOptions) {
+  constructor({ path, stats, onStats, worker: url = moduleUrl("log/writer-worker") }: WriterThreadOptions) {
     this.#worker = new RequestWorker({
       url,
       name: "log-writer",

@@ -32,7 +32,7 @@ import { Problems } from "../query/problems/problems.ts";
 import type { ProblemWindows } from "../query/problems/recent-changes.ts";
 import type { SourceCluster, SourceContext } from "../sources/source.ts";
 import { logUnknownDevices } from "../view/unknown-devices.ts";
-import { bundlePage } from "../web/bundle.ts";
+import { loadPage } from "../web/bundle.ts";
 import { goOnAlone } from "./cluster/go-on-alone.ts";
 import { clusterStatus, shareUsers } from "./cluster/member-parts.ts";
 import { ConfiguredMap } from "./configured-map.ts";
@@ -317,7 +317,7 @@ async function openListeningServer(parts: Parts, configReload: Reloader): Promis
       clusterStatus: cluster,
       clusterOverview: await overviewReader(parts),
       tlsExpiresAt: tls && (() => tls.expiresAt),
-      site: createStaticSite(bundlePage),
+      site: createStaticSite(loadPage),
     });
   } catch (error) {
     const inUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";

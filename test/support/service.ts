@@ -9,7 +9,8 @@ import { join } from "node:path";
 import { endWithRunner } from "../../scripts/end-with-runner.ts";
 import { until } from "./until.ts";
 
-export const GAZETTEER = join(import.meta.dir, "..", "..", "bin", "gazetteer");
+/** The executable that `npm test` has built, which starts in a third of the time; otherwise the program from its sources. */
+export const GAZETTEER = process.env.TEST_EXECUTABLE ?? join(import.meta.dir, "..", "..", "bin", "gazetteer");
 const LISTENING = /^listening on (https?:\/\/\S+)\/controller\/v1$/m;
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 20_000;

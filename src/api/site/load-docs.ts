@@ -3,11 +3,12 @@
  * pages followed by the interface reference. The files are part of the package, and are read and rendered at the first
  * request.
  */
-import { join, posix } from "node:path";
+import { posix } from "node:path";
+import { programFile, programPaths } from "../../lib/program-files.ts";
 import { escapeHtml, HTML_TYPE, htmlPage, STYLESHEET_PATH } from "./html-page.ts";
 import type { SiteFile } from "./static-site.ts";
 
-const DOCS_FOLDER = join(import.meta.dir, "..", "..", "..", "docs");
+const DOCS_FOLDER = "docs";
 /** The pages at the start of the index. The others follow in order of path. */
 const FIRST_IN_INDEX = ["interface", "errors", "formats", "merging", "operations", "map", "client"];
 const IMAGE_TYPES: Readonly<Record<string, string>> = { ".png": "image/png", ".svg": "image/svg+xml" };
@@ -19,14 +20,13 @@ interface DocPage {
   readonly html: string;
 }
 
-export async function loadDocs(folder = DOCS_FOLDER): Promise<SiteFile[]> {
+export async function loadDocs(): Promise<SiteFile[]> {
   // The renderer is loaded only now, because most runs of the service never render a page.
   const { renderMarkdown } = await import("./markdown.ts");
-  const paths = (await Array.fromAsync(new Bun.Glob("**/*").scan(folder))).sort();
   const pages: DocPage[] = [];
   const files: SiteFile[] = [];
-  for (const path of paths) {
-    const file = Bun.file(join(folder, path));
+  for (const path of await programPaths(DOCS_FOLDER)) {
+    const file = programFile(`${DOCS_FOLDER}/${path}`);
     const imageType = IMAGE_TYPES[posix.extname(path)];
     if (imageType) files.push({ path: `/docs/${path}`, type: imageType, bytes: await file.bytes() });
     if (!path.endsWith(".md")) continue;
@@ -41,7 +41,7 @@ export async function loadDocs(folder = DOCS_FOLDER): Promise<SiteFile[]> {
     {
       path: STYLESHEET_PATH,
       type: "text/css; charset=utf-8",
-      bytes: await Bun.file(join(import.meta.dir, "style.css")).bytes(),
+      bytes: await programFile("src/api/site/style.css").bytes(),
     },
   ];
 }

@@ -5,7 +5,9 @@
  *
  * A lost thread (it crashed, or a message could not be read) causes a `SourceError`, and the supervisor starts another one.
  */
+
 import type { Clock } from "../../lib/clock.ts";
+import { moduleUrl } from "../../lib/program-files.ts";
 import { type Sink, type Source, type SourceContext, SourceError } from "../source.ts";
 import { changesIn, sendClaims, takeClaims } from "./claim-batches.ts";
 import {
@@ -32,7 +34,7 @@ export function createThreadedSource(
   source: Source,
   entry: Readonly<Record<string, unknown>>,
   context: SourceContext,
-  { worker = new URL("./source-worker.ts", import.meta.url) }: ThreadOptions = {},
+  { worker = moduleUrl("sources/thread/source-worker") }: ThreadOptions = {},
 ): Source {
   const metrics = new RunMetrics();
   return {
