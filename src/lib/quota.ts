@@ -45,3 +45,25 @@ export class Quota {
     this.add(key, -count);
   }
 }
+
+/** What one holder, such as a connection, has of the quota of its key. */
+export class QuotaAccount {
+  readonly #quota: Quota;
+  readonly #key: string;
+  #count = 0;
+
+  constructor(quota: Quota, key: string) {
+    this.#quota = quota;
+    this.#key = key;
+  }
+
+  /** Sets what the holder has. Returns false when that is more than before and exceeds a limit; it counts all the same. */
+  set(count: number): boolean {
+    const more = count - this.#count;
+    if (more === 0) return true;
+    const exceeds = more > 0 && this.#quota.exceededBy(this.#key, more) !== undefined;
+    this.#quota.add(this.#key, more);
+    this.#count = count;
+    return !exceeds;
+  }
+}

@@ -12,6 +12,7 @@ import { ETHER } from "./codec/ethernet.ts";
 import type { Match } from "./codec/flow-entry.ts";
 import { ALL_TABLES, FLOW_COMMAND, type FlowMod } from "./codec/openflow-messages.ts";
 import { PORT } from "./codec/port.ts";
+import { macNumber } from "./codec/wire.ts";
 import type { OpenflowSettings } from "./options.ts";
 
 /** The text "gazettee" in ASCII. */
@@ -81,7 +82,7 @@ export function baseFlows({ forwarding, announcements }: OpenflowSettings): Flow
   const flows = [
     addFlow(PROBE_TABLE, PRIORITY.probe, { ethType: ETHER.lldp }, toController),
     broadcastProbeFlow,
-    addFlow(PROBE_TABLE, PRIORITY.reply, { ethDst: PROBE_SOURCE_MAC }, toController),
+    addFlow(PROBE_TABLE, PRIORITY.reply, { ethDst: macNumber(PROBE_SOURCE_MAC) }, toController),
   ];
   if (forwarding === "bridge") {
     for (const match of ANNOUNCEMENTS) {

@@ -32,7 +32,7 @@ import { MAX_PROBE_BACKLOG_BYTES, PortProber, type ProberEvents } from "./discov
 import { Probes } from "./discovery/probes.ts";
 import { type Switch, type SwitchEvents, type SwitchPort, startClassification } from "./discovery/switch.ts";
 import { ChangeBudget } from "./discovery/switch-admission.ts";
-import { MAX_PORTS, SwitchTable } from "./discovery/switch-table.ts";
+import { SwitchTable } from "./discovery/switch-table.ts";
 import { baseFlows, deleteOwnFlows } from "./flows.ts";
 import { type HostEnvironment, HostTracker } from "./hosts/host-tracker.ts";
 import type { OpenflowCounter, OpenflowCounters } from "./openflow-counters.ts";
@@ -41,10 +41,6 @@ import type { Channel, ChannelHandler } from "./session/openflow-listener.ts";
 import { type PortReport, Session, type SessionContext, type SessionEvents } from "./session/session.ts";
 import { SessionLimiter } from "./session/session-limiter.ts";
 
-const HANDSHAKE_TIMEOUT_MS = 10_000;
-/** The rate and the burst of messages that one session may send. */
-const MAX_MESSAGES_PER_SECOND = 20_000;
-const MESSAGE_BURST = 4000;
 /** Limits on bytes that were received and are not handled yet. */
 const HELD_BYTES = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 /** The owner of the ticks on the scheduler. */
@@ -106,15 +102,10 @@ export class OpenflowController
     );
     this.#sessionContext = {
       events: this,
-      limits: {
-        handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
-        maxPorts: MAX_PORTS,
-        echoIntervalMs: settings.echoIntervalMs,
-      },
+      echoIntervalMs: settings.echoIntervalMs,
       log,
       clock,
       scheduler: this.#scheduler,
-      messageRate: { burst: MESSAGE_BURST, refillMs: 1000 / MAX_MESSAGES_PER_SECOND },
       heldPorts: new Quota({ perKey: settings.maxPortsPerAddress, total: settings.maxPorts }),
       heldBytes: new Quota(HELD_BYTES),
     };
@@ -147,7 +138,7 @@ export class OpenflowController
       this.count("sessions_refused_total");
       return undefined;
     }
-    const session = new Session(channel, this.#sessionContext, this.#clock.monotonic());
+    const session = new Session(channel, this.#sessionContext);
     this.#sessions.add(session);
     session.start();
     return session;
@@ -295,10 +286,6 @@ export class OpenflowController
   }
 
   // Link events.
-
-  mayAddLink(dst: PortRef): boolean {
-    return this.mayChange(dst);
-  }
 
   linkFound(link: DiscoveredLink): void {
     for (const ref of [link.src, link.dst]) {

@@ -7,7 +7,6 @@ import {
   readFrame,
   startFrame,
 } from "../../../src/sources/openflow/codec/ethernet.ts";
-import { hex } from "../../../src/sources/openflow/codec/wire.ts";
 import type { EmulatedNetwork, EmulatedSwitch, Station } from "./emulator.ts";
 
 export function arpRequest(mac: string, ip: string, target: string, vlan?: number): Uint8Array {
@@ -59,10 +58,11 @@ export class EmulatedHost implements Station {
   receive(bytes: Uint8Array): void {
     const frame = readFrame(bytes);
     // ARP whose sender differs from the Ethernet source is ignored, as by a real network stack.
-    if (frame.type !== ETHER.arp || hex(frame.payload.subarray(8, 14)) !== hex(bytes.subarray(6, 12))) return;
+    if (frame.type !== ETHER.arp || frame.payload.subarray(8, 14).toHex() !== bytes.subarray(6, 12).toHex())
+      return;
     const announcement = readAnnouncement(frame);
     const target = frame.payload.subarray(24, 28);
-    if (hex(target) === hex(ipv4Bytes(this.ip)) && announcement && announcement.mac !== this.mac) {
+    if (target.toHex() === ipv4Bytes(this.ip).toHex() && announcement && announcement.mac !== this.mac) {
       this.arpRequestsReceived++;
       if (this.responds) this.send(arpReply(this.mac, this.ip, announcement.mac));
     }

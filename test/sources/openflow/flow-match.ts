@@ -1,10 +1,11 @@
 /** Which flows of an emulated switch apply to a frame. */
 import { ETHER, readFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import type { Match } from "../../../src/sources/openflow/codec/flow-entry.ts";
+import { macNumber } from "../../../src/sources/openflow/codec/wire.ts";
 
 export function matchFieldsOf(inPort: number, bytes: Uint8Array): Match {
   const frame = readFrame(bytes);
-  const fields: Match = { inPort, ethDst: frame.dst, ethType: frame.type };
+  const fields: Match = { inPort, ethDst: macNumber(frame.dst), ethType: frame.type };
   const { payload } = frame;
   if (frame.type === ETHER.ipv6) {
     fields.ipProto = payload[6] ?? 0;

@@ -235,7 +235,7 @@ test("forwarding none installs only the flows that send probes to the controller
     expect(sw.flows.map((flow) => flow.match)).toEqual([
       { ethType: 0x88cc },
       { ethType: 0x8942 },
-      { ethDst: "02:67:7A:74:00:01" },
+      { ethDst: 0x02677a740001 },
     ]);
     expect(sw.flows.every((flow) => flow.instructions.gotoTable === undefined)).toBe(true);
     expect(sw.received.has("portMod")).toBe(false);

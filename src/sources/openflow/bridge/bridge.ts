@@ -49,11 +49,6 @@ interface LinkEdge extends TreeEdge {
   readonly mute: boolean;
 }
 
-interface RuleChanges {
-  readonly changes: readonly RuleChange[];
-  readonly rootOf: Forest["rootOf"];
-}
-
 interface RuleChange {
   readonly sw: Switch;
   readonly port: SwitchPort;
@@ -64,9 +59,6 @@ interface RuleChange {
 interface HeldOpenings {
   readonly changes: RuleChange[];
   readonly waiting: Set<Session>;
-  readonly rootOf: Forest["rootOf"];
-  /** The number of the convergence that computed these openings. */
-  readonly generation: number;
 }
 
 const BARRIER_TIMEOUT_MS = 2000;
@@ -95,6 +87,8 @@ export class Bridge {
   #held = new Map<string, HeldOpenings>();
   /** The number of convergences that have begun. */
   #generation = 0;
+  /** Returns the root of a switch's component in the forest that was computed last. */
+  #rootOf: Forest["rootOf"] = (device) => device;
   #deferredUntil = 0;
   #dirty = false;
   #converging = false;
@@ -213,25 +207,21 @@ export class Bridge {
     this.#touched = new Set();
     this.#held = new Map();
     this.#generation++;
-    const { changes, rootOf } = await this.#scheduler.run(OWNER, this.#ruleChanges());
+    const changes = await this.#scheduler.run(OWNER, this.#ruleChanges());
     const closings = changes.filter(({ rule }) => !rule.open);
     if (closings.length > 0) await this.#scheduler.run(OWNER, this.#sendClosings(closings));
-    const openings = this.#holdOpenings(
-      changes.filter(({ rule }) => rule.open),
-      rootOf,
-    );
-    if (openings.length > 0) await this.#scheduler.run(OWNER, this.#sendOpenings(openings, rootOf));
+    const openings = this.#holdOpenings(changes.filter(({ rule }) => rule.open));
+    if (openings.length > 0) await this.#scheduler.run(OWNER, this.#sendOpenings(openings));
   }
 
   /** Keeps the openings in components with closings that are not confirmed yet, and returns the others. */
-  #holdOpenings(openings: readonly RuleChange[], rootOf: Forest["rootOf"]): RuleChange[] {
-    const waitingByRoot = Map.groupBy(this.#closing.keys(), ({ deviceId }) => rootOf(deviceId));
-    const generation = this.#generation;
+  #holdOpenings(openings: readonly RuleChange[]): RuleChange[] {
+    const waitingByRoot = Map.groupBy(this.#closing.keys(), ({ deviceId }) => this.#rootOf(deviceId));
     return openings.filter((change) => {
-      const root = rootOf(change.sw.id);
+      const root = this.#rootOf(change.sw.id);
       const waiting = waitingByRoot.get(root);
       if (!waiting) return true;
-      const held = this.#held.get(root) ?? { changes: [], waiting: new Set(waiting), rootOf, generation };
+      const held = this.#held.get(root) ?? { changes: [], waiting: new Set(waiting) };
       held.changes.push(change);
       this.#held.set(root, held);
       return false;
@@ -254,15 +244,15 @@ export class Bridge {
   /** Stops waiting for the session, and sends the openings that waited for no other session. */
   #release(session: Session): void {
     this.#closing.delete(session);
-    for (const [root, { changes, waiting, rootOf, generation }] of this.#held) {
+    for (const [root, { changes, waiting }] of this.#held) {
       if (!waiting.delete(session) || waiting.size > 0) continue;
       this.#held.delete(root);
-      void this.#scheduler.run(OWNER, this.#sendOpenings(changes, rootOf, generation));
+      void this.#scheduler.run(OWNER, this.#sendOpenings(changes));
     }
   }
 
-  *#ruleChanges(): Steps<RuleChanges> {
-    const { rules, rootOf } = yield* this.#linkRules();
+  *#ruleChanges(): Steps<RuleChange[]> {
+    const rules = yield* this.#linkRules();
     const changes: RuleChange[] = [];
     const pause = new Pause();
     for (const sw of this.#switches.all()) {
@@ -274,7 +264,7 @@ export class Bridge {
         if (pause.due(COST.record)) yield;
       }
     }
-    return { changes, rootOf };
+    return changes;
   }
 
   #ruleOf(port: SwitchPort, linkRule: Rule | undefined, current: Rule | undefined): Rule | undefined {
@@ -285,9 +275,10 @@ export class Bridge {
     return current && CLOSED;
   }
 
-  *#linkRules(): Steps<{ readonly rules: Map<string, Rule>; readonly rootOf: Forest["rootOf"] }> {
+  *#linkRules(): Steps<Map<string, Rule>> {
     const edges = yield* this.#linkEdges();
     const { chosen, rootOf } = yield* spanningForest(edges);
+    this.#rootOf = rootOf;
     const rules = new Map<string, Rule>();
     const pause = new Pause();
     for (const edge of edges) {
@@ -295,7 +286,7 @@ export class Bridge {
       const open = chosen.has(edge.id);
       for (const ref of edge.ports) rules.set(portKey(ref), { open, link: true, mute: edge.mute && !open });
     }
-    return { rules, rootOf };
+    return rules;
   }
 
   *#linkEdges(): Steps<LinkEdge[]> {
@@ -356,12 +347,8 @@ export class Bridge {
   }
 
   /** Sends openings, except in components that changed since: their rules are computed again at the next tick. */
-  *#sendOpenings(
-    changes: readonly RuleChange[],
-    rootOf: Forest["rootOf"],
-    generation = this.#generation,
-  ): Steps<void> {
-    const touchedRoots = () => new Set(Array.from(this.#touched, rootOf));
+  *#sendOpenings(changes: readonly RuleChange[], generation = this.#generation): Steps<void> {
+    const touchedRoots = () => new Set(Array.from(this.#touched, (device) => this.#rootOf(device)));
     let touched = touchedRoots();
     const pause = new Pause();
     for (const change of changes) {
@@ -370,7 +357,7 @@ export class Bridge {
         touched = touchedRoots();
       }
       if (generation !== this.#generation) return;
-      if (!touched.has(rootOf(change.sw.id)) && this.#isConfirmed(change.sw)) this.#send(change);
+      if (!touched.has(this.#rootOf(change.sw.id)) && this.#isConfirmed(change.sw)) this.#send(change);
     }
   }
 

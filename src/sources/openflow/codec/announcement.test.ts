@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readAnnouncement, writeArpProbe, writeNeighbourSolicitation } from "./announcement.ts";
 import { isStationIp, isStationMac, readFrame } from "./ethernet.ts";
 import { readLldp } from "./lldp.ts";
-import { hex, WireError } from "./wire.ts";
+import { WireError } from "./wire.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text.replaceAll(" ", ""), "hex"));
 const parse = (text: string) => readAnnouncement(readFrame(bytes(text)));
@@ -100,7 +100,7 @@ describe("announcements", () => {
     fc.assert(
       fc.property(types, fc.uint8Array({ maxLength: 400 }), (type, body) => {
         try {
-          const frame = readFrame(bytes(`ffffffffffff000000000001${type}${hex(body)}`));
+          const frame = readFrame(bytes(`ffffffffffff000000000001${type}${body.toHex()}`));
           if (type === "88cc") readLldp(frame.payload);
           else readAnnouncement(frame);
         } catch (error) {
@@ -118,8 +118,8 @@ describe("probe frames to a station", () => {
 
   test("an ARP probe has the VLAN of the station", () => {
     const frame = readFrame(writeArpProbe(senderMac, station, "10.0.0.1", { vlan: 10 }));
-    expect(frame).toMatchObject({ dst: station, src: senderMac, vlan: 10, type: 0x0806 });
-    expect(hex(frame.payload)).toBe("000108000604000102677a00000100000000000000000000" + "0a000001");
+    expect(frame).toMatchObject({ dst: station, src: senderMac, tags: { vlan: 10 }, type: 0x0806 });
+    expect(frame.payload.toHex()).toBe("000108000604000102677a00000100000000000000000000" + "0a000001");
   });
 
   test("a neighbour solicitation has the checksum of RFC 4443", () => {

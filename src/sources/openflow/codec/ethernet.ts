@@ -1,6 +1,6 @@
 /** Ethernet II frames with up to two VLAN tags (IEEE 802.3, 802.1Q, 802.1ad), and the addresses in them. */
 import { canonicalIp } from "../../../model/address.ts";
-import { ByteReader, ByteWriter, hex, WireError } from "./wire.ts";
+import { ByteReader, ByteWriter, WireError } from "./wire.ts";
 
 export const ETHER = {
   ipv4: 0x0800,
@@ -12,14 +12,19 @@ export const ETHER = {
 const TAG_TYPES: ReadonlySet<number> = new Set([0x8100, 0x88a8, 0x9100]);
 export const BROADCAST = "FF:FF:FF:FF:FF:FF";
 
-export interface EthernetFrame {
-  readonly dst: string;
-  readonly src: string;
-  /** The VLAN of the outermost tag. A tag with VLAN 0 (priority only) is ignored. */
+/** A tag with VLAN 0 (priority only) is ignored. */
+export interface VlanTags {
+  /** The VLAN of the outermost tag. */
   readonly vlan?: number;
   readonly innerVlan?: number;
   /** The tag protocol id of the outermost tag. */
   readonly tpid?: number;
+}
+
+export interface EthernetFrame {
+  readonly dst: string;
+  readonly src: string;
+  readonly tags: VlanTags;
   readonly type: number;
   readonly payload: Uint8Array;
 }
@@ -29,33 +34,14 @@ export function readFrame(bytes: Uint8Array): EthernetFrame {
   const dst = reader.mac();
   const src = reader.mac();
   let type = reader.u16();
-  const vlans: number[] = [];
-  let tpid: number | undefined;
-  for (let tags = 0; TAG_TYPES.has(type); tags++) {
-    if (tags === 2) throw new WireError("more than two VLAN tags");
+  let tags: VlanTags = {};
+  for (let count = 0; TAG_TYPES.has(type); count++) {
+    if (count === 2) throw new WireError("more than two VLAN tags");
     const vlan = reader.u16() & 0x0fff;
-    if (vlan > 0) {
-      vlans.push(vlan);
-      tpid ??= type;
-    }
+    if (vlan > 0) tags = tags.vlan === undefined ? { vlan, tpid: type } : { ...tags, innerVlan: vlan };
     type = reader.u16();
   }
-  const [vlan, innerVlan] = vlans;
-  return {
-    dst,
-    src,
-    ...(vlan !== undefined && { vlan }),
-    ...(innerVlan !== undefined && { innerVlan }),
-    ...(tpid !== undefined && { tpid }),
-    type,
-    payload: reader.rest(),
-  };
-}
-
-export interface VlanTags {
-  readonly vlan?: number;
-  readonly innerVlan?: number;
-  readonly tpid?: number;
+  return { dst, src, tags, type, payload: reader.rest() };
 }
 
 export function startFrame(dst: string, src: string, type: number, tags: VlanTags = {}): ByteWriter {
@@ -77,7 +63,7 @@ export function ipv4Bytes(text: string): Uint8Array {
 }
 
 export function ipv6Text(bytes: Uint8Array): string {
-  const groups = hex(bytes).match(/.{4}/g) ?? [];
+  const groups = bytes.toHex().match(/.{4}/g) ?? [];
   return canonicalIp(groups.join(":")) ?? "::";
 }
 

@@ -6,75 +6,23 @@
  */
 import { type ByteReader, type ByteWriter, WireError } from "./wire.ts";
 
-interface MatchFields {
-  inPort: number;
-  ethDst: string;
-  ethType: number;
-  ipProto: number;
-  udpSrc: number;
-  udpDst: number;
-  icmpv6Type: number;
-}
-export type Match = Partial<MatchFields>;
+/** The number (§7.2.3.7, table 11) and the size in bytes of each OXM field. A MAC is a number of six bytes. */
+const FIELDS = {
+  inPort: { oxm: 0, size: 4 },
+  ethDst: { oxm: 3, size: 6 },
+  ethType: { oxm: 5, size: 2 },
+  ipProto: { oxm: 10, size: 1 },
+  udpSrc: { oxm: 15, size: 2 },
+  udpDst: { oxm: 16, size: 2 },
+  icmpv6Type: { oxm: 29, size: 1 },
+} as const;
+type FieldName = keyof typeof FIELDS;
+export type Match = { [K in FieldName]?: number };
 
+const NAMES = Object.keys(FIELDS) as FieldName[];
+const NAME_OF: ReadonlyMap<number, FieldName> = new Map(NAMES.map((name) => [FIELDS[name].oxm, name]));
 const MATCH_OXM = 1;
 const CLASS_BASIC = 0x8000;
-
-interface FieldCodec<T> {
-  /** The field number (§7.2.3.7, table 11). */
-  readonly oxm: number;
-  /** The size of the value without a mask, in bytes. */
-  readonly size: number;
-  read(reader: ByteReader): T;
-  write(writer: ByteWriter, value: T): void;
-}
-
-const number = (oxm: number, size: 1 | 2 | 4): FieldCodec<number> => ({
-  oxm,
-  size,
-  read: (reader) => (size === 1 ? reader.u8() : size === 2 ? reader.u16() : reader.u32()),
-  write: (writer, value) =>
-    size === 1 ? writer.u8(value) : size === 2 ? writer.u16(value) : writer.u32(value),
-});
-
-const FIELDS: { readonly [K in keyof MatchFields]: FieldCodec<MatchFields[K]> } = {
-  inPort: number(0, 4),
-  ethDst: {
-    oxm: 3,
-    size: 6,
-    read: (reader) => reader.mac(),
-    write: (writer, value) => writer.mac(value),
-  },
-  ethType: number(5, 2),
-  ipProto: number(10, 1),
-  udpSrc: number(15, 2),
-  udpDst: number(16, 2),
-  icmpv6Type: number(29, 1),
-};
-const NAMES = ["inPort", "ethDst", "ethType", "ipProto", "udpSrc", "udpDst", "icmpv6Type"] as const;
-const NAME_OF: ReadonlyMap<number, keyof MatchFields> = new Map(
-  NAMES.map((name) => [FIELDS[name].oxm, name]),
-);
-
-function writeField<K extends keyof MatchFields>(writer: ByteWriter, name: K, value: MatchFields[K]): void {
-  const field: FieldCodec<MatchFields[K]> = FIELDS[name];
-  writer
-    .u16(CLASS_BASIC)
-    .u8(field.oxm << 1)
-    .u8(field.size);
-  field.write(writer, value);
-}
-
-function readField<K extends keyof MatchFields>(
-  reader: ByteReader,
-  name: K,
-  size: number,
-  into: Match,
-): void {
-  const field: FieldCodec<MatchFields[K]> = FIELDS[name];
-  if (size !== field.size) throw new WireError(`a match field of ${size} bytes`);
-  into[name] = field.read(reader);
-}
 
 export function writeMatch(writer: ByteWriter, match: Match): void {
   const start = writer.length;
@@ -82,7 +30,13 @@ export function writeMatch(writer: ByteWriter, match: Match): void {
   writer.sized(start + 2, start, () => {
     for (const name of NAMES) {
       const value = match[name];
-      if (value !== undefined) writeField(writer, name, value);
+      if (value === undefined) continue;
+      const { oxm, size } = FIELDS[name];
+      writer
+        .u16(CLASS_BASIC)
+        .u8(oxm << 1)
+        .u8(size)
+        .uint(value, size);
     }
   });
   writer.alignFrom(start);
@@ -97,9 +51,11 @@ export function readMatch(reader: ByteReader): Match {
   while (fields.remaining > 0) {
     const oxmClass = fields.u16();
     const fieldAndMask = fields.u8();
-    const value = fields.part(fields.u8());
+    const size = fields.u8();
     const name = oxmClass === CLASS_BASIC ? NAME_OF.get(fieldAndMask >> 1) : undefined;
-    if (name && (fieldAndMask & 1) === 0) readField(value, name, value.remaining, match);
+    if (!name || (fieldAndMask & 1) !== 0) fields.skip(size);
+    else if (size !== FIELDS[name].size) throw new WireError(`a match field of ${size} bytes`);
+    else match[name] = fields.uint(size);
   }
   reader.skip((8 - (length % 8)) % 8);
   return match;

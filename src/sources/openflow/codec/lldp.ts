@@ -1,10 +1,10 @@
 /** LLDP (IEEE 802.1AB): the three mandatory TLVs, the system's name and description, and one private TLV. */
 import { canonicalIp, canonicalMac } from "../../../model/address.ts";
-import { ByteReader, type ByteWriter, hex, macText, paddedText, uint, WireError } from "./wire.ts";
+import { ByteReader, type ByteWriter, macText, paddedText, uint, WireError } from "./wire.ts";
 
 /** The address of the nearest bridge. 802.1D bridges do not forward it, so the receiver is at the other end of the cable. */
 export const LLDP_MULTICAST = "01:80:C2:00:00:0E";
-const TLV = { end: 0, chassis: 1, port: 2, ttl: 3, portText: 4, name: 5, text: 6, private: 127 } as const;
+const TLV = { end: 0, chassis: 1, port: 2, ttl: 3, name: 5, text: 6, private: 127 } as const;
 const SUBTYPE = { mac: 4, network: 5, local: 7 } as const;
 const MAX_TLVS = 128;
 
@@ -18,7 +18,6 @@ export interface Lldp {
   readonly chassis: string;
   readonly port: string;
   readonly ttlSeconds: number;
-  readonly portText?: string;
   readonly name?: string;
   readonly text?: string;
 }
@@ -55,19 +54,17 @@ export function readLldp(payload: Uint8Array): Lldp {
     if (type === TLV.end) break;
     if (type === TLV.chassis || type === TLV.port) texts.set(type, readIdentifier(type, tlv));
     else if (type === TLV.ttl) ttlSeconds = tlv.u16();
-    else if (type <= TLV.text) texts.set(type, paddedText(tlv.rest()));
+    else if (type === TLV.name || type === TLV.text) texts.set(type, paddedText(tlv.rest()));
   }
   const chassis = texts.get(TLV.chassis);
   const port = texts.get(TLV.port);
   if (!chassis || !port || ttlSeconds === undefined) throw new WireError("LLDP without its mandatory TLVs");
-  const portText = texts.get(TLV.portText);
   const name = texts.get(TLV.name);
   const text = texts.get(TLV.text);
   return {
     chassis,
     port,
     ttlSeconds,
-    ...(portText !== undefined && { portText }),
     ...(name !== undefined && { name }),
     ...(text !== undefined && { text }),
   };
@@ -84,16 +81,12 @@ export function identifierText(of: "chassis" | "port", subtype: number, value: U
   // The subtypes for a MAC and a network address are one lower in the port TLV than in the chassis TLV.
   const mac = of === "chassis" ? SUBTYPE.mac : SUBTYPE.mac - 1;
   const network = of === "chassis" ? SUBTYPE.network : SUBTYPE.network - 1;
-  if (subtype === mac && value.length === 6) return canonicalMac(macText(value)) ?? hex(value);
+  if (subtype === mac && value.length === 6) return canonicalMac(macText(value)) ?? value.toHex();
   if (subtype === network && value.length === 5 && value[0] === 1) {
-    return canonicalIp(value.subarray(1).join(".")) ?? hex(value);
+    return canonicalIp(value.subarray(1).join(".")) ?? value.toHex();
   }
   const text = paddedText(value);
-  return /^[\x20-\x7e]+$/.test(text) ? text : hex(value);
-}
-
-function writeTlv(writer: ByteWriter, type: number, body: Uint8Array): void {
-  writer.u16((type << 9) | body.length).bytes(body);
+  return /^[\x20-\x7e]+$/.test(text) ? text : value.toHex();
 }
 
 /** Writes chassis and port as locally assigned names, the time to live, and one private TLV. */
@@ -118,5 +111,5 @@ export function writeLldp(
     .u16((TLV.private << 9) | (privateTlv.value.length + 4))
     .u32(privateTlv.oui * 256 + privateTlv.subtype)
     .bytes(privateTlv.value);
-  writeTlv(writer, TLV.end, new Uint8Array(0));
+  writer.u16(TLV.end);
 }

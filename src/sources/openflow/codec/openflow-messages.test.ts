@@ -11,7 +11,7 @@ import {
   type MessageKind,
 } from "./openflow-messages.ts";
 import { isUp, PORT, speedMbps } from "./port.ts";
-import { hex, WireError } from "./wire.ts";
+import { WireError } from "./wire.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
 const KINDS: readonly MessageKind[] = [
@@ -31,7 +31,7 @@ function decodeAndEncode(message: Uint8Array): DecodedMessage | undefined {
   let decoded: DecodedMessage | undefined;
   const handler = <K extends MessageKind>(kind: K) => ({
     [kind]: (body: Bodies[K], xid: number) => {
-      decoded = { kind, xid, encoded: hex(encode(kind, body, xid)) };
+      decoded = { kind, xid, encoded: encode(kind, body, xid).toHex() };
     },
   });
   const handlers: Handlers = Object.assign({}, ...KINDS.map((kind) => handler(kind)));
@@ -128,7 +128,7 @@ describe("encoded messages", () => {
         "000400180000000000000010fffffffdffff000000000000",
     ],
   ];
-  for (const [name, message, expected] of cases) test(name, () => expect(hex(message)).toBe(expected));
+  for (const [name, message, expected] of cases) test(name, () => expect(message.toHex()).toBe(expected));
 });
 
 describe("malformed messages", () => {
@@ -177,10 +177,10 @@ describe("framing", () => {
         for (let at = 0, i = 0; at < stream.length; i++) {
           const size = sizes[i % sizes.length] ?? 1;
           framer.push(stream.subarray(at, at + size));
-          for (let message = framer.next(); message; message = framer.next()) decoded.push(hex(message));
+          for (let message = framer.next(); message; message = framer.next()) decoded.push(message.toHex());
           at += size;
         }
-        expect(decoded).toEqual(messages.map(hex));
+        expect(decoded).toEqual(messages.map((message) => message.toHex()));
         expect(framer.bufferedBytes).toBe(0);
       }),
       { numRuns: 200 },

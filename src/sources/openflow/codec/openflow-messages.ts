@@ -18,7 +18,7 @@ import {
   writeOutputs,
 } from "./flow-entry.ts";
 import { PORT_BYTES, type PortDescription, readPort, writePort } from "./port.ts";
-import { ByteReader, ByteWriter, hex, paddedText, WireError } from "./wire.ts";
+import { ByteReader, ByteWriter, paddedText, WireError } from "./wire.ts";
 
 export const VERSION = 0x04;
 export const HEADER_BYTES = 8;
@@ -146,7 +146,7 @@ const CODECS: { readonly [K in MessageKind]: MessageCodec<Bodies[K]> } = {
     type: 6,
     section: "7.3.1",
     read(reader) {
-      const dpid = hex(reader.bytes(8));
+      const dpid = reader.bytes(8).toHex();
       const buffers = reader.u32();
       const tables = reader.u8();
       const auxiliary = reader.u8();

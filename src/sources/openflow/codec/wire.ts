@@ -9,14 +9,7 @@ export class WireError extends Error {
   override readonly name = "WireError";
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-const HEX_UPPER = HEX.map((pair) => pair.toUpperCase());
-
-export function hex(bytes: Uint8Array): string {
-  let text = "";
-  for (let i = 0; i < bytes.length; i++) text += HEX[bytes[i] ?? 0];
-  return text;
-}
+const HEX_UPPER = Array.from({ length: 256 }, (_, byte) => byte.toString(16).toUpperCase().padStart(2, "0"));
 
 /** Formats a MAC as `AA:BB:CC:DD:EE:FF`, the canonical form of the model. */
 export function macText(bytes: Uint8Array): string {
@@ -25,16 +18,9 @@ export function macText(bytes: Uint8Array): string {
   return text;
 }
 
-export function macBytes(text: string): Uint8Array {
-  const bytes = new Uint8Array(6);
-  for (let i = 0; i < 6; i++) bytes[i] = (hexDigit(text, i * 3) << 4) | hexDigit(text, i * 3 + 1);
-  return bytes;
-}
+export const macNumber = (text: string): number => Number.parseInt(text.replaceAll(":", ""), 16);
 
-function hexDigit(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  return code >= 97 ? code - 87 : code >= 65 ? code - 55 : code - 48;
-}
+export const macBytes = (text: string): Uint8Array => Uint8Array.fromHex(text.replaceAll(":", ""));
 
 /** Reads a number of `size` bytes, whose bounds the caller has checked. The result is exact up to 2^53. */
 export function uint(bytes: Uint8Array, at: number, size: number): number {
@@ -44,23 +30,12 @@ export function uint(bytes: Uint8Array, at: number, size: number): number {
 }
 
 /** Writes a number into `size` existing bytes. */
-export function putUint(bytes: Uint8Array, at: number, size: number, value: number): void {
+function putUint(bytes: Uint8Array, at: number, size: number, value: number): void {
   let rest = value;
   for (let i = at + size - 1; i >= at; i--) {
     bytes[i] = rest % 256;
     rest = Math.floor(rest / 256);
   }
-}
-
-/** Writes the bytes of a hex text. */
-export function putHex(bytes: Uint8Array, at: number, digits: string): void {
-  for (let i = 0; i < digits.length; i += 2)
-    bytes[at + (i >> 1)] = (hexDigit(digits, i) << 4) | hexDigit(digits, i + 1);
-}
-
-/** Writes a text, which must be ASCII. */
-export function putText(bytes: Uint8Array, at: number, text: string): void {
-  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i);
 }
 
 const utf8 = new TextDecoder("utf-8");
@@ -107,6 +82,10 @@ export class ByteReader {
 
   u32(): number {
     return this.u16() * 0x10000 + this.u16();
+  }
+
+  uint(size: number): number {
+    return uint(this.#bytes, this.#advance(size), size);
   }
 
   u64(): bigint {
@@ -189,6 +168,12 @@ export class ByteWriter {
 
   u32(value: number): this {
     return this.u16(value >>> 16).u16(value & 0xffff);
+  }
+
+  uint(value: number, size: number): this {
+    const at = this.#grow(size);
+    putUint(this.#bytes, at, size, value);
+    return this;
   }
 
   u64(value: bigint): this {

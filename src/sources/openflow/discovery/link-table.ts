@@ -23,8 +23,8 @@ export interface DiscoveredLink {
 export type LinkEndReason = "port-down" | "timeout" | "superseded";
 
 export interface LinkEvents {
-  /** Whether a new link that ends at the port may be added now. */
-  mayAddLink(dst: PortRef): boolean;
+  /** Whether the port's switch may add or change a record now. */
+  mayChange(dst: PortRef): boolean;
   count(what: "links_refused_total"): void;
   linkFound(link: DiscoveredLink): void;
   linkRemoved(link: DiscoveredLink, reason: LinkEndReason): void;
@@ -96,7 +96,7 @@ export class LinkTable {
       return;
     }
     if (!direct && (this.hasDirectLink(src) || this.hasDirectLink(dst))) return;
-    if (!known && (this.#isFull(src) || this.#isFull(dst) || !this.#events.mayAddLink(dst))) {
+    if (!known && (this.#isFull(src) || this.#isFull(dst) || !this.#events.mayChange(dst))) {
       this.#events.count("links_refused_total");
       return;
     }

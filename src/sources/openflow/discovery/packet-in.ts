@@ -120,14 +120,10 @@ export class PacketInHandler {
   #handleAnnouncement(at: PortRef, bytes: Uint8Array): void {
     const role = this.#events.portRole(at);
     if (role === "link" || role === "down") return;
-    const { vlan, innerVlan, tpid, ...frame } = readFrame(bytes);
+    const frame = readFrame(bytes);
+    const { tags } = frame;
     const announcement = readAnnouncement(frame);
     if (!announcement) return;
-    const tags = {
-      ...(vlan !== undefined && { vlan }),
-      ...(innerVlan !== undefined && { innerVlan }),
-      ...(tpid !== undefined && { tpid }),
-    };
     if (role === "edge") this.#events.announcementReceived(at, tags, announcement);
     else if (!this.#pending.add(at, { tags, announcement })) this.#events.count("frames_limited_total");
   }

@@ -13,7 +13,7 @@ import { BROADCAST, ETHER, startFrame } from "../codec/ethernet.ts";
 import { LLDP_MULTICAST, privateTlv, writeLldp } from "../codec/lldp.ts";
 import { encode } from "../codec/openflow-messages.ts";
 import { PORT, type PortRef, portKey, portText } from "../codec/port.ts";
-import { putHex, putText, putUint, uint } from "../codec/wire.ts";
+import { uint } from "../codec/wire.ts";
 
 /** Maximum number of tracked probes of one port: the probe just sent, and earlier ones that may still arrive. */
 const MAX_IN_FLIGHT_PER_PORT = 4;
@@ -129,8 +129,8 @@ const BYTES_BEFORE_SIGNED = 4 + 6;
  */
 class ProbeTemplates {
   /** The template of a direct probe for each length of a port name. */
-  readonly #direct: Uint8Array[] = [];
-  readonly #broadcast: Uint8Array[] = [];
+  readonly #direct: Buffer[] = [];
+  readonly #broadcast: Buffer[] = [];
 
   /** Returns a message without its HMAC. The HMAC follows the signed bytes, which begin at `signedAt`. */
   createMessage(
@@ -139,7 +139,7 @@ class ProbeTemplates {
     direct: boolean,
     now: number,
     sequence: number,
-  ): { readonly message: Uint8Array; readonly signedAt: number } {
+  ): { readonly message: Buffer; readonly signedAt: number } {
     const name = portText(port);
     const templates = direct ? this.#direct : this.#broadcast;
     let template = templates[name.length];
@@ -147,23 +147,22 @@ class ProbeTemplates {
       template = encodeTemplate(name.length, direct);
       templates[name.length] = template;
     }
-    const message = template.slice();
+    const message = Buffer.from(template);
     const signedAt = PORT_NAME + name.length + BYTES_BEFORE_SIGNED;
-    const dpid = device.slice(3);
-    putUint(message, OUTPUT_PORT, 4, port);
-    putHex(message, SOURCE_MAC, mac.replaceAll(":", ""));
-    putText(message, CHASSIS, device);
-    putText(message, PORT_NAME, name);
-    putHex(message, signedAt + SIGNED_OFFSETS.device, dpid);
-    putUint(message, signedAt + SIGNED_OFFSETS.port, 4, port);
-    putUint(message, signedAt + SIGNED_OFFSETS.time, 8, Math.floor(now));
-    putUint(message, signedAt + SIGNED_OFFSETS.sequence, 8, sequence);
+    message.writeUInt32BE(port, OUTPUT_PORT);
+    message.write(mac.replaceAll(":", ""), SOURCE_MAC, "hex");
+    message.write(device, CHASSIS, "latin1");
+    message.write(name, PORT_NAME, "latin1");
+    message.write(device.slice(3), signedAt + SIGNED_OFFSETS.device, "hex");
+    message.writeUInt32BE(port, signedAt + SIGNED_OFFSETS.port);
+    message.writeBigUInt64BE(BigInt(Math.floor(now)), signedAt + SIGNED_OFFSETS.time);
+    message.writeBigUInt64BE(BigInt(sequence), signedAt + SIGNED_OFFSETS.sequence);
     message[signedAt + SIGNED_OFFSETS.direct] = direct ? 1 : 0;
     return { message, signedAt };
   }
 }
 
-function encodeTemplate(nameLength: number, direct: boolean): Uint8Array {
+function encodeTemplate(nameLength: number, direct: boolean): Buffer {
   const frame = startFrame(
     direct ? LLDP_MULTICAST : BROADCAST,
     ZERO_MAC,
@@ -175,5 +174,5 @@ function encodeTemplate(nameLength: number, direct: boolean): Uint8Array {
     subtype: PROBE_SUBTYPE,
     value,
   });
-  return encode("packetOut", { inPort: PORT.controller, output: [0], frame: frame.done() });
+  return Buffer.from(encode("packetOut", { inPort: PORT.controller, output: [0], frame: frame.done() }));
 }

@@ -11,6 +11,7 @@ import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import type { DeviceClaim, PortClaim } from "../../../model/claim.ts";
 import { isRealIdentity } from "../../../model/derived-ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
+import { ROLE } from "../codec/openflow-messages.ts";
 import {
   isFiber,
   isRealPort,
@@ -21,7 +22,7 @@ import {
   speedMbps,
 } from "../codec/port.ts";
 import type { OpenflowSettings } from "../options.ts";
-import type { PortReport, Session } from "../session/session.ts";
+import { MAX_PORTS, type PortReport, type Session } from "../session/session.ts";
 import {
   createPort,
   isSameState,
@@ -36,8 +37,6 @@ import { type ChangeBudget, SwitchAdmission } from "./switch-admission.ts";
 
 /** How long the conflict annotation stays after the last rejected session. */
 const CONFLICT_FLAG_MS = 60_000;
-/** Maximum number of ports of one switch. */
-export const MAX_PORTS = 8192;
 /** The session of a switch is paused while this many of its ports are damped, which means that they changed lately. */
 const MAX_DAMPINGS = 16_384;
 
@@ -251,7 +250,9 @@ export class SwitchTable {
     const address = session.channel.remoteAddress;
     const known = this.#switches.get(session.deviceId);
     const sw = known ?? this.#add(session.deviceId, address);
-    if (this.#masterGeneration !== undefined) session.requestMaster(this.#masterGeneration);
+    // A switch refuses a generation that is smaller than one it has seen.
+    if (this.#masterGeneration !== undefined)
+      session.send("roleRequest", { role: ROLE.master, generation: this.#masterGeneration });
     if (sw.address !== address) this.#admission.move(sw, address);
     sw.session = session;
     sw.disconnectedAt = undefined;

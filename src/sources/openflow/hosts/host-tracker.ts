@@ -161,13 +161,10 @@ export class HostTracker {
       this.#environment.count("hosts_refused_total");
       return;
     }
-    const timesSeen = ({ locations }: LearnedHost) =>
-      locations.reduce((sum, location) => sum + location.count, 0);
-    const before = timesSeen(host);
     const started = this.#duplicates.start(`${host.id} ${portKey(ref)}`, {
       startedBy: ref.device,
       startedAt: now,
-      ownerReplied: () => timesSeen(host) > before,
+      owners: () => host.locations,
       onConflict: () => {
         this.#environment.count("host_conflicts_total");
         if (host.locations.length < MAX_LOCATIONS) this.#addLocation(host, ref, now);
@@ -250,12 +247,10 @@ export class HostTracker {
       addAddress();
       return;
     }
-    const timesSeen = () => reachable.reduce((sum, other) => sum + (other.addresses.get(ip)?.count ?? 0), 0);
-    const before = timesSeen();
     const started = this.#duplicates.start(`${host.id} ${ip}`, {
       startedBy: host.locations[0]?.ref.device ?? "",
       startedAt: now,
-      ownerReplied: () => timesSeen() > before,
+      owners: () => reachable.map((other) => other.addresses.get(ip)),
       onConflict: () => {
         this.#environment.count("host_conflicts_total");
         addAddress();
@@ -359,11 +354,14 @@ interface DuplicateCheck {
   /** The device whose announcement is checked. */
   readonly startedBy: string;
   readonly startedAt: number;
-  /** Whether the first owner has sent an announcement since the check started. */
-  ownerReplied(): boolean;
+  /** Returns the activity of the first owners. */
+  owners(): readonly (Activity | undefined)[];
   onConflict(): void;
   onMove(): void;
 }
+
+const timesSeen = ({ owners }: DuplicateCheck): number =>
+  owners().reduce((sum, owner) => sum + (owner?.count ?? 0), 0);
 
 const REPLY_TIMEOUT_MS = 1000;
 const MAX_CHECKS = 10_000;
@@ -375,14 +373,14 @@ const MAX_CHECKS_PER_DEVICE = 500;
  * replies, both use the same identity, which is a conflict. If it does not reply in time, the identity has moved.
  */
 class DuplicateDetection {
-  readonly #checks = new Map<string, DuplicateCheck>();
+  readonly #checks = new Map<string, DuplicateCheck & { readonly timesSeen: number }>();
   readonly #quota = new Quota({ perKey: MAX_CHECKS_PER_DEVICE, total: MAX_CHECKS });
 
   /** Returns false when a check with the same key is running, or when too many checks are running. */
   start(key: string, check: DuplicateCheck): boolean {
     if (this.#checks.has(key) || this.#quota.exceededBy(check.startedBy) !== undefined) return false;
     this.#quota.add(check.startedBy);
-    this.#checks.set(key, check);
+    this.#checks.set(key, { ...check, timesSeen: timesSeen(check) });
     return true;
   }
 
@@ -390,7 +388,7 @@ class DuplicateDetection {
     const pause = new Pause();
     for (const [key, check] of this.#checks) {
       if (pause.due(COST.entity)) yield;
-      const replied = check.ownerReplied();
+      const replied = timesSeen(check) > check.timesSeen;
       if (!replied && now - check.startedAt < REPLY_TIMEOUT_MS) continue;
       this.#checks.delete(key);
       this.#quota.remove(check.startedBy);

@@ -6,7 +6,7 @@
  * The bytes that sessions hold are limited per peer address and in total. A session that would exceed the limit is closed.
  */
 import { errorMessage } from "../../../lib/error-message.ts";
-import type { Quota } from "../../../lib/quota.ts";
+import { type Quota, QuotaAccount } from "../../../lib/quota.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import type { Steps } from "../../../lib/steps.ts";
 import type { MessageFramer } from "../codec/framing.ts";
@@ -14,7 +14,8 @@ import type { Channel } from "./openflow-listener.ts";
 
 const FULL_BYTES = 64 * 1024;
 
-export interface InboxOwner {
+/** The session that the bytes belong to. */
+interface InboxSession {
   readonly channel: Channel;
   readonly isClosed: boolean;
   /** Handles the messages of the framer. Returns `wait` when not all of them can be handled now. */
@@ -25,23 +26,22 @@ export interface InboxOwner {
 }
 
 export class Inbox {
-  readonly #owner: InboxOwner;
+  readonly #session: InboxSession;
   readonly #framer: MessageFramer;
   readonly #scheduler: Scheduler;
-  readonly #quota: Quota;
+  readonly #account: QuotaAccount;
   /** Set while messages are being handled on the scheduler. */
   #isWorking = false;
   /** Set while the session waits for the next tick. */
   #isPaused = false;
   /** Set while the socket is paused until the held bytes are handled. */
   #isSocketPaused = false;
-  #countedBytes = 0;
 
-  constructor(owner: InboxOwner, framer: MessageFramer, scheduler: Scheduler, quota: Quota) {
-    this.#owner = owner;
+  constructor(session: InboxSession, framer: MessageFramer, scheduler: Scheduler, quota: Quota) {
+    this.#session = session;
     this.#framer = framer;
     this.#scheduler = scheduler;
-    this.#quota = quota;
+    this.#account = new QuotaAccount(quota, session.channel.remoteAddress);
   }
 
   push(chunk: Uint8Array): void {
@@ -56,7 +56,7 @@ export class Inbox {
   tick(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#owner.channel.resume();
+    this.#session.channel.resume();
     this.#work();
   }
 
@@ -66,8 +66,8 @@ export class Inbox {
   }
 
   #work(): void {
-    const { channel } = this.#owner;
-    const outcome = this.#scheduler.run(channel.remoteAddress, this.#owner.handleMessages());
+    const { channel } = this.#session;
+    const outcome = this.#scheduler.run(channel.remoteAddress, this.#session.handleMessages());
     if (!(outcome instanceof Promise)) {
       this.#end(outcome);
       return;
@@ -78,30 +78,30 @@ export class Inbox {
     outcome.then(
       (end) => {
         this.#isWorking = false;
-        if (this.#isSocketPaused && !this.#owner.isClosed) channel.resume();
+        if (this.#isSocketPaused && !this.#session.isClosed) channel.resume();
         this.#isSocketPaused = false;
         this.#end(end);
       },
-      (error: unknown) => this.#owner.close(`internal error: ${errorMessage(error)}`),
+      (error: unknown) => this.#session.close(`internal error: ${errorMessage(error)}`),
     );
   }
 
   #end(outcome: "wait" | "done"): void {
-    if (this.#owner.isClosed) return;
+    if (this.#session.isClosed) return;
     if (outcome === "wait") {
       this.#isPaused = true;
-      this.#owner.channel.pause();
-      this.#owner.paused();
+      this.#session.channel.pause();
+      this.#session.paused();
       this.#hold();
-    } else if (this.#framer.bufferedBytes !== this.#countedBytes) this.#count(this.#framer.bufferedBytes);
+    } else this.#count(this.#framer.bufferedBytes);
   }
 
   /** Pauses the socket only when many bytes are held, because pausing and resuming costs more than storing a few bytes. */
   #pauseWhenFull(): void {
-    if (this.#isSocketPaused || this.#framer.bufferedBytes < FULL_BYTES || this.#owner.isClosed) return;
+    if (this.#isSocketPaused || this.#framer.bufferedBytes < FULL_BYTES || this.#session.isClosed) return;
     this.#isSocketPaused = true;
-    this.#owner.channel.pause();
-    this.#owner.paused();
+    this.#session.channel.pause();
+    this.#session.paused();
   }
 
   #hold(): void {
@@ -110,13 +110,7 @@ export class Inbox {
   }
 
   #count(bytes: number): void {
-    const { remoteAddress } = this.#owner.channel;
-    const more = bytes - this.#countedBytes;
-    if (more > 0 && this.#quota.exceededBy(remoteAddress, more) !== undefined) {
-      this.#owner.close("its peer holds too many bytes that cannot be handled");
-      return;
-    }
-    this.#quota.add(remoteAddress, more);
-    this.#countedBytes = bytes;
+    if (!this.#account.set(bytes))
+      this.#session.close("its peer holds too many bytes that cannot be handled");
   }
 }

@@ -15,12 +15,15 @@ import type { Certificates } from "../../../lib/certificate-files.ts";
 import { DescriptorMonitor, type DescriptorState } from "../../../lib/descriptor-monitor.ts";
 import { errorMessage } from "../../../lib/error-message.ts";
 import { type Logger, silentLogger } from "../../../lib/logger.ts";
-import { Quota } from "../../../lib/quota.ts";
+import { Quota, QuotaAccount } from "../../../lib/quota.ts";
 import { SuspendableSocket } from "../../../lib/suspendable-socket.ts";
 import { SourceError } from "../../source.ts";
 import type { OpenflowSettings } from "../options.ts";
 
+/** Maximum number of bytes that wait to be sent on one connection. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+/** Limits on the bytes that the source has to send and sockets do not accept, for each peer address and in total. */
+const BACKLOG_LIMITS = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
 
 /** The certificate that a switch presented, verified against the configured authority. */
 export interface PeerCertificate {
@@ -36,29 +39,12 @@ export interface ChannelHandler {
   onClose(reason: string, byPeer: boolean): void;
 }
 
-/** The connection of a switch. */
-export interface Channel {
-  readonly remoteAddress: string;
-  readonly remotePort: number;
-  /** The verified certificate of the peer; undefined when none is required. */
-  readonly certificate: PeerCertificate | undefined;
-  /** Number of bytes that wait to be sent. */
-  readonly backlogBytes: number;
-  send(bytes: Uint8Array): void;
-  /** Sends what the socket accepts at once, then closes. `onClose` of the handler is called with `reason`. */
-  close(reason: string): void;
-  /** Closes at once, also when the peer has not closed its side after `close`. */
-  terminate(): void;
-  pause(): void;
-  resume(): void;
-}
-
 /** The channels to flush at the end of this turn of the event loop, and the quota for the backlog of all channels. */
 class FlushQueue {
-  readonly backlog = createBacklogQuota();
-  #channels: SocketChannel[] = [];
+  readonly backlog = new Quota(BACKLOG_LIMITS);
+  #channels: Channel[] = [];
 
-  add(channel: SocketChannel): void {
+  add(channel: Channel): void {
     if (this.#channels.push(channel) > 1) return;
     setImmediate(() => {
       const channels = this.#channels;
@@ -68,15 +54,17 @@ class FlushQueue {
   }
 }
 
-class SocketChannel implements Channel {
+/** The connection of a switch. */
+export class Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
+  /** The verified certificate of the peer; undefined when none is required. */
   certificate: PeerCertificate | undefined;
   #socket: Socket<SocketData>;
   readonly #flushQueue: FlushQueue;
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
-  readonly #backlog: BacklogAccount;
+  readonly #backlog: QuotaAccount;
   #flushScheduled = false;
   #blocked = false;
   #closeReason: string | undefined;
@@ -89,9 +77,10 @@ class SocketChannel implements Channel {
     // A dual-stack socket reports an IPv4 peer in its IPv4-mapped IPv6 form.
     this.remoteAddress = socket.remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "");
     this.remotePort = socket.remotePort;
-    this.#backlog = new BacklogAccount(flushQueue.backlog, this.remoteAddress);
+    this.#backlog = new QuotaAccount(flushQueue.backlog, this.remoteAddress);
   }
 
+  /** Number of bytes that wait to be sent. */
   get backlogBytes(): number {
     return this.#queuedBytes;
   }
@@ -125,6 +114,7 @@ class SocketChannel implements Channel {
     this.#count();
   }
 
+  /** Sends what the socket accepts at once, then closes. `onClose` of the handler is called with `reason`. */
   close(reason: string): void {
     if (this.#closeReason !== undefined) return;
     this.flush();
@@ -132,6 +122,7 @@ class SocketChannel implements Channel {
     this.#socket.end();
   }
 
+  /** Closes at once, also when the peer has not closed its side after `close`. */
   terminate(): void {
     this.#destroy(this.#closeReason ?? "terminated");
   }
@@ -173,7 +164,7 @@ class SocketChannel implements Channel {
 }
 
 interface SocketData {
-  channel: SocketChannel | undefined;
+  channel: Channel | undefined;
   handler: ChannelHandler | undefined;
 }
 
@@ -200,7 +191,7 @@ export function listen(
   log: Logger,
 ): OpenflowListener {
   const flushQueue = new FlushQueue();
-  const channels = new Set<SocketChannel>();
+  const channels = new Set<Channel>();
   const descriptors = new DescriptorMonitor({
     reserves: DESCRIPTOR_RESERVES,
     onChange: (state, limit) => logDescriptors(log, state, limit),
@@ -215,7 +206,7 @@ export function listen(
     error: () => {},
   };
   const onOpen = (socket: Socket<SocketData>) => {
-    const channel = new SocketChannel(socket, flushQueue, certificates !== undefined);
+    const channel = new Channel(socket, flushQueue, certificates !== undefined);
     const handler = accept(channel, descriptors.isSocketReserved(socket));
     socket.data = { channel, handler };
     if (!handler) {
@@ -337,34 +328,6 @@ function readCertificate(socket: Socket<SocketData>): PeerCertificate | undefine
     commonName: typeof name === "string" ? name : undefined,
     fingerprint: fingerprintDigits(fingerprint256),
   };
-}
-
-/** Limits on the bytes that the source has to send and sockets do not accept, for each peer address and in total. */
-const BACKLOG_LIMITS = { perKey: 64 * 1024 * 1024, total: 256 * 1024 * 1024 };
-
-/** Creates the quota for the backlog of all connections of a listener. */
-const createBacklogQuota = (): Quota => new Quota(BACKLOG_LIMITS);
-
-/** The bytes of one connection in the quota. */
-class BacklogAccount {
-  readonly #quota: Quota;
-  readonly #address: string;
-  #bytes = 0;
-
-  constructor(quota: Quota, address: string) {
-    this.#quota = quota;
-    this.#address = address;
-  }
-
-  /** Returns false when the bytes exceed a limit. They are counted all the same. */
-  set(bytes: number): boolean {
-    const more = bytes - this.#bytes;
-    if (more === 0) return true;
-    const exceeds = more > 0 && this.#quota.exceededBy(this.#address, more) !== undefined;
-    this.#quota.add(this.#address, more);
-    this.#bytes = bytes;
-    return !exceeds;
-  }
 }
 
 /** Converts a SHA-256 fingerprint, with or without colons, to hexadecimal digits in lower case. */

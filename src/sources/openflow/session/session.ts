@@ -9,10 +9,10 @@
  */
 import type { Clock } from "../../../lib/clock.ts";
 import type { Logger } from "../../../lib/logger.ts";
-import type { Quota } from "../../../lib/quota.ts";
+import { type Quota, QuotaAccount } from "../../../lib/quota.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
 import type { Steps } from "../../../lib/steps.ts";
-import { TokenBucket, type TokenBucketOptions } from "../../../lib/token-bucket.ts";
+import { TokenBucket } from "../../../lib/token-bucket.ts";
 import { MessageFramer } from "../codec/framing.ts";
 import {
   type Bodies,
@@ -31,24 +31,16 @@ import type { PortDescription } from "../codec/port.ts";
 import { WireError } from "../codec/wire.ts";
 import { COOKIE, COOKIE_MASK } from "../flows.ts";
 import type { OpenflowCounter } from "../openflow-counters.ts";
-import { Inbox, type InboxOwner } from "./inbox.ts";
+import { Inbox } from "./inbox.ts";
 import type { Channel, ChannelHandler } from "./openflow-listener.ts";
 
-interface SessionLimits {
-  readonly handshakeTimeoutMs: number;
-  readonly echoIntervalMs: number;
-  readonly maxPorts: number;
-}
-
-/** The events, limits and quotas that all sessions of a source share. */
+/** What all sessions of a source share. */
 export interface SessionContext {
   readonly events: SessionEvents;
-  readonly limits: SessionLimits;
+  readonly echoIntervalMs: number;
   readonly log: Logger;
   readonly clock: Pick<Clock, "monotonic">;
   readonly scheduler: Scheduler;
-  /** The rate at which messages of one session are handled. */
-  readonly messageRate: TokenBucketOptions;
   /** The quota for the ports of sessions whose handshake is not complete. */
   readonly heldPorts: Quota;
   /** The quota for bytes that were received and not handled yet. */
@@ -75,6 +67,11 @@ export interface SessionEvents {
   count(counter: OpenflowCounter): void;
 }
 
+/** Maximum number of ports of one switch. */
+export const MAX_PORTS = 8192;
+/** The rate and the burst of messages that one session may send. */
+const MESSAGE_RATE = { burst: 4000, refillMs: 1000 / 20_000 };
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 const EMPTY = new Uint8Array(0);
 const ALIVE_CHECK_TIMEOUT_MS = 2000;
 const MAX_BARRIERS = 1000;
@@ -84,7 +81,7 @@ const MAX_HELLO_BYTES = 2048;
 const MAX_MESSAGE_BYTES = 0xffff;
 const MESSAGES_PER_STEP = 8;
 
-export class Session implements ChannelHandler, InboxOwner {
+export class Session implements ChannelHandler {
   readonly channel: Channel;
   /** `HOST:PORT` of the peer. */
   readonly remote: string;
@@ -96,7 +93,8 @@ export class Session implements ChannelHandler, InboxOwner {
   description: SwitchDescription | undefined;
   #hasReportedError = false;
   /** The ports that were received in the handshake, until the switch table has them. */
-  readonly ports: HandshakePorts;
+  readonly ports = new Map<number, PortDescription>();
+  readonly #portAccount: QuotaAccount;
   readonly #context: SessionContext;
   readonly #events: SessionEvents;
   readonly #framer = new MessageFramer();
@@ -105,7 +103,8 @@ export class Session implements ChannelHandler, InboxOwner {
   readonly #openedAt: number;
   readonly #messageTokens: TokenBucket;
   readonly #barriers = new Map<number, () => void>();
-  readonly #pendingReplies = new Set<HandshakeReply>(["features", "description", "ports"]);
+  /** The replies that are missing. Once there are none, the handshake ends before the next message is handled. */
+  readonly #pendingReplies = new Set(["features", "description", "ports"]);
   #state: "hello" | "handshake" | "ready" | "closed" = "hello";
   #peerVersion = 0;
   #now: number;
@@ -118,15 +117,16 @@ export class Session implements ChannelHandler, InboxOwner {
   /** The time at which the session was closed here; undefined when it is open or the switch closed it. */
   #closedAt: number | undefined;
 
-  constructor(channel: Channel, context: SessionContext, now: number) {
+  constructor(channel: Channel, context: SessionContext) {
+    const now = context.clock.monotonic();
     this.channel = channel;
     const { remoteAddress: host, remotePort: port } = channel;
     this.remote = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-    this.ports = new HandshakePorts(host, context.heldPorts, context.limits.maxPorts);
+    this.#portAccount = new QuotaAccount(context.heldPorts, host);
     this.#context = context;
     this.#events = context.events;
     this.#openedAt = now;
-    this.#messageTokens = new TokenBucket(context.messageRate, now);
+    this.#messageTokens = new TokenBucket(MESSAGE_RATE, now);
     this.#now = now;
     this.#echoRepliedAt = now;
     this.#handlers = this.#createHandlers();
@@ -145,11 +145,6 @@ export class Session implements ChannelHandler, InboxOwner {
   start(): void {
     this.#framer.maxMessageBytes = MAX_HELLO_BYTES;
     this.sendBytes(HELLO);
-  }
-
-  /** Requests the master role. A switch refuses a generation that is smaller than one it has seen. */
-  requestMaster(generation: bigint): void {
-    this.send("roleRequest", { role: ROLE.master, generation });
   }
 
   send<K extends MessageKind>(kind: K, body: Bodies[K], xid = this.#xid++): void {
@@ -199,7 +194,7 @@ export class Session implements ChannelHandler, InboxOwner {
       if (next === "pause") yield;
       else if (next === "connect") {
         yield* this.#events.sessionReady(this);
-        this.ports.release();
+        this.#releasePorts();
       } else return next;
     }
   }
@@ -245,7 +240,7 @@ export class Session implements ChannelHandler, InboxOwner {
     for (const resolve of this.#barriers.values()) resolve();
     this.#barriers.clear();
     this.#inbox.clear();
-    this.ports.release();
+    this.#releasePorts();
     this.#events.sessionClosed(this, reason, byPeer);
   }
 
@@ -256,9 +251,9 @@ export class Session implements ChannelHandler, InboxOwner {
       return;
     }
     this.#inbox.tick();
-    const { handshakeTimeoutMs, echoIntervalMs } = this.#context.limits;
+    const { echoIntervalMs } = this.#context;
     if (this.#state === "hello" || this.#state === "handshake") {
-      if (now - this.#openedAt >= handshakeTimeoutMs) this.close("handshake timeout");
+      if (now - this.#openedAt >= HANDSHAKE_TIMEOUT_MS) this.close("handshake timeout");
       return;
     }
     const echoWaitMs = now - (this.#echoSentAt ?? now);
@@ -289,14 +284,10 @@ export class Session implements ChannelHandler, InboxOwner {
     this.close(`malformed: ${error.message}`);
   }
 
-  #rejectWithCode(code: number, text: string): void {
+  /** Closes a session that is not accepted. By default it follows the protocol. */
+  reject(text: string, code: number = ERROR.helloEperm): void {
     this.send("error", { type: ERROR.helloFailed, code, data: new TextEncoder().encode(text) });
     this.close(text);
-  }
-
-  /** Closes a session that follows the protocol but is not accepted. */
-  reject(text: string): void {
-    this.#rejectWithCode(ERROR.helloEperm, text);
   }
 
   #handleError({ type, code }: Bodies["error"]): void {
@@ -327,8 +318,8 @@ export class Session implements ChannelHandler, InboxOwner {
       portStatus: ({ reason, port }) => {
         const removed = reason === PORT_REASON.delete;
         if (this.isReady) this.#events.portChanged(this, { description: port, removed });
-        else if (removed) this.ports.discard(port.number);
-        else this.#storePort(port);
+        else if (!removed) this.#storePort(port);
+        else if (this.ports.delete(port.number)) this.#portAccount.set(this.ports.size);
       },
       packetIn: ({ inPort, frame }) => {
         if (this.isReady) this.#events.packetIn(this, inPort, frame);
@@ -346,7 +337,7 @@ export class Session implements ChannelHandler, InboxOwner {
     // The version bitmap decides (§6.3.1). Without one, the peer supports its own version and all lower ones.
     const supported = versions.length > 0 ? versions.includes(VERSION) : this.#peerVersion >= VERSION;
     if (!supported) {
-      this.#rejectWithCode(ERROR.incompatible, "only OpenFlow 1.3 (0x04) is supported");
+      this.reject("only OpenFlow 1.3 (0x04) is supported", ERROR.incompatible);
       return;
     }
     this.#state = "handshake";
@@ -358,33 +349,33 @@ export class Session implements ChannelHandler, InboxOwner {
     if (this.#state !== "handshake") return;
     this.deviceId = `of:${body.dpid}`;
     this.auxiliary = body.auxiliary;
-    this.#replyReceived("features");
+    this.#pendingReplies.delete("features");
   }
 
   #handleMultipart(body: Bodies["multipartReply"]): void {
     if (this.#state !== "handshake") return;
     if (body.description) {
       this.description = body.description;
-      this.#replyReceived("description");
+      this.#pendingReplies.delete("description");
     }
     if (body.flowCount !== undefined) this.inheritedFlows = body.flowCount;
     for (const port of body.ports ?? []) this.#storePort(port);
-    if (body.ports && !body.more) this.#replyReceived("ports");
+    if (body.ports && !body.more) this.#pendingReplies.delete("ports");
   }
 
   #storePort(port: PortDescription): void {
     if (this.isClosed) return;
-    const exceeded = this.ports.store(port);
-    if (exceeded === "session") this.close(`more than ${this.#context.limits.maxPorts} ports`);
-    else if (exceeded === "peer") {
+    this.ports.set(port.number, port);
+    if (this.ports.size > MAX_PORTS) this.close(`more than ${MAX_PORTS} ports`);
+    else if (!this.#portAccount.set(this.ports.size)) {
       this.#events.count("ports_refused_total");
       this.close("too many ports in the handshakes of its peer");
     }
   }
 
-  /** Once all replies have arrived, the handshake ends before the next message is handled. */
-  #replyReceived(reply: HandshakeReply): void {
-    this.#pendingReplies.delete(reply);
+  #releasePorts(): void {
+    this.ports.clear();
+    this.#portAccount.set(0);
   }
 }
 
@@ -398,40 +389,3 @@ const HANDSHAKE_REQUESTS = Buffer.concat([
   encode("multipartRequest", { type: MULTIPART.portDescription }),
   encode("roleRequest", { role: ROLE.equal, generation: 0n }),
 ]);
-
-type HandshakeReply = "features" | "description" | "ports";
-
-/** The ports that a session has received in its handshake, until the switch table has them. */
-class HandshakePorts extends Map<number, PortDescription> {
-  readonly #address: string;
-  readonly #quota: Quota;
-  readonly #maxPorts: number;
-
-  /** `quota` limits the ports of all sessions whose handshake is not complete. */
-  constructor(address: string, quota: Quota, maxPorts: number) {
-    super();
-    this.#address = address;
-    this.#quota = quota;
-    this.#maxPorts = maxPorts;
-  }
-
-  /** Stores a port. Returns the limit that another port would exceed; undefined when the port was stored. */
-  store(port: PortDescription): "session" | "peer" | undefined {
-    if (!this.has(port.number)) {
-      if (this.size >= this.#maxPorts) return "session";
-      if (this.#quota.exceededBy(this.#address) !== undefined) return "peer";
-      this.#quota.add(this.#address);
-    }
-    this.set(port.number, port);
-    return undefined;
-  }
-
-  discard(number: number): void {
-    if (this.delete(number)) this.#quota.remove(this.#address);
-  }
-
-  release(): void {
-    this.#quota.remove(this.#address, this.size);
-    this.clear();
-  }
-}
