@@ -38,7 +38,7 @@ import { type HostEnvironment, HostTracker } from "./hosts/host-tracker.ts";
 import type { OpenflowCounter, OpenflowCounters } from "./openflow-counters.ts";
 import type { OpenflowSettings } from "./options.ts";
 import type { Channel, ChannelHandler } from "./session/openflow-listener.ts";
-import { type PortReport, Session, type SessionContext, type SessionEvents } from "./session/session.ts";
+import { Session, type SessionContext, type SessionEvents } from "./session/session.ts";
 import { SessionLimiter } from "./session/session-limiter.ts";
 
 /** Limits on bytes that were received and are not handled yet. */
@@ -100,8 +100,12 @@ export class OpenflowController
       settings,
       (session) => this.switches.get(session.deviceId)?.isKnown === true,
     );
+    // With `forwarding: none` another controller programs the switches, so that controller is their master.
+    const masterGeneration = settings.forwarding === "bridge" ? cluster?.generation : undefined;
+    this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget, masterGeneration);
     this.#sessionContext = {
       events: this,
+      switches: this.switches,
       echoIntervalMs: settings.echoIntervalMs,
       log,
       clock,
@@ -109,9 +113,6 @@ export class OpenflowController
       heldPorts: new Quota({ perKey: settings.maxPortsPerAddress, total: settings.maxPorts }),
       heldBytes: new Quota(HELD_BYTES),
     };
-    // With `forwarding: none` another controller programs the switches, so that controller is their master.
-    const masterGeneration = settings.forwarding === "bridge" ? cluster?.generation : undefined;
-    this.switches = new SwitchTable(this.claims, this, settings, clock, this.#budget, masterGeneration);
     this.links = new LinkTable(this.claims, this, settings.probeIntervalMs);
     this.hosts = new HostTracker(this.claims, this, settings);
     this.#neighbours = new LldpNeighbours(this.claims);
@@ -173,23 +174,6 @@ export class OpenflowController
   }
 
   // Session events.
-
-  mayConnect(session: Session): boolean {
-    return this.switches.mayConnect(session);
-  }
-
-  mustWait(session: Session): boolean {
-    return this.switches.mustWait(session);
-  }
-
-  sessionReady(session: Session): Steps<void> {
-    this.count("sessions_total");
-    return this.switches.sessionReady(session);
-  }
-
-  portChanged(session: Session, change: PortReport): void {
-    this.switches.portChanged(session, change, this.#clock.monotonic());
-  }
 
   packetIn(session: Session, inPort: number, frame: Uint8Array): void {
     // A session that is being rejected may still report frames.
@@ -334,7 +318,7 @@ export class OpenflowController
     if (!sender?.session || !receiver || !sourcePort?.up || !arrivalPort?.up || sourcePort === arrivalPort)
       return;
     this.links.probeReceived(from, at, direct, now);
-    this.#prober.sendBack(from, sender, at, receiver, arrivalPort, direct, now);
+    this.#prober.sendBack(receiver, arrivalPort, sender, from, direct, now);
   }
 
   neighbourReceived(lldp: Lldp, at: PortRef): void {

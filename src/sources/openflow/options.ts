@@ -149,31 +149,6 @@ export const GONE_OPENFLOW_OPTIONS: readonly GoneKey[] = Object.entries({
   maxChangeRate: "it is 100 a second",
 }).map(([option, meaning]) => ({ key: `sources.openflow.${option}`, advice: `remove it: ${meaning}` }));
 
-/** The options with every default filled in, and the limits that follow from them. */
-export type OpenflowSettings = Required<Omit<OpenflowOptions, "tls" | "listen" | "allow" | "allowOthers">> &
-  Pick<OpenflowOptions, "allow" | "allowOthers"> & {
-    readonly host: string;
-    readonly port: number;
-    readonly tls: OpenflowOptions["tls"];
-    /** A probe that arrives later than this is ignored. */
-    readonly probeMaxAgeMs: number;
-    /** How long a new port is probed before it becomes an edge port. */
-    readonly settleMs: number;
-    readonly maxSessions: number;
-    readonly maxSessionsPerAddress: number;
-    readonly maxDevicesPerAddress: number;
-    readonly maxPorts: number;
-    readonly maxPortsPerAddress: number;
-    readonly maxHostsPerAddress: number;
-    readonly maxHostsPerPort: number;
-    /** Announcements per second that are accepted from one port; the next two limit one switch and the whole source. */
-    readonly maxPacketInRate: number;
-    readonly maxSessionPacketInRate: number;
-    readonly maxSourcePacketInRate: number;
-    /** Records per second that the switches of one address may add or change, after a burst of `maxPortsPerAddress`. */
-    readonly maxChangeRate: number;
-  };
-
 /** The ports of a switch with 24 ports and two uplinks. */
 const PORTS_PER_DEVICE = 26;
 /** Lower bounds of the limits that follow from `maxDevices`, because switches in `allow` are not limited by `maxDevices`. */
@@ -181,7 +156,10 @@ const MIN_LIMITS = { sessions: 5000, sessionsPerAddress: 2500, ports: 262_144 };
 /** Limits below which one peer address may have all switches and hosts: they may be behind one NAT or one relay. */
 const MIN_PER_ADDRESS = { devices: 2500, hosts: 100_000 };
 
-export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
+/** The options with every default filled in, and the limits that follow from them. */
+export type OpenflowSettings = Readonly<ReturnType<typeof resolveSettings>>;
+
+export function resolveSettings(options: OpenflowOptions) {
   const { tls, listen, maxDevices = 10_000, maxHosts = 200_000, ...rest } = options;
   const maxDevicesPerAddress = Math.min(
     maxDevices,
@@ -189,9 +167,11 @@ export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
   );
   const maxPorts = Math.max(MIN_LIMITS.ports, PORTS_PER_DEVICE * maxDevices);
   return {
-    announcements: rest.forwarding === "none" ? "listen" : "copy",
+    announcements: rest.forwarding === "none" ? ("listen" as const) : ("copy" as const),
     probeIntervalMs: 3000,
+    /** A probe that arrives later than this is ignored. */
     probeMaxAgeMs: 2000,
+    /** How long a new port is probed before it becomes an edge port. */
     settleMs: 500,
     hostTimeoutMs: 300_000,
     removeAfterMs: 86_400_000,
@@ -208,9 +188,11 @@ export function resolveSettings(options: OpenflowOptions): OpenflowSettings {
     maxHosts,
     maxHostsPerAddress: Math.min(maxHosts, Math.max(MIN_PER_ADDRESS.hosts, Math.ceil(maxHosts / 2))),
     maxHostsPerPort: 4096,
+    /** Announcements per second that are accepted from one port; the next two limit one switch and the whole source. */
     maxPacketInRate: 100,
     maxSessionPacketInRate: 2000,
     maxSourcePacketInRate: 20_000,
+    /** Records per second that the switches of one address may add or change, after a burst of `maxPortsPerAddress`. */
     maxChangeRate: 100,
     ...parseListenAddress(listen ?? "127.0.0.1:6653"),
     tls,

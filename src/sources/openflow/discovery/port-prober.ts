@@ -99,16 +99,15 @@ export class PortProber {
 
   /** Probes the other direction of a link at once, unless a probe that the other switch can receive is in flight. */
   sendBack(
-    from: PortRef,
-    sender: Switch,
-    at: PortRef,
-    receiver: Switch,
+    sw: Switch,
     port: SwitchPort,
+    other: Switch,
+    otherPort: PortRef,
     direct: boolean,
     now: number,
   ): void {
-    const isInFlight = port.probedAt > sender.connectedAt && now - port.probedAt < PROBE_FLIGHT_MS;
-    if (!isInFlight && !this.#links.isActive(at, from)) this.send(receiver, port, direct, now);
+    const isInFlight = port.probedAt > other.connectedAt && now - port.probedAt < PROBE_FLIGHT_MS;
+    if (!isInFlight && !this.#links.isActive(port.ref, otherPort)) this.send(sw, port, direct, now);
   }
 
   #tickPort(sw: Switch, port: SwitchPort, isProbing: boolean, now: number): void {

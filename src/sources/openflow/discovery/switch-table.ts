@@ -7,6 +7,7 @@
  * all are removed, and its datapath id cannot connect until then.
  */
 import type { Clock } from "../../../lib/clock.ts";
+import { Quota } from "../../../lib/quota.ts";
 import { COST, Pause, type Steps } from "../../../lib/steps.ts";
 import type { DeviceClaim, PortClaim } from "../../../model/claim.ts";
 import { isRealIdentity } from "../../../model/derived-ids.ts";
@@ -102,6 +103,7 @@ export class SwitchTable {
   }
 
   *sessionReady(session: Session): Steps<void> {
+    this.#events.count("sessions_total");
     if (this.#rejectDuplicate(session)) return;
     const refusal = this.#admission.refusal(session) ?? (yield* this.#makeRoom(session));
     if (session.isClosed || this.#rejectDuplicate(session)) return;
@@ -140,7 +142,8 @@ export class SwitchTable {
   }
 
   /** Applies a change of a port, or holds it while the port is flapping or its switch has no tokens for changes. */
-  portChanged(session: Session, change: PortReport, now: number): void {
+  portChanged(session: Session, change: PortReport): void {
+    const now = this.#clock.monotonic();
     const sw = this.#switchOf(session);
     const { number } = change.description;
     if (!sw || !isRealPort(number)) return;
@@ -436,27 +439,20 @@ const EVERYWHERE = "";
  */
 export class PortMacs {
   /** Number of ports with the MAC, by `SWITCH MAC`. */
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Quota({ perKey: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY });
 
   add(device: string, isTrusted: boolean, mac: string): void {
-    this.#change(device, mac, 1);
-    if (isTrusted) this.#change(EVERYWHERE, mac, 1);
+    this.#counts.add(`${device} ${mac}`);
+    if (isTrusted) this.#counts.add(`${EVERYWHERE} ${mac}`);
   }
 
   remove(device: string, isTrusted: boolean, mac: string): void {
-    this.#change(device, mac, -1);
-    if (isTrusted) this.#change(EVERYWHERE, mac, -1);
+    this.#counts.remove(`${device} ${mac}`);
+    if (isTrusted) this.#counts.remove(`${EVERYWHERE} ${mac}`);
   }
 
   /** Whether the MAC in an announcement that the device reports is that of a switch port. */
   has(device: string, mac: string): boolean {
-    return this.#counts.has(`${device} ${mac}`) || this.#counts.has(`${EVERYWHERE} ${mac}`);
-  }
-
-  #change(device: string, mac: string, by: number): void {
-    const key = `${device} ${mac}`;
-    const count = (this.#counts.get(key) ?? 0) + by;
-    if (count > 0) this.#counts.set(key, count);
-    else this.#counts.delete(key);
+    return this.#counts.of(`${device} ${mac}`) > 0 || this.#counts.of(`${EVERYWHERE} ${mac}`) > 0;
   }
 }

@@ -58,9 +58,10 @@ class FlushQueue {
 export class Channel {
   readonly remoteAddress: string;
   readonly remotePort: number;
+  handler: ChannelHandler | undefined;
   /** The verified certificate of the peer; undefined when none is required. */
   certificate: PeerCertificate | undefined;
-  #socket: Socket<SocketData>;
+  #socket: Socket<Channel | undefined>;
   readonly #flushQueue: FlushQueue;
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
@@ -70,7 +71,7 @@ export class Channel {
   #closeReason: string | undefined;
 
   /** When `blocked` is set, nothing is written before `flush` is called. */
-  constructor(socket: Socket<SocketData>, flushQueue: FlushQueue, blocked: boolean) {
+  constructor(socket: Socket<Channel | undefined>, flushQueue: FlushQueue, blocked: boolean) {
     this.#socket = socket;
     this.#flushQueue = flushQueue;
     this.#blocked = blocked;
@@ -83,10 +84,6 @@ export class Channel {
   /** Number of bytes that wait to be sent. */
   get backlogBytes(): number {
     return this.#queuedBytes;
-  }
-
-  get closeReason(): string | undefined {
-    return this.#closeReason;
   }
 
   send(message: Uint8Array): void {
@@ -129,12 +126,19 @@ export class Channel {
 
   #destroy(reason: string): void {
     this.#closeReason = reason;
-    this.discard();
+    this.#discard();
     this.#socket.terminate();
   }
 
+  /** To be called once, when the connection has ended. */
+  onClosed(error: Error | undefined): void {
+    this.#discard();
+    const peerReason = error ? `connection lost: ${error.message}` : "closed by the switch";
+    this.handler?.onClose(this.#closeReason ?? peerReason, this.#closeReason === undefined);
+  }
+
   /** Drops the messages that were not sent yet. */
-  discard(): void {
+  #discard(): void {
     this.#queue = [];
     this.#queuedBytes = 0;
     this.#count();
@@ -150,7 +154,7 @@ export class Channel {
   }
 
   /** Uses the encrypted socket from now on. */
-  secure(socket: Socket<SocketData>): void {
+  secure(socket: Socket<Channel | undefined>): void {
     this.#socket = socket;
   }
 
@@ -161,11 +165,6 @@ export class Channel {
   resume(): void {
     this.#socket.resume();
   }
-}
-
-interface SocketData {
-  channel: Channel | undefined;
-  handler: ChannelHandler | undefined;
 }
 
 export interface OpenflowListener {
@@ -196,35 +195,35 @@ export function listen(
     reserves: DESCRIPTOR_RESERVES,
     onChange: (state, limit) => logDescriptors(log, state, limit),
   });
-  const handlers: Bun.SocketHandler<SocketData> = {
-    data: (socket, chunk) => socket.data.handler?.onData(chunk),
-    drain: (socket) => socket.data.channel?.flush(),
-    close: ({ data }, error) => {
-      if (data.channel) channels.delete(data.channel);
-      onClose(data, error);
+  const handlers: Bun.SocketHandler<Channel | undefined> = {
+    data: (socket, chunk) => socket.data?.handler?.onData(chunk),
+    drain: (socket) => socket.data?.flush(),
+    // With TLS both the encrypted and the plain socket report the end.
+    close: ({ data: channel }, error) => {
+      if (channel && channels.delete(channel)) channel.onClosed(error);
     },
     error: () => {},
   };
-  const onOpen = (socket: Socket<SocketData>) => {
+  const onOpen = (socket: Socket<Channel | undefined>) => {
     const channel = new Channel(socket, flushQueue, certificates !== undefined);
-    const handler = accept(channel, descriptors.isSocketReserved(socket));
-    socket.data = { channel, handler };
-    if (!handler) {
+    channel.handler = accept(channel, descriptors.isSocketReserved(socket));
+    socket.data = channel;
+    if (!channel.handler) {
       socket.terminate();
       return;
     }
     channels.add(channel);
     socket.setNoDelay(true);
-    if (certificates) startTls(socket, socket.data, certificates(), handlers);
+    if (certificates) startTls(socket, channel, certificates(), handlers);
     // The hello is sent at once, because the peer waits for it.
     else channel.flush();
   };
   const bind = (port: number) =>
-    Bun.listen<SocketData>({
+    Bun.listen<Channel | undefined>({
       hostname: settings.host,
       port,
       exclusive: true,
-      data: { channel: undefined, handler: undefined },
+      data: undefined,
       socket: {
         ...handlers,
         open: onOpen,
@@ -251,7 +250,7 @@ export function listen(
 }
 
 function bindFirst(
-  bind: (port: number) => Bun.TCPSocketListener<SocketData>,
+  bind: (port: number) => Bun.TCPSocketListener<Channel | undefined>,
   { host, port }: Pick<OpenflowSettings, "host" | "port">,
 ): SuspendableSocket {
   try {
@@ -283,32 +282,20 @@ function logDescriptors(log: Logger, state: DescriptorState, limit: number): voi
   else log.warn("openflow: too few file descriptors, new sessions may be refused", { limit });
 }
 
-/** Calls the handler once, although with TLS both the encrypted and the plain socket report the end. */
-function onClose(data: SocketData, error: Error | undefined): void {
-  const { handler, channel } = data;
-  data.channel = undefined;
-  data.handler = undefined;
-  channel?.discard();
-  const localReason = channel?.closeReason;
-  const peerReason = error ? `connection lost: ${error.message}` : "closed by the switch";
-  handler?.onClose(localReason ?? peerReason, localReason === undefined);
-}
-
 function startTls(
-  socket: Socket<SocketData>,
-  data: SocketData,
+  socket: Socket<Channel | undefined>,
+  channel: Channel,
   { cert, key, ca }: Certificates,
-  handlers: Bun.SocketHandler<SocketData>,
+  handlers: Bun.SocketHandler<Channel | undefined>,
 ): void {
   const requiresCertificate = ca !== undefined;
-  const [, secure] = socket.upgradeTLS<SocketData>({
-    data,
+  const [, secure] = socket.upgradeTLS<Channel | undefined>({
+    data: channel,
     tls: { cert, key, ...(ca !== undefined && { ca, requestCert: true, rejectUnauthorized: true }) },
     socket: {
       ...handlers,
       handshake: (peer, success) => {
-        const { channel } = peer.data;
-        if (!success || !channel || (requiresCertificate && !peer.authorized)) {
+        if (!success || (requiresCertificate && !peer.authorized)) {
           peer.terminate();
           return;
         }
@@ -317,10 +304,10 @@ function startTls(
       },
     },
   });
-  data.channel?.secure(secure);
+  channel.secure(secure);
 }
 
-function readCertificate(socket: Socket<SocketData>): PeerCertificate | undefined {
+function readCertificate(socket: Socket<Channel | undefined>): PeerCertificate | undefined {
   const { subject, fingerprint256 } = socket.getPeerCertificate() ?? {};
   if (fingerprint256 === undefined) return undefined;
   const name: unknown = subject?.CN;

@@ -37,6 +37,7 @@ import type { Channel, ChannelHandler } from "./openflow-listener.ts";
 /** What all sessions of a source share. */
 export interface SessionContext {
   readonly events: SessionEvents;
+  readonly switches: SessionSwitches;
   readonly echoIntervalMs: number;
   readonly log: Logger;
   readonly clock: Pick<Clock, "monotonic">;
@@ -53,13 +54,17 @@ export interface PortReport {
   readonly removed: boolean;
 }
 
-export interface SessionEvents {
+/** The table of the switches that have sessions. */
+interface SessionSwitches {
   /** Whether the handshake may end now. This is checked again at each tick until it ends. */
   mayConnect(session: Session): boolean;
   /** Whether further messages must not be handled until the next tick. */
   mustWait(session: Session): boolean;
   sessionReady(session: Session): Steps<void>;
   portChanged(session: Session, change: PortReport): void;
+}
+
+export interface SessionEvents {
   packetIn(session: Session, inPort: number, frame: Uint8Array): void;
   /** Called when the switch has refused the master role, because it has another master of a newer generation. */
   roleRefused(session: Session): void;
@@ -108,9 +113,8 @@ export class Session implements ChannelHandler {
   #state: "hello" | "handshake" | "ready" | "closed" = "hello";
   #peerVersion = 0;
   #now: number;
-  /** The time of the unanswered echo request. Other messages do not count as a reply: a stalled switch may still send. */
-  #echoSentAt: number | undefined;
   #echoRepliedAt: number;
+  /** When the session is closed without an echo reply. Other messages are none, because a stalled switch may still send. */
   #echoDeadline = Number.POSITIVE_INFINITY;
   #xid = 1;
   #wasDelayed = false;
@@ -169,9 +173,7 @@ export class Session implements ChannelHandler {
 
   /** Closes the session unless the switch replies to an echo request soon. */
   checkAlive(now: number): void {
-    if (this.#echoDeadline < Number.POSITIVE_INFINITY) return;
-    this.#echoDeadline = now + ALIVE_CHECK_TIMEOUT_MS;
-    this.send("echoRequest", { data: EMPTY });
+    if (this.#echoDeadline > now + ALIVE_CHECK_TIMEOUT_MS) this.#requestEcho(now + ALIVE_CHECK_TIMEOUT_MS);
   }
 
   close(reason: string): void {
@@ -193,7 +195,7 @@ export class Session implements ChannelHandler {
       const next = this.#handleSome();
       if (next === "pause") yield;
       else if (next === "connect") {
-        yield* this.#events.sessionReady(this);
+        yield* this.#context.switches.sessionReady(this);
         this.#releasePorts();
       } else return next;
     }
@@ -201,7 +203,7 @@ export class Session implements ChannelHandler {
 
   /** Handles the messages of one step. It is not a generator, because most chunks are handled in one step. */
   #handleSome(): "pause" | "connect" | "wait" | "done" {
-    if (this.#events.mustWait(this)) return "wait";
+    if (this.#context.switches.mustWait(this)) return "wait";
     const now = this.#context.clock.monotonic();
     const count = Math.min(MESSAGES_PER_STEP, this.#messageTokens.available(now));
     let handled = 0;
@@ -228,7 +230,7 @@ export class Session implements ChannelHandler {
   }
 
   #mayConnect(): boolean {
-    if (this.#events.mayConnect(this)) return true;
+    if (this.#context.switches.mayConnect(this)) return true;
     if (!this.#wasDelayed) this.#events.count("changes_delayed_total");
     this.#wasDelayed = true;
     return false;
@@ -256,13 +258,14 @@ export class Session implements ChannelHandler {
       if (now - this.#openedAt >= HANDSHAKE_TIMEOUT_MS) this.close("handshake timeout");
       return;
     }
-    const echoWaitMs = now - (this.#echoSentAt ?? now);
-    if (now >= this.#echoDeadline || echoWaitMs >= 2 * echoIntervalMs) {
-      this.close("no echo reply");
-    } else if (this.#echoSentAt === undefined && now - this.#echoRepliedAt >= echoIntervalMs) {
-      this.#echoSentAt = now;
-      this.send("echoRequest", { data: EMPTY });
-    }
+    if (now >= this.#echoDeadline) this.close("no echo reply");
+    else if (this.#echoDeadline === Number.POSITIVE_INFINITY && now - this.#echoRepliedAt >= echoIntervalMs)
+      this.#requestEcho(now + 2 * echoIntervalMs);
+  }
+
+  #requestEcho(deadline: number): void {
+    this.#echoDeadline = deadline;
+    this.send("echoRequest", { data: EMPTY });
   }
 
   #handleMessage(message: Uint8Array): void {
@@ -309,7 +312,6 @@ export class Session implements ChannelHandler {
       error: (body) => this.#handleError(body),
       echoRequest: ({ data }, xid) => this.send("echoReply", { data }, xid),
       echoReply: () => {
-        this.#echoSentAt = undefined;
         this.#echoRepliedAt = this.#now;
         this.#echoDeadline = Number.POSITIVE_INFINITY;
       },
@@ -317,7 +319,7 @@ export class Session implements ChannelHandler {
       multipartReply: (body) => this.#handleMultipart(body),
       portStatus: ({ reason, port }) => {
         const removed = reason === PORT_REASON.delete;
-        if (this.isReady) this.#events.portChanged(this, { description: port, removed });
+        if (this.isReady) this.#context.switches.portChanged(this, { description: port, removed });
         else if (!removed) this.#storePort(port);
         else if (this.ports.delete(port.number)) this.#portAccount.set(this.ports.size);
       },
