@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { endWithRunner } from "../end-with-runner.ts";
 
-const GAZETTEER = join(import.meta.dir, "../../bin/gazetteer");
+const GAZETTEER = process.env.TEST_EXECUTABLE ?? join(import.meta.dir, "../../bin/gazetteer");
 const LISTENING_LINE = /^listening on (https?:\/\/\S+)\/controller\/v1$/m;
 
 export interface NodeOptions {

@@ -4,7 +4,7 @@ import { API } from "../api/harness.ts";
 import { deviceId } from "../api/network.ts";
 import { slowRequest } from "../http1/raw-request.ts";
 import { until } from "../support/until.ts";
-import { ANN, as, BOB, withTwoUsers } from "./two-users.ts";
+import { ANN, as, BOB, metric, withTwoUsers } from "./two-users.ts";
 
 /** 1200 devices of 15 kB: a response is larger than what the kernel buffers for a client that does not read. */
 const DEVICES = Array.from({ length: 1200 }, (_, i) => ({
@@ -22,11 +22,19 @@ test("unread responses count for the process: another user with a response outst
     expect(await Promise.race(ofAnn.map(({ started }) => started))).toStartWith("HTTP/1.1 200 ");
     const ofBob = slowRequest(h.port, slowQuery(0), BOB);
     await ofBob.started;
-    expect((await h.fetch(slowQuery(1), as(BOB))).status).toBe(503);
+    const refused = await h.fetch(slowQuery(1), as(BOB));
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([
+      503,
+      expect.stringMatching(/^[1-9]\d*$/),
+    ]);
+    expect(await refused.json()).toMatchObject({ type: "/docs/errors#over-budget" });
     expect(JSON.parse((await ofBob.finish()).toString()).devices).toHaveLength(DEVICES.length);
     await until(async () => (await h.fetch("devices?available=true", as(BOB))).status === 200, {
       what: "the response of bob to be over",
     });
     for (const request of ofAnn) request.abort();
+    await until(async () => (await metric(h, 'gazetteer_user_bytes_held{user="ann"}')) === 0, {
+      what: "the bytes of ann to be released",
+    });
   });
 });

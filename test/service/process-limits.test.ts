@@ -21,7 +21,7 @@ const waitForFullBucket = (connection: Connection, path: string) =>
     everyMs: 300,
   });
 
-test("a limit holds in each process", async () => {
+test("a limit of streams or requests holds in each process", async () => {
   await using service = await startThreeProcesses({
     env: {
       GAZETTEER_LIMITS_STREAMS_PER_USER: String(STREAMS),
@@ -40,5 +40,15 @@ test("a limit holds in each process", async () => {
     await waitForFullBucket(connection, DEVICES);
     // `/openapi.json` is relayed by a reader: it counts in the reader only.
     await waitForFullBucket(connection, "/openapi.json");
+    await until(async () => (await connection.get(DEVICES)).status === 429, { what: "429", everyMs: 0 });
+  }
+}, 60_000);
+
+test("limits.connections holds in each process", async () => {
+  await using service = await startThreeProcesses({ env: { GAZETTEER_LIMITS_CONNECTIONS: "2" } });
+  for (const connections of await connectOften(service, processIdsOf(service), 3)) {
+    const statuses: number[] = [];
+    for (const connection of connections) statuses.push(await connection.openStream(DEVICES));
+    expect(statuses).toEqual([200, 200, 503]);
   }
 }, 60_000);

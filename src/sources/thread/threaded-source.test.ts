@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { MemorySink } from "../../../test/support/memory-sink.ts";
 import { until } from "../../../test/support/until.ts";
 import { systemClock } from "../../lib/clock.ts";
-import { silentLogger } from "../../lib/logger.ts";
+import { createLogger } from "../../lib/logger.ts";
 import type { Claims } from "../../model/claim.ts";
 import { createSource } from "../registry.ts";
 import { type Source, SourceError } from "../source.ts";
@@ -20,7 +20,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const context = { clock: systemClock, log: silentLogger };
+let logged: string[] = [];
+beforeEach(() => {
+  logged = [];
+});
+const context = { clock: systemClock, log: createLogger((line) => logged.push(line)) };
 
 async function write(content: object | string): Promise<void> {
   await writeFile(`${path}.new`, typeof content === "string" ? content : JSON.stringify(content));
@@ -117,12 +121,13 @@ test("a stop while a set is being committed ends the run once the commit has end
   expect(steps).toEqual(["begins with 1", "commit ends", "run ends"]);
 });
 
-test("a thread that crashes is an expected failure with its reason, and claims stay", async () => {
+test("a thread that crashes is an expected failure with its reason; its claims stay, and its log is the service's", async () => {
   const { sink, ended } = start(stub("crashing"));
   const thrown = await ended.catch((error: unknown) => error);
   expect(thrown).toBeInstanceOf(SourceError);
   expect(String(thrown)).toBe("SourceError: the thread of the source has failed: out of range");
   expect([...sink.devices.keys()]).toEqual(["of:1"]);
+  expect(logged[0]).toEndWith(" warn peer-slow peer=10.0.0.1\n");
 });
 
 test("a thread that exits is an expected failure", async () => {

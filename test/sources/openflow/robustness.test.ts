@@ -82,14 +82,13 @@ describe("a session that", () => {
   test("floods announcements does not affect others", async () => {
     const network = buildNetwork(3, line(3));
     // The flooder's own probes and echo replies wait behind its flood, which takes 1.5 s at 2000 messages per tick, and
-    // longer on a busy machine. With the default intervals its links and its session survive that. A probe that
-    // a busy machine delivers late counts as well.
-    const intervals = { probeIntervalMs: 3000, echoIntervalMs: 5000, probeMaxAgeMs: 30_000 };
+    // longer on a busy machine. With the default intervals its links and its session survive that.
+    const intervals = { probeIntervalMs: 3000, echoIntervalMs: 5000 };
     const { sink, metric } = await connectNetwork(network, intervals);
     const flooder = network.net.get(1);
     await until(() => flooder.isOpen(1) && sink.links.size === 4, { what: "an edge, and all links" });
     const hosts = addHostToEachSwitch(network.net);
-    for (let i = 0; i < 30_000; i++) {
+    for (let i = 0; i < 20_000; i++) {
       flooder.send("packetIn", {
         reason: 1,
         inPort: 1,
@@ -98,7 +97,7 @@ describe("a session that", () => {
     }
     hosts[2]?.announce();
     await until(() => sink.hosts.has(`${macOf(3)}/None`), { what: "a host elsewhere" });
-    await until(() => metric("frames_limited_total") + metric("hosts_refused_total") > 20_000, {
+    await until(() => metric("frames_limited_total") + metric("hosts_refused_total") > 12_000, {
       what: "the limit",
     });
     expect(metric("paused_total")).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** The thread of a source that reports one device, then fails outside of its `run`. */
+/** The thread of a source that logs a line, reports one device, then fails outside of its `run`. */
 import type { ThreadReport, ThreadRequest } from "../../../src/sources/thread/protocol.ts";
 
 declare const self: Worker;
@@ -10,6 +10,7 @@ self.onmessage = ({ data }: MessageEvent<ThreadRequest>) => {
     });
   }
   if (data.op !== "run") return;
+  send({ op: "log", level: "warn", event: "peer-slow", fields: { peer: "10.0.0.1" } });
   send({ op: "set", kind: "devices", json: new TextEncoder().encode('[{"id":"of:1"}]') });
   send({ op: "commit", mode: "replace" });
 };
