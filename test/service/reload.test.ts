@@ -112,10 +112,11 @@ test("limits apply at once, in all processes", async () => {
     Promise.all(connections.map(async (connection) => (await connection.get(path)).status));
   // Twice, so that the response is cached.
   for (let i = 0; i < 3; i++) expect(await statuses(`${DEVICES}?limit=5`)).toEqual([200, 200, 200]);
-  await reloaded({ readers: 3, limits: { pageLimit: 4 } });
+  await reloaded({ readers: 3, limits: { pageLimit: 4, headerBytes: 1024 } });
   await until(async () => (await statuses(`${DEVICES}?limit=5`)).every((status) => status === 400), {
     what: "the new limit in all processes",
   });
+  expect(await statuses(`${DEVICES}?q=${"x".repeat(1024)}`)).toEqual([431, 431, 431]);
   expect(await service.stop()).toBe(0);
 });
 

@@ -2,11 +2,11 @@
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openHarness } from "../../api/harness.ts";
-import { snapshotNow } from "../../support/claims.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { openHarness } from "../api/harness.ts";
+import { snapshotNow } from "../support/claims.ts";
+import { temporaryFolder } from "../support/folder.ts";
 
-const SLOW_WRITER = new URL("../../support/slow-writer.ts", import.meta.url);
+const SLOW_WRITER = new URL("../support/slow-writer.ts", import.meta.url);
 
 test("while a batch, a snapshot or pruning waits for the disk, readers get answers", async () => {
   const folder = temporaryFolder();
