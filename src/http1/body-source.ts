@@ -14,27 +14,6 @@ export interface BodySource {
 
 export const isBodySource = (body: object): body is BodySource => "next" in body && "open" in body;
 
-/** A body from pieces that exist already, or that an iterator produces synchronously. */
-export class IterableBodySource implements BodySource {
-  readonly noTimeout = false;
-  readonly #pieces: Iterator<Uint8Array>;
-
-  constructor(pieces: Iterable<Uint8Array>) {
-    this.#pieces = pieces[Symbol.iterator]();
-  }
-
-  open(): void {}
-
-  next(): Uint8Array | "end" {
-    const { value, done } = this.#pieces.next();
-    return done ? "end" : value;
-  }
-
-  close(): void {
-    this.#pieces.return?.();
-  }
-}
-
 /** The `read` of a stream's reader, or the `next` of an asynchronous iterator. */
 export type ReadChunk = () => Promise<{
   readonly done?: boolean | undefined;

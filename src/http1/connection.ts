@@ -8,15 +8,14 @@
  */
 import type { SharedMemory } from "../lib/memory-budget.ts";
 import { type BodySource, isBodySource } from "./body-source.ts";
-import type { BufferAccount } from "./buffer-account.ts";
-import { ClientGone } from "./client-gone.ts";
-import type {
-  ClientCertificate,
-  ConnectionInfo,
-  ConnectionOrigin,
-  Handler,
-  ServerContext,
-  Socket,
+import {
+  type ClientCertificate,
+  ClientGone,
+  type ConnectionInfo,
+  type ConnectionOrigin,
+  type Handler,
+  type ServerContext,
+  type Socket,
 } from "./handler.ts";
 import { ParseError, type Request, UNPARSED_REQUEST } from "./request.ts";
 import { MAX_BODY_BYTES, MAX_REFUSED_BODY_BYTES, RequestParser } from "./request-parser.ts";
@@ -30,9 +29,7 @@ import {
   serializeTimedHead,
   statusAllowsBody,
 } from "./serialized-response.ts";
-import type { TurnTaker } from "./turn-queue.ts";
-import { TurnShare } from "./turn-queue.ts";
-import { UnsentBytes } from "./unsent-bytes.ts";
+import { TurnShare, type TurnTaker } from "./turn-queue.ts";
 
 /* The framing of a response body (RFC 9112, 6.3): its end is determined by a length, chunks, or the end of the connection. */
 
@@ -123,15 +120,15 @@ const MAX_DISCARDED_BYTES = 1024 * 1024;
 
 class ReadControl {
   readonly #socket: Pick<Socket, "pause" | "resume">;
-  readonly #account: BufferAccount;
+  readonly #context: Pick<ServerContext, "onAnonymousBytes">;
   #paused = false;
   #closed = false;
   #discardedBytes = 0;
   #heldBytes = 0;
 
-  constructor(socket: Pick<Socket, "pause" | "resume">, account: BufferAccount) {
+  constructor(socket: Pick<Socket, "pause" | "resume">, context: Pick<ServerContext, "onAnonymousBytes">) {
     this.#socket = socket;
-    this.#account = account;
+    this.#context = context;
   }
 
   pause(): void {
@@ -159,10 +156,9 @@ class ReadControl {
 
   /** Sets the number of bytes that the connection holds while it is anonymous. May close connections, also this one. */
   setHeld(bytes: number): void {
-    if (bytes === this.#heldBytes) return;
-    const before = this.#heldBytes;
+    const change = bytes - this.#heldBytes;
     this.#heldBytes = bytes;
-    this.#account.change(before, bytes);
+    if (change !== 0) this.#context.onAnonymousBytes(change);
   }
 
   close(): void {
@@ -174,6 +170,7 @@ class ReadControl {
 /** Number of pipelined bytes beyond which a client is not read from until some of its requests are handled. */
 const AUTHENTICATED_PIPELINED_BYTES = 256 * 1024;
 const ANONYMOUS_PIPELINED_BYTES = 64 * 1024;
+const NOTHING = (): void => {};
 const CONTINUE_RESPONSE = "HTTP/1.1 100 Continue\r\n\r\n";
 
 /** The state of a connection. In "lingering" the last response is sent and the client has not closed its side yet. */
@@ -190,9 +187,10 @@ export class Connection implements ConnectionInfo, TurnTaker {
   readonly #writer: ResponseWriter;
   readonly #turn: TurnShare;
   readonly #reading: ReadControl;
-  readonly #unsent = new UnsentBytes();
   readonly #readRate: ReadRate;
   readonly #parser: RequestParser;
+  /** Called when the bytes of a complete response that the socket did not accept are sent, or the client is gone. */
+  #releaseUnsent = NOTHING;
   #state: State = "idle";
   #authenticated = false;
   /** Whether its responses count as in flight. Those on the Unix socket do not, because the reader process counts them. */
@@ -219,7 +217,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
         }),
       onBodyError: (error) => this.#onInternalError(error),
     });
-    this.#reading = new ReadControl(socket, context.anonymousBytes);
+    this.#reading = new ReadControl(socket, context);
     this.#readRate = new ReadRate(this.#writer);
     this.#parser = new RequestParser(context.limits);
     this.#turn = new TurnShare(context.anonymousTurns);
@@ -287,7 +285,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
     this.#state = "closed";
     this.#reading.close();
     this.#writer.abort();
-    this.#unsent.forget();
+    this.#forgetUnsent();
     this.gone.report();
   }
 
@@ -480,7 +478,15 @@ export class Connection implements ConnectionInfo, TurnTaker {
   }
 
   #countUnsent(request: Request, shared: SharedMemory | undefined): void {
-    this.#unsent.count(this.#handler, request, this, this.#writer.queuedBytes, shared);
+    this.#forgetUnsent();
+    const { queuedBytes } = this.#writer;
+    this.#releaseUnsent = this.#handler.onUnsent?.(request, this, queuedBytes, shared) ?? NOTHING;
+  }
+
+  #forgetUnsent(): void {
+    const release = this.#releaseUnsent;
+    this.#releaseUnsent = NOTHING;
+    release();
   }
 
   /** Decides how much of a request body is skipped, or closes the connection after this response. */
@@ -516,7 +522,7 @@ export class Connection implements ConnectionInfo, TurnTaker {
 
   #onResponseSent(): void {
     if (this.#state === "responding") {
-      this.#unsent.forget();
+      this.#forgetUnsent();
       this.#state = "idle";
       if (this.#isCounted) this.#context.inFlight--;
     }

@@ -3,8 +3,6 @@
  * and the socket it reads and writes. They are interfaces so that a connection can be tested without a network.
  */
 import type { SharedMemory } from "../lib/memory-budget.ts";
-import type { BufferAccount } from "./buffer-account.ts";
-import type { ClientGone } from "./client-gone.ts";
 import type { CommonHeaders } from "./common-headers.ts";
 import type { ParseError, Request } from "./request.ts";
 import type { HeadLimits } from "./request-parser.ts";
@@ -68,6 +66,32 @@ export interface ConnectionInfo extends ConnectionOrigin {
   readonly gone: ClientGone;
 }
 
+/**
+ * Tells the code that produces a response that its client is gone, so that the work can stop.
+ * A client that closes only its sending side counts as gone too, because most clients that give up do only that.
+ */
+export class ClientGone {
+  #listener: (() => void) | undefined;
+  #isGone = false;
+
+  get reported(): boolean {
+    return this.#isGone;
+  }
+
+  /** The listener is called once: when the client goes, or immediately if it is gone already. Undefined removes it. */
+  set listener(listener: (() => void) | undefined) {
+    this.#listener = listener;
+    if (this.#isGone) this.report();
+  }
+
+  report(): void {
+    const listener = this.#listener;
+    this.#isGone = true;
+    this.#listener = undefined;
+    listener?.();
+  }
+}
+
 /** The certificate that a client has sent. */
 export interface ClientCertificate {
   /** The CN of the certificate; undefined if it is not valid or does not have exactly one CN. */
@@ -93,8 +117,8 @@ export interface ServerContext {
   /** The quotas of work in each turn of the event loop, for anonymous and for authenticated connections. */
   readonly anonymousTurns: TurnQueue;
   readonly authenticatedTurns: TurnQueue;
-  /** Count of the received bytes that anonymous connections hold. */
-  readonly anonymousBytes: BufferAccount;
+  /** Called when an anonymous connection holds more or fewer received bytes. May close connections, also this one. */
+  onAnonymousBytes(change: number): void;
   /**
    * Number of responses being produced or sent on all authenticated connections except those of a Unix socket. Each
    * connection adds its response and subtracts it again.

@@ -7,7 +7,6 @@
 import type { Clock } from "../lib/clock.ts";
 import { DescriptorMonitor, type DescriptorState } from "../lib/descriptor-monitor.ts";
 import { SuspendableSocket } from "../lib/suspendable-socket.ts";
-import { BufferAccount } from "./buffer-account.ts";
 import { Connection } from "./connection.ts";
 import {
   ConnectionCounters,
@@ -59,10 +58,10 @@ export class ConnectionPool implements Iterable<Connection> {
   }
 
   /** Closes anonymous connections that hold received bytes, oldest first, while `isExceeded`. Returns how many it closed. */
-  evictHolders(account: BufferAccount): number {
+  evictHolders(isExceeded: () => boolean): number {
     let evicted = 0;
     for (const connection of this.#anonymous) {
-      if (!account.isExceeded) break;
+      if (!isExceeded()) break;
       if (connection.holdsBytes && connection.evict()) evicted++;
     }
     return evicted;
@@ -98,7 +97,10 @@ const TIMEOUT_CHECK_INTERVAL_MS = 250;
  */
 const ANONYMOUS_UNITS = 32;
 const AUTHENTICATED_UNITS = 256;
-/** Maximum number of received bytes that all anonymous connections together hold. */
+/**
+ * Maximum number of received bytes that all anonymous connections together hold. Each holds little, but anybody can open
+ * thousands. Above it, some are closed.
+ */
 const MAX_ANONYMOUS_BYTES = 64 * 1024 * 1024;
 
 export interface ListenerOptions {
@@ -113,9 +115,6 @@ export class HttpListener implements ServerContext {
   readonly counters: ConnectionCounters;
   readonly anonymousTurns = new TurnQueue(ANONYMOUS_UNITS);
   readonly authenticatedTurns = new TurnQueue(AUTHENTICATED_UNITS);
-  readonly anonymousBytes = new BufferAccount(MAX_ANONYMOUS_BYTES, () => {
-    this.counters.evicted += this.#connections.evictHolders(this.anonymousBytes);
-  });
   stopping = false;
   inFlight = 0;
   readonly #clock: Clock;
@@ -124,6 +123,7 @@ export class HttpListener implements ServerContext {
   readonly #sockets: { stop(): void }[] = [];
   readonly #suspendable: SuspendableSocket[] = [];
   readonly #tlsAcceptors: TlsAcceptor[] = [];
+  #anonymousBytes = 0;
   #now: number;
   #monotonic: number;
   #onAllClosed = () => {};
@@ -261,6 +261,12 @@ export class HttpListener implements ServerContext {
 
   onAuthenticated(connection: Connection): void {
     this.#connections.onAuthenticated(connection);
+  }
+
+  onAnonymousBytes(change: number): void {
+    this.#anonymousBytes += change;
+    if (change < 0 || this.#anonymousBytes <= MAX_ANONYMOUS_BYTES) return;
+    this.counters.evicted += this.#connections.evictHolders(() => this.#anonymousBytes > MAX_ANONYMOUS_BYTES);
   }
 
   /** Updates the time, checks all time-outs and the file descriptors, until the signal aborts. */

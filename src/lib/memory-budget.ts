@@ -37,6 +37,8 @@ export interface SharedMemory {
 class Holder {
   /** Bytes of the accounts, without shared memory. */
   ownBytes = 0;
+  /** The open accounts, the oldest first. */
+  readonly accounts = new Set<MemoryAccount>();
   /** Number of accounts that hold each shared memory. */
   readonly #shared = new Map<SharedMemory, number>();
 
@@ -55,18 +57,18 @@ class Holder {
     if (count > 0) this.#shared.set(shared, count);
     else this.#shared.delete(shared);
   }
-}
 
-class UserHolder extends Holder {
-  /** The open accounts, the oldest first. */
-  readonly accounts = new Set<MemoryAccount>();
+  isOldest(account: MemoryAccount): boolean {
+    for (const oldest of this.accounts) return oldest === account;
+    return false;
+  }
 }
 
 export class MemoryBudget {
   readonly #limits: MemoryLimits;
   readonly #process = new Holder();
   /** The users with an open account. */
-  readonly #users = new Map<string, UserHolder>();
+  readonly #users = new Map<string, Holder>();
   /** Callbacks of responses that wait until others are released. */
   #waiting: (() => void)[] = [];
 
@@ -86,25 +88,22 @@ export class MemoryBudget {
 
   /** Whether the user may start another response, for which `READ_BYTES` are reserved. */
   admits(user: string): boolean {
-    const holder = this.#users.get(user);
-    return !holder || this.#hasRoom(holder, READ_BYTES);
+    return !this.#users.has(user) || this.hasRoom(user, READ_BYTES);
   }
 
-  #hasRoom(holder: Holder, bytes: number): boolean {
+  /** Whether the bytes fit into a share of the budget of the user and of the process. */
+  hasRoom(user: string, bytes: number, share = 1): boolean {
     const { responseBytesPerUser, responseBytes } = this.#limits;
-    return holder.bytes + bytes <= responseBytesPerUser && this.bytes + bytes <= responseBytes;
+    return (
+      this.bytesOf(user) + bytes <= responseBytesPerUser * share &&
+      this.bytes + bytes <= responseBytes * share
+    );
   }
 
-  /** @internal */
-  hasRoomToSpare(user: string, bytes: number): boolean {
+  /** Whether the accounts of the holder, or all of them, exceed the budget without shared memory. */
+  isExceededBy(holder: Holder): boolean {
     const { responseBytesPerUser, responseBytes } = this.#limits;
-    return this.bytesOf(user) + bytes <= responseBytesPerUser / 2 && this.bytes + bytes <= responseBytes / 2;
-  }
-
-  /** @internal */
-  fits(account: MemoryAccount, bytes: number): boolean {
-    const holder = this.#users.get(account.user);
-    return !holder || firstOf(holder.accounts) === account || this.#hasRoom(holder, bytes);
+    return holder.ownBytes > responseBytesPerUser || this.#process.ownBytes > responseBytes;
   }
 
   /** Creates the account of one response. It counts after `open` is called. */
@@ -120,59 +119,28 @@ export class MemoryBudget {
     return () => account.release();
   }
 
-  /** @internal */
-  open(account: MemoryAccount): void {
-    let holder = this.#users.get(account.user);
-    if (!holder) {
-      holder = new UserHolder();
-      this.#users.set(account.user, holder);
+  /** Adds the account. Returns what counts its memory: its user and the process. */
+  open(account: MemoryAccount): Holders {
+    let user = this.#users.get(account.user);
+    if (!user) {
+      user = new Holder();
+      this.#users.set(account.user, user);
     }
-    holder.accounts.add(account);
+    user.accounts.add(account);
+    return [user, this.#process];
   }
 
-  /** @internal */
-  change(user: string, bytes: number): void {
-    this.#process.ownBytes += bytes;
-    const holder = this.#users.get(user);
-    if (holder) holder.ownBytes += bytes;
-  }
-
-  /** @internal */
-  hold(user: string, shared: SharedMemory): void {
-    this.#process.hold(shared);
-    this.#users.get(user)?.hold(shared);
-  }
-
-  /** @internal */
-  drop(user: string, shared: SharedMemory): void {
-    this.#process.drop(shared);
-    this.#users.get(user)?.drop(shared);
-  }
-
-  /** @internal */
-  close(account: MemoryAccount): void {
-    const holder = this.#users.get(account.user);
-    holder?.accounts.delete(account);
-    if (holder?.accounts.size === 0) this.#users.delete(account.user);
+  close(account: MemoryAccount, [{ accounts }]: Holders): void {
+    accounts.delete(account);
+    if (accounts.size === 0) this.#users.delete(account.user);
     this.onReleased();
   }
 
-  /** @internal */
   onReleased(): void {
     const waiting = this.#waiting;
     if (waiting.length === 0) return;
     this.#waiting = [];
     for (const goOn of waiting) goOn();
-  }
-
-  /** Whether the response has to wait for others of its user. Shared memory is left out: it does not grow by continuing. */
-  mustWait(account: MemoryAccount): boolean {
-    const holder = this.#users.get(account.user);
-    if (!holder || firstOf(holder.accounts) === account) return false;
-    return (
-      holder.ownBytes > this.#limits.responseBytesPerUser ||
-      this.#process.ownBytes > this.#limits.responseBytes
-    );
   }
 
   /** Resolves when memory is released. */
@@ -181,10 +149,7 @@ export class MemoryBudget {
   }
 }
 
-function firstOf<T>(items: Iterable<T>): T | undefined {
-  for (const item of items) return item;
-  return undefined;
-}
+type Holders = readonly [user: Holder, process: Holder];
 
 /** The memory of one response. */
 export class MemoryAccount {
@@ -193,7 +158,9 @@ export class MemoryAccount {
   #bytes = 0;
   #reservedBytes = 0;
   #shared: SharedMemory[] | undefined;
-  #state: "new" | "open" | "released" = "new";
+  /** Set while the account is open. */
+  #holders: Holders | undefined;
+  #isReleased = false;
 
   constructor(budget: MemoryBudget, user: string) {
     this.#budget = budget;
@@ -207,19 +174,20 @@ export class MemoryAccount {
 
   /** Starts counting the account, because the response is not sent at once. */
   open(reservedBytes = 0): void {
-    if (this.#state !== "new") return;
-    this.#state = "open";
+    if (this.#holders || this.#isReleased) return;
+    this.#holders = this.#budget.open(this);
     this.#reservedBytes = reservedBytes;
-    this.#budget.open(this);
-    this.#budget.change(this.user, this.#ownBytes);
-    for (const shared of this.#shared ?? []) this.#budget.hold(this.user, shared);
+    for (const holder of this.#holders) {
+      holder.ownBytes += this.#ownBytes;
+      for (const shared of this.#shared ?? []) holder.hold(shared);
+    }
   }
 
   /** Replaces the reservation of an open account. Returns false when the bytes do not fit into the budget. */
   reserve(bytes: number): boolean {
-    const more = bytes - this.#ownBytes;
-    if (more > 0 && !this.#budget.fits(this, more)) return false;
     const before = this.#ownBytes;
+    const isOldest = !this.#holders || this.#holders[0].isOldest(this);
+    if (bytes > before && !isOldest && !this.#budget.hasRoom(this.user, bytes - before)) return false;
     this.#reservedBytes = bytes;
     this.#onChanged(before);
     return true;
@@ -227,7 +195,7 @@ export class MemoryAccount {
 
   /** Adds bytes; a negative number subtracts bytes that were freed. */
   add(bytes: number): void {
-    if (this.#state === "released") return;
+    if (this.#isReleased) return;
     const before = this.#ownBytes;
     this.#bytes += bytes;
     this.#onChanged(before);
@@ -235,62 +203,67 @@ export class MemoryAccount {
 
   #onChanged(before: number): void {
     const more = this.#ownBytes - before;
-    if (more === 0 || this.#state !== "open") return;
-    this.#budget.change(this.user, more);
+    if (more === 0 || !this.#holders) return;
+    for (const holder of this.#holders) holder.ownBytes += more;
     if (more < 0) this.#budget.onReleased();
   }
 
   /** Whether memory that only saves time leaves half of the budget to memory that is needed. */
   hasRoomToSpare(bytes: number): boolean {
-    return this.#budget.hasRoomToSpare(this.user, bytes);
+    return this.#budget.hasRoom(this.user, bytes, 1 / 2);
   }
 
   /** Counts shared memory until the account is released. */
   hold(shared: SharedMemory): void {
-    if (this.#state === "released" || this.#shared?.includes(shared)) return;
+    if (this.#isReleased || this.#shared?.includes(shared)) return;
     this.#shared ??= [];
     this.#shared.push(shared);
-    if (this.#state === "open") this.#budget.hold(this.user, shared);
+    if (this.#holders) for (const holder of this.#holders) holder.hold(shared);
   }
 
   release(): void {
-    const isOpen = this.#state === "open";
-    this.#state = "released";
-    if (isOpen) {
-      this.#budget.change(this.user, -this.#ownBytes);
-      for (const shared of this.#shared ?? []) this.#budget.drop(this.user, shared);
-      this.#budget.close(this);
+    const holders = this.#holders;
+    this.#isReleased = true;
+    this.#holders = undefined;
+    for (const holder of holders ?? []) {
+      holder.ownBytes -= this.#ownBytes;
+      for (const shared of this.#shared ?? []) holder.drop(shared);
     }
     this.#bytes = 0;
     this.#reservedBytes = 0;
     this.#shared = undefined;
+    if (holders) this.#budget.close(this, holders);
   }
 
-  /** Whether the response has to wait for others of its user. */
+  /** Whether the response has to wait for others of its user. Shared memory is left out: it does not grow by continuing. */
   get mustWait(): boolean {
-    return this.#state === "open" && this.#budget.mustWait(this);
+    const user = this.#holders?.[0];
+    return user !== undefined && !user.isOldest(this) && this.#budget.isExceededBy(user);
+  }
+
+  /** Resolves when other responses release memory. */
+  released(): Promise<void> {
+    return this.#budget.released();
   }
 
   /** Returns the same computation, which waits before its first step and at its pauses while `mustWait` is true. */
   paced<Result>(steps: Runnable<Result>): Runnable<Result> {
-    return new PacedSteps(this, this.#budget, steps);
+    return new PacedSteps(this, steps);
   }
 }
 
 /** This is not a generator, because most reads complete in their first step, and a generator would cost more than they do. */
 class PacedSteps<Result> implements Runnable<Result> {
   readonly #account: MemoryAccount;
-  readonly #budget: MemoryBudget;
   readonly #steps: Runnable<Result>;
 
-  constructor(account: MemoryAccount, budget: MemoryBudget, steps: Runnable<Result>) {
+  constructor(account: MemoryAccount, steps: Runnable<Result>) {
     this.#account = account;
-    this.#budget = budget;
     this.#steps = steps;
   }
 
   next(): IteratorResult<undefined | Promise<unknown>, Result> {
-    return this.#account.mustWait ? { done: false, value: this.#budget.released() } : this.#steps.next();
+    return this.#account.mustWait ? { done: false, value: this.#account.released() } : this.#steps.next();
   }
 
   return(): void {

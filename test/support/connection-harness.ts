@@ -3,7 +3,6 @@
  * every kind.
  */
 import type { BodySource } from "../../src/http1/body-source.ts";
-import { BufferAccount } from "../../src/http1/buffer-account.ts";
 import { Connection } from "../../src/http1/connection.ts";
 import {
   ConnectionCounters,
@@ -161,11 +160,11 @@ export class ConnectionHarness implements ServerContext {
   readonly counters = new ConnectionCounters();
   readonly anonymousTurns: TurnQueue;
   readonly authenticatedTurns: TurnQueue;
-  readonly anonymousBytes = new BufferAccount(1_000_000, () => {});
   readonly socket = new FakeSocket();
   readonly connection: Connection;
   stopping = false;
   inFlight = 0;
+  anonymousBytes = 0;
   time = 1_000_000_000_000;
 
   constructor({ anonymousUnits = 32, authenticatedUnits = 256 } = {}) {
@@ -189,6 +188,10 @@ export class ConnectionHarness implements ServerContext {
   }
 
   onAuthenticated(): void {}
+
+  onAnonymousBytes(change: number): void {
+    this.anonymousBytes += change;
+  }
 
   receive(...texts: string[]): void {
     for (const bytes of texts) this.connection.onData(Buffer.from(bytes, "latin1"));

@@ -4,7 +4,7 @@
  * query is not valid.
  */
 import type { Format } from "../../formats/formats.ts";
-import { IterableBodySource, isBodySource } from "../../http1/body-source.ts";
+import { isBodySource } from "../../http1/body-source.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { quote } from "../../lib/error-text.ts";
 import { type MemoryAccount, type MemoryBudget, READ_BYTES } from "../../lib/memory-budget.ts";
@@ -319,8 +319,7 @@ class Read implements Runnable<ReadResponse> {
       "X-Accel-Buffering": "no",
     };
     if (method === "HEAD" || since !== undefined) memory.release();
-    // HEAD gets a body source that is never read, because the length must be unknown as it is for GET.
-    if (method === "HEAD") return { status: 200, headers, body: new IterableBodySource([]) };
+    if (method === "HEAD") return { status: 200, headers, body: null };
     streams.requireRoom(user);
     if (!variant.stream) throw new Error("a variant with a stream format has no stream");
     const streamed = user === INTERNAL_USER ? { ...query, includesMissing: true } : query;

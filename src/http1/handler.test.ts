@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ClientGone } from "./client-gone.ts";
+import { ClientGone } from "./handler.ts";
 
 test("the listener is called once, at once when the client is gone already, and not after it is removed", () => {
   const gone = new ClientGone();
