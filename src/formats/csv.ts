@@ -10,7 +10,7 @@
 import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Annotations, Drift, Entities, Host } from "../model/entity.ts";
 import { type Kind, portId } from "../model/ids.ts";
-import { joinIntoChunks, type PacedText } from "./chunks.ts";
+import type { PacedText } from "./chunks.ts";
 
 interface Column<E> {
   readonly name: string;
@@ -140,7 +140,7 @@ export function renderCsv<K extends Kind>(
   entities: Paced<Partial<Entities[K]>>,
   fields?: readonly string[],
 ): Paced<string> {
-  return joinIntoChunks(renderRows(selectColumns(kind, fields), entities));
+  return renderRows(selectColumns(kind, fields), entities);
 }
 
 function selectColumns<K extends Kind>(kind: K, fields?: readonly string[]): readonly Column<Entities[K]>[] {

@@ -6,10 +6,10 @@
  * All strings are double-quoted, never HTML-like. Inside quotes Graphviz unescapes only `\"`. In labels it then
  * interprets escapes and entities, so backslashes and ampersands are escaped in labels. In ids a backslash stays doubled.
  */
-import { mapPaced, type Paced } from "../lib/steps.ts";
+import { mapPaced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device } from "../model/entity.ts";
-import { joinIntoChunks, type PacedText } from "./chunks.ts";
+import type { PacedText } from "./chunks.ts";
 import {
   CABLE_STYLES,
   cableState,
@@ -31,9 +31,7 @@ import { fitLabel } from "./label.ts";
 
 const MAX_LABEL_EMS = 24;
 
-export const renderDot = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
-
-function* renderDocument(graph: TopologyGraph): PacedText {
+export function* renderDot(graph: TopologyGraph): PacedText {
   const devices = yield* deviceIdsOf(graph);
   const names = yield* assignNodeNames(graph, replaceUnsupported);
   const hostCounts = yield* countHosts(graph, devices);

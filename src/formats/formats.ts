@@ -4,8 +4,8 @@
  * and add a row.
  *
  * A row without a renderer is a format that src/api produces: `json` from the encoded pages of the view, `events` from
- * the change stream. The renderers are pure: they yield text in chunks, pause where their input pauses, and do not change
- * their input.
+ * the change stream. The renderers are pure: they yield pieces of text, pause where their input pauses, and do not change
+ * their input. The table joins the pieces into chunks.
  */
 import { mapPaced, type Paced } from "../lib/steps.ts";
 import type { Entities } from "../model/entity.ts";
@@ -26,7 +26,7 @@ import { renderSvg } from "./svg.ts";
  */
 
 export const renderNdjson = (jsonTexts: Paced<string>): Paced<string> =>
-  joinIntoChunks(mapPaced(jsonTexts, (text) => `${text}\n`));
+  mapPaced(jsonTexts, (text) => `${text}\n`);
 
 export const RESOURCES = ["devices", "ports", "links", "hosts", "topology"] as const;
 export type Resource = (typeof RESOURCES)[number];
@@ -66,7 +66,16 @@ const COLLECTIONS = ["devices", "ports", "links", "hosts"] as const satisfies re
 const DEFAULTS = { negotiable: true, stream: false };
 
 type Row = Omit<Format, "contentType" | keyof typeof DEFAULTS> & Partial<Format>;
-const formatOf = (row: Row): Format => ({ contentType: row.mediaType, ...DEFAULTS, ...row });
+function formatOf(row: Row): Format {
+  const { renderList, renderTopology } = row;
+  return {
+    contentType: row.mediaType,
+    ...DEFAULTS,
+    ...row,
+    ...(renderList && { renderList: (list) => joinIntoChunks(renderList(list)) }),
+    ...(renderTopology && { renderTopology: (graph) => joinIntoChunks(renderTopology(graph)) }),
+  };
+}
 
 /** The format that every resource has. */
 export const JSON_FORMAT: Format = formatOf({

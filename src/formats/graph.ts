@@ -5,7 +5,7 @@
  * A graph may be a part of the network (`around`), so a link or a location may refer to a device that is not in it.
  * Such links and locations are left out, because readers of these formats fail on unresolved references.
  */
-import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
+import { collectPaced, forEachPaced, mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
 import { type Cable, cableOf, reverseLinkId } from "../model/cable.ts";
 import type { Device, Host, Link, Topology } from "../model/entity.ts";
 import type { ConnectPoint } from "../model/ids.ts";
@@ -26,18 +26,13 @@ export interface TopologyGraph {
 }
 
 /** The links that cables are derived from. */
-export type LinkSource = Pick<TopologyGraph, "links" | "link">;
+type LinkSource = Pick<TopologyGraph, "links" | "link">;
 
 /** The ids of the devices of a graph: a set, or a map by id. */
 export type DeviceIds = Pick<ReadonlySet<string>, "has">;
 
 export function* deviceIdsOf(graph: TopologyGraph): PausingSteps<ReadonlySet<string>> {
-  const ids = new Set<string>();
-  for (const device of graph.devices) {
-    if (device === undefined) yield;
-    else ids.add(device.id);
-  }
-  return ids;
+  return new Set(yield* collectPaced(mapPaced(graph.devices, ({ id }) => id)));
 }
 
 export interface Attachment {
@@ -90,14 +85,10 @@ export function* attachmentsOf(
 /** The number of hosts at each device. A host with several locations counts once, at the newest. */
 export function* countHosts(graph: TopologyGraph, devices: DeviceIds): PausingSteps<Map<string, number>> {
   const counts = new Map<string, number>();
-  for (const host of graph.hosts) {
-    if (host === undefined) {
-      yield;
-      continue;
-    }
-    const device = host.locations.find(({ elementId }) => devices.has(elementId))?.elementId;
+  yield* forEachPaced(graph.hosts, ({ locations }) => {
+    const device = locations.find(({ elementId }) => devices.has(elementId))?.elementId;
     if (device !== undefined) counts.set(device, (counts.get(device) ?? 0) + 1);
-  }
+  });
   return counts;
 }
 
@@ -124,21 +115,14 @@ export function* assignNodeNames(
 ): PausingSteps<NodeNames> {
   const allocate = createNameAllocator();
   const deviceNames = new Map<string, string>();
-  for (const device of graph.devices) {
-    if (device === undefined) yield;
-    else deviceNames.set(device.id, allocate(clean(device.id)));
-  }
+  yield* forEachPaced(graph.devices, ({ id }) => deviceNames.set(id, allocate(clean(id))));
   const taken = new Set(deviceNames.values());
   const hostNames = new Map<string, string>();
-  for (const host of graph.hosts) {
-    if (host === undefined) {
-      yield;
-      continue;
-    }
-    const name = clean(host.id);
+  yield* forEachPaced(graph.hosts, ({ id }) => {
+    const name = clean(id);
     if (taken.has(name) || name.includes(REPLACEMENT) || NUMBERED.test(name))
-      hostNames.set(host.id, allocate(name));
-  }
+      hostNames.set(id, allocate(name));
+  });
   return {
     device: (id) => deviceNames.get(id) ?? clean(id),
     host: (id) => hostNames.get(id) ?? clean(id),
@@ -146,7 +130,7 @@ export function* assignNodeNames(
 }
 
 /** The returned function returns a desired name the first time, and `NAME~2`, `NAME~3`… after that. */
-export function createNameAllocator(): (desired: string) => string {
+function createNameAllocator(): (desired: string) => string {
   const suffixes = new Map<string, number>();
   return (desired) => {
     let name = desired;

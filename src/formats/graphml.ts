@@ -4,10 +4,10 @@
  * are data, typed by `<key>`. Each annotation has a key of its own (`annotations.KEY`), because graph tools make a column
  * of each key.
  */
-import { mapPaced, type Paced } from "../lib/steps.ts";
+import { forEachPaced, mapPaced } from "../lib/steps.ts";
 import type { Annotations, Device, Drift, Host, Link } from "../model/entity.ts";
 import { type ConnectPoint, linkId, portId } from "../model/ids.ts";
-import { joinIntoChunks, type PacedText } from "./chunks.ts";
+import type { PacedText } from "./chunks.ts";
 import {
   assignNodeNames,
   attachmentsOf,
@@ -31,28 +31,23 @@ const DOCUMENT_START = `<?xml version="1.0" encoding="UTF-8"?>
 xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 `;
 
-export const renderGraphml = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
-
-function* renderDocument(graph: TopologyGraph): PacedText {
+export function* renderGraphml(graph: TopologyGraph): PacedText {
   const devices = yield* deviceIdsOf(graph);
   const names = yield* assignNodeNames(graph, xmlCharacters);
   const keys = new Keys();
   // Keys are declared before the graph, so the elements are created twice: first for their keys, then for their data.
-  for (const element of elements(graph, devices, names)) {
-    if (element === undefined) yield undefined;
-    else keys.collect(element);
-  }
+  yield* forEachPaced(elements(graph, devices, names), (element) => keys.collect(element));
   yield DOCUMENT_START;
   yield* keys.renderDeclarations();
   yield `  <key id="g0" for="graph" attr.name="revision" attr.type="long"/>\n`;
   yield `  <key id="g1" for="graph" attr.name="time" attr.type="long"/>\n`;
   yield `  <graph id="gazetteer" edgedefault="directed">\n`;
   yield `    <data key="g0">${graph.revision}</data>\n    <data key="g1">${graph.topology.time}</data>\n`;
-  for (const element of elements(graph, devices, names)) {
-    if (element === undefined) yield undefined;
-    else
-      yield `    <${element.domain} ${element.attributes}>\n${keys.renderData(element)}    </${element.domain}>\n`;
-  }
+  yield* mapPaced(
+    elements(graph, devices, names),
+    (element) =>
+      `    <${element.domain} ${element.attributes}>\n${keys.renderData(element)}    </${element.domain}>\n`,
+  );
   yield "  </graph>\n</graphml>\n";
 }
 

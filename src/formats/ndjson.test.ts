@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { hostileGraph } from "../../test/support/sample-network.ts";
+import { joinIntoChunks } from "./chunks.ts";
 import { renderNdjson } from "./formats.ts";
 
 const render = (values: Iterable<object>) =>
@@ -30,7 +31,7 @@ test("a long list is rendered in chunks and pulled only as it is read", () => {
   const endless = (function* () {
     for (;;) yield `{"n":${pulled++}}`;
   })();
-  const first = renderNdjson(endless)[Symbol.iterator]().next();
+  const first = joinIntoChunks(renderNdjson(endless))[Symbol.iterator]().next();
   expect(first.value?.length).toBeGreaterThan(60_000);
   expect(pulled).toBeLessThan(20_000);
 });

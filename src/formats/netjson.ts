@@ -3,11 +3,11 @@
  * undirected link. NetJSON requires a routing protocol and a cost. This service does no routing, so the protocol is
  * `gazetteer` and every link costs 1. State is in `properties`, whose content NetJSON does not define.
  */
-import { mapPaced, type Paced } from "../lib/steps.ts";
+import { mapPaced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import { hasConflict } from "../model/conflict.ts";
 import type { Device, Host } from "../model/entity.ts";
-import { joinIntoChunks, type PacedText, renderJsonItems } from "./chunks.ts";
+import { type PacedText, renderJsonItems } from "./chunks.ts";
 import {
   type Attachment,
   assignNodeNames,
@@ -21,9 +21,7 @@ import {
   type TopologyGraph,
 } from "./graph.ts";
 
-export const renderNetJson = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
-
-function* renderDocument(graph: TopologyGraph): PacedText {
+export function* renderNetJson(graph: TopologyGraph): PacedText {
   const head = {
     type: "NetworkGraph",
     protocol: "gazetteer",

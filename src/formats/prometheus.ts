@@ -11,29 +11,29 @@
 import { mapPaced, type Paced } from "../lib/steps.ts";
 import { canonicalIp } from "../model/address.ts";
 import type { Device, Host } from "../model/entity.ts";
-import { joinIntoChunks, renderJsonItems } from "./chunks.ts";
+import { renderJsonItems } from "./chunks.ts";
 
 type Labels = Record<string, string>;
 
-export function renderPrometheusDevices(devices: Paced<Device>): Paced<string> {
-  return joinIntoChunks(renderJsonItems("[", renderGroups(devices, deviceAddress, deviceLabels), "\n]\n"));
-}
+export const renderPrometheusDevices = (devices: Paced<Device>): Paced<string> =>
+  renderGroups(devices, deviceAddress, deviceLabels);
 
-export function renderPrometheusHosts(hosts: Paced<Host>): Paced<string> {
-  return joinIntoChunks(renderJsonItems("[", renderGroups(hosts, hostAddress, hostLabels), "\n]\n"));
-}
+export const renderPrometheusHosts = (hosts: Paced<Host>): Paced<string> =>
+  renderGroups(hosts, hostAddress, hostLabels);
 
-const renderGroups = <E>(
+function renderGroups<E>(
   entities: Paced<E>,
   addressOf: (entity: E) => string | undefined,
   labelsOf: (entity: E, address: string) => Labels,
-): Paced<string> =>
-  mapPaced(entities, (entity) => {
+): Paced<string> {
+  const groups = mapPaced(entities, (entity) => {
     const address = addressOf(entity);
     if (address === undefined) return undefined;
     const target = address.includes(":") ? `[${address}]` : address;
     return JSON.stringify({ targets: [target], labels: labelsOf(entity, address) });
   });
+  return renderJsonItems("[", groups, "\n]\n");
+}
 
 const HOST_NAME =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?$/i;

@@ -7,10 +7,10 @@
  * is a node with one termination point and a link in each direction, as in OpenDaylight.
  * Ids are URIs (`../model/rfc8345-ids.ts`).
  */
-import { mapPaced, type Paced, type PausingSteps } from "../lib/steps.ts";
-import { linkId, portId } from "../model/ids.ts";
+import { forEachPaced, mapPaced, type PausingSteps } from "../lib/steps.ts";
+import { type ConnectPoint, linkId, portId } from "../model/ids.ts";
 import { encodeRfc8345Id, percentEncode, prefixed, RFC8345_NETWORK_ID } from "../model/rfc8345-ids.ts";
-import { joinIntoChunks, type PacedText, renderJsonItems } from "./chunks.ts";
+import { type PacedText, renderJsonItems } from "./chunks.ts";
 import { attachmentsOf, resolvedLinks, type TopologyGraph } from "./graph.ts";
 
 /** A device as an end of links. It is created once, because it is an end of the links of all its hosts. */
@@ -29,9 +29,7 @@ interface LinkEnd {
 
 const endOf = ({ uri }: DeviceNode, port: string): LinkEnd => ({ node: uri, tp: portId(uri, port) });
 
-export const renderRfc8345 = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
-
-function* renderDocument(graph: TopologyGraph): PacedText {
+export function* renderRfc8345(graph: TopologyGraph): PacedText {
   const devices = yield* findNodes(graph);
   yield `{"ietf-network:networks":{"network":[{"network-id":"${RFC8345_NETWORK_ID}","network-types":{}`;
   yield* renderJsonItems(',\n"node":[', renderNodes(graph, devices), "\n]");
@@ -40,29 +38,16 @@ function* renderDocument(graph: TopologyGraph): PacedText {
 
 function* findNodes(graph: TopologyGraph): PausingSteps<DeviceNodes> {
   const devices: DeviceNodes = new Map();
-  for (const device of graph.devices) {
-    if (device === undefined) yield;
-    else {
-      const { id } = device;
-      devices.set(id, {
-        uri: encodeRfc8345Id("device", id),
-        percentEncoded: percentEncode(id),
-        ports: new Set(),
-      });
-    }
-  }
-  for (const link of resolvedLinks(graph, devices)) {
-    if (link === undefined) {
-      yield;
-      continue;
-    }
-    devices.get(link.src.device)?.ports.add(link.src.port);
-    devices.get(link.dst.device)?.ports.add(link.dst.port);
-  }
-  for (const attachment of attachmentsOf(graph, devices)) {
-    if (attachment === undefined) yield;
-    else devices.get(attachment.at.device)?.ports.add(attachment.at.port);
-  }
+  yield* forEachPaced(graph.devices, ({ id }) => {
+    const uri = encodeRfc8345Id("device", id);
+    devices.set(id, { uri, percentEncoded: percentEncode(id), ports: new Set() });
+  });
+  const addPort = ({ device, port }: ConnectPoint) => devices.get(device)?.ports.add(port);
+  yield* forEachPaced(resolvedLinks(graph, devices), ({ src, dst }) => {
+    addPort(src);
+    addPort(dst);
+  });
+  yield* forEachPaced(attachmentsOf(graph, devices), ({ at }) => addPort(at));
   return devices;
 }
 

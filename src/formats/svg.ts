@@ -10,10 +10,10 @@
 import type { Point, Size } from "../layout/adjacency.ts";
 import { type ClusterGraph, deviceNode } from "../layout/cluster-assignment.ts";
 import { layoutClusters } from "../layout/clustered-layout.ts";
-import { collectPaced, type Paced } from "../lib/steps.ts";
+import { collectPaced } from "../lib/steps.ts";
 import type { Cable } from "../model/cable.ts";
 import type { Device, Topology } from "../model/entity.ts";
-import { joinIntoChunks, type PacedText } from "./chunks.ts";
+import type { PacedText } from "./chunks.ts";
 import {
   CABLE_STYLES,
   type CableState,
@@ -27,8 +27,14 @@ import {
   TEXT_COLOUR,
 } from "./drawing-style.ts";
 import { cablesOf, countHosts, deviceIdsOf, deviceName, type TopologyGraph } from "./graph.ts";
-import { cableAttributes, type RoutedCable, renderCables, routeCables } from "./svg-cable.ts";
-import { renderArrow, renderCross } from "./svg-cable-sign.ts";
+import {
+  cableAttributes,
+  type RoutedCable,
+  renderArrow,
+  renderCables,
+  renderCross,
+  routeCables,
+} from "./svg-cable.ts";
 import {
   createDeviceBox,
   type DeviceBox,
@@ -111,15 +117,26 @@ const FIRST_COLUMN_X = 72;
 const ROW_HEIGHT = 32;
 const DEVICE_COLUMN_WIDTH = 160;
 const DEVICE_COLUMNS: readonly DeviceState[] = ["available", "unavailable", "conflict"];
-const CABLE_COLUMNS: readonly (readonly [state: CableState, width: number])[] = [
-  ["active", 100],
-  ["unverified", 178],
-  ["inactive", 112],
-  ["conflict", 176],
-];
 
-/** The width of the column "one direction only". */
-const ONE_WAY_WIDTH = 150;
+interface CableSample {
+  readonly state: CableState;
+  readonly label?: string;
+  readonly renderSign?: (line: readonly Point[]) => string;
+  readonly columnWidth: number;
+}
+const CABLE_SAMPLES: readonly CableSample[] = [
+  { state: "active", columnWidth: 100 },
+  { state: "unverified", columnWidth: 178 },
+  { state: "inactive", columnWidth: 112 },
+  { state: "conflict", columnWidth: 176 },
+  {
+    state: "active",
+    label: "one direction only",
+    renderSign: (line) => renderArrow(line, "active"),
+    columnWidth: 150,
+  },
+  { state: "lost", renderSign: renderCross, columnWidth: 0 },
+];
 
 /** Lost links are explained only in a drawing that has some. Drawings of the service have none. */
 function renderLegend(topLeft: Point, hasLost: boolean): string {
@@ -137,21 +154,13 @@ function renderLegend(topLeft: Point, hasLost: boolean): string {
   }
   svg += renderText(x, deviceRow, "A host counts at the device where it was seen last.");
   x = topLeft.x + FIRST_COLUMN_X;
-  for (const [state, width] of CABLE_COLUMNS) {
-    svg += `<path d="M${formatPoint({ x, y: cableRow })}h${SAMPLE_SIZE.width}" ${cableAttributes(state)}/>`;
-    svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, CABLE_STYLES[state].label);
-    x += width;
-  }
-  const start = { x, y: cableRow };
-  const arrow = renderArrow([start, { x: x + SAMPLE_SIZE.width, y: cableRow }], "active");
-  svg += `<path d="M${formatPoint(start)}h${SAMPLE_SIZE.width}" ${cableAttributes("active")}/>${arrow}`;
-  svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, "one direction only");
-  if (hasLost) {
-    x += ONE_WAY_WIDTH;
-    const from = { x, y: cableRow };
-    const cross = renderCross([from, { x: x + SAMPLE_SIZE.width, y: cableRow }]);
-    svg += `<path d="M${formatPoint(from)}h${SAMPLE_SIZE.width}" ${cableAttributes("lost")}/>${cross}`;
-    svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, CABLE_STYLES.lost.label);
+  for (const { state, label = CABLE_STYLES[state].label, renderSign, columnWidth } of CABLE_SAMPLES) {
+    if (state === "lost" && !hasLost) continue;
+    const start = { x, y: cableRow };
+    const sign = renderSign?.([start, { x: x + SAMPLE_SIZE.width, y: cableRow }]) ?? "";
+    svg += `<path d="M${formatPoint(start)}h${SAMPLE_SIZE.width}" ${cableAttributes(state)}/>${sign}`;
+    svg += renderText(x + SAMPLE_SIZE.width + 8, cableRow, label);
+    x += columnWidth;
   }
   return `${svg}</g>\n`;
 }
@@ -170,8 +179,6 @@ const GROUP_MARGIN: Size = { width: 150, height: 110 };
 /** Sorts devices by name for the layout; numbers are compared by value, so that leaf-2 is before leaf-10. */
 const byName = new Intl.Collator("en", { numeric: true });
 
-export const renderSvg = (graph: TopologyGraph): Paced<string> => joinIntoChunks(renderDocument(graph));
-
 /** The input of a drawing. */
 export interface Drawing {
   readonly topology: Topology;
@@ -185,7 +192,7 @@ export interface Drawing {
   readonly arranged?: Arranged;
 }
 
-function* renderDocument(graph: TopologyGraph): PacedText {
+export function* renderSvg(graph: TopologyGraph): PacedText {
   const { topology, revision } = graph;
   const ids = yield* deviceIdsOf(graph);
   const hostCounts = yield* countHosts(graph, ids);

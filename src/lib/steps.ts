@@ -75,12 +75,16 @@ export function* onlyPausing<Result>(steps: Steps<Result>): PausingSteps<Result>
   }
 }
 
-export function* collectPaced<Item>(items: Paced<Item>): PausingSteps<Item[]> {
-  const collected: Item[] = [];
+export function* forEachPaced<Item>(items: Paced<Item>, visit: (item: Item) => void): PausingSteps<void> {
   for (const item of items) {
     if (item === undefined) yield;
-    else collected.push(item);
+    else visit(item);
   }
+}
+
+export function* collectPaced<Item>(items: Paced<Item>): PausingSteps<Item[]> {
+  const collected: Item[] = [];
+  yield* forEachPaced(items, (item) => collected.push(item));
   return collected;
 }
 
