@@ -1,61 +1,18 @@
-/** The page with 2,000 devices, a table of 100,000 rows, and the size and headers of the page itself. */
+/** The page with 50 and 2,000 devices, and the size and headers of the page itself. test/peers/web has 10,000 devices. */
 import { expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
-import { type Service, startService } from "../support/service.ts";
-import { until } from "../support/until.ts";
-import { type BrowserTab, eventually, openTab } from "./browser.ts";
-import { measureDrawnPixels } from "./map-pixels.ts";
+import { drawAndSearch, startDemo } from "./network-of-size.ts";
 
 const hasChromium = needs("chromium");
 
-const startDemo = (devices: number, hosts: number): Promise<Service> =>
-  startService({ args: ["--data", ":memory:", `--demo=devices=${devices},hosts=${hosts},churn=0`] });
+test.skipIf(!hasChromium)("50 devices with 300 hosts are drawn and can be searched", () =>
+  drawAndSearch(50, 300, "devices"),
+);
 
-const DEVICES = 2000;
-const HOSTS = 100_000;
-
-// Larger maps are measured by `npm run bench -- map`; from 200 devices on the page works the same way.
-test.skipIf(!hasChromium)("2,000 devices with 100,000 hosts are drawn and can be searched", async () => {
-  const service = await startDemo(DEVICES, HOSTS);
-  const tab = await openTab(service);
-  const { page } = tab;
-  await tab.goto("/");
-  await page.locator('.map[data-detail="clusters"]').waitFor();
-  await eventually("the network to be drawn", async () => {
-    const drawn = await measureDrawnPixels(tab);
-    expect(drawn.share).toBeGreaterThan(0.005);
-    expect(drawn.cells).toBeGreaterThan(14);
-  });
-  await page.locator(".map-summary", { hasText: "2,000 devices" }).waitFor();
-  await page.locator(".map-summary", { hasText: "100,000 hosts" }).waitFor();
-  // The selection of a device zooms in until devices instead of clusters are drawn.
-  await page.keyboard.press("/");
-  await page.keyboard.type("lon1-leaf1");
-  await page.locator(".search-hit").first().waitFor();
-  await page.keyboard.press("Enter");
-  await page.locator("aside.panel").getByRole("heading", { name: "lon1-leaf1" }).waitFor();
-  await page.locator('.map[data-detail="devices"]').waitFor();
-  await scrollToLastHost(tab);
-  expect(tab.externalRequests).toEqual([]);
-  expect(tab.errors).toEqual([]);
-  await tab.close();
-  await service.stop();
-});
-
-/** Goes to the last of 100,000 rows, which are loaded then. The table contains only the rows that fit on the screen. */
-async function scrollToLastHost(tab: BrowserTab): Promise<void> {
-  const { page } = tab;
-  await tab.goto("/?view=hosts");
-  await page.getByText("200 of 100,000 rows", { exact: false }).waitFor();
-  const rows = page.locator('.grid [role="row"][aria-selected]');
-  await rows.first().focus();
-  await page.keyboard.press("End");
-  await page.locator('[aria-rowindex="100001"]').waitFor();
-  await page.getByText("100,000 rows", { exact: true }).waitFor();
-  expect(await rows.count()).toBeLessThan(60);
-  await page.getByRole("button", { name: "MAC" }).click();
-  await until(() => page.url().includes("sort=mac"), { what: "the order in the address" });
-}
+// From this size on, changes are drawn later than in the next frame.
+test.skipIf(!hasChromium)("2,000 devices with 10,000 hosts are drawn and can be searched", () =>
+  drawAndSearch(2000, 10_000, "clusters"),
+);
 
 test("the page is small, its assets come from the service, and it has a strict policy", async () => {
   const service = await startDemo(10, 10);
