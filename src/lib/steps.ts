@@ -158,6 +158,19 @@ export function* mapInSteps<Item, Mapped>(
   }
 }
 
+/** Calls `handle` for each item, with pauses between them. */
+export function* forEachInSteps<Item>(
+  items: Iterable<Item>,
+  cost: number,
+  handle: (item: Item) => void,
+): PausingSteps<void> {
+  const pause = new Pause();
+  for (const item of items) {
+    handle(item);
+    if (pause.due(cost)) yield;
+  }
+}
+
 /** Number of items that are sorted or merged between two pauses. */
 const SORTED_PER_STEP = 512;
 

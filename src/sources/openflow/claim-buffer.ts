@@ -93,14 +93,6 @@ export class ClaimBuffer {
     this.#wake?.();
   }
 
-  /** Adds claims from before a restart. */
-  load(previous: Claims): void {
-    for (const claim of previous.devices ?? []) this.setDevice(claim);
-    for (const claim of previous.ports ?? []) this.setPort(claim);
-    for (const claim of previous.links ?? []) this.setLink(claim);
-    for (const claim of previous.hosts ?? []) this.setHost(claim);
-  }
-
   /** Sends all claims and empties the queue. */
   async sendAll(sink: ClaimSink): Promise<void> {
     this.#pending.clear();

@@ -12,7 +12,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { createPoll } from "../../lib/poll.ts";
 import { canonicalMac } from "../../model/address.ts";
-import type { Claims, DeviceClaim, HostClaim } from "../../model/claim.ts";
+import type { Claims, HostClaim } from "../../model/claim.ts";
 import { type Sink, type Source, type SourceCluster, type SourceContext, SourceError } from "../source.ts";
 import type { ClaimBuffer } from "./claim-buffer.ts";
 import type { PortRef } from "./codec/port.ts";
@@ -86,12 +86,7 @@ export class OpenflowSource implements Source {
       },
     );
     const now = this.#clock.monotonic();
-    const gracefulRestart = new GracefulRestart(
-      controller,
-      previous ?? {},
-      now,
-      now + this.#settings.graceMs,
-    );
+    const endGrace = restoreClaims(controller, previous ?? {}, now, now + this.#settings.graceMs);
     const listener = this.#listen(certificates, controller);
     this.#controller = controller;
     const run = new AbortController();
@@ -105,7 +100,10 @@ export class OpenflowSource implements Source {
         controller.claims.sendChanges(sink, this.#clock, run.signal),
         this.#runTicks(controller, listener, run.signal),
         certificates?.run(run.signal),
-        this.#endGrace(controller, gracefulRestart, sink, previous === undefined, run.signal),
+        this.#waitForGrace(run.signal, async () => {
+          endGrace(this.#clock.monotonic());
+          if (!previous) await controller.claims.sendAll(sink);
+        }),
       ]).finally(abortRun);
     } finally {
       // In a cluster another node may run the source before the next run here, so these claims would be outdated.
@@ -149,17 +147,9 @@ export class OpenflowSource implements Source {
     });
   }
 
-  async #endGrace(
-    controller: OpenflowController,
-    gracefulRestart: GracefulRestart,
-    sink: Sink,
-    replace: boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #waitForGrace(signal: AbortSignal, end: () => Promise<void>): Promise<void> {
     await this.#clock.sleep(this.#settings.graceMs, signal);
-    if (signal.aborted) return;
-    gracefulRestart.endGrace(this.#clock.monotonic());
-    if (replace) await controller.claims.sendAll(sink);
+    if (!signal.aborted) await end();
   }
 }
 
@@ -167,52 +157,59 @@ const bracketIpv6 = (host: string): string => (host.includes(":") ? `[${host}]` 
 
 /**
  * Restores the claims from before a restart. Links stay until the grace period ends, unless probes confirm them. Hosts
- * stay at their locations and are probed once their port has settled. A device that did not reconnect within the grace
- * period is marked unavailable, and is from then on handled like any other disconnected device.
+ * stay at their locations and are probed once their port has settled. The caller runs the returned function at the end of
+ * the grace period. A device that did not reconnect until then is marked unavailable, and is from then on handled like any
+ * other disconnected device.
  */
-class GracefulRestart {
-  readonly #controller: OpenflowController;
-  readonly #devices: DeviceClaim[];
-  readonly #hostPorts: PortRef[] = [];
-
-  constructor(controller: OpenflowController, previous: Claims, now: number, graceEndsAt: number) {
-    this.#controller = controller;
-    this.#devices = [...(previous.devices ?? [])].filter(({ id }) => id.startsWith("of:"));
-    // LLDP neighbours are not restored, because they send LLDP again.
-    const ports = [...(previous.ports ?? [])].filter(({ element }) => element.startsWith("of:"));
-    controller.claims.load({ devices: this.#devices, ports });
-    for (const { src, dst, type, verified } of previous.links ?? []) {
-      if (!verified) continue;
-      const [from, to] = [parsePortRef(src.device, src.port), parsePortRef(dst.device, dst.port)];
-      if (from && to) controller.links.restore(from, to, type !== "INDIRECT", graceEndsAt);
-    }
-    for (const claim of previous.hosts ?? []) this.#restoreHost(claim, now);
+function restoreClaims(
+  { claims, switches, links, hosts }: OpenflowController,
+  previous: Claims,
+  now: number,
+  graceEndsAt: number,
+): (now: number) => void {
+  // LLDP neighbours are not restored, because they send LLDP again.
+  const devices = [...(previous.devices ?? [])].filter(({ id }) => id.startsWith("of:"));
+  for (const claim of devices) claims.setDevice(claim);
+  for (const claim of previous.ports ?? []) if (claim.element.startsWith("of:")) claims.setPort(claim);
+  for (const { src, dst, type, verified } of previous.links ?? []) {
+    if (!verified) continue;
+    const [from, to] = [parsePortRef(src.device, src.port), parsePortRef(dst.device, dst.port)];
+    if (from && to) links.restore(from, to, type !== "INDIRECT", graceEndsAt);
   }
-
-  endGrace(now: number): void {
-    for (const claim of this.#devices) this.#controller.switches.restoreDisconnected(claim, now);
+  const hostPorts: PortRef[] = [];
+  for (const claim of previous.hosts ?? []) {
+    const host = restoreHost(claim, now);
+    if (!host || !hosts.restore(host)) continue;
+    claims.setHost(claim);
+    hostPorts.push(...host.locations.map(({ ref }) => ref));
+  }
+  return (graceEndedAt) => {
+    for (const claim of devices) switches.restoreDisconnected(claim, graceEndedAt);
     // The switch may have reconnected without this port, or with the port down.
-    for (const ref of this.#hostPorts) {
-      const port = this.#controller.switches.get(ref.device)?.ports.get(ref.port);
-      if (!port?.up) this.#controller.hosts.removeHostsAt(ref, true);
-    }
-  }
-
-  #restoreHost(claim: HostClaim, now: number): void {
-    const mac = canonicalMac(claim.mac);
-    const refs = claim.locations
-      .map(({ elementId, port }) => parsePortRef(elementId, port))
-      .filter((ref) => ref !== undefined);
-    if (mac === undefined || refs.length === 0) return;
-    const vlan = Number(claim.vlan);
-    const host = new LearnedHost(mac, Number.isInteger(vlan) && vlan > 0 ? { vlan } : {});
-    host.locations = refs.map((ref) => ({ ref, ...firstActivity(now) }));
-    for (const ip of claim.ipAddresses ?? []) host.addresses.set(ip, firstActivity(now));
-    if (!this.#controller.hosts.restore(host)) return;
-    this.#controller.claims.load({ hosts: [claim] });
-    this.#hostPorts.push(...refs);
-  }
+    for (const ref of hostPorts)
+      if (!switches.get(ref.device)?.ports.get(ref.port)?.up) hosts.removeHostsAt(ref, true);
+  };
 }
+
+function restoreHost(claim: HostClaim, now: number): LearnedHost | undefined {
+  const mac = canonicalMac(claim.mac);
+  const refs = claim.locations
+    .map(({ elementId, port }) => parsePortRef(elementId, port))
+    .filter((ref) => ref !== undefined);
+  if (mac === undefined || refs.length === 0) return undefined;
+  const [vlan, innerVlan, tpid] = [claim.vlan, claim.innerVlan, claim.outerTpid].map(Number);
+  const host = new LearnedHost(mac, {
+    ...(isTag(vlan) && { vlan }),
+    ...(isTag(innerVlan) && { innerVlan }),
+    ...(isTag(tpid) && { tpid }),
+  });
+  host.locations = refs.map((ref) => ({ ref, ...firstActivity(now) }));
+  for (const ip of claim.ipAddresses ?? []) host.addresses.set(ip, firstActivity(now));
+  return host;
+}
+
+/** Whether the number of a VLAN or of a tag protocol is that of a tag. Texts such as `None` are no numbers. */
+const isTag = (number: number | undefined): number is number => number !== undefined && number > 0;
 
 function parsePortRef(device: string, port: string | number): PortRef | undefined {
   if (!/^of:[0-9a-f]{16}$/.test(device)) return undefined;

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Socket } from "bun";
-import { ETHER, startFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
+import { ETHER, readFrame, startFrame } from "../../../src/sources/openflow/codec/ethernet.ts";
 import { LLDP_MULTICAST, writeLldp } from "../../../src/sources/openflow/codec/lldp.ts";
 import { ERROR, encode } from "../../../src/sources/openflow/codec/openflow-messages.ts";
 import { createCertificates } from "../../support/certificates.ts";
@@ -275,6 +275,33 @@ describe("a restart", () => {
     await resources.startSource({ graceMs: 200, removeAfterMs: day }, { sink });
     await until(() => sink.devices.size === 1, { what: "the older one removed" });
     expect([...sink.devices.keys()]).toEqual([deviceId(1)]);
+  });
+
+  test("probes a stored host with both of its VLAN tags", async () => {
+    const mac = macOf(1);
+    const host = {
+      mac,
+      vlan: "10",
+      innerVlan: "20",
+      outerTpid: "0x88a8",
+      ipAddresses: ["10.0.0.1"],
+      locations: [{ elementId: deviceId(1), port: "1" }],
+    };
+    class PersistentSink extends MemorySink {
+      lastClaims = async () => ({ devices: [{ id: deviceId(1) }], hosts: [host] });
+    }
+    const source = await resources.startSource({}, { sink: new PersistentSink() });
+    const { net } = buildNetwork(1, []);
+    const probes: unknown[] = [];
+    net.plug(net.get(1), 1, {
+      receive: (bytes) => {
+        const { dst, tags } = readFrame(bytes);
+        if (dst === mac) probes.push(tags);
+      },
+    });
+    await resources.connect(net, source.port);
+    await until(() => probes.length > 0, { what: "a probe" });
+    expect(probes[0]).toEqual({ vlan: 10, innerVlan: 20, tpid: 0x88a8 });
   });
 
   test("without stored claims keeps the claims of the view for the grace period, then replaces them", async () => {

@@ -19,7 +19,7 @@
 import type { Clock } from "../../../lib/clock.ts";
 import { Multimap } from "../../../lib/multimap.ts";
 import type { Scheduler } from "../../../lib/scheduler.ts";
-import { COST, Pause, type Steps } from "../../../lib/steps.ts";
+import { COST, forEachInSteps, Pause, type Steps } from "../../../lib/steps.ts";
 import { UnionFind } from "../../../lib/union-find.ts";
 import { isWiredPort, PORT_CONFIG, type PortRef, portKey } from "../codec/port.ts";
 import {
@@ -280,12 +280,10 @@ export class Bridge {
     const { chosen, rootOf } = yield* spanningForest(edges);
     this.#rootOf = rootOf;
     const rules = new Map<string, Rule>();
-    const pause = new Pause();
-    for (const edge of edges) {
-      if (pause.due(COST.record)) yield;
+    yield* forEachInSteps(edges, COST.record, (edge) => {
       const open = chosen.has(edge.id);
       for (const ref of edge.ports) rules.set(portKey(ref), { open, link: true, mute: edge.mute && !open });
-    }
+    });
     return rules;
   }
 

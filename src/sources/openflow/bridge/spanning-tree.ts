@@ -7,7 +7,7 @@
  * end cannot be changed: an open one is chosen before all others, a closed one is never chosen.
  */
 import { appendTo } from "../../../lib/multimap.ts";
-import { COST, Pause, type Steps, sortInSteps } from "../../../lib/steps.ts";
+import { COST, forEachInSteps, Pause, type Steps, sortInSteps } from "../../../lib/steps.ts";
 import { UnionFind } from "../../../lib/union-find.ts";
 
 export interface TreeEdge {
@@ -31,21 +31,18 @@ export function* spanningForest(edges: readonly TreeEdge[]): Steps<Forest> {
   const rank = (edge: TreeEdge) => (edge.open ? (edge.unreachable ? 0 : 1) : 2);
   const hops = (edge: TreeEdge) => Math.min(depth.get(edge.a) ?? 0, depth.get(edge.b) ?? 0);
   const candidates: { readonly edge: TreeEdge; readonly rank: number; readonly hops: number }[] = [];
-  const pause = new Pause();
-  for (const edge of edges) {
-    if (pause.due(COST.record)) yield;
+  yield* forEachInSteps(edges, COST.record, (edge) => {
     if (edge.open || !edge.unreachable) candidates.push({ edge, rank: rank(edge), hops: hops(edge) });
-  }
+  });
   const sorted = yield* sortInSteps(
     candidates,
     (x, y) => x.rank - y.rank || x.hops - y.hops || (x.edge.id < y.edge.id ? -1 : 1),
   );
   const components = new UnionFind<string>();
   const chosen = new Set<string>();
-  for (const candidate of sorted) {
-    if (pause.due(COST.record)) yield;
-    if (components.union(candidate.edge.a, candidate.edge.b)) chosen.add(candidate.edge.id);
-  }
+  yield* forEachInSteps(sorted, COST.record, ({ edge: { id, a, b } }) => {
+    if (components.union(a, b)) chosen.add(id);
+  });
   return { chosen, rootOf: (device) => roots.get(device) ?? device };
 }
 
@@ -54,12 +51,11 @@ function* hopsFromRoots(
   edges: readonly TreeEdge[],
 ): Steps<{ readonly hops: Map<string, number>; readonly roots: Map<string, string> }> {
   const neighbours = new Map<string, string[]>();
+  yield* forEachInSteps(edges, COST.record, ({ a, b }) => {
+    appendTo(neighbours, a, b);
+    appendTo(neighbours, b, a);
+  });
   const pause = new Pause();
-  for (const edge of edges) {
-    if (pause.due(COST.record)) yield;
-    appendTo(neighbours, edge.a, edge.b);
-    appendTo(neighbours, edge.b, edge.a);
-  }
   const hops = new Map<string, number>();
   const roots = new Map<string, string>();
   for (const root of yield* sortInSteps([...neighbours.keys()], (a, b) => (a < b ? -1 : 1))) {

@@ -1,6 +1,6 @@
 /**
- * The messages of OpenFlow 1.3 (protocol version 0x04). `CODECS` has one row per message: its type, its section in the
- * OpenFlow Switch Specification 1.3.5, and how its body is read and written. Both directions are implemented for all
+ * The messages of OpenFlow 1.3 (protocol version 0x04). `CODECS` has one row per message: its type, how its body
+ * is read and written, and its section in the OpenFlow Switch Specification 1.3.5. Both directions are implemented for all
  * messages, because the tests encode what they decoded.
  *
  * `dispatch` passes a decoded body to the handler of its kind, so that no caller has to narrow a union. A malformed body
@@ -101,28 +101,24 @@ export type MessageKind = keyof Bodies;
 
 interface MessageCodec<Body> {
   readonly type: number;
-  readonly section: string;
   read(reader: ByteReader): Body;
   write(writer: ByteWriter, body: Body): void;
 }
 
-const empty = (type: number, section: string): MessageCodec<Empty> => ({
+const empty = (type: number): MessageCodec<Empty> => ({
   type,
-  section,
   read: () => ({}),
   write: () => {},
 });
 
-const echo = (type: number, section: string): MessageCodec<{ readonly data: Uint8Array }> => ({
+const echo = (type: number): MessageCodec<{ readonly data: Uint8Array }> => ({
   type,
-  section,
   read: (reader) => ({ data: reader.rest() }),
   write: (writer, { data }) => writer.bytes(data),
 });
 
 const role = (type: number): MessageCodec<Bodies["roleRequest"]> => ({
   type,
-  section: "7.3.9",
   read(reader) {
     const number = reader.u32();
     reader.skip(4);
@@ -132,19 +128,17 @@ const role = (type: number): MessageCodec<Bodies["roleRequest"]> => ({
 });
 
 const CODECS: { readonly [K in MessageKind]: MessageCodec<Bodies[K]> } = {
-  hello: { type: 0, section: "7.5.1", read: readHello, write: writeHello },
+  hello: { type: 0, read: readHello, write: writeHello }, // §7.5.1
   error: {
-    type: 1,
-    section: "7.4.4",
+    type: 1, // §7.4.4
     read: (reader) => ({ type: reader.u16(), code: reader.u16(), data: reader.rest() }),
     write: (writer, { type, code, data }) => writer.u16(type).u16(code).bytes(data),
   },
-  echoRequest: echo(2, "7.5.2"),
-  echoReply: echo(3, "7.5.3"),
-  featuresRequest: empty(5, "7.3.1"),
+  echoRequest: echo(2), // §7.5.2
+  echoReply: echo(3), // §7.5.3
+  featuresRequest: empty(5), // §7.3.1
   featuresReply: {
-    type: 6,
-    section: "7.3.1",
+    type: 6, // §7.3.1
     read(reader) {
       const dpid = reader.bytes(8).toHex();
       const buffers = reader.u32();
@@ -163,10 +157,9 @@ const CODECS: { readonly [K in MessageKind]: MessageCodec<Bodies[K]> } = {
       writer.u32(body.capabilities).zeros(4);
     },
   },
-  packetIn: { type: 10, section: "7.4.1", read: readPacketIn, write: writePacketIn },
+  packetIn: { type: 10, read: readPacketIn, write: writePacketIn }, // §7.4.1
   portStatus: {
-    type: 12,
-    section: "7.4.3",
+    type: 12, // §7.4.3
     read(reader) {
       const reason = reader.u8();
       reader.skip(7);
@@ -174,11 +167,10 @@ const CODECS: { readonly [K in MessageKind]: MessageCodec<Bodies[K]> } = {
     },
     write: (writer, body) => writePort(writer.u8(body.reason).zeros(7), body.port),
   },
-  packetOut: { type: 13, section: "7.3.7", read: readPacketOut, write: writePacketOut },
-  flowMod: { type: 14, section: "7.3.4.1", read: readFlowMod, write: writeFlowMod },
+  packetOut: { type: 13, read: readPacketOut, write: writePacketOut }, // §7.3.7
+  flowMod: { type: 14, read: readFlowMod, write: writeFlowMod }, // §7.3.4.1
   portMod: {
-    type: 16,
-    section: "7.3.4.3",
+    type: 16, // §7.3.4.3
     read(reader) {
       const port = reader.u32();
       reader.skip(4);
@@ -191,12 +183,12 @@ const CODECS: { readonly [K in MessageKind]: MessageCodec<Bodies[K]> } = {
       writer.u32(0).zeros(4); // Advertised features: unchanged.
     },
   },
-  multipartRequest: { type: 18, section: "7.3.5", read: readMultipartRequest, write: writeMultipartRequest },
-  multipartReply: { type: 19, section: "7.3.5", read: readMultipart, write: writeMultipart },
-  barrierRequest: empty(20, "7.3.8"),
-  barrierReply: empty(21, "7.3.8"),
-  roleRequest: role(24),
-  roleReply: role(25),
+  multipartRequest: { type: 18, read: readMultipartRequest, write: writeMultipartRequest }, // §7.3.5
+  multipartReply: { type: 19, read: readMultipart, write: writeMultipart }, // §7.3.5
+  barrierRequest: empty(20), // §7.3.8
+  barrierReply: empty(21), // §7.3.8
+  roleRequest: role(24), // §7.3.9
+  roleReply: role(25), // §7.3.9
 };
 
 const KIND_OF: ReadonlyMap<number, MessageKind> = new Map(

@@ -7,7 +7,7 @@
  * a port that has a direct link. Two links on one port are both stored: the view flags them as a conflict.
  */
 import { Multimap } from "../../../lib/multimap.ts";
-import { COST, Pause, type Steps } from "../../../lib/steps.ts";
+import { COST, forEachInSteps, type Steps } from "../../../lib/steps.ts";
 import { linkId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import { connectPoint, type PortRef, portKey } from "../codec/port.ts";
@@ -127,12 +127,10 @@ export class LinkTable {
     }
   }
 
-  *tick(now: number): Steps<void> {
-    const pause = new Pause();
-    for (const link of this.#links.values()) {
+  tick(now: number): Steps<void> {
+    return forEachInSteps(this.#links.values(), COST.record, (link) => {
       if (now - link.lastProbeAt > this.#timeoutMs) this.#remove(link, "timeout");
-      if (pause.due(COST.record)) yield;
-    }
+    });
   }
 
   /** Adds a link that was claimed before a restart. It times out at `graceEndsAt` unless a probe confirms it. */

@@ -5,7 +5,7 @@
  */
 
 import { Multimap } from "../../../lib/multimap.ts";
-import { COST, Pause, type Steps } from "../../../lib/steps.ts";
+import { COST, forEachInSteps, type Steps } from "../../../lib/steps.ts";
 import { chassisDeviceId, portNumberOfName } from "../../../model/derived-ids.ts";
 import { linkId, portId } from "../../../model/ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
@@ -63,12 +63,10 @@ export class LldpNeighbours {
     for (const neighbour of this.#byPort.at(ref)) this.#remove(neighbour);
   }
 
-  *sweep(now: number): Steps<void> {
-    const pause = new Pause();
-    for (const neighbour of this.#neighbours.values()) {
+  sweep(now: number): Steps<void> {
+    return forEachInSteps(this.#neighbours.values(), COST.entity, (neighbour) => {
       if (now >= neighbour.expiresAt) this.#remove(neighbour);
-      if (pause.due(COST.entity)) yield;
-    }
+    });
   }
 
   #remove(neighbour: Neighbour): void {

@@ -50,7 +50,8 @@ export class Probes {
   /** Returns a packet-out message that sends a probe out of the port. `mac` is the port's own address. */
   create(from: PortRef, mac: string, direct: boolean, now: number): Uint8Array {
     const sequence = this.#nextSequence++;
-    const { message, signedAt } = this.#templates.createMessage(from, mac, direct, now, sequence);
+    const message = this.#templates.createMessage(from, mac, direct, now, sequence);
+    const signedAt = message.length - BYTES_AFTER_SIGNED - SIGNED_BYTES;
     const hmac = this.#hmac(message.subarray(signedAt, signedAt + SIGNED_BYTES)).subarray(0, HMAC_BYTES);
     message.set(hmac, signedAt + SIGNED_BYTES);
     this.#track({ sequence, from, sentAt: now, hmac, receivedBy: new Set() });
@@ -119,8 +120,8 @@ const FRAME = 40;
 const SOURCE_MAC = FRAME + 6;
 const CHASSIS = FRAME + 14 + 3;
 const PORT_NAME = CHASSIS + ZERO_DEVICE.length + 3;
-/** Number of bytes between the port name and the signed bytes: the time-to-live TLV and the head of the private TLV. */
-const BYTES_BEFORE_SIGNED = 4 + 6;
+/** The HMAC and the end TLV, which are the last bytes of a message. */
+const BYTES_AFTER_SIGNED = HMAC_BYTES + 2;
 
 /**
  * The encoding of a probe: a packet-out message with an LLDP frame whose private TLV holds the signed fields and room
@@ -128,27 +129,24 @@ const BYTES_BEFORE_SIGNED = 4 + 6;
  * template per probe type and length of the port number; each probe is a copy of it with the fields filled in.
  */
 class ProbeTemplates {
-  /** The template of a direct probe for each length of a port name. */
+  /** The templates of direct and of broadcast probes, by the length of the port name. */
   readonly #direct: Buffer[] = [];
   readonly #broadcast: Buffer[] = [];
 
-  /** Returns a message without its HMAC. The HMAC follows the signed bytes, which begin at `signedAt`. */
+  /** Returns a message without its HMAC. */
   createMessage(
     { device, port }: PortRef,
     mac: string,
     direct: boolean,
     now: number,
     sequence: number,
-  ): { readonly message: Buffer; readonly signedAt: number } {
+  ): Buffer {
     const name = portText(port);
     const templates = direct ? this.#direct : this.#broadcast;
-    let template = templates[name.length];
-    if (!template) {
-      template = encodeTemplate(name.length, direct);
-      templates[name.length] = template;
-    }
+    const template = templates[name.length] ?? encodeTemplate(name.length, direct);
+    templates[name.length] = template;
     const message = Buffer.from(template);
-    const signedAt = PORT_NAME + name.length + BYTES_BEFORE_SIGNED;
+    const signedAt = message.length - BYTES_AFTER_SIGNED - SIGNED_BYTES;
     message.writeUInt32BE(port, OUTPUT_PORT);
     message.write(mac.replaceAll(":", ""), SOURCE_MAC, "hex");
     message.write(device, CHASSIS, "latin1");
@@ -158,7 +156,7 @@ class ProbeTemplates {
     message.writeBigUInt64BE(BigInt(Math.floor(now)), signedAt + SIGNED_OFFSETS.time);
     message.writeBigUInt64BE(BigInt(sequence), signedAt + SIGNED_OFFSETS.sequence);
     message[signedAt + SIGNED_OFFSETS.direct] = direct ? 1 : 0;
-    return { message, signedAt };
+    return message;
   }
 }
 

@@ -26,11 +26,6 @@ export class SwitchAdmission {
     this.ports = new Quota({ perKey: settings.maxPortsPerAddress, total: settings.maxPorts });
   }
 
-  /** Returns why the allow list does not accept the session; undefined when it does. */
-  refusal({ deviceId, channel }: Session): string | undefined {
-    return this.allowList.refusal(deviceId, channel.certificate);
-  }
-
   /** Returns the limit that the switch of the session would exceed. `known` is its record from an earlier session. */
   exceededBy(session: Session, known: Switch | undefined): QuotaScope | undefined {
     if (this.allowList.has(session.deviceId)) return undefined;

@@ -8,7 +8,7 @@
  */
 import type { Clock } from "../../../lib/clock.ts";
 import { Quota } from "../../../lib/quota.ts";
-import { COST, Pause, type Steps } from "../../../lib/steps.ts";
+import { COST, forEachInSteps, Pause, type Steps } from "../../../lib/steps.ts";
 import type { DeviceClaim, PortClaim } from "../../../model/claim.ts";
 import { isRealIdentity } from "../../../model/derived-ids.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
@@ -26,7 +26,6 @@ import type { OpenflowSettings } from "../options.ts";
 import { MAX_PORTS, type PortReport, type Session } from "../session/session.ts";
 import {
   createPort,
-  isSameState,
   KNOWN_AFTER_MS,
   PortDamping,
   Switch,
@@ -105,7 +104,9 @@ export class SwitchTable {
   *sessionReady(session: Session): Steps<void> {
     this.#events.count("sessions_total");
     if (this.#rejectDuplicate(session)) return;
-    const refusal = this.#admission.refusal(session) ?? (yield* this.#makeRoom(session));
+    const refusal =
+      this.#admission.allowList.refusal(session.deviceId, session.channel.certificate) ??
+      (yield* this.#makeRoom(session));
     if (session.isClosed || this.#rejectDuplicate(session)) return;
     if (refusal !== undefined) {
       this.#events.count("devices_refused_total");
@@ -145,10 +146,11 @@ export class SwitchTable {
   portChanged(session: Session, change: PortReport): void {
     const now = this.#clock.monotonic();
     const sw = this.#switchOf(session);
-    const { number } = change.description;
+    const { number } = change;
     if (!sw || !isRealPort(number)) return;
     const damping = sw.dampings.get(number) ?? new PortDamping();
-    if (isSameState(damping.held ?? stateOf(sw.ports.get(number)), change)) return;
+    const last = damping.held ?? sw.ports.get(number);
+    if (Bun.deepEquals(last?.description, change.description)) return;
     sw.dampings.set(number, damping);
     const wasFlapping = damping.isFlapping;
     const isDue = damping.record(now);
@@ -266,11 +268,9 @@ export class SwitchTable {
   }
 
   *#tickDampings(sw: Switch, now: number): Steps<void> {
-    const pause = new Pause();
-    for (const [number, damping] of sw.dampings) {
-      this.#tickDamping(sw, number, damping, now);
-      if (pause.due(COST.entity)) yield;
-    }
+    yield* forEachInSteps(sw.dampings, COST.entity, ([number, damping]) =>
+      this.#tickDamping(sw, number, damping, now),
+    );
     if (sw.isRemovalDue(now, this.#settings.removeAfterMs)) yield* this.#remove(sw);
   }
 
@@ -287,9 +287,9 @@ export class SwitchTable {
     if (damping.isOver(now)) sw.dampings.delete(number);
   }
 
-  #applyChange(sw: Switch, { description, removed }: PortReport, now: number): void {
-    const known = sw.ports.get(description.number);
-    if (removed) {
+  #applyChange(sw: Switch, { number, description }: PortReport, now: number): void {
+    const known = sw.ports.get(number);
+    if (!description) {
       if (known) this.#removePort(sw, known);
       return;
     }
@@ -347,11 +347,7 @@ export class SwitchTable {
 
   *#remove(sw: Switch): Steps<void> {
     sw.isRemoving = true;
-    const pause = new Pause();
-    for (const port of sw.ports.values()) {
-      this.#removePort(sw, port);
-      if (pause.due(COST.entity)) yield;
-    }
+    yield* forEachInSteps(sw.ports.values(), COST.entity, (port) => this.#removePort(sw, port));
     this.#switches.delete(sw.id);
     this.#admission.devices.remove(sw.address);
     this.#claims.removePorts(sw.id);
@@ -374,9 +370,6 @@ export class SwitchTable {
     this.#claims.setPort(portClaim(sw.id, port, isFlapping));
   }
 }
-
-const stateOf = (port: SwitchPort | undefined): PortReport | undefined =>
-  port && { description: port.description, removed: false };
 
 function deviceClaim(
   { id, conflict }: Switch,

@@ -107,11 +107,6 @@ export class Switch {
 export const DAMPING_INTERVAL_MS = 10_000;
 export const MAX_CHANGES_PER_INTERVAL = 10;
 
-export function isSameState(state: PortReport | undefined, { description, removed }: PortReport): boolean {
-  if (!state || state.removed || removed) return (state?.removed ?? true) === removed;
-  return Bun.deepEquals(state.description, description);
-}
-
 /**
  * Damping of one port that changes often. A port that changes more than `MAX_CHANGES_PER_INTERVAL` times within
  * `DAMPING_INTERVAL_MS` is flapping. From then on, the first state of each interval is applied at once and the last one at

@@ -14,7 +14,7 @@
 import ipaddr from "ipaddr.js";
 import { Multimap } from "../../../lib/multimap.ts";
 import { Quota } from "../../../lib/quota.ts";
-import { COST, Pause, type Steps } from "../../../lib/steps.ts";
+import { COST, forEachInSteps, type Steps } from "../../../lib/steps.ts";
 import type { ClaimBuffer } from "../claim-buffer.ts";
 import { type Announcement, writeArpProbe, writeNeighbourSolicitation } from "../codec/announcement.ts";
 import { isStationIp, isStationMac, type VlanTags } from "../codec/ethernet.ts";
@@ -128,12 +128,8 @@ export class HostTracker {
   }
 
   /** Probes and expires hosts. Iterates over all hosts, so it is not run at every tick. */
-  *sweep(now: number): Steps<void> {
-    const pause = new Pause();
-    for (const host of this.#hosts.values()) {
-      this.#sweepHost(host, now);
-      if (pause.due(COST.entity)) yield;
-    }
+  sweep(now: number): Steps<void> {
+    return forEachInSteps(this.#hosts.values(), COST.entity, (host) => this.#sweepHost(host, now));
   }
 
   #admit(host: LearnedHost, ref: PortRef): boolean {
@@ -384,16 +380,14 @@ class DuplicateDetection {
     return true;
   }
 
-  *tick(now: number): Steps<void> {
-    const pause = new Pause();
-    for (const [key, check] of this.#checks) {
-      if (pause.due(COST.entity)) yield;
+  tick(now: number): Steps<void> {
+    return forEachInSteps(this.#checks, COST.entity, ([key, check]) => {
       const replied = timesSeen(check) > check.timesSeen;
-      if (!replied && now - check.startedAt < REPLY_TIMEOUT_MS) continue;
+      if (!replied && now - check.startedAt < REPLY_TIMEOUT_MS) return;
       this.#checks.delete(key);
       this.#quota.remove(check.startedBy);
       if (replied) check.onConflict();
       else check.onMove();
-    }
+    });
   }
 }

@@ -50,8 +50,9 @@ export interface SessionContext {
 
 /** The state of a port as its switch reports it. */
 export interface PortReport {
-  readonly description: PortDescription;
-  readonly removed: boolean;
+  readonly number: number;
+  /** Undefined when the switch has removed the port. */
+  readonly description: PortDescription | undefined;
 }
 
 /** The table of the switches that have sessions. */
@@ -318,10 +319,12 @@ export class Session implements ChannelHandler {
       featuresReply: (body) => this.#handleFeatures(body),
       multipartReply: (body) => this.#handleMultipart(body),
       portStatus: ({ reason, port }) => {
+        const { number } = port;
         const removed = reason === PORT_REASON.delete;
-        if (this.isReady) this.#context.switches.portChanged(this, { description: port, removed });
+        if (this.isReady)
+          this.#context.switches.portChanged(this, { number, description: removed ? undefined : port });
         else if (!removed) this.#storePort(port);
-        else if (this.ports.delete(port.number)) this.#portAccount.set(this.ports.size);
+        else if (this.ports.delete(number)) this.#portAccount.set(this.ports.size);
       },
       packetIn: ({ inPort, frame }) => {
         if (this.isReady) this.#events.packetIn(this, inPort, frame);
