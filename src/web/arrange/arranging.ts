@@ -3,7 +3,7 @@
  * browser stores. With an opened view it is the arrangement of that view: changes are a draft until they are saved, and
  * the user's own arrangement does not change.
  */
-import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { computed, effect, type ReadonlySignal, signal } from "@preact/signals";
 import type { MapSettings } from "../../model/map-settings.ts";
 import type { Arrangement, MapView } from "../../model/map-view.ts";
 import { loadText, saveText } from "../data/browser-storage.ts";
@@ -19,29 +19,7 @@ interface OpenedView {
   readonly origin: ViewOrigin;
 }
 
-export interface Arranging {
-  /** Whether drags and arrow keys move devices. */
-  readonly isOn: Signal<boolean>;
-  readonly shown: ReadonlySignal<Arrangement>;
-  /** Pinned positions by device id, with y upwards as in the layout. */
-  readonly pinned: ReadonlySignal<PinnedPositions>;
-  readonly opened: ReadonlySignal<OpenedView | undefined>;
-  /** The origin and name of the opened view, or `own` when no view is open. */
-  readonly key: ReadonlySignal<string>;
-  /** Whether the opened view has unsaved changes. */
-  readonly isDraft: ReadonlySignal<boolean>;
-  readonly canUndo: ReadonlySignal<boolean>;
-  /** Whether the browser failed to store the last change. */
-  readonly isLost: ReadonlySignal<boolean>;
-  readonly views: SavedViews;
-  /** The view from a link that was opened. */
-  readonly linked: Signal<MapView | undefined>;
-  /** Consecutive changes with the same `step` are undone together. */
-  change(next: Arrangement, step?: string): void;
-  undo(): void;
-  /** Discards the unsaved changes of the opened view. */
-  dropDraft(): void;
-}
+export type Arranging = ReturnType<typeof createArranging>;
 
 const MAX_UNDO = 100;
 const KEEP_INTERVAL_MS = 250;
@@ -57,13 +35,11 @@ interface Edits {
 
 const NO_EDITS: Edits = { of: OWN, before: [], now: undefined, step: undefined };
 
-export function createArranging(
-  { state }: Navigation,
-  settings: ReadonlySignal<MapSettings | undefined>,
-): Arranging {
-  const isOn = signal(false);
+export function createArranging({ state }: Navigation, settings: ReadonlySignal<MapSettings | undefined>) {
   const own = signal(readArrangement());
+  /** Whether the browser failed to store the last change. */
   const isLost = signal(false);
+  /** The view from a link that was opened. */
   const linked = signal<MapView | undefined>(undefined);
   const views = createSavedViews();
   const edits = signal(NO_EDITS);
@@ -76,6 +52,7 @@ export function createArranging(
     const configured = settings.value?.views.find(({ name }) => name === saved);
     return configured && { view: configured, origin: "configuration" };
   });
+  /** The origin and name of the opened view, or `own` when no view is open. */
   const key = computed(() => (opened.value ? `${opened.value.origin} ${opened.value.view.name}` : OWN));
   const current = computed(() =>
     edits.value.of === key.value ? edits.value : { ...NO_EDITS, of: key.value },
@@ -107,27 +84,34 @@ export function createArranging(
     edits.value = { of: key.peek(), before, now, step };
   };
   return {
-    isOn,
+    /** Whether drags and arrow keys move devices. */
+    isOn: signal(false),
     shown,
-    pinned: computed(() => new Map(pins.value?.map(({ device, x, y }) => [device, { x, y: -y }]))),
     opened,
     key,
-    isDraft: computed(() => opened.value !== undefined && current.value.before.length > 0),
-    canUndo: computed(() => current.value.before.length > 0),
     isLost,
     views,
     linked,
-    change(next, step) {
+    /** Pinned positions by device id, with y upwards as in the layout. */
+    pinned: computed(
+      (): PinnedPositions => new Map(pins.value?.map(({ device, x, y }) => [device, { x, y: -y }])),
+    ),
+    /** Whether the opened view has unsaved changes. */
+    isDraft: computed(() => opened.value !== undefined && current.value.before.length > 0),
+    canUndo: computed(() => current.value.before.length > 0),
+    /** Consecutive changes with the same `step` are undone together. */
+    change(next: Arrangement, step?: string): void {
       const { before, step: last } = current.peek();
       const continues = step !== undefined && step === last && before.length > 0;
       set(next, continues ? before : [...before, shown.peek()].slice(-MAX_UNDO), step);
     },
-    undo() {
+    undo(): void {
       const { before } = current.peek();
       const last = before.at(-1);
       if (last) set(last, before.slice(0, -1), undefined);
     },
-    dropDraft() {
+    /** Discards the unsaved changes of the opened view. */
+    dropDraft(): void {
       edits.value = NO_EDITS;
     },
   };
@@ -136,19 +120,12 @@ export function createArranging(
 const NOTHING: Arrangement = {};
 
 /** The views that the browser stores, sorted by name, in its local storage, which its tabs share. */
-interface SavedViews {
-  readonly list: ReadonlySignal<readonly MapView[]>;
-  /** Replaces a view of the same name. */
-  save(view: MapView): Checked<MapView>;
-  rename(from: string, to: string): Checked<MapView>;
-  remove(name: string): void;
-}
-
-function createSavedViews(): SavedViews {
+function createSavedViews() {
   const list = signal(readViews());
   window.addEventListener("storage", (event) => {
     if (event.key === VIEWS_KEY) list.value = readViews();
   });
+  const without = (name: string) => list.peek().filter((view) => view.name !== name);
   const replace = (next: readonly MapView[]): boolean => {
     if (!keepViews(next)) return false;
     list.value = next;
@@ -164,22 +141,16 @@ function createSavedViews(): SavedViews {
   };
   return {
     list,
-    save: (view) =>
-      put(
-        view,
-        list.peek().filter(({ name }) => name !== view.name),
-      ),
-    rename(from, to) {
+    /** Replaces a view of the same name. */
+    save: (view: MapView) => put(view, without(view.name)),
+    rename(from: string, to: string): Checked<MapView> {
       const view = list.peek().find(({ name }) => name === from);
       if (!view) return { ok: false, message: `There is no view ${from}.` };
       if (from !== to && list.peek().some(({ name }) => name === to))
         return { ok: false, message: `There is a view ${to} already.` };
-      return put(
-        { ...view, name: to },
-        list.peek().filter(({ name }) => name !== from),
-      );
+      return put({ ...view, name: to }, without(from));
     },
-    remove: (name) => void replace(list.peek().filter((view) => view.name !== name)),
+    remove: (name: string) => void replace(without(name)),
   };
 }
 

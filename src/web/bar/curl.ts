@@ -2,7 +2,7 @@
  * The requests that return what a view shows, also as a curl command line. The map highlights entities that match any of
  * the chosen states, but an entity must match all parameters of a request, so each state is a separate request.
  */
-import type { ViewState } from "../data/view-state.ts";
+import { readableQuery, type ViewState } from "../data/view-state.ts";
 import { parseFilter } from "../table/table-filter.ts";
 
 type Parameters = readonly (readonly [name: string, value: string | undefined])[];
@@ -75,8 +75,7 @@ function filterRequests(state: ViewState): string[] {
 function formatUrl(resource: string, parameters: Parameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of parameters) if (value !== undefined && value !== "") query.append(name, value);
-  const text = query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/");
-  return `/controller/v1/${resource}${text === "" ? "" : `?${text}`}`;
+  return `/controller/v1/${resource}${query.size === 0 ? "" : `?${readableQuery(query)}`}`;
 }
 
 /** The curl command, quoted for a shell. curl prompts for the password, so that it is not in the shell history. */

@@ -2,11 +2,9 @@
  * The values of a metric on links, such as their utilisation: the loaded values or the reason why there are none, and the
  * colours and texts that show them. A link without a value is drawn dimmed, never as zero.
  */
-import { computed, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { MetricValues } from "../../model/map-settings.ts";
 import type { Bundle } from "../map/bundles.ts";
 import type { Palette } from "../map/palette.ts";
-import type { ViewState } from "./view-state.ts";
 
 /** The values that the map draws. */
 export interface LinkOverlay {
@@ -22,18 +20,6 @@ export interface LinkOverlay {
 export type OverlayResult =
   | { readonly ok: true; readonly overlay: LinkOverlay; readonly facts: Omit<MetricValues, "values"> }
   | { readonly ok: false; readonly reason: string };
-
-/** The overlay that the map draws. It is undefined for the past and for a comparison, because the values are current. */
-export function overlayOf(
-  state: ReadonlySignal<ViewState>,
-  overlayResult: Signal<OverlayResult | undefined>,
-): ReadonlySignal<LinkOverlay | undefined> {
-  return computed(() => {
-    const { at, compare } = state.value;
-    const result = overlayResult.value;
-    return result?.ok && at === undefined && compare === undefined ? result.overlay : undefined;
-  });
-}
 
 /** The value with its unit for a panel: `42.5 %`. */
 export function formatMetric({ unit }: Pick<LinkOverlay, "unit">, value: number): string {

@@ -5,153 +5,112 @@
  * The network is changed in place, because a copy of 100,000 hosts for each change is too slow. Components therefore
  * get it from `useNetwork`, never as a property: a component with equal properties is not rendered again.
  */
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Client, ConnectionState, Readiness } from "../../client/client.ts";
 import type { RevisionTime } from "../../client/types.ts";
 import type { MapSettings } from "../../model/map-settings.ts";
-import { type Arranging, createArranging } from "../arrange/arranging.ts";
-import { createProblemStore, type ProblemStore } from "../problems/problem-store.ts";
+import { createArranging } from "../arrange/arranging.ts";
+import { createProblemStore } from "../problems/problem-store.ts";
 import type { ChangeGroup } from "./change-groups.ts";
 import { type DriftList, missingEntities } from "./drift-list.ts";
-import type { LinkOverlay } from "./link-overlay.ts";
-import { type OverlayResult, overlayOf } from "./link-overlay.ts";
+import type { OverlayResult } from "./link-overlay.ts";
 import type { Comparison } from "./load-network.ts";
-import type { PageNetwork } from "./page-network.ts";
-import { createPlannedNetworks } from "./page-network.ts";
+import { createPlannedNetworks, type PageNetwork } from "./page-network.ts";
 import type { LoadedPath } from "./shown-path.ts";
-import {
-  createNavigation,
-  type EntityRef,
-  isRevision,
-  type Navigation,
-  type ViewState,
-} from "./view-state.ts";
+import { createNavigation, type EntityRef, isRevision, type ViewState } from "./view-state.ts";
 
 interface Notice {
   readonly id: number;
   readonly text: string;
 }
 
-export interface PageStore extends Navigation {
-  readonly client: Client;
-  /** The arrangement of devices and boxes by the user, and the saved views. */
-  readonly arranging: Arranging;
-  readonly live: Signal<PageNetwork | undefined>;
-  /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
-  readonly past: Signal<PageNetwork | undefined>;
-  /** The revision and time of the past network. */
-  readonly pastMoment: Signal<RevisionTime | undefined>;
-  /** Epoch milliseconds of the moment that the views show, which may be after the last change; undefined at the present. */
-  readonly pastMs: ReadonlySignal<number | undefined>;
-  readonly comparison: Signal<Comparison | undefined>;
-  /** The entities that are not as planned. Undefined when the page does not need the list, or before it is loaded. */
-  readonly drift: Signal<DriftList | undefined>;
-  /** The network with the entities that are only planned, for the map and the panel. */
-  readonly plannedNetwork: ReadonlySignal<PageNetwork | undefined>;
-  /** The network that the views show: both sides of a comparison, a past network or the live one. */
-  readonly network: ReadonlySignal<PageNetwork | undefined>;
-  /** A number that rises when the shown network changes in place. */
-  readonly networkVersion: Signal<number>;
-  /** Settings from the service's configuration; undefined until they are loaded. */
-  readonly settings: Signal<MapSettings | undefined>;
-  /** The values of the chosen metric; undefined when none is chosen, and until they are loaded. */
-  readonly overlayResult: Signal<OverlayResult | undefined>;
-  /** The values that the map draws on links. */
-  readonly overlay: ReadonlySignal<LinkOverlay | undefined>;
-  readonly connection: Signal<ConnectionState>;
-  /** Epoch milliseconds at which the stream of the live network was lost; undefined while it is connected. */
-  readonly lostSince: Signal<number | undefined>;
-  readonly readiness: Signal<Readiness | undefined>;
-  /** Recent changes in groups, newest first. */
-  readonly recentChanges: Signal<readonly ChangeGroup[]>;
-  /** Epoch milliseconds; `recentChanges` has every change after it. */
-  readonly recentSince: Signal<number>;
-  /** The shortest paths between the ends of the address. Undefined until they are loaded. */
-  readonly path: Signal<LoadedPath | undefined>;
-  /** Whether the paths of the address are being loaded. Meanwhile `path` keeps those of the last moment between the same ends. */
-  readonly pathLoading: Signal<boolean>;
-  /** The reason why there are no paths, as the service states it. */
-  readonly pathFault: Signal<string | undefined>;
-  readonly problems: ProblemStore;
-  /** The first end of a path, while the user picks the second. */
-  readonly pathStart: ReadonlySignal<EntityRef | undefined>;
-  /** The reason why the requested past or comparison is not shown, as the service states it. */
-  readonly problem: Signal<string | undefined>;
-  /** The reason why the map is not drawn or is out of date. */
-  readonly mapFault: Signal<string | undefined>;
-  /** Whether a past network or a comparison is being loaded. */
-  readonly loading: Signal<boolean>;
-  /** The moments that the views show. They differ from those of the address until the latter are loaded. */
-  readonly shownMoments: Signal<Pick<ViewState, "at" | "compare">>;
-  /** Whether the views show other moments than the address. False between steps of playback, so that it shows no spinner. */
-  readonly isMomentLoading: ReadonlySignal<boolean>;
-  readonly notices: ReadonlySignal<readonly Notice[]>;
-  /** Handles a click on an entity: selects it, or ends the path that was started. */
-  pick(ref: EntityRef | undefined): void;
-  /** Starts a path at an entity; undefined cancels it. */
-  startPath(from: EntityRef | undefined): void;
-  /** Shows a text for some seconds, also to screen readers. */
-  notify(text: string): void;
-}
-
 const NOTICE_MS = 4000;
 
-export function createStore(client: Client): PageStore {
+export type PageStore = ReturnType<typeof createStore>;
+
+export function createStore(client: Client) {
   const navigation = createNavigation();
   const live = signal<PageNetwork | undefined>(undefined);
+  /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
   const past = signal<PageNetwork | undefined>(undefined);
+  /** The revision and time of the past network. */
   const pastMoment = signal<RevisionTime | undefined>(undefined);
   const comparison = signal<Comparison | undefined>(undefined);
+  /** The first end of a path, while the user picks the second. */
   const pathStart = signal<EntityRef | undefined>(undefined);
   const notices = signal<readonly Notice[]>([]);
+  /** The entities that are not as planned. Undefined when the page does not need the list, or before it is loaded. */
   const drift = signal<DriftList | undefined>(undefined);
+  /** The network that the views show: both sides of a comparison, a past network or the live one. */
   const network = computed(() => comparison.value?.network ?? past.value ?? live.value);
-  const networkVersion = signal(0);
+  /** Settings from the service's configuration; undefined until they are loaded. */
   const settings = signal<MapSettings | undefined>(undefined);
+  /** The values of the chosen metric; undefined when none is chosen, and until they are loaded. */
   const overlayResult = signal<OverlayResult | undefined>(undefined);
+  /** The reason why the requested past or comparison is not shown, as the service states it. */
   const problem = signal<string | undefined>(undefined);
+  /** The moments that the views show. They differ from those of the address until the latter are loaded. */
   const shownMoments = signal<Pick<ViewState, "at" | "compare">>({ at: undefined, compare: undefined });
   const plannedNetworks = createPlannedNetworks();
   let lastNoticeId = 0;
   return {
     ...navigation,
     client,
-    arranging: createArranging(navigation, settings),
     live,
     past,
     pastMoment,
+    comparison,
+    pathStart,
+    notices,
+    drift,
+    network,
+    settings,
+    overlayResult,
+    problem,
+    shownMoments,
+    /** The arrangement of devices and boxes by the user, and the saved views. */
+    arranging: createArranging(navigation, settings),
+    problems: createProblemStore(navigation.state),
+    /** Epoch milliseconds of the moment that the views show, which may be after the last change; undefined at the present. */
     pastMs: computed(() => {
       const { at } = shownMoments.value;
       if (at === undefined) return undefined;
       return isRevision(at) ? pastMoment.value?.time : Date.parse(at);
     }),
-    comparison,
-    drift,
+    /** The network with the entities that are only planned, for the map and the panel. */
     plannedNetwork: computed(() => {
       const missing = drift.value ? missingEntities(drift.value) : [];
       return network.value && plannedNetworks(network.value, missing);
     }),
-    network,
-    networkVersion,
-    settings,
-    overlayResult,
-    overlay: overlayOf(navigation.state, overlayResult),
+    /** A number that rises when the shown network changes in place. */
+    networkVersion: signal(0),
+    /** The values that the map draws on links. There are none for the past and for a comparison: the values are current. */
+    overlay: computed(() => {
+      const { at, compare } = navigation.state.value;
+      const result = overlayResult.value;
+      return result?.ok && at === undefined && compare === undefined ? result.overlay : undefined;
+    }),
     connection: signal<ConnectionState>({ state: "connecting" }),
+    /** Epoch milliseconds at which the stream of the live network was lost; undefined while it is connected. */
     lostSince: signal<number | undefined>(undefined),
     readiness: signal<Readiness | undefined>(undefined),
+    /** Recent changes in groups, newest first. */
     recentChanges: signal<readonly ChangeGroup[]>([]),
+    /** Epoch milliseconds; `recentChanges` has every change after it. */
     recentSince: signal(Date.now()),
+    /** The shortest paths between the ends of the address. Undefined until they are loaded. */
     path: signal<LoadedPath | undefined>(undefined),
+    /** Whether the paths of the address are being loaded. Meanwhile `path` keeps those of the last moment between the same ends. */
     pathLoading: signal(false),
+    /** The reason why there are no paths, as the service states it. */
     pathFault: signal<string | undefined>(undefined),
-    problems: createProblemStore(navigation.state),
-    pathStart,
-    problem,
+    /** The reason why the map is not drawn or is out of date. */
     mapFault: signal<string | undefined>(undefined),
+    /** Whether a past network or a comparison is being loaded. */
     loading: signal(false),
-    shownMoments,
+    /** Whether the views show other moments than the address. False between steps of playback, so that it shows no spinner. */
     isMomentLoading: computed(() => {
       const { at, compare, play } = navigation.state.value;
       const shown = shownMoments.value;
@@ -159,18 +118,20 @@ export function createStore(client: Client): PageStore {
       if (problem.value !== undefined || isPlayStep) return false;
       return shown.at !== at || shown.compare !== compare;
     }),
-    notices,
-    pick(ref) {
+    /** Handles a click on an entity: selects it, or ends the path that was started. */
+    pick(ref: EntityRef | undefined) {
       const start = pathStart.peek();
       if (!ref) return navigation.go({ selected: undefined, problem: undefined });
       if (!start) return navigation.go({ selected: ref });
       pathStart.value = undefined;
       navigation.go({ path: [start, ref], selected: undefined, view: "map" });
     },
-    startPath(from) {
+    /** Starts a path at an entity; undefined cancels it. */
+    startPath(from: EntityRef | undefined): void {
       pathStart.value = from;
     },
-    notify(text) {
+    /** Shows a text for some seconds, also to screen readers. */
+    notify(text: string): void {
       const id = ++lastNoticeId;
       notices.value = [...notices.peek(), { id, text }];
       setTimeout(() => {
@@ -194,12 +155,11 @@ export function readNetwork({ network, networkVersion }: PageStore): PageNetwork
   return network.value;
 }
 
+export const useNetwork = (): PageNetwork | undefined => readNetwork(useStore());
+
 /** The same for the network with the planned entities. */
-function readPlannedNetwork({ plannedNetwork, networkVersion }: PageStore): PageNetwork | undefined {
+export function usePlannedNetwork(): PageNetwork | undefined {
+  const { plannedNetwork, networkVersion } = useStore();
   void networkVersion.value;
   return plannedNetwork.value;
 }
-
-export const usePlannedNetwork = (): PageNetwork | undefined => readPlannedNetwork(useStore());
-
-export const useNetwork = (): PageNetwork | undefined => readNetwork(useStore());

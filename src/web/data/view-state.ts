@@ -50,174 +50,187 @@ export interface Camera {
   readonly span: number;
 }
 
-export interface ViewState {
-  readonly view: ViewName;
-  readonly selected: EntityRef | undefined;
-  /** The filters that highlight devices and links on the map; an empty list is no filter. */
-  readonly types: readonly string[];
-  readonly states: readonly string[];
-  readonly sources: readonly string[];
-  readonly around: string | undefined;
-  readonly hops: number;
-  readonly path: readonly [EntityRef, EntityRef] | undefined;
-  readonly layer: MarkLayer | undefined;
-  /** The name of the metric that the map shows on links. */
-  readonly metric: string | undefined;
-  /** The devices whose hosts the map draws. */
-  readonly expanded: readonly string[];
-  /** The moment that is shown: an RFC 3339 time or a revision. Undefined is now. */
-  readonly at: string | undefined;
-  /** The earlier moment of a comparison. */
-  readonly compare: string | undefined;
-  /** Whether playback runs, and its speed. */
-  readonly play: boolean;
-  readonly speed: Speed;
-  /** The range of the time line. */
-  readonly span: TimeSpan;
-  /** Whether the panel lists recent changes. */
-  readonly changes: boolean;
-  /** Whether the problems are listed, their severities (empty is all), and whether the list has acknowledged ones. */
-  readonly problems: boolean;
-  readonly severities: readonly ProblemSeverity[];
-  readonly acknowledged: boolean;
-  /** The id of the problem that the map marks. */
-  readonly problem: string | undefined;
-  /** Whether the page shows only map, problems and clock, for a screen on a wall. */
-  readonly wall: boolean;
-  /** The filter of a table, and the field it is sorted by, with `-` for descending. */
-  readonly filter: string;
-  readonly sort: string;
-  readonly camera: Camera | undefined;
-  /** The name of the saved view whose arrangement the map shows. */
-  readonly saved: string | undefined;
+/** The form of a field in the address: the values of a parameter. The default has no values. */
+interface Field<T> {
+  readonly name: string;
+  parse(values: readonly string[]): T;
+  format(value: T): readonly string[];
 }
 
-export const DEFAULT_STATE: ViewState = {
-  view: "map",
-  selected: undefined,
-  types: [],
-  states: [],
-  sources: [],
-  around: undefined,
-  hops: 1,
-  path: undefined,
-  layer: undefined,
-  metric: undefined,
-  expanded: [],
-  at: undefined,
-  compare: undefined,
-  play: false,
-  speed: 60,
-  span: "1h",
-  changes: false,
-  problems: false,
-  severities: [],
-  acknowledged: false,
-  problem: undefined,
-  wall: false,
-  filter: "",
-  sort: "",
-  camera: undefined,
-  saved: undefined,
-};
+const text = (name: string): Field<string> => ({
+  name,
+  parse: ([value = ""]) => value,
+  format: (value) => (value === "" ? [] : [value]),
+});
 
-export const MAX_HOPS = 9;
+const optionalText = (name: string): Field<string | undefined> => ({
+  name,
+  parse: ([value]) => value || undefined,
+  format: (value) => (value ? [value] : []),
+});
 
-export const isSameEntity = (a: EntityRef | undefined, b: EntityRef | undefined): boolean =>
-  a?.kind === b?.kind && a?.id === b?.id;
+const flag = (name: string): Field<boolean> => ({
+  name,
+  parse: ([value]) => value === "1",
+  format: (value) => (value ? ["1"] : []),
+});
+
+const choice = <T, const D extends T | undefined>(
+  name: string,
+  choices: readonly T[],
+  fallback: D,
+): Field<T | D> => ({
+  name,
+  parse: ([value]) => choices.find((one) => String(one) === value) ?? fallback,
+  format: (value) => (value === fallback ? [] : [String(value)]),
+});
+
+/** Several values in one parameter, separated by commas. */
+const list = (name: string): Field<readonly string[]> => ({
+  name,
+  parse: ([value = ""]) => value.split(",").filter((item) => item !== ""),
+  format: (value) => (value.length === 0 ? [] : [value.join(",")]),
+});
+
+/** One parameter for each value, which may contain commas. */
+const repeated = (name: string): Field<readonly string[]> => ({
+  name,
+  parse: (values) => values,
+  format: (values) => values.filter((value) => value !== ""),
+});
+
+const moment = (name: string): Field<string | undefined> => ({
+  ...optionalText(name),
+  parse: ([value]) => (value === undefined ? undefined : parseMoment(value)),
+});
 
 const formatRef = ({ kind, id }: EntityRef): string => `${kind}:${id}`;
 
-function parseRef(text: string | null | undefined): EntityRef | undefined {
-  const colon = text?.indexOf(":") ?? -1;
-  if (!text || colon < 0) return undefined;
-  const kind = VIEWS.find((view) => view === text.slice(0, colon));
-  const id = text.slice(colon + 1);
-  return kind === undefined || kind === "map" || id === "" ? undefined : { kind, id };
+function parseRef(value = ""): EntityRef | undefined {
+  const [, kind, id] = /^(devices|links|hosts):(.+)$/s.exec(value) ?? [];
+  const view = VIEWS.find((one) => one === kind);
+  return view === undefined || view === "map" || id === undefined ? undefined : { kind: view, id };
 }
+
+const selected: Field<EntityRef | undefined> = {
+  name: "selected",
+  parse: ([value]) => parseRef(value),
+  format: (value) => (value ? [formatRef(value)] : []),
+};
+
+const path: Field<readonly [EntityRef, EntityRef] | undefined> = {
+  name: "path",
+  parse(values) {
+    const [from, to] = values.map(parseRef);
+    return from && to && [from, to];
+  },
+  format: (ends) => (ends ?? []).map(formatRef),
+};
+
+const severities: Field<readonly ProblemSeverity[]> = {
+  ...list("severity"),
+  parse: ([value = ""]) => PROBLEM_SEVERITIES.filter((severity) => value.split(",").includes(severity)),
+};
+
+const camera: Field<Camera | undefined> = {
+  name: "camera",
+  parse([value = ""]) {
+    const [dx, dy, span, ...device] = value.split(",");
+    const camera = { device: device.join(","), dx: Number(dx), dy: Number(dy), span: Number(span) };
+    const isValid = camera.device !== "" && Number.isFinite(camera.dx) && Number.isFinite(camera.dy);
+    return isValid && camera.span > 0 && camera.span < 1e9 ? camera : undefined;
+  },
+  format: (value) => (value ? [[value.dx, value.dy, value.span, value.device].join(",")] : []),
+};
+
+export const MAX_HOPS = 9;
+const HOPS = Array.from({ length: MAX_HOPS }, (_, i) => i + 1);
+
+/** The fields of the state in the order of the address. A new field is a new line here. */
+const FIELDS = {
+  view: choice("view", VIEWS, "map"),
+  selected,
+  /** The filters that highlight devices and links on the map; an empty list is no filter. */
+  types: list("type"),
+  states: list("state"),
+  sources: repeated("source"),
+  around: optionalText("around"),
+  /** The size of the neighbourhood of `around`. */
+  hops: choice("hops", HOPS, 1),
+  path,
+  layer: choice("layer", LAYERS, undefined),
+  /** The name of the metric that the map shows on links. */
+  metric: optionalText("metric"),
+  /** The devices whose hosts the map draws. */
+  expanded: repeated("hosts"),
+  /** The moment that is shown: an RFC 3339 time or a revision. Undefined is now. */
+  at: moment("at"),
+  /** The earlier moment of a comparison. */
+  compare: moment("compare"),
+  /** Whether playback runs, and its speed. Only the past can be played. */
+  play: flag("play"),
+  speed: choice("speed", SPEEDS, 60),
+  /** The range of the time line. */
+  span: choice("span", SPAN_NAMES, "1h"),
+  /** Whether the panel lists recent changes. */
+  changes: flag("changes"),
+  /** Whether the problems are listed, their severities (empty is all), and whether the list has acknowledged ones. */
+  problems: flag("problems"),
+  severities,
+  acknowledged: flag("acknowledged"),
+  /** The id of the problem that the map marks. */
+  problem: optionalText("problem"),
+  /** Whether the page shows only map, problems and clock, for a screen on a wall. */
+  wall: flag("wall"),
+  /** The filter of a table, and the field it is sorted by, with `-` for descending. */
+  filter: text("filter"),
+  sort: text("sort"),
+  camera,
+  /** The name of the saved view whose arrangement the map shows. */
+  saved: optionalText("saved"),
+} as const;
+
+export type ViewState = {
+  readonly [K in keyof typeof FIELDS]: ReturnType<(typeof FIELDS)[K]["parse"]>;
+};
+
+const FIELD_OF: { readonly [K in keyof ViewState]: Field<ViewState[K]> } = FIELDS;
+const KEYS = Object.keys(FIELDS) as (keyof ViewState)[];
 
 export function formatState(state: ViewState): string {
   const query = new URLSearchParams();
-  const append = (name: string, value: string | undefined) => {
-    if (value !== undefined && value !== "") query.append(name, value);
+  const append = <K extends keyof ViewState>(key: K) => {
+    for (const value of FIELD_OF[key].format(state[key])) query.append(FIELD_OF[key].name, value);
   };
-  if (state.view !== "map") append("view", state.view);
-  append("selected", state.selected && formatRef(state.selected));
-  append("type", state.types.join(","));
-  append("state", state.states.join(","));
-  for (const source of state.sources) append("source", source);
-  append("around", state.around);
-  if (state.around !== undefined && state.hops !== 1) append("hops", String(state.hops));
-  for (const end of state.path ?? []) append("path", formatRef(end));
-  append("layer", state.layer);
-  append("metric", state.metric);
-  for (const device of state.expanded) append("hosts", device);
-  append("at", state.at);
-  append("compare", state.compare);
-  if (state.play && state.at !== undefined) append("play", "1");
-  if (state.speed !== DEFAULT_STATE.speed) append("speed", String(state.speed));
-  if (state.span !== DEFAULT_STATE.span) append("span", state.span);
-  if (state.changes) append("changes", "1");
-  if (state.problems) append("problems", "1");
-  append("severity", state.severities.join(","));
-  if (state.acknowledged) append("acknowledged", "1");
-  append("problem", state.problem);
-  if (state.wall) append("wall", "1");
-  append("filter", state.filter);
-  append("sort", state.sort);
-  if (state.camera) {
-    const { device, dx, dy, span } = state.camera;
-    append("camera", [dx, dy, span, device].join(","));
-  }
-  append("saved", state.saved);
-  const text = query.toString();
-  // A query may contain these characters, and ids stay readable with them.
-  return text === "" ? "/" : `/?${text.replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/")}`;
+  for (const key of KEYS) append(key);
+  if (state.around === undefined) query.delete("hops");
+  if (state.at === undefined) query.delete("play");
+  return query.size === 0 ? "/" : `/?${readableQuery(query)}`;
 }
+
+/** Leaves characters as they are that a query may contain, so that ids stay readable. */
+export const readableQuery = (query: URLSearchParams): string =>
+  query.toString().replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/");
 
 /** Ignores parameters that it cannot parse, so that an outdated address still shows a view. */
 export function parseState(search: string): ViewState {
   const query = new URLSearchParams(search);
-  const list = (name: string) => (query.get(name) ?? "").split(",").filter((item) => item !== "");
-  const text = (name: string) => query.get(name) || undefined;
-  const [from, to] = query.getAll("path").map(parseRef);
-  const hops = Math.round(Number(query.get("hops") ?? 1));
-  return {
-    view: VIEWS.find((view) => view === query.get("view")) ?? "map",
-    selected: parseRef(query.get("selected")),
-    types: list("type"),
-    states: list("state"),
-    sources: query.getAll("source"),
-    around: text("around"),
-    hops: hops >= 1 && hops <= MAX_HOPS ? hops : 1,
-    path: from && to ? [from, to] : undefined,
-    layer: LAYERS.find((layer) => layer === query.get("layer")),
-    metric: text("metric"),
-    expanded: query.getAll("hosts"),
-    at: parseMoment(query.get("at")),
-    compare: parseMoment(query.get("compare")),
-    play: query.get("play") === "1" && parseMoment(query.get("at")) !== undefined,
-    speed: SPEEDS.find((speed) => String(speed) === query.get("speed")) ?? DEFAULT_STATE.speed,
-    span: SPAN_NAMES.find((span) => span === query.get("span")) ?? DEFAULT_STATE.span,
-    changes: query.get("changes") === "1",
-    problems: query.get("problems") === "1",
-    severities: PROBLEM_SEVERITIES.filter((severity) => list("severity").includes(severity)),
-    acknowledged: query.get("acknowledged") === "1",
-    problem: text("problem"),
-    wall: query.get("wall") === "1",
-    filter: query.get("filter") ?? "",
-    sort: query.get("sort") ?? "",
-    camera: parseCamera(query.get("camera")),
-    saved: text("saved"),
-  };
+  const values = KEYS.map((key) => [key, FIELDS[key].parse(query.getAll(FIELDS[key].name))]);
+  const state = Object.fromEntries(values) as ViewState;
+  return { ...state, play: state.play && state.at !== undefined };
 }
+
+export const DEFAULT_STATE = parseState("");
+
+export const isSameEntity = (a: EntityRef | undefined, b: EntityRef | undefined): boolean =>
+  a?.kind === b?.kind && a?.id === b?.id;
 
 /**
  * Parses a revision, or a time into the form that the service writes. A time in another zone, a day without a time, or a
  * time with an unescaped `+` (which is then a space) becomes the same time in UTC.
  */
-function parseMoment(text: string | null): string | undefined {
-  if (text === null || /^\d{1,15}$/.test(text)) return text || undefined;
+function parseMoment(text: string): string | undefined {
+  if (/^\d{1,15}$/.test(text)) return text;
   const ms = Date.parse(text.trim().replace(/(:\d\d(?:\.\d+)?) (\d\d:?\d\d)$/, "$1+$2"));
   if (!/^\d{4}-\d\d/.test(text) || !Number.isFinite(ms)) return undefined;
   return new Date(ms).toISOString().replace(".000Z", "Z");
@@ -225,13 +238,6 @@ function parseMoment(text: string | null): string | undefined {
 
 /** Whether a moment of the address is a revision, not a time. */
 export const isRevision = (moment: string): boolean => /^\d+$/.test(moment);
-
-function parseCamera(text: string | null): Camera | undefined {
-  const [dx, dy, span, ...device] = (text ?? "").split(",");
-  const camera = { device: device.join(","), dx: Number(dx), dy: Number(dy), span: Number(span) };
-  const isValid = camera.device !== "" && Number.isFinite(camera.dx) && Number.isFinite(camera.dy);
-  return isValid && camera.span > 0 && camera.span < 1e9 ? camera : undefined;
-}
 
 /**
  * The view state as a signal that is kept equal to the address bar. `go` adds an entry to the browser's history;
