@@ -1,13 +1,13 @@
 /** The box beside the map in which the user arranges it: pins, undo, and group boxes. */
 
 import { type Signal, useSignal } from "@preact/signals";
-import type { ComponentChildren, RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { deviceNameById, formatCount } from "../data/shown-names.ts";
-import { Button } from "../elements/controls.tsx";
+import { Button, Select, submits, TextField } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { selectedDevice, togglePin, undo } from "./arrange-keys.ts";
 import { addGroup, checkArrangement, pinOf, replaceGroup, unpinAll } from "./arrangement.ts";
@@ -93,8 +93,13 @@ function GroupSection() {
   const groups = store.arranging.shown.value.groups ?? [];
   const arrangementKey = store.arranging.key.value;
   const edited = useSignal<string | undefined>(undefined);
+  // Without boxes the section is closed at first, because the arrange box covers the map.
+  const [isOpen] = useState(groups.length > 0);
   return (
-    <ArrangeSection title="Group boxes" isUsed={groups.length > 0}>
+    <details open={isOpen}>
+      <summary>
+        <h3>Group boxes</h3>
+      </summary>
       <ul class="entries">
         {groups.map((group, i) => {
           const id = `${i} ${arrangementKey}`;
@@ -102,7 +107,7 @@ function GroupSection() {
         })}
       </ul>
       <NewGroup />
-    </ArrangeSection>
+    </details>
   );
 }
 
@@ -110,7 +115,7 @@ function NewGroup() {
   const store = useStore();
   const { arranging } = store;
   const network = useNetwork();
-  const [titleId, kindId] = [useId(), useId()];
+  const kindId = useId();
   const title = useSignal("");
   const kind = useSignal("");
   const fault = useSignal("");
@@ -135,38 +140,24 @@ function NewGroup() {
     title.value = "";
   };
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        add();
-      }}
-    >
+    <form class="stack" onSubmit={submits(add)}>
       <label for={kindId}>Box around</label>
-      <select
+      <Select
         id={kindId}
         value={chosen}
-        onChange={(event) => {
-          kind.value = event.currentTarget.value;
+        options={choices}
+        onChoose={(next) => {
+          kind.value = next;
         }}
-      >
-        {choices.map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <label for={titleId}>Title</label>
-      <input
-        id={titleId}
-        type="text"
-        maxLength={100}
+      />
+      <TextField
+        label="Title"
         value={title.value}
+        fault={fault.value}
         onInput={(event) => {
           title.value = event.currentTarget.value;
         }}
       />
-      {fault.value !== "" && <p class="error-text">{fault.value}</p>}
       <button type="submit" class="text-button" disabled={chosen === ""}>
         Add the box
       </button>
@@ -246,7 +237,6 @@ function contentText({ annotation, devices }: GroupBox): string {
 
 function GroupFields({ group }: { readonly group: GroupBox }) {
   const { arranging } = useStore();
-  const id = useId();
   const fault = useSignal("");
   const rename = (name: string) => {
     const checked = checkArrangement(replaceGroup(arranging.shown.peek(), group, { ...group, name }));
@@ -255,39 +245,12 @@ function GroupFields({ group }: { readonly group: GroupBox }) {
   };
   return (
     <div class="entry-fields stack">
-      <label for={id}>Name</label>
-      <input
-        id={id}
-        type="text"
-        maxLength={100}
+      <TextField
+        label="Name"
         value={group.name}
-        onChange={({ currentTarget }) => rename(currentTarget.value.trim())}
+        fault={fault.value}
+        onChange={(event) => rename(event.currentTarget.value.trim())}
       />
-      {fault.value !== "" && (
-        <p class="error-text" role="alert">
-          {fault.value}
-        </p>
-      )}
     </div>
-  );
-}
-
-/** A section of the arrange box. It is closed at first unless it has content, because the box covers the map. */
-interface ArrangeSectionProps {
-  readonly title: string;
-  /** Whether the section is open at first. */
-  readonly isUsed: boolean;
-  readonly children: ComponentChildren;
-}
-
-function ArrangeSection({ title, isUsed, children }: ArrangeSectionProps) {
-  const [isOpen] = useState(isUsed);
-  return (
-    <details open={isOpen}>
-      <summary>
-        <h3>{title}</h3>
-      </summary>
-      {children}
-    </details>
   );
 }

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import type { MapView } from "../../model/map-view.ts";
 import { useStore } from "../data/page-store.ts";
-import { Button, copyText, Icon, Popover } from "../elements/controls.tsx";
+import { Button, copyText, Icon, Popover, submits, TextField } from "../elements/controls.tsx";
 import { checkView } from "./arrangement.ts";
 import { currentView, deleteView, openView, renameView, saveView } from "./view-actions.ts";
 import { encodeViewLink, printView } from "./view-link.ts";
@@ -160,7 +160,6 @@ interface NameFormProps {
 }
 
 function NameForm({ label, button, initial, submit }: NameFormProps) {
-  const id = useId();
   const text = useSignal(initial);
   const fault = useSignal("");
   const run = () => {
@@ -169,28 +168,15 @@ function NameForm({ label, button, initial, submit }: NameFormProps) {
     fault.value = checked.ok ? submit(name) : checked.message;
   };
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault();
-        run();
-      }}
-    >
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        type="text"
-        maxLength={100}
+    <form class="stack" onSubmit={submits(run)}>
+      <TextField
+        label={label}
         value={text.value}
+        fault={fault.value}
         onInput={(event) => {
           text.value = event.currentTarget.value;
         }}
       />
-      {fault.value !== "" && (
-        <p class="error-text" role="alert">
-          {fault.value}
-        </p>
-      )}
       <button type="submit" class="text-button">
         {button}
       </button>

@@ -2,8 +2,8 @@
 import type { RefObject } from "preact";
 import { ViewsMenu } from "../arrange/views-menu.tsx";
 import { useNetwork, useStore } from "../data/page-store.ts";
-import { formatState, VIEWS, type ViewName, type ViewState } from "../data/view-state.ts";
-import { Button } from "../elements/controls.tsx";
+import { VIEWS, type ViewName, type ViewState } from "../data/view-state.ts";
+import { Button, StateLink } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { isRead } from "../problems/problem-store.ts";
 import { ProblemSign, SEVERITY_SIGNS } from "../problems/signs.tsx";
@@ -68,20 +68,16 @@ function Tabs() {
       {VIEWS.map((view) => {
         const patch: Partial<ViewState> = { view, filter: "", sort: "" };
         return (
-          <a
+          <StateLink
             key={view}
-            href={formatState({ ...state.value, ...patch })}
+            to={patch}
             data-view={view}
             aria-current={view === state.value.view ? "page" : undefined}
-            onClick={(event) => {
-              if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-              event.preventDefault();
-              if (view !== state.peek().view) go(patch);
-            }}
+            onFollow={() => view !== state.peek().view && go(patch)}
           >
             {TITLES[view]}
             {counts[view] !== undefined && <span class="count">{counts[view].toLocaleString("en")}</span>}
-          </a>
+          </StateLink>
         );
       })}
     </nav>
@@ -99,10 +95,9 @@ function ProblemsButton() {
   const { problems: pressed, at } = state.value;
   const isOld = listState === "old";
   return (
-    <button
-      type="button"
+    <Button
       class="text-button problems-button"
-      aria-pressed={pressed}
+      pressed={pressed}
       title="The worst problems of now that are not acknowledged and follow from no other"
       data-worst={worst}
       data-list={listState}
@@ -116,6 +111,6 @@ function ProblemsButton() {
       )}
       <span class="only-read">{isOld ? " not acknowledged, and not current" : " not acknowledged"}</span>
       {at !== undefined && " now"}
-    </button>
+    </Button>
   );
 }

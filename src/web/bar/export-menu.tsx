@@ -1,7 +1,7 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
 import type { RefObject } from "preact";
 import { type PageStore, useStore } from "../data/page-store.ts";
-import { copyText, Icon, Popover } from "../elements/controls.tsx";
+import { Button, copyText, Icon, Popover } from "../elements/controls.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import { curlLine, downloadRequest, requestsFor } from "./curl.ts";
 
@@ -38,17 +38,15 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
     onMap && (Object.keys(store.arranging.shown.value).length > 0 || store.problems.lost.value.length > 0);
   const downloadDrawing = async () => downloadBlob(await drawMap(store, map.current), "svg");
   const item = (label: string, run: () => void) => (
-    <button
+    <Button
       key={label}
-      type="button"
       class="menu-item"
+      label={label}
       onClick={() => {
         close();
         run();
       }}
-    >
-      {label}
-    </button>
+    />
   );
   return (
     <>

@@ -1,31 +1,126 @@
-/** The controls that all parts of the page share: buttons, icons, popovers, the focus of the panel, and the clipboard. */
+/** The controls that all parts of the page share: buttons, fields, links, popovers, the focus of the panel, the clipboard. */
 import { useSignal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import type { ComponentChildren, HTMLAttributes, TargetedEvent } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import type { PageStore } from "../data/page-store.ts";
+import { type PageStore, useStore } from "../data/page-store.ts";
+import { formatState, type ViewState } from "../data/view-state.ts";
 
-interface ButtonProps {
-  readonly label: string;
+type CommonProps<E extends EventTarget> = Omit<HTMLAttributes<E>, "role">;
+
+interface ButtonProps extends CommonProps<HTMLButtonElement> {
+  /** The text of the button; with an icon or other content, its accessible name. */
+  readonly label?: string;
   readonly icon?: IconName;
-  readonly class?: string;
   readonly pressed?: boolean;
   readonly disabled?: boolean;
-  readonly onClick: () => void;
 }
 
-export function Button({ label, icon, pressed, disabled = false, onClick, ...props }: ButtonProps) {
+export function Button({ label, icon, pressed, children, ...props }: ButtonProps) {
   return (
     <button
       type="button"
-      class={props.class ?? (icon ? "icon-button" : "text-button")}
-      aria-label={icon && label}
+      class={icon ? "icon-button" : "text-button"}
+      aria-label={icon || children ? label : undefined}
       title={icon && label}
       aria-pressed={pressed}
-      disabled={disabled}
-      onClick={onClick}
+      {...props}
     >
-      {icon ? <Icon name={icon} /> : label}
+      {icon ? <Icon name={icon} /> : (children ?? label)}
     </button>
+  );
+}
+
+interface SelectProps<T> extends CommonProps<HTMLSelectElement> {
+  readonly value: T;
+  readonly options: readonly (readonly [value: T, text: string])[];
+  readonly onChoose: (value: T) => void;
+}
+
+export function Select<T extends string | number>({ value, options, onChoose, ...props }: SelectProps<T>) {
+  const choose = (text: string) => {
+    const option = options.find(([value]) => String(value) === text);
+    if (option) onChoose(option[0]);
+  };
+  return (
+    <select {...props} value={String(value)} onChange={(event) => choose(event.currentTarget.value)}>
+      {options.map(([value, text]) => (
+        <option key={value} value={String(value)}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+interface TextFieldProps extends CommonProps<HTMLInputElement> {
+  readonly label: string;
+  readonly value: string;
+  /** The reason why the text is refused; may be empty. */
+  readonly fault: string;
+}
+
+export function TextField({ label, fault, ...props }: TextFieldProps) {
+  const id = useId();
+  return (
+    <>
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="text"
+        maxLength={100}
+        autocomplete="off"
+        aria-invalid={fault !== ""}
+        aria-describedby={`${id}-fault`}
+        {...props}
+      />
+      <p id={`${id}-fault`} class="error-text" role="alert" hidden={fault === ""}>
+        {fault}
+      </p>
+    </>
+  );
+}
+
+/** The handler of a form that stays on the page. */
+export const submits = (run: () => void) => (event: Event) => {
+  event.preventDefault();
+  run();
+};
+
+interface StateLinkProps extends CommonProps<HTMLAnchorElement> {
+  /** The change of the state that the link leads to. */
+  readonly to: Partial<ViewState>;
+  /** Called on a click instead of following the address. */
+  readonly onFollow: () => void;
+}
+
+/** A link to another state of the page. It has an address, so that the state can be opened in another window. */
+export function StateLink({ to, onFollow, ...props }: StateLinkProps) {
+  const { state } = useStore();
+  const onClick = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+    event.preventDefault();
+    onFollow();
+  };
+  return <a {...props} href={formatState({ ...state.value, ...to })} onClick={onClick} />;
+}
+
+interface LazyDetailsProps {
+  readonly class: string;
+  readonly summary: string;
+  readonly children: () => ComponentChildren;
+}
+
+/** Details whose content exists only while they are open. */
+export function LazyDetails({ class: name, summary, children }: LazyDetailsProps) {
+  const isOpen = useSignal(false);
+  const onToggle = (event: TargetedEvent<HTMLDetailsElement>) => {
+    isOpen.value = event.currentTarget.open;
+  };
+  return (
+    <details class={name} onToggle={onToggle}>
+      <summary>{summary}</summary>
+      {isOpen.value && children()}
+    </details>
   );
 }
 

@@ -10,9 +10,9 @@ import {
 import type { NetworkChange } from "../data/live.ts";
 import type { EntityKind, PageNetwork } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
-import { formatCount } from "../data/shown-names.ts";
+import { Button } from "../elements/controls.tsx";
 import { formatShortTime, toTimestamp } from "../elements/format-time.ts";
-import { EntityLink, Loaded } from "./parts.tsx";
+import { EntityLink, Loaded, Rest } from "./parts.tsx";
 
 export function RecentChanges() {
   const { recentChanges, recentSince } = useStore();
@@ -49,7 +49,7 @@ function GroupItem({ group: { key, changes, count, title, time } }: { readonly g
             <ChangeLine key={change.subject} item={{ key: change.subject, change, timeMs: change.time }} />
           ))}
         </ol>
-        {rest > 0 && <p class="muted">{`and ${formatCount(rest, "other")}`}</p>}
+        <Rest count={rest} />
       </details>
       <TimeButton timeMs={time} />
     </li>
@@ -118,11 +118,7 @@ function TimeButton({ timeMs }: { readonly timeMs: number }) {
   const { go } = useStore();
   // A timestamp in an address has whole seconds, so it is rounded up to include the change.
   const show = () => go({ at: toTimestamp(timeMs + 999) });
-  return (
-    <button type="button" class="when" title="See the network then" onClick={show}>
-      {formatShortTime(timeMs)}
-    </button>
-  );
+  return <Button class="when" title="See the network then" label={formatShortTime(timeMs)} onClick={show} />;
 }
 
 const MAX_SHOWN = 40;

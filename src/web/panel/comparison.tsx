@@ -1,16 +1,16 @@
 /** The comparison of two moments: fields for the moments, and the differences in groups by kind and by type of change. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useId, useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { type ChangeText, describeChange } from "../data/change-groups.ts";
 import type { Comparison, NetworkDifference } from "../data/load-network.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { isRevision } from "../data/view-state.ts";
-import { Button } from "../elements/controls.tsx";
+import { TextField } from "../elements/controls.tsx";
 import { formatFullTime, formatTyped } from "../elements/format-time.ts";
-import { EntityLink, formatValue, PanelHeading } from "./parts.tsx";
+import { EntityLink, formatValue, PanelHeading, Rest } from "./parts.tsx";
 
 /** Maximum number of differences of one group that are listed. */
 const MAX_SHOWN = 200;
@@ -22,9 +22,11 @@ export function ComparisonPanel({ comparison }: { readonly comparison: Compariso
   const { at, compare } = state.value;
   return (
     <section class="comparison" aria-label="Comparison">
-      <PanelHeading title="Comparison">
-        <Button label="Close comparison" icon="close" onClick={() => go({ compare: undefined })} />
-      </PanelHeading>
+      <PanelHeading
+        title="Comparison"
+        closeLabel="Close comparison"
+        onClose={() => go({ compare: undefined })}
+      />
       <div class="moments">
         <MomentField label="From" moment={compare} onChange={(moment) => go({ compare: moment })} />
         <MomentField label="To" moment={at} isNowAllowed onChange={(moment) => go({ at: moment })} />
@@ -59,9 +61,7 @@ function Differences({ comparison }: { readonly comparison: Comparison }) {
               <DifferenceItem key={item.key} item={item} />
             ))}
           </ol>
-          {items.length > MAX_SHOWN && (
-            <p class="muted">{`and ${formatCount(items.length - MAX_SHOWN, "other")}`}</p>
-          )}
+          <Rest count={items.length - MAX_SHOWN} />
         </details>
       ))}
     </div>
@@ -155,13 +155,12 @@ interface MomentFieldProps {
 
 /** A text field for a moment: a time or a revision. Invalid text is refused with a message that has examples. */
 function MomentField({ label, moment, isNowAllowed = false, onChange }: MomentFieldProps) {
-  const id = useId();
-  const fault = useSignal<string | undefined>(undefined);
+  const fault = useSignal("");
   /** The typed text until it is applied, so that rendering does not replace it. */
   const typed = useSignal<string | undefined>(undefined);
   useEffect(() => {
     typed.value = undefined;
-    fault.value = undefined;
+    fault.value = "";
   }, [moment]);
   const apply = () => {
     if (typed.value === undefined) return;
@@ -170,34 +169,25 @@ function MomentField({ label, moment, isNowAllowed = false, onChange }: MomentFi
     else if (parsed.at === undefined && !isNowAllowed)
       fault.value = "Now can only be compared with an earlier moment: write it in the other field.";
     else {
-      fault.value = undefined;
+      fault.value = "";
       typed.value = undefined;
       onChange(parsed.at);
     }
   };
   return (
     <div class="moment-field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        type="text"
-        autocomplete="off"
+      <TextField
+        label={label}
+        fault={fault.value}
         spellcheck={false}
         value={typed.value ?? typedText(moment)}
         title="A time, a day and a time, or a revision"
-        aria-invalid={fault.value !== undefined}
-        aria-describedby={fault.value === undefined ? undefined : `${id}-fault`}
         onInput={(event) => {
           typed.value = event.currentTarget.value;
         }}
         onKeyDown={(event) => event.key === "Enter" && apply()}
         onBlur={apply}
       />
-      {fault.value !== undefined && (
-        <p id={`${id}-fault`} class="error-text" role="alert">
-          {fault.value}
-        </p>
-      )}
     </div>
   );
 }

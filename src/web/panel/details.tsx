@@ -37,9 +37,12 @@ export function Details({ entityRef }: { readonly entityRef: EntityRef }) {
   };
   return (
     <>
-      <PanelHeading title={entityName(network, entityRef)}>
+      <PanelHeading
+        title={entityName(network, entityRef)}
+        closeLabel="Close details"
+        onClose={() => store.go({ selected: undefined })}
+      >
         <Button label="Copy as curl" icon="copy" onClick={copyCurl} />
-        <Button label="Close details" icon="close" onClick={() => store.go({ selected: undefined })} />
       </PanelHeading>
       <EntityDetails {...entityRef} />
     </>

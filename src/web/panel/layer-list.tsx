@@ -7,9 +7,9 @@ import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "
 import { CONFLICTING_HOSTS } from "../data/hosts.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
-import { deviceNameById, entityName, formatCount, hostName } from "../data/shown-names.ts";
+import { deviceNameById, entityName, hostName } from "../data/shown-names.ts";
 import type { EntityRef, MarkLayer } from "../data/view-state.ts";
-import { Badge, EntityLink, HostsFault, Time } from "./parts.tsx";
+import { Badge, EntityLink, HostsFault, Rest, Time } from "./parts.tsx";
 
 const MAX_SHOWN = 200;
 
@@ -47,7 +47,7 @@ function DriftItems({ list, network }: { readonly list: DriftList; readonly netw
           </li>
         ))}
       </ol>
-      <Rest count={items.length - MAX_SHOWN} />
+      <Rest count={items.length - MAX_SHOWN} note="; the tables have all" />
     </div>
   );
 }
@@ -118,7 +118,7 @@ function Conflicts({ network }: { readonly network: PageNetwork }) {
           </li>
         ))}
       </ol>
-      <Rest count={items.length - MAX_SHOWN} />
+      <Rest count={items.length - MAX_SHOWN} note="; the tables have all" />
     </div>
   );
 }
@@ -136,8 +136,4 @@ function conflictsOf(kind: EntityRef["kind"], entities: Flagged): ConflictItem[]
     if (hasConflict(entity))
       items.push({ to: { kind, id: entity.id }, text: entity.annotations?.conflict ?? "" });
   return items;
-}
-
-function Rest({ count }: { readonly count: number }) {
-  return count > 0 ? <p class="muted">{`and ${formatCount(count, "other")}; the tables have all`}</p> : null;
 }

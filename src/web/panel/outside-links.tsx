@@ -22,15 +22,13 @@ export function OutsideLinks({ entityRef }: { readonly entityRef: EntityRef }) {
     <ul class="outside-links" aria-label="Links out of the map">
       {links.map(({ name, address }) => (
         <li key={name}>
-          {/^https?:/i.test(address) ? (
-            <a href={address} target="_blank" rel="noopener noreferrer">
-              {name}
-            </a>
-          ) : (
-            <a href={address} rel="noopener noreferrer">
-              {name}
-            </a>
-          )}
+          <a
+            href={address}
+            target={/^https?:/i.test(address) ? "_blank" : undefined}
+            rel="noopener noreferrer"
+          >
+            {name}
+          </a>
         </li>
       ))}
     </ul>

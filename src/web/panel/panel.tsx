@@ -6,7 +6,7 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { useStore } from "../data/page-store.ts";
 import { LAYER_TITLES } from "../data/view-state.ts";
-import { Button, closeOnEscape, PANEL_ID } from "../elements/controls.tsx";
+import { closeOnEscape, PANEL_ID } from "../elements/controls.tsx";
 import { RecentChanges } from "./change-list.tsx";
 import { ComparisonPanel } from "./comparison.tsx";
 import { Details } from "./details.tsx";
@@ -50,9 +50,7 @@ export function Panel() {
       <div class="panel-body" ref={body}>
         {open && path && (
           <>
-            <PanelHeading title="Path">
-              <Button label="Close path" icon="close" onClick={() => go({ path: undefined })} />
-            </PanelHeading>
+            <PanelHeading title="Path" closeLabel="Close path" onClose={() => go({ path: undefined })} />
             <PathSteps ends={path} />
           </>
         )}
@@ -60,21 +58,21 @@ export function Panel() {
         {open && isComparing && <ComparisonPanel comparison={comparison.value} />}
         {open && shownLayer && (
           <>
-            <PanelHeading title={LAYER_TITLES[shownLayer]}>
-              <Button
-                label={`Close ${LAYER_TITLES[shownLayer].toLowerCase()}`}
-                icon="close"
-                onClick={() => go({ layer: undefined })}
-              />
-            </PanelHeading>
+            <PanelHeading
+              title={LAYER_TITLES[shownLayer]}
+              closeLabel={`Close ${LAYER_TITLES[shownLayer].toLowerCase()}`}
+              onClose={() => go({ layer: undefined })}
+            />
             <LayerList layer={shownLayer} />
           </>
         )}
         {open && changes && (
           <>
-            <PanelHeading title="Recent changes">
-              <Button label="Close recent changes" icon="close" onClick={() => go({ changes: false })} />
-            </PanelHeading>
+            <PanelHeading
+              title="Recent changes"
+              closeLabel="Close recent changes"
+              onClose={() => go({ changes: false })}
+            />
             <RecentChanges />
           </>
         )}

@@ -7,40 +7,50 @@ import type { Annotations, Drift } from "../../model/entity.ts";
 import { DRIFT_TITLES } from "../data/drift-list.ts";
 import type { HostSelection } from "../data/hosts.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
-import { type EntityRef, formatState } from "../data/view-state.ts";
+import { formatCount } from "../data/shown-names.ts";
+import type { EntityRef } from "../data/view-state.ts";
+import { Button, StateLink } from "../elements/controls.tsx";
 import { formatFullTime, formatShortTime } from "../elements/format-time.ts";
 
-/** A link that selects an entity. It has an address, so that the entity can be opened in another window. */
+/** A link that selects an entity. */
 export function EntityLink({ to, children }: { readonly to: EntityRef; readonly children: string }) {
-  const { state, pick } = useStore();
+  const { pick } = useStore();
   return (
-    <a
-      class="entity-link"
-      href={formatState({ ...state.value, selected: to })}
-      onClick={(event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        pick(to);
-      }}
-    >
+    <StateLink class="entity-link" to={{ selected: to }} onFollow={() => pick(to)}>
       {children}
-    </a>
+    </StateLink>
   );
 }
 
 interface HeadingProps {
   readonly title: string;
-  /** The buttons at the right. */
-  readonly children: ComponentChildren;
+  /** The name of the button that closes this part. */
+  readonly closeLabel: string;
+  readonly onClose: () => void;
+  /** Other buttons at the right. */
+  readonly children?: ComponentChildren;
 }
 
-export function PanelHeading({ title, children }: HeadingProps) {
+export function PanelHeading({ title, closeLabel, onClose, children }: HeadingProps) {
   return (
     <header class="panel-head">
       <h2>{title}</h2>
-      <span class="panel-buttons">{children}</span>
+      <span class="panel-buttons">
+        {children}
+        <Button label={closeLabel} icon="close" onClick={onClose} />
+      </span>
     </header>
   );
+}
+
+interface RestProps {
+  /** The number of items that a list leaves out; may be 0 or less. */
+  readonly count: number;
+  readonly note?: string;
+}
+
+export function Rest({ count, note = "" }: RestProps) {
+  return count > 0 ? <p class="muted">{`and ${formatCount(count, "other")}${note}`}</p> : null;
 }
 
 export function Section({

@@ -6,7 +6,7 @@ import { useNetwork, useStore } from "../data/page-store.ts";
 import { deviceNameById, formatCount } from "../data/shown-names.ts";
 import { type LoadedPath, pathEndName } from "../data/shown-path.ts";
 import type { EntityRef } from "../data/view-state.ts";
-import { Badge, EntityLink, Time } from "./parts.tsx";
+import { Badge, EntityLink, Rest, Time } from "./parts.tsx";
 
 export function PathSteps({ ends }: { readonly ends: readonly [EntityRef, EntityRef] }) {
   const { path, pathFault } = useStore();
@@ -40,7 +40,7 @@ function PathList({ network, loaded }: { readonly network: PageNetwork; readonly
           <PathHops network={network} loaded={loaded} links={links} />
         </details>
       ))}
-      {rest > 0 && <p class="muted">{`and ${formatCount(rest, "other")}`}</p>}
+      <Rest count={rest} />
     </div>
   );
 }
@@ -123,7 +123,7 @@ function NoPathReason({ none, from, to }: NoPathReasonProps) {
               <Obstacle key={`${obstacle.resource} ${obstacle.id}`} obstacle={obstacle} network={network} />
             ))}
           </ul>
-          {rest > 0 && <p class="muted">{`and ${formatCount(rest, "other")}`}</p>}
+          <Rest count={rest} />
         </>
       )}
     </div>
@@ -155,7 +155,7 @@ function Reachable({ title, set: { count, devices }, network }: ReachableProps) 
           </li>
         ))}
       </ul>
-      {rest > 0 && <p class="muted">{`and ${formatCount(rest, "other")}`}</p>}
+      <Rest count={rest} />
     </details>
   );
 }

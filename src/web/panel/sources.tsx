@@ -2,11 +2,11 @@
  * The claims of each source about an entity, and the claim from which each field has its value. They are loaded when the
  * user opens the section, because the service has to read every claim.
  */
-import { useSignal } from "@preact/signals";
 import type { Client } from "../../client/client.ts";
 import type { ExplainedClaim, Explanation } from "../../model/explanation.ts";
 import { useStore } from "../data/page-store.ts";
 import type { EntityRef } from "../data/view-state.ts";
+import { LazyDetails } from "../elements/controls.tsx";
 import { Badge, formatValue, Loaded, Time } from "./parts.tsx";
 
 interface SourceClaimsProps {
@@ -16,17 +16,10 @@ interface SourceClaimsProps {
 
 export function SourceClaims({ entityRef, revision }: SourceClaimsProps) {
   const { client, state } = useStore();
-  const open = useSignal(false);
   const { at } = state.value;
   return (
-    <details
-      class="claims"
-      onToggle={(event) => {
-        open.value = event.currentTarget.open;
-      }}
-    >
-      <summary>What each source says</summary>
-      {open.value && (
+    <LazyDetails class="claims" summary="What each source says">
+      {() => (
         <Loaded
           version={`${revision} ${at}`}
           load={(signal) => loadExplanation(client, entityRef, at, signal)}
@@ -34,7 +27,7 @@ export function SourceClaims({ entityRef, revision }: SourceClaimsProps) {
           {(explanation) => <ExplanationView explanation={explanation} />}
         </Loaded>
       )}
-    </details>
+    </LazyDetails>
   );
 }
 
@@ -44,8 +37,7 @@ async function loadExplanation(
   at: string | undefined,
   signal: AbortSignal,
 ): Promise<Explanation> {
-  const query = { explain: true, ...(at !== undefined && { at }) };
-  const response = await client.raw(`${kind}/${encodeURIComponent(id)}`, query, { signal });
+  const response = await client.raw(`${kind}/${encodeURIComponent(id)}`, { explain: true, at }, { signal });
   return response.json();
 }
 

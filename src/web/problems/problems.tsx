@@ -8,8 +8,7 @@ import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { deviceNameById, formatCount } from "../data/shown-names.ts";
-import { formatState } from "../data/view-state.ts";
-import { Button } from "../elements/controls.tsx";
+import { Button, LazyDetails, StateLink } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
 import { EntityLink, PanelHeading, Time } from "../panel/parts.tsx";
 import {
@@ -32,18 +31,19 @@ export function Problems() {
     <aside class="problems" aria-label="Problems" hidden={!open}>
       {open && (
         <div class="panel-body">
-          <PanelHeading title="Problems">
-            {!wall && (
-              <>
-                <Button label="Wall mode" icon="wall" onClick={() => enterWall(store)} />
-                <Button
-                  label="Close problems"
-                  icon="close"
-                  onClick={() => store.go({ problems: false, problem: undefined })}
-                />
-              </>
-            )}
-          </PanelHeading>
+          {wall ? (
+            <header class="panel-head">
+              <h2>Problems</h2>
+            </header>
+          ) : (
+            <PanelHeading
+              title="Problems"
+              closeLabel="Close problems"
+              onClose={() => store.go({ problems: false, problem: undefined })}
+            >
+              <Button label="Wall mode" icon="wall" onClick={() => enterWall(store)} />
+            </PanelHeading>
+          )}
           <ListState list={store.problems.shown.value} />
           <ProblemFilters />
           <ProblemGroups />
@@ -193,27 +193,16 @@ function ProblemFilters() {
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are buttons
     <div class="problem-filters" role="group" aria-label="Which problems are shown">
       {PROBLEM_SEVERITIES.map((severity) => (
-        <button
-          key={severity}
-          type="button"
-          class="text-button"
-          aria-pressed={severities.includes(severity)}
-          onClick={() => toggle(severity)}
-        >
+        <Button key={severity} pressed={severities.includes(severity)} onClick={() => toggle(severity)}>
           <ProblemSign sign={SEVERITY_SIGNS[severity]} severity={severity} />
           {SEVERITY_SIGNS[severity].title}
           <span class="count">{countText(sections[severity][acknowledged ? "all" : "waiting"].length)}</span>
-        </button>
+        </Button>
       ))}
-      <button
-        type="button"
-        class="text-button"
-        aria-pressed={acknowledged}
-        onClick={() => go({ acknowledged: !acknowledged })}
-      >
+      <Button pressed={acknowledged} onClick={() => go({ acknowledged: !acknowledged })}>
         With acknowledged
         <span class="count">{countText(all - waiting)}</span>
-      </button>
+      </Button>
     </div>
   );
 }
@@ -236,33 +225,28 @@ function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
     <li class={isAcknowledged ? "problem acknowledged" : "problem"}>
       <ProblemSign sign={sign} severity={problem.severity} />
       <div class="problem-body">
-        <a
+        <StateLink
           class="problem-link"
-          href={formatState({ ...state.value, ...problemView(problem) })}
+          to={problemView(problem)}
           aria-current={state.value.problem === problem.id ? "true" : undefined}
-          onClick={(event) => {
-            if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-            event.preventDefault();
-            goToProblem(store, problem);
-          }}
+          onFollow={() => goToProblem(store, problem)}
         >
           <span class="problem-kind">{sign.title}</span> <strong>{name}</strong>
-        </a>
+        </StateLink>
         <p class="problem-text">{problem.text}</p>
         <p class="muted">
           Since <Time timestamp={problem.since} />
         </p>
         <CutOffDetails cutOff={problem.cutOff} />
       </div>
-      <button
-        type="button"
+      <Button
         class="text-button acknowledge"
-        aria-pressed={isAcknowledged}
-        aria-label={`${word}: ${sign.title} ${name}`}
+        pressed={isAcknowledged}
+        label={`${word}: ${sign.title} ${name}`}
         onClick={() => onAcknowledge(problem, !isAcknowledged)}
       >
         {word}
-      </button>
+      </Button>
     </li>
   );
 }
@@ -270,18 +254,12 @@ function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
 /** The devices that a problem cuts off. The list is rendered only when it is opened, because it may have a hundred items. */
 function CutOffDetails({ cutOff: { devices, deviceCount, hostCount } }: { readonly cutOff: CutOff }) {
   const network = useNetwork();
-  const open = useSignal(false);
   if (deviceCount === 0) return null;
   const rest = deviceCount - devices.length;
+  const summary = `Cuts off ${formatCount(deviceCount, "device")}, ${formatCount(hostCount, "host")}`;
   return (
-    <details
-      class="cut-off"
-      onToggle={(event) => {
-        open.value = event.currentTarget.open;
-      }}
-    >
-      <summary>{`Cuts off ${formatCount(deviceCount, "device")}, ${formatCount(hostCount, "host")}`}</summary>
-      {open.value && (
+    <LazyDetails class="cut-off" summary={summary}>
+      {() => (
         <ul>
           {devices.map((id) => (
             <li key={id}>
@@ -294,6 +272,6 @@ function CutOffDetails({ cutOff: { devices, deviceCount, hostCount } }: { readon
           {rest > 0 && <li class="muted">{`and ${rest.toLocaleString("en")} more`}</li>}
         </ul>
       )}
-    </details>
+    </LazyDetails>
   );
 }

@@ -5,8 +5,8 @@ import type { Alarm, Client, Incident } from "../../client/client.ts";
 import { parseMoment } from "../data/load-network.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
-import { isRevision, SPEEDS, type Speed } from "../data/view-state.ts";
-import { Button } from "../elements/controls.tsx";
+import { isRevision, SPEEDS } from "../data/view-state.ts";
+import { Button, Select } from "../elements/controls.tsx";
 import { formatFullTime, formatShortTime, toExactTimestamp } from "../elements/format-time.ts";
 import { rangeOf, type TimelineData } from "./track.tsx";
 
@@ -77,8 +77,8 @@ async function jumpToIncident(
 }
 
 export function PlayControls({ actions }: { readonly actions: PlayActions }) {
-  const { state } = useStore();
-  const { play } = state.value;
+  const { state, go } = useStore();
+  const { play, speed } = state.value;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for a form, and this is a toolbar
     <div class="play-controls" role="group" aria-label="Play the past">
@@ -90,32 +90,18 @@ export function PlayControls({ actions }: { readonly actions: PlayActions }) {
         onClick={actions.togglePlay}
       />
       <Button label="Next incident" icon="next" onClick={() => actions.jump("next")} />
-      <SpeedSelect />
+      <Select
+        class="span"
+        aria-label="Speed"
+        title="Seconds of the past in one second"
+        value={speed}
+        options={SPEEDS.map((one) => [one, `${one}×`])}
+        onChoose={(next) => go({ speed: next })}
+      />
       <span class="searching" role="status">
         {actions.searching.value}
       </span>
     </div>
-  );
-}
-
-function SpeedSelect() {
-  const { state, go } = useStore();
-  const setSpeed = (value: string) => {
-    const speed = SPEEDS.find((known): known is Speed => String(known) === value);
-    if (speed !== undefined) go({ speed });
-  };
-  return (
-    <select
-      class="span"
-      aria-label="Speed"
-      title="Seconds of the past in one second"
-      value={String(state.value.speed)}
-      onChange={(event) => setSpeed(event.currentTarget.value)}
-    >
-      {SPEEDS.map((speed) => (
-        <option key={speed} value={String(speed)}>{`${speed}×`}</option>
-      ))}
-    </select>
   );
 }
 

@@ -4,20 +4,20 @@
  */
 
 import { useStore } from "../data/page-store.ts";
-import { SPAN_MS, type TimeSpan } from "../data/view-state.ts";
-import { Button } from "../elements/controls.tsx";
+import type { TimeSpan } from "../data/view-state.ts";
+import { Button, Select } from "../elements/controls.tsx";
 import { toTimestamp } from "../elements/format-time.ts";
 import { handlePlayKey, PlayControls, usePlayActions } from "./play-controls.tsx";
 import { rangeOf, Track, useTimeline } from "./track.tsx";
 
-const SPAN_TITLES: Readonly<Record<TimeSpan, string>> = {
-  "15min": "15 min",
-  "1h": "1 hour",
-  "6h": "6 hours",
-  "1d": "1 day",
-  "7d": "7 days",
-  "30d": "30 days",
-};
+const SPANS: readonly (readonly [TimeSpan, string])[] = [
+  ["15min", "15 min"],
+  ["1h", "1 hour"],
+  ["6h", "6 hours"],
+  ["1d", "1 day"],
+  ["7d", "7 days"],
+  ["30d", "30 days"],
+];
 
 export function Timeline() {
   const { state, go } = useStore();
@@ -39,7 +39,13 @@ export function Timeline() {
       onKeyDown={(event) => handlePlayKey(event, actions)}
     >
       <PlayControls actions={actions} />
-      <SpanSelect />
+      <Select
+        class="span"
+        aria-label="How much of the past to show"
+        value={span}
+        options={SPANS}
+        onChoose={(next) => go({ span: next })}
+      />
       <Track data={data} />
       <Button
         label={compare === undefined && at !== undefined ? "Compare with now" : "Compare"}
@@ -53,27 +59,5 @@ export function Timeline() {
         onClick={() => go({ at: undefined, compare: undefined, play: false })}
       />
     </footer>
-  );
-}
-
-function SpanSelect() {
-  const { state, go } = useStore();
-  const setSpan = (value: string) => {
-    const span = Object.keys(SPAN_MS).find((name): name is TimeSpan => name === value);
-    if (span) go({ span });
-  };
-  return (
-    <select
-      class="span"
-      aria-label="How much of the past to show"
-      value={state.value.span}
-      onChange={(event) => setSpan(event.currentTarget.value)}
-    >
-      {Object.entries(SPAN_TITLES).map(([value, title]) => (
-        <option key={value} value={value}>
-          {title}
-        </option>
-      ))}
-    </select>
   );
 }
