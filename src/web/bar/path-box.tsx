@@ -2,15 +2,15 @@
  * The box in which the user chooses the ends of a path: both by name, or the first by name and the second by a click on
  * the map. When both are chosen, the map shows the path.
  */
-import { useComputed, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useId, useMemo, useRef } from "preact/hooks";
-import { createSearcher, describeHit, type ShownHit } from "../data/entity-search.ts";
+import { useEffect, useId, useRef } from "preact/hooks";
+import type { ShownHit } from "../data/entity-search.ts";
 import { useStore } from "../data/page-store.ts";
 import { pathEndName } from "../data/shown-path.ts";
 import type { EntityRef } from "../data/view-state.ts";
 import { Button, Icon, Popover } from "../elements/controls.tsx";
-import { hitId, SearchHits } from "./search-box.tsx";
+import { SearchHits, useEntitySearch } from "./search-box.tsx";
 
 export function PathBox() {
   return (
@@ -99,86 +99,44 @@ interface EntityPickerProps {
  * the hits have arrived.
  */
 function EntityPicker({ label, picked, input, onPick }: EntityPickerProps) {
-  const store = useStore();
   const id = useId();
-  const searcher = useMemo(() => createSearcher(store.client, MAX_HITS), []);
-  const isOpen = useSignal(false);
-  const active = useSignal(0);
-  const hits = useComputed(() => {
-    const network = store.network.value;
-    if (!isOpen.value || !network) return [];
-    return searcher.result.value.hits.map((hit) => describeHit(network, hit));
-  });
-  useEffect(() => () => searcher.search("", undefined), []);
-  useEffect(() => {
-    if (input.current && picked) input.current.value = picked.name;
-  }, [picked?.name]);
-
-  const search = (text: string) => {
-    isOpen.value = text.trim() !== "";
-    active.value = 0;
-    searcher.search(text, store.state.peek().at);
-  };
   const choose = ({ ref, title }: ShownHit) => {
-    isOpen.value = false;
+    found.search("");
     if (input.current) input.current.value = title;
     onPick({ ref, name: title });
   };
-  const chooseActive = async () => {
-    if (searcher.result.peek().searching) await searcher.settled();
-    const hit = hits.peek()[active.peek()];
-    if (hit) choose(hit);
-  };
+  const found = useEntitySearch(`${id}-hits`, { maxHits: MAX_HITS, onChoose: choose });
+  useEffect(() => {
+    if (input.current && picked) input.current.value = picked.name;
+  }, [picked?.name]);
   const onKeyDown = (event: KeyboardEvent) => {
-    const { length } = hits.value;
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      event.preventDefault();
-      const step = event.key === "ArrowDown" ? 1 : -1;
-      active.value = (active.value + step + length) % Math.max(1, length);
-    } else if (event.key === "Enter") {
-      event.preventDefault();
-      void chooseActive();
-    } else if (event.key === "Escape" && isOpen.value) {
-      event.stopPropagation();
-      isOpen.value = false;
-    }
+    if (event.key !== "Escape" || !found.isOpen) return found.onKeyDown(event);
+    event.stopPropagation();
+    found.search("");
   };
-  const hasHits = hits.value.length > 0;
-  const { searching, fault = "Nothing found" } = searcher.result.value;
   return (
     <div class="picker">
       <label for={`${id}-input`}>{label}</label>
       <input
+        {...found.inputProps}
         id={`${id}-input`}
         ref={input}
         type="text"
-        // biome-ignore lint/a11y/noRedundantRoles: the role is implied only by a list, which the typings ask for
-        role="combobox"
-        list={undefined}
-        aria-expanded={hasHits}
-        aria-controls={`${id}-hits`}
-        aria-autocomplete="list"
-        aria-activedescendant={hasHits ? hitId(`${id}-hits`, active.value) : undefined}
-        autocomplete="off"
-        spellcheck={false}
         placeholder="Name, id, MAC or IP"
         onInput={(event) => {
           onPick(undefined);
-          search(event.currentTarget.value);
+          found.search(event.currentTarget.value);
         }}
         onKeyDown={onKeyDown}
       />
       <SearchHits
-        id={`${id}-hits`}
+        {...found.listProps}
         class="picker-hits"
         label={`Found for ${label}`}
-        hidden={!hasHits}
-        hits={hits.value}
-        activeIndex={active.value}
-        onChoose={choose}
+        hidden={!found.hasHits}
       />
       <span class="muted" role="status">
-        {isOpen.value && !hasHits && !searching ? fault : ""}
+        {found.hasHits ? "" : found.summary}
       </span>
     </div>
   );

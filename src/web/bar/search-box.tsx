@@ -17,14 +17,20 @@ import { formatCount } from "../data/shown-names.ts";
 import { type EntityRef, isSameEntity } from "../data/view-state.ts";
 import { Icon } from "../elements/controls.tsx";
 
-export function SearchBox() {
+interface SearchOptions {
+  readonly maxHits?: number;
+  /** Whether the list may be open. */
+  readonly isShown?: boolean;
+  /** Called for a click on a match and for Enter. */
+  readonly onChoose: (hit: ShownHit) => void;
+}
+
+/** The search of an input with a list of matches below it. */
+export function useEntitySearch(listId: string, { maxHits, isShown = true, onChoose }: SearchOptions) {
   const store = useStore();
-  const input = useRef<HTMLInputElement>(null);
   const text = useSignal("");
-  const focused = useSignal(false);
   const activeRef = useSignal<EntityRef | undefined>(undefined);
-  const open = useComputed(() => focused.value && text.value.trim() !== "");
-  const searcher = useMemo(() => createSearcher(store.client), []);
+  const searcher = useMemo(() => createSearcher(store.client, maxHits), []);
   const hits = useComputed(() => {
     const network = store.network.value;
     return network ? searcher.result.value.hits.map((hit) => describeHit(network, hit)) : [];
@@ -35,6 +41,65 @@ export function SearchBox() {
       hits.value.findIndex(({ ref }) => isSameEntity(ref, activeRef.value)),
     ),
   );
+  /** Searches in the network of the moment that is shown; an empty text ends the search. */
+  const search = (next: string) => {
+    text.value = next;
+    activeRef.value = undefined;
+    searcher.search(next, store.state.peek().at);
+  };
+  useEffect(() => () => search(""), []);
+  /** Waits for the running search, because Enter may come before the hits of the last key. */
+  const chooseActive = async () => {
+    const chosen = text.value;
+    if (searcher.result.value.searching) await searcher.settled();
+    const hit = hits.value[activeIndex.value];
+    if (hit && text.value === chosen) onChoose(hit);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined && event.key !== "Enter") return;
+    event.preventDefault();
+    const { length } = hits.value;
+    if (step === undefined) void chooseActive();
+    else activeRef.value = hits.value[(activeIndex.value + step + length) % Math.max(1, length)]?.ref;
+  };
+  const isOpen = isShown && text.value.trim() !== "";
+  const hasHits = isOpen && hits.value.length > 0;
+  return {
+    text,
+    isOpen,
+    hasHits,
+    search,
+    onKeyDown,
+    result: searcher.result,
+    /** The state of the search as text; empty without a search. */
+    summary: isOpen ? summarize(searcher.result.value) : "",
+    inputProps: {
+      role: "combobox",
+      // The typings require a list for this role.
+      list: undefined,
+      "aria-expanded": hasHits,
+      "aria-controls": listId,
+      "aria-autocomplete": "list",
+      "aria-activedescendant": hasHits ? hitId(listId, activeIndex.value) : undefined,
+      autocomplete: "off",
+      spellcheck: false,
+    } as const,
+    listProps: { id: listId, hits: hits.value, activeIndex: activeIndex.value, onChoose },
+  };
+}
+
+export function SearchBox() {
+  const store = useStore();
+  const input = useRef<HTMLInputElement>(null);
+  const focused = useSignal(false);
+  const choose = ({ ref }: ShownHit) => {
+    search("");
+    input.current?.blur();
+    store.pick(ref);
+  };
+  const found = useEntitySearch("search-hits", { isShown: focused.value, onChoose: choose });
+  const { text, search } = found;
   useSlashKey(() => {
     input.current?.focus();
     input.current?.select();
@@ -42,69 +107,35 @@ export function SearchBox() {
 
   const at = useComputed(() => store.state.value.at);
   useSignalEffect(() => {
-    const moment = at.value;
-    if (focused.peek()) searcher.search(text.peek(), moment);
+    void at.value;
+    if (focused.peek()) search(text.peek());
   });
 
-  const setText = (next: string) => {
-    text.value = next;
-    activeRef.value = undefined;
-    searcher.search(next, at.peek());
-  };
-  const choose = (hit: ShownHit) => {
-    setText("");
-    input.current?.blur();
-    store.pick(hit.ref);
-  };
-  /** Waits for the running search, because Enter may come before the hits of the last key. */
-  const chooseActive = async () => {
-    const chosen = text.value;
-    if (searcher.result.value.searching) await searcher.settled();
-    const hit = hits.value[activeIndex.value];
-    if (hit && text.value === chosen) choose(hit);
-  };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      event.preventDefault();
-      const step = event.key === "ArrowDown" ? 1 : -1;
-      const { length } = hits.value;
-      activeRef.value = hits.value[(activeIndex.value + step + length) % Math.max(1, length)]?.ref;
-    } else if (event.key === "Enter") void chooseActive();
-    else if (event.key === "Escape") {
-      if (text.value === "") input.current?.blur();
-      setText("");
-    }
+    if (event.key !== "Escape") return found.onKeyDown(event);
+    if (text.value === "") input.current?.blur();
+    search("");
   };
-
-  const hasHits = open.value && hits.value.length > 0;
-  const summary = open.value ? summarize(searcher.result.value) : "";
-  const rest = searcher.result.value.complete ? undefined : "and others; more letters find fewer";
-  const note = hits.value.length === 0 ? summary : rest;
+  const { complete } = found.result.value;
+  const rest = complete ? undefined : "and others; more letters find fewer";
   return (
     <search class="search">
       <Icon name="search" />
       <input
+        {...found.inputProps}
         ref={input}
         type="search"
         class="search-input"
         placeholder="Find a name, id, MAC, IP or block"
         aria-label="Find a device or host by name, id, MAC, IP or CIDR block"
-        // biome-ignore lint/a11y/noRedundantRoles: the role is implied only by a list, which the typings ask for
-        role="combobox"
-        list={undefined}
-        aria-expanded={hasHits}
-        aria-controls="search-hits"
-        aria-autocomplete="list"
-        aria-activedescendant={hasHits ? hitId("search-hits", activeIndex.value) : undefined}
-        autocomplete="off"
-        spellcheck={false}
         value={text.value}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => search(event.currentTarget.value)}
         onFocus={() => {
+          const now = text.peek();
           // The hits or the fault of an earlier search may be out of date.
-          searcher.search("", undefined);
-          if (text.peek() === "") prepareSearch(store.client);
-          else searcher.search(text.peek(), at.peek());
+          search("");
+          if (now === "") prepareSearch(store.client);
+          else search(now);
           focused.value = true;
         }}
         onBlur={() => {
@@ -116,17 +147,14 @@ export function SearchBox() {
         /
       </span>
       <SearchHits
-        id="search-hits"
+        {...found.listProps}
         class="search-hits"
         label="Found"
-        hidden={!open.value}
-        hits={hits.value}
-        activeIndex={activeIndex.value}
-        note={note}
-        onChoose={choose}
+        hidden={!found.isOpen}
+        note={found.hasHits ? rest : found.summary}
       />
       <div class="search-count" role="status">
-        {summary}
+        {found.summary}
       </div>
     </search>
   );
@@ -152,7 +180,7 @@ function useSlashKey(run: () => void): void {
   }, []);
 }
 
-export const hitId = (list: string, index: number): string => `${list}-${index}`;
+const hitId = (list: string, index: number): string => `${list}-${index}`;
 
 interface SearchHitsProps {
   readonly id: string;
