@@ -53,6 +53,13 @@ export function createStore(client: Client) {
   const problem = signal<string | undefined>(undefined);
   /** The moments that the views show. They differ from those of the address until the latter are loaded. */
   const shownMoments = signal<Pick<ViewState, "at" | "compare">>({ at: undefined, compare: undefined });
+  /** Epoch milliseconds of a moment of the address. Undefined at the present, and until the time of a revision is loaded. */
+  const timeOf = (moment: string | undefined): number | undefined => {
+    if (moment === undefined) return undefined;
+    if (!isRevision(moment)) return Date.parse(moment);
+    const loaded = [pastMoment.value, comparison.value?.from, comparison.value?.to];
+    return loaded.find((one) => one?.revision === Number(moment))?.time;
+  };
   const plannedNetworks = createPlannedNetworks();
   let lastNoticeId = 0;
   return {
@@ -74,11 +81,8 @@ export function createStore(client: Client) {
     arranging: createArranging(navigation, settings),
     problems: createProblemStore(navigation.state),
     /** Epoch milliseconds of the moment that the views show, which may be after the last change; undefined at the present. */
-    pastMs: computed(() => {
-      const { at } = shownMoments.value;
-      if (at === undefined) return undefined;
-      return isRevision(at) ? pastMoment.value?.time : Date.parse(at);
-    }),
+    pastMs: computed(() => timeOf(shownMoments.value.at)),
+    timeOf,
     /** The network with the entities that are only planned, for the map and the panel. */
     plannedNetwork: computed(() => {
       const missing = drift.value ? missingEntities(drift.value) : [];

@@ -5,7 +5,7 @@ import type { Alarm, Client, Incident } from "../../client/client.ts";
 import { parseMoment } from "../data/load-network.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
-import { isRevision, SPEEDS } from "../data/view-state.ts";
+import { SPEEDS } from "../data/view-state.ts";
 import { Button, Select } from "../elements/controls.tsx";
 import { formatFullTime, formatShortTime, toExactTimestamp } from "../elements/format-time.ts";
 import { rangeOf, type TimelineData } from "./track.tsx";
@@ -210,7 +210,7 @@ function startPlaying(store: PageStore): () => void {
     const { at, speed } = state.peek();
     if (at === undefined || problem.peek() !== undefined) return adjust({ play: false });
     if (loading.peek() || pathLoading.peek() || live.peek() === undefined) return;
-    const fromMs = last?.at === at ? last.ms : timeOf(store, at);
+    const fromMs = last?.at === at ? last.ms : store.timeOf(at);
     if (fromMs === undefined) return;
     const ms = fromMs + elapsedMs * speed;
     if (ms >= Date.now()) {
@@ -222,9 +222,4 @@ function startPlaying(store: PageStore): () => void {
   };
   const timer = setInterval(step, STEP_INTERVAL_MS);
   return () => clearInterval(timer);
-}
-
-/** The time of the moment of the address. Undefined until its revision is loaded. */
-function timeOf({ pastMoment }: PageStore, at: string): number | undefined {
-  return isRevision(at) ? pastMoment.peek()?.time : Date.parse(at);
 }

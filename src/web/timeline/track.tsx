@@ -14,7 +14,7 @@ const TICKS = [0, 0.25, 0.5, 0.75, 1];
 type HandleName = "at" | "compare";
 
 export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | undefined> }) {
-  const { state, go, adjust } = useStore();
+  const { state, go, adjust, timeOf } = useStore();
   const { at, compare } = state.value;
   const track = useRef<HTMLDivElement>(null);
   const handles = { at: useRef<HTMLDivElement>(null), compare: useRef<HTMLDivElement>(null) };
@@ -48,7 +48,7 @@ export function Track({ data }: { readonly data: ReadonlySignal<TimelineData | u
       onMove: (ms, isStep) => move(name, ms, isStep),
     });
   };
-  const times = { at: useMomentMs(at), compare: useMomentMs(compare) };
+  const times = { at: timeOf(at), compare: timeOf(compare) };
   const handle = (name: HandleName, moment: string | undefined) => ({
     handle: handles[name],
     range,
@@ -202,31 +202,6 @@ function startDrag(event: PointerEvent, { msAt, onPosition, onMove }: DragHandle
   addEventListener("pointermove", onPointerMove);
   addEventListener("pointerup", onPointerUp);
   onPointerMove(event);
-}
-
-/**
- * The time of a moment of the address in epoch milliseconds. The time of a revision is requested from the service once.
- * Undefined without a moment, and until the time of a revision is known.
- */
-function useMomentMs(moment: string | undefined): number | undefined {
-  const { client } = useStore();
-  const known = useSignal<{ readonly moment: string; readonly ms: number } | undefined>(undefined);
-  useEffect(() => {
-    if (moment === undefined || !isRevision(moment)) return;
-    const request = new AbortController();
-    const revision = Number(moment);
-    // The difference of a revision to itself is empty and has the time of the revision.
-    client.diff("devices", revision, revision, {}, request).then(
-      ({ from }) => {
-        known.value = { moment, ms: from.time };
-      },
-      () => {}, // The page shows why the service refuses the revision.
-    );
-    return () => request.abort();
-  }, [moment]);
-  if (moment === undefined) return undefined;
-  if (!isRevision(moment)) return Date.parse(moment);
-  return known.value?.moment === moment ? known.value.ms : undefined;
 }
 
 interface TimeRange {
