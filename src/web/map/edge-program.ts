@@ -8,6 +8,17 @@ import type { WordWriter } from "./instance-layer.ts";
 import { bytes, CAMERA_UNIFORMS, color, float, type QuadProgram } from "./quad-program.ts";
 import { type EdgeStyle, LINE_SIGNS, STROKES } from "./style.ts";
 
+/** The common start of both vertex shaders: the ends and directions of the segment, its opacity and width. */
+const SEGMENT = /*glsl*/ `  vec2 start = toPixel(a_start);
+  vec2 end = toPixel(a_end);
+  float segmentLength = length(end - start);
+  vec2 along = segmentLength > 1e-6 ? (end - start) / segmentLength : vec2(1.0, 0.0);
+  vec2 normal = vec2(-along.y, along.x);
+  // The many lines of a fabric would cover the map at a low zoom.
+  float opacity = a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.35, 1.0) : 1.0;
+  float width = a_width * (a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.6, 1.0) : 1.0);
+`;
+
 const VERTEX_SHADER = /*glsl*/ `#version 300 es
 in vec2 a_start;
 in vec2 a_end;
@@ -27,15 +38,7 @@ flat out float v_width;
 flat out float v_stroke;
 flat out float v_sign;
 void main() {
-  vec2 start = toPixel(a_start);
-  vec2 end = toPixel(a_end);
-  float segmentLength = length(end - start);
-  vec2 along = segmentLength > 1e-6 ? (end - start) / segmentLength : vec2(1.0, 0.0);
-  vec2 normal = vec2(-along.y, along.x);
-  // The many lines of a fabric would cover the map at a low zoom.
-  float opacity = a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.35, 1.0) : 1.0;
-  float width = a_width * (a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.6, 1.0) : 1.0);
-  float halfWidth = width * 0.5 + 1.0;
+${SEGMENT}  float halfWidth = width * 0.5 + 1.0;
   if (a_marks.y > 0.5) halfWidth = max(halfWidth, 6.0);
   if (a_marks.x > 2.5 && a_marks.x < 3.5) halfWidth += 2.0;
   // Beyond both ends by half the width, for round ends that join the segments.
@@ -105,14 +108,7 @@ flat out vec4 v_color;
 flat out float v_half;
 out float v_across;
 void main() {
-  vec2 start = toPixel(a_start);
-  vec2 end = toPixel(a_end);
-  float segmentLength = length(end - start);
-  vec2 along = segmentLength > 1e-6 ? (end - start) / segmentLength : vec2(1.0, 0.0);
-  vec2 normal = vec2(-along.y, along.x);
-  float opacity = a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.35, 1.0) : 1.0;
-  float width = a_width * (a_marks.z > 0.5 ? clamp(0.16 * u_radius, 0.6, 1.0) : 1.0);
-  v_half = width * 0.5 + 0.5;
+${SEGMENT}  v_half = width * 0.5 + 0.5;
   v_across = (corner().y * 2.0 - 1.0) * v_half;
   float x = mix(-width * 0.5, segmentLength + width * 0.5, corner().x);
   gl_Position = toClip(start + along * x + normal * v_across);

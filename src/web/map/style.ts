@@ -86,47 +86,43 @@ export function deviceStyle(device: Device, emphasis: Emphasis, palette: Palette
   return { shape, ring, dashed, ...symbolAndColours(device, emphasis, palette) };
 }
 
-/** The symbol and colours of a mark. A missing device has the colour of the background as its fill. */
-function markedStyle(mark: Mark, palette: Palette): Pick<NodeStyle, "symbol" | "color" | "fill"> {
-  const { exclamation, plus, minus, dot, unequal } = SYMBOLS;
-  switch (mark) {
-    case "added":
-      return { symbol: plus, color: palette.added, fill: palette.addedFill };
-    case "removed":
-      return { symbol: minus, color: palette.down, fill: palette.downFill };
-    case "updated":
-      return { symbol: dot, color: palette.warning, fill: palette.warningFill };
-    case "missing":
-      return { symbol: minus, color: palette.missing, fill: palette.background };
-    case "unplanned":
-      return { symbol: plus, color: palette.unplanned, fill: palette.unplannedFill };
-    case "differs":
-      return { symbol: unequal, color: palette.differs, fill: palette.differsFill };
-    case "conflict":
-      return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
-    case "problem":
-      return { symbol: exclamation, color: palette.down, fill: palette.downFill };
-    case "cut-off":
-      return { symbol: minus, color: palette.warning, fill: palette.warningFill };
-  }
+interface MarkStyle {
+  readonly symbol: keyof typeof SYMBOLS;
+  readonly color: keyof Palette;
+  readonly fill: keyof Palette;
 }
+
+/** The symbol and colours of each mark. A missing device has the colour of the background as its fill. */
+const MARK_STYLES: Readonly<Record<Mark, MarkStyle>> = {
+  added: { symbol: "plus", color: "added", fill: "addedFill" },
+  removed: { symbol: "minus", color: "down", fill: "downFill" },
+  updated: { symbol: "dot", color: "warning", fill: "warningFill" },
+  missing: { symbol: "minus", color: "missing", fill: "background" },
+  unplanned: { symbol: "plus", color: "unplanned", fill: "unplannedFill" },
+  differs: { symbol: "unequal", color: "differs", fill: "differsFill" },
+  conflict: { symbol: "exclamation", color: "warning", fill: "warningFill" },
+  problem: { symbol: "exclamation", color: "down", fill: "downFill" },
+  "cut-off": { symbol: "minus", color: "warning", fill: "warningFill" },
+};
 
 function symbolAndColours(
   device: Device,
   { highlighted, mark }: Emphasis,
   palette: Palette,
 ): Pick<NodeStyle, "symbol" | "color" | "fill"> {
-  const { none, cross, exclamation } = SYMBOLS;
+  const { symbol, color, fill } = stateStyle(device, highlighted, mark);
+  return { symbol: SYMBOLS[symbol], color: palette[color], fill: palette[fill] };
+}
+
+function stateStyle(device: Device, highlighted: boolean | undefined, mark: Mark | undefined): MarkStyle {
   // For a device that is down, the cross is more specific than the symbol of a problem.
   const isDownProblem = !device.available && (mark === "problem" || mark === "cut-off");
-  if (mark && !isDownProblem) return markedStyle(mark, palette);
+  if (mark && !isDownProblem) return MARK_STYLES[mark];
   // An alarm is never dimmed: a device that is down must be visible with every filter.
-  if (!device.available) return { symbol: cross, color: palette.down, fill: palette.downFill };
-  if (hasConflict(device)) {
-    return { symbol: exclamation, color: palette.warning, fill: palette.warningFill };
-  }
-  if (highlighted === false) return { symbol: none, color: palette.dimmed, fill: palette.dimmedFill };
-  return { symbol: none, color: palette.node, fill: palette.nodeFill };
+  if (!device.available) return { symbol: "cross", color: "down", fill: "downFill" };
+  if (hasConflict(device)) return MARK_STYLES.conflict;
+  if (highlighted === false) return { symbol: "none", color: "dimmed", fill: "dimmedFill" };
+  return { symbol: "none", color: "node", fill: "nodeFill" };
 }
 
 /** The state of a bundle that the style of its line shows. */
@@ -155,7 +151,7 @@ export function lineColor(
   palette: Palette,
 ): string {
   if (selected || onPath) return palette.accent;
-  if (mark) return markedStyle(mark, palette).color;
+  if (mark) return palette[MARK_STYLES[mark].color];
   // An alarm is never dimmed.
   if (!line.active || line.partlyDown) return palette.down;
   if (line.conflict) return palette.warning;

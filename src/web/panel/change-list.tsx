@@ -1,14 +1,10 @@
 /** Lists of changes: the recent ones, and those of one entity. */
 
+import type { ComponentChildren } from "preact";
 import type { Client } from "../../client/client.ts";
-import {
-  type ChangeGroup,
-  type ChangeText,
-  describeChange,
-  type ShownChange,
-} from "../data/change-groups.ts";
+import { type ChangeGroup, type ChangeText, describeChange } from "../data/change-groups.ts";
 import type { NetworkChange } from "../data/live.ts";
-import type { EntityKind, PageNetwork } from "../data/page-network.ts";
+import type { EntityKind } from "../data/page-network.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { Button } from "../elements/controls.tsx";
 import { formatShortTime, toTimestamp } from "../elements/format-time.ts";
@@ -32,10 +28,10 @@ export function RecentChanges() {
 }
 
 /** A group as one line. The line of several changes opens to a list of them. */
-function GroupItem({ group: { key, changes, count, title, time } }: { readonly group: ChangeGroup }) {
+function GroupItem({ group: { changes, count, title, time } }: { readonly group: ChangeGroup }) {
   const [first] = changes;
   if (!first) return null;
-  if (count === 1) return <ChangeLine item={{ key, change: first, timeMs: time }} />;
+  if (count === 1) return <ChangeLine change={first} timeMs={time} />;
   const rest = count - changes.length;
   return (
     <li class={first.tone}>
@@ -46,7 +42,7 @@ function GroupItem({ group: { key, changes, count, title, time } }: { readonly g
         <summary>{`${title} ${first.many}`}</summary>
         <ol class="history">
           {changes.map((change) => (
-            <ChangeLine key={change.subject} item={{ key: change.subject, change, timeMs: change.time }} />
+            <ChangeLine key={change.subject} change={change} timeMs={change.time} />
           ))}
         </ol>
         <Rest count={rest} />
@@ -56,60 +52,28 @@ function GroupItem({ group: { key, changes, count, title, time } }: { readonly g
   );
 }
 
-function EntityChanges({ changes }: { readonly changes: readonly TimedChange[] }) {
-  const network = useNetwork();
-  if (!network) return null;
-  const items = changes.map((change) => toItem(network, change));
-  return <ChangeItems items={items} class="history" titles={false} />;
-}
-
-type TimedChange = ShownChange & { readonly revision?: number; readonly time?: number };
-
-interface ChangeItem {
-  readonly key: string;
-  readonly change: ChangeText;
-  readonly timeMs: number | undefined;
-}
-
-function toItem(network: PageNetwork, change: TimedChange): ChangeItem {
-  const text = describeChange(network, change);
-  return { key: `${change.revision} ${text.subject} ${text.text}`, change: text, timeMs: change.time };
-}
-
-interface ChangeItemsProps {
-  readonly items: readonly ChangeItem[];
-  readonly class: string;
-  /** Whether each item names its entity. */
-  readonly titles?: boolean;
-}
-
-function ChangeItems({ items, class: name, titles = true }: ChangeItemsProps) {
-  return (
-    <ol class={name}>
-      {items.map((item) => (
-        <ChangeLine key={item.key} item={item} titles={titles} />
-      ))}
-    </ol>
-  );
-}
-
 interface ChangeLineProps {
-  readonly item: ChangeItem;
-  readonly titles?: boolean;
+  readonly change: ChangeText;
+  readonly timeMs?: number;
+  /** Whether the line names the entity. */
+  readonly hasTitle?: boolean;
+  /** More about the change. */
+  readonly children?: ComponentChildren;
 }
 
-function ChangeLine({ item, titles = true }: ChangeLineProps) {
-  const { ref, title, text, tone, sign } = item.change;
+export function ChangeLine({ change, timeMs, hasTitle = true, children }: ChangeLineProps) {
+  const { ref, title, text, tone, sign } = change;
   return (
     <li class={tone}>
       <span class="sign" aria-hidden="true">
         {sign}
       </span>
       <span>
-        {titles && <EntityLink to={ref}>{title}</EntityLink>}
-        {titles ? ` ${text}` : text}
+        {hasTitle && <EntityLink to={ref}>{title}</EntityLink>}
+        {hasTitle ? ` ${text}` : text}
+        {children}
       </span>
-      {item.timeMs !== undefined && <TimeButton timeMs={item.timeMs} />}
+      {timeMs !== undefined && <TimeButton timeMs={timeMs} />}
     </li>
   );
 }
@@ -138,13 +102,24 @@ interface EntityHistoryProps {
 /** The changes of one entity, newest first, as far back as the history of the service goes. */
 export function EntityHistory({ kind, entity }: EntityHistoryProps) {
   const { client } = useStore();
+  const network = useNetwork();
+  if (!network) return null;
   return (
     <Loaded version={String(entity.revision)} load={(signal) => loadChanges(client, kind, entity, signal)}>
       {(changes) =>
         changes.length === 0 ? (
           <p class="muted">Nothing has happened to it since it was first seen.</p>
         ) : (
-          <EntityChanges changes={changes.slice(0, MAX_SHOWN)} />
+          <ol class="history">
+            {changes.slice(0, MAX_SHOWN).map((change) => (
+              <ChangeLine
+                key={`${change.revision} ${change.event}`}
+                change={describeChange(network, change)}
+                timeMs={change.time}
+                hasTitle={false}
+              />
+            ))}
+          </ol>
         )
       }
     </Loaded>

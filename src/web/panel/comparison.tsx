@@ -10,7 +10,8 @@ import { formatCount } from "../data/shown-names.ts";
 import { isRevision } from "../data/view-state.ts";
 import { TextField } from "../elements/controls.tsx";
 import { formatFullTime, formatTyped } from "../elements/format-time.ts";
-import { EntityLink, formatValue, PanelHeading, Rest } from "./parts.tsx";
+import { ChangeLine } from "./change-list.tsx";
+import { formatValue, PanelHeading, Rest } from "./parts.tsx";
 
 /** Maximum number of differences of one group that are listed. */
 const MAX_SHOWN = 200;
@@ -121,27 +122,20 @@ function fieldChanges(difference: NetworkDifference): FieldChange[] {
 
 function DifferenceItem({ item: { text, fields } }: { readonly item: Item }) {
   return (
-    <li class={text.tone}>
-      <span class="sign" aria-hidden="true">
-        {text.sign}
-      </span>
-      <span>
-        <EntityLink to={text.ref}>{text.title}</EntityLink>
-        {` ${text.text}`}
-        {fields.length > 0 && (
-          <ul class="field-changes">
-            {fields.map(({ name, before, after }) => (
-              <li key={name}>
-                {`${name}: `}
-                <del>{before}</del>
-                {" → "}
-                <ins>{after}</ins>
-              </li>
-            ))}
-          </ul>
-        )}
-      </span>
-    </li>
+    <ChangeLine change={text}>
+      {fields.length > 0 && (
+        <ul class="field-changes">
+          {fields.map(({ name, before, after }) => (
+            <li key={name}>
+              {`${name}: `}
+              <del>{before}</del>
+              {" → "}
+              <ins>{after}</ins>
+            </li>
+          ))}
+        </ul>
+      )}
+    </ChangeLine>
   );
 }
 

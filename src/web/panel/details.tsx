@@ -13,9 +13,9 @@ import { EntityHistory } from "./change-list.tsx";
 import { DeviceDetails } from "./device.tsx";
 import { OutsideLinks } from "./outside-links.tsx";
 import {
-  annotationFacts,
   Badge,
   ConflictNote,
+  commonFacts,
   DriftNote,
   EntityLink,
   Facts,
@@ -24,7 +24,6 @@ import {
   Loaded,
   PanelHeading,
   Section,
-  Time,
 } from "./parts.tsx";
 import { SourceClaims } from "./sources.tsx";
 
@@ -143,10 +142,7 @@ function HostDetails({ id }: { readonly id: string }) {
           ["Addresses", host.ipAddresses.join(", ")],
           ["MAC", <code key="mac">{host.mac}</code>],
           ["VLAN", host.vlan === "None" ? "none" : host.vlan],
-          ["Sources", host.sources.join(", ")],
-          ["First seen", <Time key="first" timestamp={host.firstSeen} />],
-          ["Last change", <Time key="last" timestamp={host.lastChanged} />],
-          ...annotationFacts(host.annotations),
+          ...commonFacts(host),
         ]}
       />
     </>
@@ -201,15 +197,7 @@ function LinkDetails({ id }: { readonly id: string }) {
         ))}
       </ul>
       <LinkMetric links={links} />
-      <Facts
-        facts={[
-          ["Id", <code key="id">{link.id}</code>],
-          ["Sources", link.sources.join(", ")],
-          ["First seen", <Time key="first" timestamp={link.firstSeen} />],
-          ["Last change", <Time key="last" timestamp={link.lastChanged} />],
-          ...annotationFacts(link.annotations),
-        ]}
-      />
+      <Facts facts={[["Id", <code key="id">{link.id}</code>], ...commonFacts(link)]} />
     </>
   );
 }

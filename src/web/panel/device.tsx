@@ -10,9 +10,9 @@ import type { EntityRef } from "../data/view-state.ts";
 import { Button } from "../elements/controls.tsx";
 import { filterText } from "../table/table-filter.ts";
 import {
-  annotationFacts,
   Badge,
   ConflictNote,
+  commonFacts,
   DriftNote,
   EntityLink,
   Facts,
@@ -21,6 +21,7 @@ import {
   joinNonEmpty,
   Loaded,
   Section,
+  TableHead,
   Time,
 } from "./parts.tsx";
 
@@ -52,10 +53,7 @@ export function DeviceDetails({ id }: { readonly id: string }) {
           ["Software", device.sw],
           ["Serial", device.serial],
           ["Role", device.role === "NONE" ? "" : device.role.toLowerCase()],
-          ["Sources", device.sources.join(", ")],
-          ["First seen", !isMissing && <Time key="first" timestamp={device.firstSeen} />],
-          ["Last change", <Time key="last" timestamp={device.lastChanged} />],
-          ...annotationFacts(annotations),
+          ...commonFacts(device),
         ]}
       />
       <Section title="Ports">
@@ -155,14 +153,7 @@ interface PortRow {
 function PortRows({ rows }: { readonly rows: readonly PortRow[] }) {
   return (
     <table class="ports">
-      <thead>
-        <tr>
-          <th scope="col">Port</th>
-          <th scope="col">Name</th>
-          <th scope="col">Speed</th>
-          <th scope="col">Connected to</th>
-        </tr>
-      </thead>
+      <TableHead titles={["Port", "Name", "Speed", "Connected to"]} />
       <tbody>
         {rows.map(({ port, connections }) => (
           <tr key={port.port} class={port.isEnabled ? "" : "disabled"}>

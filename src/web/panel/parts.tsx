@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { Annotations, Drift } from "../../model/entity.ts";
+import type { Annotations, Device, Drift, Host, Link } from "../../model/entity.ts";
 import { DRIFT_TITLES } from "../data/drift-list.ts";
 import type { HostSelection } from "../data/hosts.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
@@ -87,10 +87,21 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   );
 }
 
+type CommonFields = Pick<
+  Device | Link | Host,
+  "sources" | "firstSeen" | "lastChanged" | "drift" | "annotations"
+>;
+
 const SHOWN_ELSEWHERE = ["name", "conflict", "managementAddress", "channelId", "protocol"];
 
-export function annotationFacts(annotations: Annotations | undefined): Fact[] {
-  return Object.entries(annotations ?? {}).filter(([name]) => !SHOWN_ELSEWHERE.includes(name));
+/** The facts that all kinds of entities have. A missing entity was never seen. */
+export function commonFacts({ sources, firstSeen, lastChanged, drift, annotations }: CommonFields): Fact[] {
+  return [
+    ["Sources", sources.join(", ")],
+    ["First seen", drift?.state !== "missing" && <Time timestamp={firstSeen} />],
+    ["Last change", <Time key="last" timestamp={lastChanged} />],
+    ...Object.entries(annotations ?? {}).filter(([name]) => !SHOWN_ELSEWHERE.includes(name)),
+  ];
 }
 
 interface BadgeProps {
@@ -178,6 +189,20 @@ export function HostsFault({ group }: { readonly group: HostSelection }) {
   return fault === undefined ? null : <p class="note bad">{`Hosts are not shown: ${fault}`}</p>;
 }
 
+export function TableHead({ titles }: { readonly titles: readonly string[] }) {
+  return (
+    <thead>
+      <tr>
+        {titles.map((title) => (
+          <th key={title} scope="col">
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
 const MEANINGS: Readonly<Record<Drift["state"], string>> = {
   missing: "It is planned and not observed.",
   unplanned: "It is observed and not planned.",
@@ -198,13 +223,7 @@ export function DriftNote({ drift }: { readonly drift: Drift | undefined }) {
       </p>
       {fields.length > 0 && (
         <table class="ports">
-          <thead>
-            <tr>
-              <th scope="col">Field</th>
-              <th scope="col">Intended</th>
-              <th scope="col">Observed</th>
-            </tr>
-          </thead>
+          <TableHead titles={["Field", "Intended", "Observed"]} />
           <tbody>
             {fields.map(([name, { intended, observed }]) => (
               <tr key={name}>

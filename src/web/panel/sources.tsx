@@ -7,7 +7,7 @@ import type { ExplainedClaim, Explanation } from "../../model/explanation.ts";
 import { useStore } from "../data/page-store.ts";
 import type { EntityRef } from "../data/view-state.ts";
 import { LazyDetails } from "../elements/controls.tsx";
-import { Badge, formatValue, Loaded, Time } from "./parts.tsx";
+import { Badge, formatValue, Loaded, TableHead, Time } from "./parts.tsx";
 
 interface SourceClaimsProps {
   readonly entityRef: EntityRef;
@@ -95,13 +95,7 @@ function FieldTable({ explanation: { claims, fields } }: { readonly explanation:
   names.delete("id");
   return (
     <table class="ports claim-fields">
-      <thead>
-        <tr>
-          <th scope="col">Field</th>
-          <th scope="col">Source</th>
-          <th scope="col">Says</th>
-        </tr>
-      </thead>
+      <TableHead titles={["Field", "Source", "Says"]} />
       {[...names].map((name) => {
         const rows = claimed.filter(({ values }) => values.has(name));
         const field = fields[name];

@@ -105,13 +105,3 @@ function groupKinds(
     return { kind, key, shown, rest: all.length - shown.length };
   });
 }
-
-/** The number of all problems and the number of those that are not acknowledged. */
-export function countProblems(sections: ProblemSections): { readonly all: number; readonly waiting: number } {
-  let [all, waiting] = [0, 0];
-  for (const section of Object.values(sections)) {
-    all += section.all.length;
-    waiting += section.waiting.length;
-  }
-  return { all, waiting };
-}

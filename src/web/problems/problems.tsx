@@ -11,13 +11,7 @@ import { deviceNameById, formatCount } from "../data/shown-names.ts";
 import { Button, LazyDetails, StateLink } from "../elements/controls.tsx";
 import { formatFullTime } from "../elements/format-time.ts";
 import { EntityLink, PanelHeading, Time } from "../panel/parts.tsx";
-import {
-  countProblems,
-  groupProblems,
-  type KindGroup,
-  MORE_OF_KIND,
-  type SeverityGroup,
-} from "./problem-groups.ts";
+import { groupProblems, type KindGroup, MORE_OF_KIND, type SeverityGroup } from "./problem-groups.ts";
 import { isRead, type ShownProblems } from "./problem-store.ts";
 import { goToProblem, problemName, problemView } from "./problem-target.ts";
 import { KIND_SIGNS, ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
@@ -184,7 +178,10 @@ function ProblemFilters() {
   const sections = problems.sections.value;
   // Before the list is read there is no number, because a zero would mean that there are no problems.
   const countText = (count: number) => (isRead(list) ? count.toLocaleString("en") : "–");
-  const { all, waiting } = countProblems(sections);
+  const acknowledgedCount = Object.values(sections).reduce(
+    (sum, { all, waiting }) => sum + all.length - waiting.length,
+    0,
+  );
   const toggle = (severity: ProblemSeverity) =>
     go({
       severities: PROBLEM_SEVERITIES.filter((one) => severities.includes(one) !== (one === severity)),
@@ -201,7 +198,7 @@ function ProblemFilters() {
       ))}
       <Button pressed={acknowledged} onClick={() => go({ acknowledged: !acknowledged })}>
         With acknowledged
-        <span class="count">{countText(all - waiting)}</span>
+        <span class="count">{countText(acknowledgedCount)}</span>
       </Button>
     </div>
   );
