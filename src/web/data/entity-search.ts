@@ -2,7 +2,7 @@
  * The search for devices and hosts, which the service performs. A new search aborts the one before it, whose hits stay
  * until the new ones arrive.
  */
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { Client, SearchResult } from "../../client/client.ts";
 import type { Device, Host } from "../../model/entity.ts";
 import { abortPrevious, reasonOf } from "./pacing.ts";
@@ -26,14 +26,6 @@ export interface SearchState {
   readonly fault: string | undefined;
 }
 
-interface Searcher {
-  readonly result: ReadonlySignal<SearchState>;
-  /** Searches in the network of that moment; an empty text ends the search. */
-  search(text: string, at: string | undefined): void;
-  /** Resolves when the newest search has ended. */
-  settled(): Promise<void>;
-}
-
 const MAX_HITS = 20;
 /** A search text with which no name begins. */
 const UNLIKELY_TEXT = "-";
@@ -49,7 +41,7 @@ export function prepareSearch(client: Pick<Client, "search">): void {
   });
 }
 
-export function createSearcher(client: Pick<Client, "search">, maxHits = MAX_HITS): Searcher {
+export function createSearcher(client: Pick<Client, "search">, maxHits = MAX_HITS) {
   const result = signal(NOTHING);
   const nextSignal = abortPrevious();
   let running = Promise.resolve();
@@ -66,7 +58,8 @@ export function createSearcher(client: Pick<Client, "search">, maxHits = MAX_HIT
 
   return {
     result,
-    search(input, at) {
+    /** Searches in the network of that moment; an empty text ends the search. */
+    search(input: string, at: string | undefined): void {
       const aborted = nextSignal();
       const text = input.trim();
       if (text === "") {
@@ -76,6 +69,7 @@ export function createSearcher(client: Pick<Client, "search">, maxHits = MAX_HIT
       result.value = { ...result.peek(), searching: true, fault: undefined };
       running = run(text, at, aborted);
     },
+    /** Resolves when the newest search has ended. */
     settled: () => running,
   };
 }

@@ -3,7 +3,7 @@
  * and parsed from it. The same address shows the same view. Defaults are left out, so that addresses stay short.
  */
 
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 
 export const VIEWS = ["map", "devices", "links", "hosts"] as const;
@@ -239,37 +239,32 @@ function parseMoment(text: string): string | undefined {
 /** Whether a moment of the address is a revision, not a time. */
 export const isRevision = (moment: string): boolean => /^\d+$/.test(moment);
 
-/**
- * The view state as a signal that is kept equal to the address bar. `go` adds an entry to the browser's history;
- * `adjust` replaces the current entry, so that Back returns to the previous step and not to the previous camera move.
- */
-export interface Navigation {
-  readonly state: ReadonlySignal<ViewState>;
-  go(patch: Partial<ViewState>): void;
-  adjust(patch: Partial<ViewState>): void;
-}
-
 /** The prefix of an encoded view in the fragment of an address. */
 export const VIEW_FRAGMENT = "#view=";
 
 /** The fragment with the view from a link, which stays in the address while the view is shown. */
 const viewFragment = (): string => (location.hash.startsWith(VIEW_FRAGMENT) ? location.hash : "");
 
-export function createNavigation(): Navigation {
+export type Navigation = ReturnType<typeof createNavigation>;
+
+/** The view state as a signal that is kept equal to the address bar. */
+export function createNavigation() {
   const state = signal(parseState(location.search));
   addEventListener("popstate", () => {
     state.value = parseState(location.search);
   });
   return {
     state,
-    go(patch) {
+    /** Changes the state and adds an entry to the browser's history. */
+    go(patch: Partial<ViewState>): void {
       const next = { ...state.peek(), ...patch };
       const address = formatState(next) + viewFragment();
       if (address !== location.pathname + location.search + viewFragment())
         history.pushState(null, "", address);
       state.value = next;
     },
-    adjust(patch) {
+    /** Replaces the current entry, so that Back returns to the previous step and not to the previous camera move. */
+    adjust(patch: Partial<ViewState>): void {
       const next = { ...state.peek(), ...patch };
       history.replaceState(null, "", formatState(next) + viewFragment());
       state.value = next;

@@ -2,18 +2,13 @@
  * Synchronises the map with the state of the page: its content, its camera, and the camera in the address. The map itself
  * is imperative; Preact never renders inside it.
  */
-import type { Signal } from "@preact/signals";
-import type { Arrangement, GroupBox } from "../../model/map-view.ts";
-import type { NetworkProblem } from "../../model/network-problem.ts";
+import { computed, type ReadonlySignal, type Signal } from "@preact/signals";
+import type { GroupBox } from "../../model/map-view.ts";
 import { dragHandler } from "../arrange/arrange-keys.ts";
-import type { DriftList } from "../data/drift-list.ts";
-import type { LinkOverlay } from "../data/link-overlay.ts";
-import type { Comparison } from "../data/load-network.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import type { PageStore } from "../data/page-store.ts";
-import { devicesOf, type LoadedPath, pathUnion } from "../data/shown-path.ts";
-import type { EntityRef, ViewState } from "../data/view-state.ts";
-import type { PinnedPositions } from "../layout/layout-client.ts";
+import { devicesOf, pathUnion } from "../data/shown-path.ts";
+import type { EntityRef } from "../data/view-state.ts";
 import { goToProblem } from "../problems/problem-target.ts";
 import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
@@ -27,36 +22,33 @@ const CAMERA_PAUSE_MS = 400;
 
 const NO_GROUPS: readonly GroupBox[] = [];
 
-interface MapInput {
-  readonly state: ViewState;
-  readonly network: PageNetwork | undefined;
-  readonly comparison: Comparison | undefined;
-  readonly drift: DriftList | undefined;
-  readonly path: LoadedPath | undefined;
+type MapInput = ReturnType<typeof mapInput>;
+
+/** Reads what the map shows from the store. Subscribes the caller to changes. */
+export const mapInput = (store: PageStore, network: PageNetwork | undefined) => ({
+  state: store.state.value,
+  network,
+  comparison: store.comparison.value,
+  drift: store.drift.value,
+  path: store.path.value,
   /** The problem that is marked, whether it is still loading, and how often the user went to one. */
-  readonly problem?: NetworkProblem | undefined;
-  readonly problemIsLoading?: boolean;
-  readonly problemVisits?: number;
+  problem: store.problems.chosen.value,
+  problemIsLoading: store.problems.shown.value.state === "loading",
+  problemVisits: store.problems.visits.value,
   /** The problems of lost links, which are drawn where the links were. */
-  readonly lost: readonly NetworkProblem[];
+  lost: store.problems.lost.value,
   /** Values on links. */
-  readonly overlay?: LinkOverlay | undefined;
-  readonly arrangement: Arrangement;
-  readonly pinned: PinnedPositions;
+  overlay: store.overlay.value,
+  arrangement: store.arranging.shown.value,
+  pinned: store.arranging.pinned.value,
   /** The key of the arrangement: the user's own or that of a view. */
-  readonly arrangementKey: string;
-}
+  arrangementKey: store.arranging.key.value,
+});
 
 interface MapSyncOptions {
   readonly workerUrl: string;
   readonly hovered: Signal<Hovered | undefined>;
   readonly onDrawn: () => void;
-}
-
-interface Lost {
-  readonly problems: readonly NetworkProblem[];
-  readonly chosen: NetworkProblem | undefined;
-  readonly cables: readonly CutCable[];
 }
 
 export class MapSync {
@@ -65,7 +57,8 @@ export class MapSync {
   #input: MapInput | undefined;
   #highlights: Highlights | undefined;
   #highlightsKey = "";
-  #lost: Lost | undefined;
+  /** The same list for the same problems, because a new list is drawn again. */
+  readonly #lost: ReadonlySignal<readonly CutCable[]>;
   #contentKey = "";
   #cameraKey = "";
   /** The moment whose ports are loaded. */
@@ -79,6 +72,8 @@ export class MapSync {
 
   constructor(store: PageStore, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
+    const { lost, chosen } = store.problems;
+    this.#lost = computed(() => lostCables(lost.value, chosen.value));
     const onDeviceDrag = dragHandler(store.arranging);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
       onPick: (target) => {
@@ -126,27 +121,20 @@ export class MapSync {
     // Ports are not loaded again at each step of playback, because their names and speeds seldom change.
     if (!state.play) this.#portsAt = state.at;
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);
+    const hasChanged = (...keys: (keyof MapInput)[]) => keys.some((key) => previous?.[key] !== input[key]);
     const { pinned, arrangement } = input;
-    const isSame =
-      previous?.network === network &&
-      previous.drift === drift &&
-      previous.path === input.path &&
-      previous.problem === problem;
-    const isVisited =
-      previous?.problemVisits !== input.problemVisits ||
-      previous?.problemIsLoading !== input.problemIsLoading;
-    const isArrangedAlike = previous?.pinned === pinned && previous.arrangement.groups === arrangement.groups;
     if (previous?.network?.isPartial && previous.network !== network) this.#afterLayout = "restore";
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
-    const isDrawnAlike =
-      isSame && previous.overlay === overlay && previous.lost === input.lost && isArrangedAlike;
-    if (contentKey === this.#contentKey && isDrawnAlike && !isVisited) return;
+    const isMarkedAnew = hasChanged("network", "drift", "path", "problem");
+    const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "arrangement");
+    const isVisited = hasChanged("problemVisits", "problemIsLoading");
+    if (contentKey === this.#contentKey && !isDrawnAnew && !isVisited) return;
     this.#contentKey = contentKey;
     // Without filters, a change of the network does not change highlights, so that only changed entities are drawn again.
     const dependsOnNetwork =
       [...types, ...states, ...sources].length > 0 || around !== undefined || path || layer || comparison;
-    if (!this.#highlights || dependsOnNetwork || !isSame || highlightsKey !== this.#highlightsKey)
+    if (!this.#highlights || dependsOnNetwork || isMarkedAnew || highlightsKey !== this.#highlightsKey)
       this.#highlights = createHighlights(
         network,
         state,
@@ -160,19 +148,12 @@ export class MapSync {
       expanded: new Set(expanded),
       at: this.#portsAt,
       overlay,
-      lost: this.#lostCables(input),
+      lost: this.#lost.peek(),
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
     // Waits until the other components are rendered, because a panel that opens takes space from the map.
     queueMicrotask(() => this.#bringIntoView());
-  }
-
-  /** Returns the same list for the same problems, because the layout routes a new list again. */
-  #lostCables({ lost: problems, problem }: MapInput): readonly CutCable[] {
-    if (this.#lost?.problems !== problems || this.#lost.chosen !== problem)
-      this.#lost = { problems, chosen: problem, cables: lostCables(problems, problem) };
-    return this.#lost.cables;
   }
 
   /** The first cable of a bundle, or the one after the selected cable, so that each click selects another one. */

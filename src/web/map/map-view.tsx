@@ -14,7 +14,7 @@ import { HoverCard } from "./hover-card.tsx";
 import type { Hovered } from "./interaction.ts";
 import { Legend, OverlayLegend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
-import { isMapShown, MapSync } from "./map-sync.ts";
+import { isMapShown, MapSync, mapInput } from "./map-sync.ts";
 
 const MAP_NAME =
   "Network map. Arrow keys move, plus and minus zoom, 0 shows all. Shift and an arrow key select the next device, Enter opens it, Escape closes it. The tables have the same content.";
@@ -30,21 +30,7 @@ interface MapViewProps {
 
 export function MapView({ workerUrl, map }: MapViewProps) {
   const store = useStore();
-  const input = {
-    state: store.state.value,
-    network: usePlannedNetwork(),
-    comparison: store.comparison.value,
-    drift: store.drift.value,
-    overlay: store.overlay.value,
-    path: store.path.value,
-    problem: store.problems.chosen.value,
-    problemIsLoading: store.problems.shown.value.state === "loading",
-    problemVisits: store.problems.visits.value,
-    lost: store.problems.lost.value,
-    arrangement: store.arranging.shown.value,
-    pinned: store.arranging.pinned.value,
-    arrangementKey: store.arranging.key.value,
-  };
+  const input = mapInput(store, usePlannedNetwork());
   const observed = useNetwork();
   const drawn = useSignal(false);
   const sync = useRef<MapSync | undefined>(undefined);
@@ -85,8 +71,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         aria-label={store.arranging.isOn.value ? ARRANGE_NAME : MAP_NAME}
         aria-describedby="map-summary"
         onKeyDown={(event) =>
-          onArrangeKey(event, store, map.current) ||
-          (map.current && handleMapKey(event, map.current, keyActions(store)))
+          onArrangeKey(event, store, map.current) || (map.current && handleMapKey(event, map.current, store))
         }
       >
         <div class="map" aria-hidden="true" ref={element}>
@@ -136,12 +121,6 @@ function LayerButton({ layer, icon }: LayerButtonProps) {
   return <Button label={LAYER_TITLES[layer]} icon={icon} pressed={pressed} onClick={toggle} />;
 }
 
-const keyActions = (store: PageStore): KeyActions => ({
-  selected: store.state.peek().selected,
-  select: (ref) => store.pick(ref),
-  open: focusPanel,
-});
-
 function summarize(network: PageNetwork): string {
   const down = count(network.devices.values(), (device) => !device.available);
   const inactive = count(network.cables.values(), (cable) => !cable.active);
@@ -178,45 +157,34 @@ const DIRECTIONS: Readonly<Record<string, MapPoint>> = {
   ArrowDown: { x: 0, y: -1 },
 };
 
-interface KeyActions {
-  readonly selected: EntityRef | undefined;
-  select(ref: EntityRef | undefined): void;
-  /** Moves the focus to the details of the selected entity. */
-  open(): void;
-}
-
 /**
  * Handles the keys of the map: arrows move it, and with Shift they move the selection to the next device in that direction.
  * Neighbours over a cable come before devices that are only nearby, so that the keys follow the network.
  */
-function handleMapKey(event: KeyboardEvent, map: NetworkMap, actions: KeyActions): void {
+function handleMapKey(event: KeyboardEvent, map: NetworkMap, store: PageStore): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const run = event.shiftKey ? selectionKey(event.key, map, actions) : plainKey(event.key, map, actions);
+  const { selected } = store.state.peek();
+  const direction = DIRECTIONS[event.key];
+  const selectNext = (towards: MapPoint) => {
+    const id = map.deviceTowards(selected, towards);
+    if (id !== undefined) store.pick({ kind: "devices", id });
+  };
+  const keys: Readonly<Record<string, () => void>> = {
+    // On some keyboards plus is typed with Shift.
+    "+": () => map.zoom(ZOOM_IN),
+    ...(!event.shiftKey && {
+      "=": () => map.zoom(ZOOM_IN),
+      "-": () => map.zoom(ZOOM_OUT),
+      "0": () => map.fitAll(),
+      Escape: () => store.pick(undefined),
+      ...(selected && { Enter: focusPanel }),
+    }),
+    ...(direction && {
+      [event.key]: () => (event.shiftKey ? selectNext(direction) : map.pan(direction.x, direction.y)),
+    }),
+  };
+  const run = keys[event.key];
   if (!run) return;
   event.preventDefault();
   run();
-}
-
-function plainKey(key: string, map: NetworkMap, { selected, select, open }: KeyActions) {
-  const direction = DIRECTIONS[key];
-  if (direction) return () => map.pan(direction.x, direction.y);
-  if (key === "Enter") return selected && open;
-  const keys: Readonly<Record<string, () => void>> = {
-    "+": () => map.zoom(ZOOM_IN),
-    "=": () => map.zoom(ZOOM_IN),
-    "-": () => map.zoom(ZOOM_OUT),
-    "0": () => map.fitAll(),
-    Escape: () => select(undefined),
-  };
-  return keys[key];
-}
-
-function selectionKey(key: string, map: NetworkMap, { selected, select }: KeyActions) {
-  const direction = DIRECTIONS[key];
-  // On some keyboards plus is typed with Shift.
-  if (!direction) return key === "+" ? () => map.zoom(ZOOM_IN) : undefined;
-  return () => {
-    const id = map.deviceTowards(selected, direction);
-    if (id !== undefined) select({ kind: "devices", id });
-  };
 }

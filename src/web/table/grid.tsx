@@ -5,7 +5,6 @@
  * and Enter selects its entity.
  */
 import { useSignal } from "@preact/signals";
-import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
@@ -214,20 +213,8 @@ const SPARE_ROWS = 8;
  * The rows of a long list that are in view. Only these exist as elements, so that 100,000 rows scroll as fast as ten. All
  * rows have the same height, so that positions follow from indexes.
  */
-interface RowWindow {
+function useRowWindow() {
   /** The element that scrolls. */
-  readonly scroller: RefObject<HTMLDivElement | null>;
-  /** The first row to render, and the row after the last. */
-  readonly first: number;
-  readonly end: number;
-  /** The number of rows that Page Down moves. */
-  pageRows(): number;
-  /** Scrolls as little as needed to show the row. */
-  scrollTo(index: number): void;
-  onScroll(): void;
-}
-
-function useRowWindow(): RowWindow {
   const scroller = useRef<HTMLDivElement>(null);
   const scrollTop = useSignal(0);
   const viewHeight = useSignal(ROW_PX);
@@ -247,9 +234,12 @@ function useRowWindow(): RowWindow {
   return {
     scroller,
     first,
+    /** The row after the last. */
     end: first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
+    /** The number of rows that Page Down moves. */
     pageRows: () => Math.max(1, Math.floor(viewHeight.peek() / ROW_PX) - 1),
-    scrollTo(index) {
+    /** Scrolls as little as needed to show the row. */
+    scrollTo(index: number): void {
       if (!scroller.current) return;
       const top = index * ROW_PX;
       const bottom = top + ROW_PX - viewHeight.peek();

@@ -4,7 +4,7 @@
  * its beginning, so that all rows are of one revision. The previous rows stay until the new ones have arrived, and while the
  * service cannot be read; in that case the request is repeated.
  */
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { type Client, ClientError, type Query } from "../../client/client.ts";
 import { abortPrevious, reasonOf, Slices, throttle } from "../data/pacing.ts";
 import type { NetworkEntity } from "../data/page-network.ts";
@@ -22,15 +22,6 @@ export interface Rows {
   readonly fault: string | undefined;
 }
 
-interface RowLoader {
-  readonly rows: ReadonlySignal<Rows>;
-  load(table: TableView, view: ViewState): void;
-  /** Loads the same rows again after a delay, because the network changed. */
-  reload(): void;
-  /** Loads more rows until the list has this many, if there are so many. */
-  want(count: number): void;
-}
-
 /** Maximum number of rows that are loaded; 100,000 hosts are 50 MB. */
 export const MAX_ROWS = 100_000;
 /** The numbers of rows that are requested. The service limits pages to 10,000, so above that the whole list is requested. */
@@ -45,7 +36,7 @@ interface Request {
   readonly query: Query;
 }
 
-export function createRowLoader(client: Client): RowLoader {
+export function createRowLoader(client: Client) {
   const rows = signal(NO_ROWS);
   let current: Request | undefined;
   let wanted = 0;
@@ -87,18 +78,20 @@ export function createRowLoader(client: Client): RowLoader {
 
   return {
     rows,
-    load(table, view) {
+    load(table: TableView, view: ViewState): void {
       if (current?.table !== table) rows.value = NO_ROWS;
       current = { table, query: queryOf(view) };
       wanted = 0;
       start();
     },
-    reload() {
+    /** Loads the same rows again after a delay, because the network changed. */
+    reload(): void {
       const { list, loading, fault } = rows.peek();
       wanted = Math.max(wanted, list.length);
       if (list.length <= MAX_ROWS_TO_RELOAD && !loading && fault === undefined) startLater();
     },
-    want(count) {
+    /** Loads more rows until the list has this many, if there are so many. */
+    want(count: number): void {
       const { list, loading, hasMore } = rows.peek();
       wanted = Math.max(wanted, Math.min(count, MAX_ROWS));
       if (hasMore && !loading && wanted > list.length) start();

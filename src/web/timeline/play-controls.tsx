@@ -1,8 +1,9 @@
 /** The buttons that play the past and jump between incidents, and their keys while the focus is in the time line. */
 import { computed, effect, type ReadonlySignal, untracked, useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import type { Alarm, Client, Incident } from "../../client/client.ts";
 import { parseMoment } from "../data/load-network.ts";
+import { abortPrevious } from "../data/pacing.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { SPEEDS } from "../data/view-state.ts";
@@ -10,21 +11,15 @@ import { Button, Select } from "../elements/controls.tsx";
 import { formatFullTime, formatShortTime, toExactTimestamp } from "../elements/format-time.ts";
 import { rangeOf, type TimelineData } from "./track.tsx";
 
-interface PlayActions {
-  togglePlay(): void;
-  /** Changes to the next higher or lower speed. */
-  changeSpeed(steps: 1 | -1): void;
-  jump(direction: Direction): void;
-  /** The text about the running search for an incident; undefined when no search runs. */
-  readonly searching: ReadonlySignal<string | undefined>;
-}
+type PlayActions = ReturnType<typeof usePlayActions>;
 
-export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>): PlayActions {
+export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>) {
   const store = useStore();
   const { state, go } = store;
+  /** The text about the running search for an incident; undefined when no search runs. */
   const searching = useSignal<string | undefined>(undefined);
-  const request = useRef<AbortController | undefined>(undefined);
-  useEffect(() => () => request.current?.abort(), []);
+  const nextSignal = useMemo(abortPrevious, []);
+  useEffect(() => () => void nextSignal(), []);
   return {
     searching,
     togglePlay() {
@@ -34,14 +29,13 @@ export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>): 
       // From the present, playback starts at the beginning of the time line, because there is nothing to play after now.
       go({ play: true, at: at ?? toExactTimestamp(Math.max(fromMs, oldestMs)) });
     },
-    changeSpeed(steps) {
+    /** Changes to the next higher or lower speed. */
+    changeSpeed(steps: 1 | -1): void {
       const next = SPEEDS[SPEEDS.indexOf(state.peek().speed) + steps];
       if (next !== undefined) go({ speed: next });
     },
-    jump(direction) {
-      request.current?.abort();
-      request.current = new AbortController();
-      const { signal } = request.current;
+    jump(direction: Direction): void {
+      const signal = nextSignal();
       searching.value = `Searching for the ${direction} incident…`;
       const onSearched = (ms: number) => {
         searching.value = `No incident ${direction === "previous" ? "since" : "until"} ${formatShortTime(ms)}, searching on…`;
@@ -126,15 +120,9 @@ export function handlePlayKey(event: KeyboardEvent, actions: PlayActions): void 
 
 type Direction = "previous" | "next";
 
-interface IncidentResult {
-  /** The incident that was found; undefined when there is none up to the end of the history. */
-  readonly incident: Incident | undefined;
-  readonly text: string;
-}
-
 /**
  * Searches for the next or previous incident. The service searches a part of the history per request. An undefined `at` is
- * now. `onSearched` is called with the time up to which no incident was found.
+ * now. Without an incident in the result there is none up to the end of the history. `onSearched` is called with the time up to which no incident was found.
  */
 async function findIncident(
   client: Client,
@@ -142,12 +130,12 @@ async function findIncident(
   at: string | undefined,
   onSearched: (ms: number) => void,
   signal: AbortSignal,
-): Promise<IncidentResult> {
+): Promise<{ readonly incident?: Incident; readonly text: string }> {
   let from = at === undefined ? undefined : parseMoment(at);
   for (;;) {
     const { incident, searched, complete } = await client.incident(direction, from, { signal });
     if (incident) return { incident, text: describeIncident(incident) };
-    if (complete) return { incident: undefined, text: endText(direction, searched.time) };
+    if (complete) return { text: endText(direction, searched.time) };
     from = searched.revision;
     onSearched(searched.time);
   }
