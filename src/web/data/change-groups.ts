@@ -9,7 +9,7 @@
 import { cableId } from "../../model/cable.ts";
 import type { Device, Host, Link, Port } from "../../model/entity.ts";
 import type { NetworkEntity, PageNetwork } from "./page-network.ts";
-import { cableName, deviceName, deviceNameById, formatCount, hostName } from "./shown-names.ts";
+import { cableName, deviceName, deviceNameById, formatCount, hostName, NOUNS } from "./shown-names.ts";
 import type { EntityRef } from "./view-state.ts";
 
 export type RecentChange = (ShownChange | ShownPortChange) & {
@@ -52,13 +52,6 @@ interface Group {
   /** The cached result of `showGroup`; undefined after a change. */
   shown: ChangeGroup | undefined;
 }
-
-const NOUNS = {
-  devices: ["device", "devices"],
-  links: ["link", "links"],
-  hosts: ["host", "hosts"],
-  ports: ["port", "ports"],
-} as const;
 
 export class ChangeGroups {
   /** Epoch milliseconds after which no change is left out. */
@@ -152,11 +145,16 @@ export class ChangeGroups {
 }
 
 function showGroup({ key, kind, changes, count, time, places }: Group, network: PageNetwork): ChangeGroup {
-  const [one, many] = NOUNS[kind];
   const [place] = places;
   const of = place === undefined ? "" : ` of ${deviceNameById(network, place)}`;
   const orMore = count < MAX_COUNTED ? "" : "at least ";
-  return { key, changes: [...changes], count, time, title: `${orMore}${formatCount(count, one, many)}${of}` };
+  return {
+    key,
+    changes: [...changes],
+    count,
+    time,
+    title: `${orMore}${formatCount(count, NOUNS[kind])}${of}`,
+  };
 }
 
 type Tone = "good" | "bad" | "plain";

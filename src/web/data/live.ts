@@ -6,7 +6,7 @@
  * While the service still reads its sources for the first time, its network may lack links or hosts. The page shows such a
  * network as partial and reads the lists again until it is complete. It follows only a complete network.
  */
-import type { Client, ConnectionState, WatchEvent } from "../../client/client.ts";
+import type { Client, ConnectionState } from "../../client/client.ts";
 import type { RecentChange, ShownChange } from "./change-groups.ts";
 import { type LoadedNetwork, loadNetwork } from "./load-network.ts";
 import { throttle } from "./pacing.ts";
@@ -96,29 +96,16 @@ async function pauseWhileStarting(client: Client, ms: number, signal: AbortSigna
   while (performance.now() < end && (await isStarting(client, signal)));
 }
 
-async function follow(
-  client: Client,
-  { network, revision: since }: LoadedNetwork,
-  handlers: LiveHandlers,
-  signal: AbortSignal,
-): Promise<void> {
-  void loadEarlierChanges(client, signal).then(
-    ({ sinceMs, changes }) =>
-      handlers.onEarlierChanges({
-        sinceMs,
-        changes: changes.filter((change) => change.revision <= since),
-      }),
-    () => {}, // Without them, the list of recent changes begins when the page was opened.
-  );
-  await stream(client, network, since, handlers, signal);
-}
-
 const EARLIER_MS = 10 * 60_000;
 const EARLIER_SPANS = 60;
 /** Maximum number of earlier changes. If there were more, those of a shorter time are loaded. */
 const MAX_EARLIER = 10_000;
 
-async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<EarlierChanges> {
+async function loadEarlierChanges(
+  client: Client,
+  untilRevision: number,
+  signal: AbortSignal,
+): Promise<EarlierChanges> {
   const { oldest, newest } = await client.timeline(1, {}, { signal });
   const toMs = newest.time + 1;
   const startMs = Math.max(oldest.time, newest.time - EARLIER_MS);
@@ -130,58 +117,42 @@ async function loadEarlierChanges(client: Client, signal: AbortSignal): Promise<
   const sinceMs = startMs + ((toMs - startMs) / counts.length) * first;
   const start = await client.diff("devices", new Date(sinceMs), undefined, {}, { signal });
   const { changes } = await client.changes("topology", start.from.revision, {}, { signal });
-  return { sinceMs, changes };
+  return { sinceMs, changes: changes.filter(({ revision }) => revision <= untilRevision) };
 }
 
 /** Returns when the service no longer has the changes since the last revision: loading lists is faster than a snapshot. */
-async function stream(
+async function follow(
   client: Client,
-  network: PageNetwork,
-  since: number,
+  { network, revision: since }: LoadedNetwork,
   handlers: LiveHandlers,
   signal: AbortSignal,
 ): Promise<void> {
+  // Without them, the list of recent changes begins when the page was opened.
+  loadEarlierChanges(client, since, signal).then(handlers.onEarlierChanges, () => {});
   let revisionChanges: RecentChange[] = [];
-  const onState = (state: ConnectionState) => handlers.onConnection(state);
+  const { openedHosts } = network;
   const recount = throttle(RECOUNT_INTERVAL_MS, async () => {
-    if (await loadCounts(client, network, handlers, signal)) recountIfStale();
+    try {
+      await openedHosts.recount((revision) => client.hostCounts({ "min-revision": revision }, { signal }));
+      handlers.onChanged([]);
+      if (openedHosts.countsAreStale) recount();
+    } catch {
+      // The next host that moves triggers another attempt. The state of the stream shows a lost connection.
+    }
   });
-  const recountIfStale = () => {
-    if (network.openedHosts.countsAreStale) recount();
-  };
-  for await (const event of client.watch("topology", {}, { since, signal, onState })) {
+  const options = { since, signal, onState: handlers.onConnection };
+  for await (const event of client.watch("topology", {}, options)) {
     if (event.type === "reset") return;
     if (event.type === "snapshot" || event.type === "synced") continue;
-    const change = changeOf(event);
+    const change: RecentChange = { ...event, event: event.type };
     if (change.resource !== "ports") applyChange(network, change);
     revisionChanges.push(change);
-    if (!event.last || revisionChanges.length === 0) continue;
+    if (!event.last) continue;
     handlers.onChanged(revisionChanges);
     revisionChanges = [];
-    recountIfStale();
+    if (openedHosts.countsAreStale) recount();
   }
 }
-
-/** Loads the counts of hosts again. Returns whether that succeeded. */
-async function loadCounts(
-  client: Client,
-  { openedHosts }: PageNetwork,
-  handlers: LiveHandlers,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await openedHosts.recount((revision) => client.hostCounts({ "min-revision": revision }, { signal }));
-    handlers.onChanged([]);
-    return true;
-  } catch {
-    // The next host that moves triggers another attempt. The state of the stream shows a lost connection.
-    return false;
-  }
-}
-
-type ChangeEvent = Extract<WatchEvent, { type: "added" | "updated" | "removed" }>;
-
-const changeOf = (event: ChangeEvent): RecentChange => ({ ...event, event: event.type });
 
 /** Applies a change, unless a list already contains a newer value: the stream repeats changes that are in the lists. */
 export function applyChange(network: PageNetwork, change: NetworkChange): void {

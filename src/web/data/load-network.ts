@@ -73,7 +73,7 @@ export async function loadPast(
   const shownMs = named?.time ?? Date.parse(at);
   if (previous && Math.abs(shownMs - previous.shownMs) <= MAX_MOVE_MS) {
     try {
-      return { ...(await move(client, at, previous, signal)), shownMs };
+      return { network: previous.network, moment: await move(client, at, previous, signal), shownMs };
     } catch (error) {
       // If it is the requested moment that has expired, loading its lists fails too.
       if (!(error instanceof ClientError && error.code === "revision-expired")) throw error;
@@ -91,30 +91,19 @@ async function loadMoment(client: Client, at: string, signal: AbortSignal): Prom
   return (await client.diff("devices", moment, moment, {}, { signal })).to;
 }
 
-async function move(
-  client: Client,
-  at: string,
-  { network, moment }: Past,
-  signal: AbortSignal,
-): Promise<Omit<Past, "shownMs">> {
-  const diff = await client.diff("topology", moment.revision, parseMoment(at), {}, { signal });
+/** Applies the differences between the moment of `past` and `at` to its network. Returns the moment of `at`. */
+async function move(client: Client, at: string, past: Past, signal: AbortSignal): Promise<RevisionTime> {
+  const { network, moment } = past;
+  const { to, changes } = await client.diff("topology", moment.revision, parseMoment(at), {}, { signal });
   signal.throwIfAborted();
-  applyDifferences(network, diff.to.revision, diff.changes.filter(isNetworkDifference));
-  return { network, moment: diff.to };
-}
-
-function applyDifferences(
-  network: PageNetwork,
-  revision: number,
-  differences: readonly NetworkDifference[],
-): void {
-  for (const difference of differences) {
-    if (difference.resource === "hosts") continue;
-    if (difference.event === "removed") network.remove(difference.resource, difference.value.id);
-    else network.set(difference);
+  for (const change of changes) {
+    if (change.resource === "hosts" || change.resource === "ports") continue;
+    if (change.event === "removed") network.remove(change.resource, change.value.id);
+    else network.set(change);
   }
-  const hosts = differences.filter((difference) => difference.resource === "hosts");
-  network.openedHosts.moveTo(String(revision), revision, hosts);
+  const hosts = changes.filter((change) => change.resource === "hosts");
+  network.openedHosts.moveTo(String(to.revision), to.revision, hosts);
+  return to;
 }
 
 export type NetworkDifference = Extract<EntityDiff, { resource: EntityKind }>;

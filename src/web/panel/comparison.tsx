@@ -6,7 +6,7 @@ import { type ChangeText, describeChange } from "../data/change-groups.ts";
 import type { Comparison, NetworkDifference } from "../data/load-network.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { useStore } from "../data/page-store.ts";
-import { formatCount } from "../data/shown-names.ts";
+import { formatCount, NOUNS } from "../data/shown-names.ts";
 import { isRevision } from "../data/view-state.ts";
 import { TextField } from "../elements/controls.tsx";
 import { formatFullTime, formatTyped } from "../elements/format-time.ts";
@@ -87,7 +87,6 @@ interface Group {
   readonly items: readonly Item[];
 }
 
-const NOUNS = { devices: "device", links: "link", hosts: "host" } as const;
 const EVENTS = { removed: "removed", added: "added", updated: "changed" } as const;
 
 /** The groups are ordered: devices, links, hosts; within each, removed ones first. Both directions of a cable are one item. */

@@ -7,7 +7,7 @@ import { DRIFT_TITLES, type DriftEntity, type DriftList, summarizeDrift } from "
 import { CONFLICTING_HOSTS } from "../data/hosts.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
-import { deviceNameById, entityName, hostName } from "../data/shown-names.ts";
+import { deviceNameById, entityName, formatType, hostName, NOUNS } from "../data/shown-names.ts";
 import type { EntityRef, MarkLayer } from "../data/view-state.ts";
 import { Badge, EntityLink, HostsFault, Rest, Time } from "./parts.tsx";
 
@@ -60,13 +60,13 @@ const newestFirst = (list: DriftList): [string, DriftEntity][] =>
 
 function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly network: PageNetwork }) {
   const { drift } = entity;
-  const { to, title, noun } = describe(entity, network);
+  const { to, title } = describe(entity, network);
   const fields = Object.keys(drift.fields ?? {}).join(", ");
   return (
     <>
       <span class={`state drift ${drift.state}`}>{DRIFT_TITLES[drift.state]}</span>
       <span>
-        {`${noun} `}
+        {`${formatType(NOUNS[entity.resource])} `}
         <EntityLink to={to}>{title}</EntityLink>
         {fields !== "" && <span class="muted">{` ${fields}`}</span>}
       </span>
@@ -75,20 +75,17 @@ function DriftItem({ entity, network }: { readonly entity: DriftEntity; readonly
   );
 }
 
-/** The target, title and noun of an item. The target of a port is its device. */
-function describe(entity: DriftEntity, network: PageNetwork): { to: EntityRef; title: string; noun: string } {
+/** The target and title of an item. The target of a port is its device. */
+function describe(entity: DriftEntity, network: PageNetwork): { to: EntityRef; title: string } {
   if (entity.resource === "ports") {
     const { element, port } = entity.value;
-    const title = `${deviceNameById(network, element)}/${port}`;
-    return { to: { kind: "devices", id: element }, title, noun: "Port" };
+    return { to: { kind: "devices", id: element }, title: `${deviceNameById(network, element)}/${port}` };
   }
   const to: EntityRef = { kind: entity.resource, id: entity.value.id };
   // The name comes from the item, because the host may not be loaded in the network.
   const title = entity.resource === "hosts" ? hostName(entity.value) : entityName(network, to);
-  return { to, title, noun: NOUNS[entity.resource] };
+  return { to, title };
 }
-
-const NOUNS = { devices: "Device", links: "Link", hosts: "Host" } as const;
 
 function Conflicts({ network }: { readonly network: PageNetwork }) {
   const items = (["devices", "links", "hosts"] as const).flatMap((kind) =>
@@ -110,7 +107,7 @@ function Conflicts({ network }: { readonly network: PageNetwork }) {
       <ol class="layer-list">
         {items.slice(0, MAX_SHOWN).map(({ to, text }) => (
           <li key={`${to.kind} ${to.id}`}>
-            <Badge tone="doubt">{NOUNS[to.kind]}</Badge>
+            <Badge tone="doubt">{formatType(NOUNS[to.kind])}</Badge>
             <span>
               <EntityLink to={to}>{entityName(network, to)}</EntityLink>
               {` ${text}`}
