@@ -153,7 +153,7 @@ export function SearchBox() {
         hidden={!found.isOpen}
         note={found.hasHits ? rest : found.summary}
       />
-      <div class="search-count" role="status">
+      <div class="only-read" role="status">
         {found.summary}
       </div>
     </search>

@@ -84,7 +84,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
       <p class="map-summary" id="map-summary" data-covers-map>
         {isMapShown(input) && observed && summarize(observed)}
       </p>
-      <p class="for-screen-readers" aria-live="polite">
+      <p class="only-read" aria-live="polite">
         {isMapShown(input) && selectionText(observed, input.state.selected)}
       </p>
       <div class="map-tools" role="toolbar" aria-label="Map" data-covers-map>
