@@ -19,25 +19,20 @@ export const STATE_FILTERS = {
 
 type Filters = Pick<ViewState, "types" | "states" | "sources">;
 
-interface FilterMatch {
-  /** Whether a device matches by its own state or by that of one of its cables. */
-  device(device: Device): boolean;
-  cable(cable: Cable): boolean;
-}
-
-export function createFilterMatch(network: PageNetwork, { types, states, sources }: Filters): FilterMatch {
+export function createFilterMatch(network: PageNetwork, { types, states, sources }: Filters) {
   const matches = (entity: Device | Link, stateMatches: boolean, typeMatches: boolean): boolean =>
     typeMatches &&
     (states.length === 0 || stateMatches) &&
     (sources.length === 0 || entity.sources.some((source) => sources.includes(source)));
   const atCables = devicesAtCables(network, states);
   return {
-    device(device) {
+    /** Whether a device matches by its own state or by that of one of its cables. */
+    device(device: Device): boolean {
       const ownState = deviceStates(device).some((state) => states.includes(state));
       const stateMatches = ownState || atCables.has(device.id);
       return matches(device, stateMatches, types.length === 0 || types.includes(device.type));
     },
-    cable(cable) {
+    cable(cable: Cable): boolean {
       const ends = [cable.from, cable.to].map((end) => network.devices.get(end.device));
       const typeMatches = types.length === 0 || ends.every((end) => end && types.includes(end.type));
       return cable.links.some((link) => matches(link, hasState(cable, states), typeMatches));
@@ -72,22 +67,11 @@ function cableStates(cable: Cable): string[] {
 
 type Counts = ReadonlyMap<string, number>;
 
-/** The number of devices and cables for each value of each filter. */
-interface FilterCounts {
-  readonly types: Counts;
-  readonly states: Counts;
-  readonly sources: Counts;
-}
-
 /**
- * Counts the entities on the map. The filters of the other groups apply, so that the count of a value is the number of
+ * Counts the devices and cables on the map for each value of each filter. The filters of the other groups apply, so that the count of a value is the number of
  * entities that stay highlighted when only that value is chosen in its group.
  */
-export function countFilters(
-  network: PageNetwork,
-  filters: Filters,
-  isVisible: (device: string) => boolean,
-): FilterCounts {
+export function countFilters(network: PageNetwork, filters: Filters, isVisible: (device: string) => boolean) {
   const without = {
     types: createFilterMatch(network, { ...filters, types: [] }),
     states: createFilterMatch(network, { ...filters, states: [] }),

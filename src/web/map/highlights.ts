@@ -19,14 +19,7 @@ export interface MapMarks {
   readonly word: string;
 }
 
-export interface Highlights {
-  readonly path: PathHighlight | undefined;
-  /** The word after the number of marked devices. */
-  readonly markWord: string;
-  isVisible(device: string): boolean;
-  device(device: Device): Emphasis;
-  cable(cable: Cable): Emphasis;
-}
+export type Highlights = ReturnType<typeof createHighlights>;
 
 type HighlightOptions = Pick<
   ViewState,
@@ -38,7 +31,7 @@ export function createHighlights(
   options: HighlightOptions,
   marks: MapMarks | undefined,
   path?: PathHighlight,
-): Highlights {
+) {
   const { types, states, sources, around, hops, path: pathEnds, selected } = options;
   const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
   // Until the paths are loaded, the two ends are highlighted.
@@ -59,15 +52,16 @@ export function createHighlights(
   };
   return {
     path,
+    /** The word after the number of marked devices. */
     markWord: marks?.word ?? "",
-    isVisible: (device) => visible === undefined || visible.has(device),
-    device: (device) => ({
+    isVisible: (device: string): boolean => visible === undefined || visible.has(device),
+    device: (device: Device): Emphasis => ({
       highlighted: dimsOthers ? isDeviceHighlighted(device) : undefined,
       selected: selection.devices.has(device.id),
       onPath: pathDevices.has(device.id),
       mark: marks?.devices.get(device.id),
     }),
-    cable: (cable) => ({
+    cable: (cable: Cable): Emphasis => ({
       highlighted: dimsOthers ? isCableHighlighted(cable) : undefined,
       selected: selection.cables.has(cable.id),
       onPath: pathCables.has(cable.id),

@@ -29,13 +29,8 @@ interface FrameLayers {
   readonly labels: HTMLCanvasElement;
 }
 
-/** The numbers of instances and of texts on lines that a frame has drawn. */
-interface Drawn {
-  readonly instances: number;
-  readonly lineTexts: number;
-}
-
-export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Frame): Drawn {
+/** Returns the numbers of instances and of texts on lines that were drawn. */
+export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Frame) {
   const { projection, input, devices, clusters, showsClusters } = frame;
   const { palette, overlay, network } = input;
   const background = contextOf(layers.background, projection, BACKGROUND_CONTEXT);
