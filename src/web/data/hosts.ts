@@ -4,6 +4,7 @@
  * the change stream keeps opened groups and counts up to date.
  */
 import type { HostCounts, Query } from "../../client/client.ts";
+import { Multimap } from "../../lib/multimap.ts";
 import { hasConflict } from "../../model/conflict.ts";
 import type { Host } from "../../model/entity.ts";
 
@@ -88,7 +89,7 @@ export class Hosts {
   readonly #groups = new Map<string, OpenedGroup>();
   /** Changed hosts in order of their last change. */
   readonly #changed = new Map<string, Host>();
-  readonly #openedAt = new Map<string, Set<string>>();
+  readonly #openedAt = new Multimap<string, string>();
   #counts: Map<string, number>;
   #countsRevision: number;
   /** The revision of the last change that moved a host from an unknown location. */
@@ -116,7 +117,7 @@ export class Hosts {
 
   /** The opened hosts at a device. */
   openedAt(device: string): Host[] {
-    return [...(this.#openedAt.get(device) ?? [])].flatMap((id) => this.opened.get(id) ?? []);
+    return [...this.#openedAt.of(device)].flatMap((id) => this.opened.get(id) ?? []);
   }
 
   /** Whether the counts must be loaded again, because a host moved from an unknown location. */
@@ -273,16 +274,11 @@ export class Hosts {
   #set(host: Host): void {
     this.#remove(host.id);
     this.opened.set(host.id, host);
-    for (const { elementId } of host.locations) {
-      const ids = this.#openedAt.get(elementId);
-      if (ids) ids.add(host.id);
-      else this.#openedAt.set(elementId, new Set([host.id]));
-    }
+    for (const { elementId } of host.locations) this.#openedAt.add(elementId, host.id);
   }
 
   #remove(id: string): void {
-    for (const { elementId } of this.opened.get(id)?.locations ?? [])
-      this.#openedAt.get(elementId)?.delete(id);
+    for (const { elementId } of this.opened.get(id)?.locations ?? []) this.#openedAt.remove(elementId, id);
     this.opened.delete(id);
   }
 }

@@ -2,6 +2,7 @@
  * The page's copy of the network: devices and links by id, the cables that links form, the opened hosts (`hosts.ts`), and
  * the look-ups that the views share. Lists, the change stream and comparisons fill it.
  */
+import { appendTo, Multimap } from "../../lib/multimap.ts";
 import { type Cable, cableId, cableOf, reverseLinkId } from "../../model/cable.ts";
 import type { Device, Entities, Host, Link } from "../../model/entity.ts";
 import { Hosts } from "./hosts.ts";
@@ -23,7 +24,7 @@ export class PageNetwork {
   readonly openedHosts: Hosts;
   /** Set when some sources have not reported yet; another network replaces this one soon. */
   readonly isPartial: boolean;
-  readonly #cablesOf = new Map<string, Set<string>>();
+  readonly #cablesOf = new Multimap<string, string>();
   /** Hosts that are only planned or were removed. They are found by id and are counted at no device. */
   readonly #otherHosts: ReadonlyMap<string, Host>;
   readonly #listeners = new Set<ChangeListener>();
@@ -92,7 +93,7 @@ export class PageNetwork {
   }
 
   cablesOf(device: string): Cable[] {
-    return [...(this.#cablesOf.get(device) ?? [])].flatMap((id) => this.cables.get(id) ?? []);
+    return [...this.#cablesOf.of(device)].flatMap((id) => this.cables.get(id) ?? []);
   }
 
   /** The loaded hosts at a device. */
@@ -116,18 +117,12 @@ export class PageNetwork {
     const ends = [link.src.device, link.dst.device];
     if (!known) {
       this.cables.delete(id);
-      for (const device of ends) this.#cablesOf.get(device)?.delete(id);
+      for (const device of ends) this.#cablesOf.remove(device, id);
       return;
     }
     this.cables.set(id, cableOf(known, known === reverse ? undefined : reverse));
-    for (const device of ends) add(this.#cablesOf, device, id);
+    for (const device of ends) this.#cablesOf.add(device, id);
   }
-}
-
-function add(index: Map<string, Set<string>>, key: string, value: string): void {
-  const set = index.get(key);
-  if (set) set.add(value);
-  else index.set(key, new Set([value]));
 }
 
 /** Returns the network with the planned entities: the same object while both arguments have the same content. */
@@ -165,9 +160,7 @@ function addPlanned(base: PageNetwork, planned: readonly NetworkEntity[], copy: 
   const linksByCable = new Map<string, Link[]>();
   for (const { resource, value } of planned) {
     if (resource === "devices") devices.set(value.id, value);
-    if (resource !== "links") continue;
-    const links = linksByCable.get(cableId(value)) ?? [];
-    linksByCable.set(cableId(value), [...links, value]);
+    if (resource === "links") appendTo(linksByCable, cableId(value), value);
   }
   const updateDevice = (id: string) => {
     const value = base.devices.get(id) ?? devices.get(id);

@@ -8,6 +8,7 @@
  */
 import { cellKey, type Point, type Size } from "../../layout/adjacency.ts";
 import type { ClusterGraph } from "../../layout/cluster-assignment.ts";
+import { appendTo } from "../../lib/multimap.ts";
 import { layoutMap, SPACING } from "./map-layout.ts";
 
 export interface LayoutPosition extends Point {
@@ -159,10 +160,7 @@ class FreePlaces {
   }
 
   occupy(point: Point): void {
-    const key = cellKey(this.#column(point.x), this.#row(point.y));
-    const cell = this.#cells.get(key);
-    if (cell) cell.push(point);
-    else this.#cells.set(key, [point]);
+    appendTo(this.#cells, cellKey(this.#column(point.x), this.#row(point.y)), point);
   }
 
   /** The nearest free place at the same height, to the left or right. */

@@ -3,6 +3,7 @@
  * network while zooming and panning, and the boxes that a user or a view of the configuration puts around devices.
  */
 
+import { appendTo } from "../../lib/multimap.ts";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { type Bounds, boundsOf, type MapPoint, type Projection } from "./geometry.ts";
@@ -109,10 +110,7 @@ function* membersByValue(
   for (const { id, annotations } of network.devices.values()) {
     yield;
     const [value, position] = [annotations[annotation]?.trim(), positions.get(id)];
-    if (!value || !position) continue;
-    const points = members.get(value);
-    if (points) points.push(position);
-    else members.set(value, [position]);
+    if (value && position) appendTo(members, value, position);
   }
   return members;
 }

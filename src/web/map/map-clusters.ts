@@ -2,6 +2,7 @@
  * The clusters of the layout with their devices, their extent and their names. A cluster is computed again only when one of
  * its devices was added, removed, moved or renamed.
  */
+import { Multimap } from "../../lib/multimap.ts";
 import type { Device } from "../../model/entity.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { deviceName } from "../data/shown-names.ts";
@@ -26,18 +27,16 @@ export interface MapCluster extends Bounds {
 
 export class Clusters {
   readonly byIndex = new Map<number, MapCluster>();
-  readonly #members = new Map<number, Set<string>>();
+  readonly #members = new Multimap<number, string>();
   readonly #dirty = new Set<number>();
 
   add(device: string, index: number): void {
-    const members = this.#members.get(index);
-    if (members) members.add(device);
-    else this.#members.set(index, new Set([device]));
+    this.#members.add(index, device);
     this.#dirty.add(index);
   }
 
   remove(device: string, index: number): void {
-    this.#members.get(index)?.delete(device);
+    this.#members.remove(index, device);
     this.#dirty.add(index);
   }
 
@@ -52,8 +51,7 @@ export class Clusters {
     this.#dirty.clear();
     for (const index of changed) {
       yield;
-      const members = this.#members.get(index);
-      const devices = [...(members ?? [])].flatMap((id) => network.devices.get(id) ?? []);
+      const devices = [...this.#members.of(index)].flatMap((id) => network.devices.get(id) ?? []);
       if (devices.length > 0) this.byIndex.set(index, createCluster(index, devices, network, positions));
       else this.byIndex.delete(index);
     }

@@ -2,6 +2,7 @@
  * Groups the problems that match the filters by severity and kind. Of many problems of one severity and kind only the first
  * are shown, so that a failed site does not hide everything else.
  */
+import { appendTo } from "../../lib/multimap.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
 
@@ -93,11 +94,7 @@ function groupKinds(
   more: ReadonlyMap<string, number>,
 ): KindGroup[] {
   const kinds = new Map<ProblemKind, NetworkProblem[]>();
-  for (const problem of problems) {
-    const group = kinds.get(problem.kind);
-    if (group) group.push(problem);
-    else kinds.set(problem.kind, [problem]);
-  }
+  for (const problem of problems) appendTo(kinds, problem.kind, problem);
   return Array.from(kinds, ([kind, all]) => {
     const key = `${severity} ${kind}`;
     const limit = SHOWN_OF_KIND + (more.get(key) ?? 0);
