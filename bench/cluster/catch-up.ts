@@ -9,8 +9,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { connectNats } from "../../src/cluster/nats/nats-client.ts";
+import { natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
@@ -19,7 +19,7 @@ import { openJetStreamLog } from "../../src/log/jetstream/open.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
 import { openRetryingLog } from "../../src/log/retrying-log.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
-import { newestState, snapshotsOptions } from "../../src/service/cluster/open-cluster.ts";
+import { newestState } from "../../src/service/cluster/open-cluster.ts";
 import { SnapshotPublisher } from "../../src/service/cluster/snapshot-publisher.ts";
 import { ClaimIngest } from "../../src/view/claim-ingest.ts";
 import { Committer } from "../../src/view/committer.ts";
@@ -27,7 +27,6 @@ import { restoreView } from "../../src/view/restore.ts";
 import { ClaimGenerator } from "../lib/claim-generator.ts";
 
 const SOURCE = "bench";
-const NAMES = clusterNames("bench");
 const clock = systemClock;
 const secret = new ClusterSecret(Buffer.from("bench"));
 const never = new AbortController().signal;
@@ -36,12 +35,9 @@ const TAIL = 100;
 
 async function openNode(url: string, path: string) {
   const client = await connectNats({ servers: [url], clientName: "bench" });
-  const snapshots = new ClusterSnapshots(
-    client,
-    snapshotsOptions({ name: "bench", replicas: 1 }, secret),
-    clock,
-  );
-  const stream = new LogStream(client, { stream: NAMES.stream, subject: NAMES.subject, replicas: 1 });
+  const cluster = natsCluster(client, { name: "bench", replicas: 1 }, secret);
+  const snapshots = new ClusterSnapshots(cluster, clock);
+  const stream = new LogStream(cluster);
   const log = await openJetStreamLog({
     stream,
     snapshots,

@@ -10,8 +10,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Node } from "../../scripts/cluster/node.ts";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { connectNats } from "../../src/cluster/nats/nats-client.ts";
+import { clusterNames } from "../../src/cluster/nats/nats-cluster.ts";
 import { table } from "../lib/table.ts";
 import { basic, openNode, openServers, readiness, untilTrue } from "./setup.ts";
 

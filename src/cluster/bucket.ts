@@ -2,25 +2,22 @@
  * A key-value bucket whose entries expire after the TTL of the bucket, because server 2.9 ignores a TTL per key. The first node
  * that needs the bucket makes it, and makes it again if it was deleted. Values are JSON of one schema; others are ignored.
  */
-import { JetStreamApiError } from "@nats-io/jetstream";
 import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
 import type Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
-import type { NatsClient } from "./nats/nats-client.ts";
+import {
+  type BucketPlace,
+  type ForeignMessages,
+  isStreamMissing,
+  type NatsCluster,
+} from "./nats/nats-cluster.ts";
 
 /** Interval of the checks that a watch has delivered all entries of the bucket. */
 const CHECK_MS = 4_000;
-export const STREAM_NOT_FOUND = 10059;
-const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 
-export interface BucketOptions {
-  readonly nats: NatsClient;
-  readonly name: string;
-  readonly replicas: number;
-  /** TTL of entries in a newly made bucket. An existing bucket keeps its own. */
-  readonly ttlMs: number;
-}
+/** The parts of a cluster that its buckets need. */
+export type BucketsOfCluster = Pick<NatsCluster, "nats" | "names" | "replicas">;
 
 export interface OpenBucket {
   readonly kv: KV;
@@ -28,13 +25,18 @@ export interface OpenBucket {
 }
 
 export class TtlBucket {
-  readonly #options: BucketOptions;
+  readonly #cluster: BucketsOfCluster;
+  readonly #place: BucketPlace;
+  readonly #newTtlMs: number;
   #opened: Promise<OpenBucket> | undefined;
   #ttlMs: number;
 
-  constructor(options: BucketOptions) {
-    this.#options = options;
-    this.#ttlMs = options.ttlMs;
+  /** `newTtlMs` is the TTL of entries in a newly made bucket. An existing bucket keeps its own. */
+  constructor(cluster: BucketsOfCluster, place: BucketPlace, newTtlMs: number) {
+    this.#cluster = cluster;
+    this.#place = place;
+    this.#newTtlMs = newTtlMs;
+    this.#ttlMs = newTtlMs;
   }
 
   /** TTL of the bucket when it was last opened; before that, the TTL that a new bucket would get. */
@@ -59,33 +61,31 @@ export class TtlBucket {
   }
 
   async #open(): Promise<OpenBucket> {
-    const { nats, name, replicas, ttlMs } = this.#options;
+    const { nats, names, replicas } = this.#cluster;
     const kvm = new Kvm(nats.jetstream);
     // Direct reads are off, because a server that is behind would answer with an old value.
-    const kv = await kvm.create(name, { replicas, ttl: ttlMs, history: 1, allow_direct: false });
+    const settings = { replicas, ttl: this.#newTtlMs, history: 1, allow_direct: false };
+    const kv = await kvm.create(names[this.#place], settings);
     const { ttl } = await kv.status();
     this.#ttlMs = ttl;
     return { kv, ttlMs: ttl };
   }
 }
 
-/** Whether the error means that the entry has another revision than the expected one. Other errors leave that open. */
-export const isOtherRevision = (error: unknown): boolean =>
-  error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
-
-/** Callback for an entry that does not match the schema of the bucket. */
-export type OnMalformed = (entry: KvEntry) => void;
-
-/** Creates a function that reads an entry: undefined for a deleted entry, and for one that does not match the schema. */
+/**
+ * Creates a function that reads an entry: undefined for a deleted entry, and for one that does not match the schema, which is
+ * counted in `foreign`.
+ */
 export function entryReader<Schema extends Type.TSchema>(
+  place: BucketPlace,
   schema: Schema,
-): (entry: KvEntry, onMalformed?: OnMalformed) => Type.Static<Schema> | undefined {
+): (entry: KvEntry, foreign?: ForeignMessages) => Type.Static<Schema> | undefined {
   const compiled = Compile(schema);
-  return (entry, onMalformed) => {
+  return (entry, foreign) => {
     if (entry.operation !== "PUT") return undefined;
     const value = parse(entry);
     if (compiled.Check(value)) return value;
-    onMalformed?.(entry);
+    foreign?.countEntry(place, entry);
     return undefined;
   };
 }
@@ -111,7 +111,11 @@ export interface BucketContent {
  * Reads all entries without making the bucket; a missing bucket has no entries. Reads each entry by itself, with a timeout,
  * because reading by a consumer was once seen to hang for an unknown reason. Rejects when NATS cannot be used now.
  */
-export async function readBucket({ jetstream, manager }: NatsClient, name: string): Promise<BucketContent> {
+export async function readBucket(
+  { nats: { jetstream, manager }, names }: Pick<NatsCluster, "nats" | "names">,
+  place: BucketPlace,
+): Promise<BucketContent> {
+  const name = names[place];
   const prefix = `$KV.${name}.`;
   try {
     const info = await manager.streams.info(`KV_${name}`, { subjects_filter: `${prefix}>` });
@@ -125,8 +129,7 @@ export async function readBucket({ jetstream, manager }: NatsClient, name: strin
       time: "ts" in info && typeof info.ts === "string" ? Date.parse(info.ts) : undefined,
     };
   } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND)
-      return { entries: [], time: undefined };
+    if (isStreamMissing(error)) return { entries: [], time: undefined };
     throw error;
   }
 }
@@ -199,7 +202,7 @@ async function checkWatch(
       // In an empty bucket the entry with the last sequence no longer exists.
       last = state.messages > 0 ? state.last_seq : 0;
     } catch (error) {
-      if (error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND) return beginAgain();
+      if (isStreamMissing(error)) return beginAgain();
       // A check without an answer is repeated.
     }
   }

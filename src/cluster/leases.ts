@@ -16,17 +16,9 @@ import { aborted, orAborted } from "../lib/aborted.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
-import {
-  entryReader,
-  isOtherRevision,
-  type OnMalformed,
-  type OpenBucket,
-  readBucket,
-  TtlBucket,
-  watchBucket,
-} from "./bucket.ts";
+import { entryReader, type OpenBucket, readBucket, TtlBucket, watchBucket } from "./bucket.ts";
 import type { ClockCheck } from "./clock-check.ts";
-import type { NatsClient } from "./nats/nats-client.ts";
+import { isOtherSequence, type NatsCluster } from "./nats/nats-cluster.ts";
 
 /** TTL of leases in a newly made bucket. All intervals below are derived from the TTL of the existing bucket. */
 export const TTL_MS = 16_000;
@@ -46,15 +38,13 @@ const LeaseValue = Type.Object({
   nodeName: Type.String(),
 });
 export type LeaseValue = Readonly<Type.Static<typeof LeaseValue>>;
-const readLease = entryReader(LeaseValue);
+const readLease = entryReader("leases", LeaseValue);
 
 /** The key of a source. It is encoded, because a source may have any name and a key may not. */
 const keyOf = (source: string): string => Buffer.from(source).toString("base64url");
 
 export interface LeasesOptions {
-  readonly nats: NatsClient;
-  readonly bucket: string;
-  readonly replicas: number;
+  readonly cluster: NatsCluster;
   readonly node: string;
   /** The previous run of this node, which has ended, so that its leases are taken without waiting. */
   readonly previousNode?: string | undefined;
@@ -63,12 +53,11 @@ export interface LeasesOptions {
   readonly clockCheck?: Pick<ClockCheck, "onChange">;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly onMalformed: OnMalformed;
 }
 
 /** Reads all leases, ordered by source, to show them to operators. Rejects when NATS cannot be used now. */
-export async function readLeases(nats: NatsClient, bucket: string): Promise<LeaseValue[]> {
-  const { entries } = await readBucket(nats, bucket);
+export async function readLeases(cluster: NatsCluster): Promise<LeaseValue[]> {
+  const { entries } = await readBucket(cluster, "leases");
   return entries.flatMap((entry) => readLease(entry) ?? []).sort((a, b) => (a.source < b.source ? -1 : 1));
 }
 
@@ -97,10 +86,10 @@ export class Leases {
   readonly #waiting = new Set<() => void>();
 
   constructor(options: LeasesOptions) {
-    const { nats, bucket, replicas, writes, clockCheck, clock, logger } = options;
+    const { cluster, writes, clockCheck, clock, logger } = options;
     this.#options = options;
     this.#outages = new WriteOutages({ writes, clockCheck, ttlMs: () => this.ttlMs, clock, logger });
-    this.#bucket = new TtlBucket({ nats, name: bucket, replicas, ttlMs: TTL_MS });
+    this.#bucket = new TtlBucket(cluster, "leases", TTL_MS);
   }
 
   /** TTL of leases in the bucket, as far as known. */
@@ -124,9 +113,9 @@ export class Leases {
 
   /** Watches the bucket until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, onMalformed } = this.#options;
+    const { clock, cluster } = this.#options;
     const onEntry: Parameters<typeof watchBucket>[1] = (entry, ttlMs) => {
-      const lease = readLease(entry, onMalformed);
+      const lease = readLease(entry, cluster.foreign);
       if (!lease) {
         this.#seen.delete(entry.key);
         this.#wake();
@@ -185,7 +174,7 @@ export class Leases {
     try {
       revision = await bucket.kv.create(key, value);
     } catch (error) {
-      if (!isOtherRevision(error)) throw error;
+      if (!isOtherSequence(error)) throw error;
       const entry = await bucket.kv.get(key);
       const lease = entry && readLease(entry);
       if (entry?.operation === "PUT" && !lease) throw new Error("in its place is something else");
@@ -308,7 +297,7 @@ class HeldLease implements Lease {
       this.#validUntil = this.#validFrom(sentAt);
       return "renewed";
     } catch (error) {
-      if (!isOtherRevision(error)) return "failed";
+      if (!isOtherSequence(error)) return "failed";
     }
     try {
       const entry = await bucket.kv.get(key);

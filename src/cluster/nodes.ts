@@ -6,9 +6,9 @@ import { type KV, type KvEntry, Kvm } from "@nats-io/kv";
 import Type from "typebox";
 import type { Clock } from "../lib/clock.ts";
 import { createPoll } from "../lib/poll.ts";
-import { entryReader, type OnMalformed, readBucket, TtlBucket } from "./bucket.ts";
+import { type BucketsOfCluster, entryReader, readBucket, TtlBucket } from "./bucket.ts";
 import type { ClockCheck } from "./clock-check.ts";
-import type { NatsClient } from "./nats/nats-client.ts";
+import type { ForeignMessages, NatsCluster } from "./nats/nats-cluster.ts";
 
 const WRITE_INTERVAL_MS = 2_000;
 /** Time without a write after which a node is lost. */
@@ -35,20 +35,13 @@ export const NodeStatus = Type.Object(
   { $id: "NodeStatus" },
 );
 export type NodeStatus = Readonly<Type.Static<typeof NodeStatus>>;
-const readStatus = entryReader(NodeStatus);
+const readStatus = entryReader("nodes", NodeStatus);
 
-/** The bucket of the list, and the parts that are needed to read it. */
-export interface NodesPlace {
-  readonly nats: NatsClient;
-  readonly bucket: string;
+export interface NodesOptions {
+  readonly cluster: BucketsOfCluster;
   readonly clock: Clock;
-  readonly onMalformed?: OnMalformed;
-}
-
-export interface NodesOptions extends NodesPlace {
-  readonly replicas: number;
   /** The clock check, which gets the time of NATS from each write. */
-  readonly clockCheck?: Pick<ClockCheck, "observe">;
+  readonly clockCheck: Pick<ClockCheck, "observe">;
   /** Called at the stop. Whether the entry stays, because other nodes must know the revision that this one has. */
   readonly isKept?: () => boolean;
 }
@@ -63,17 +56,14 @@ export async function announceNode(
   status: () => NodeStatus,
   signal: AbortSignal,
 ): Promise<void> {
-  const { nats, bucket: name, replicas, clock } = options;
-  const bucket = new TtlBucket({ nats, name, replicas, ttlMs: KEPT_MS });
+  const { cluster, clock } = options;
+  const bucket = new TtlBucket(cluster, "nodes", KEPT_MS);
   const { node, nodeName } = status();
   let key = nodeName;
   let written = 0;
-  let isTtlChecked = false;
   await createPoll({ intervalMs: WRITE_INTERVAL_MS, clock, signal }).run(async () => {
     try {
-      const { kv, ttlMs } = await bucket.open();
-      if (ttlMs < KEPT_MS && !isTtlChecked) await lengthenTtl(nats, name);
-      isTtlChecked = true;
+      const { kv } = await bucket.open();
       const text = JSON.stringify(status());
       const own = await writeAndRead(options, kv, key, () => kv.put(key, text));
       written = own.revision;
@@ -94,9 +84,8 @@ export async function announceNode(
  * log. If it fails, the first status does both.
  */
 export async function clearFormerRun(options: NodesOptions, nodeName: string): Promise<void> {
-  const { nats, bucket: name, replicas } = options;
   try {
-    const { kv } = await new TtlBucket({ nats, name, replicas, ttlMs: KEPT_MS }).open();
+    const { kv } = await new TtlBucket(options.cluster, "nodes", KEPT_MS).open();
     await writeAndRead(options, kv, nodeName, async () => {
       await kv.delete(nodeName);
       return 0;
@@ -118,13 +107,8 @@ async function writeAndRead(
   const receivedAt = clock.monotonic();
   const entry = await kv.get(key);
   const isOwn = entry && (revision === 0 ? entry.operation !== "PUT" : entry.revision === revision);
-  if (isOwn) await clockCheck?.observe(entry.created.getTime(), sentAt, receivedAt);
+  if (isOwn) await clockCheck.observe(entry.created.getTime(), sentAt, receivedAt);
   return { revision, entry };
-}
-
-/** Changes the TTL of a bucket that an earlier version has made. An account without the permission leaves it unchanged. */
-async function lengthenTtl({ manager }: NatsClient, bucket: string): Promise<void> {
-  await manager.streams.update(`KV_${bucket}`, { max_age: KEPT_MS * 1e6 }).catch(() => {});
 }
 
 /** Whether another run, of a node with the same name, has written the entry. */
@@ -140,17 +124,20 @@ export interface SeenNode extends NodeStatus {
   readonly lostSince: number | undefined;
 }
 
-/** Reads the nodes in the list, ordered by name. Rejects when NATS cannot be used now. */
-export async function readNodes({ nats, bucket, clock, onMalformed }: NodesPlace): Promise<SeenNode[]> {
-  const { entries, time } = await readBucket(nats, bucket);
-  return seenNodes(entries, time ?? clock.now(), onMalformed);
+/**
+ * Reads the nodes in the list, ordered by name. Servers that do not report their time need `clock`. Rejects when NATS cannot be
+ * used now.
+ */
+export async function readNodes(cluster: NatsCluster, clock: Pick<Clock, "now">): Promise<SeenNode[]> {
+  const { entries, time } = await readBucket(cluster, "nodes");
+  return seenNodes(entries, time ?? clock.now(), cluster.foreign);
 }
 
-export function seenNodes(entries: readonly KvEntry[], time: number, onMalformed?: OnMalformed): SeenNode[] {
+export function seenNodes(entries: readonly KvEntry[], time: number, foreign?: ForeignMessages): SeenNode[] {
   // The time of NATS is at least that of the newest entry; the clock of this machine may be behind it.
   const now = Math.max(time, ...entries.map(({ created }) => created.getTime()));
   const nodes = entries.flatMap((entry): SeenNode[] => {
-    const status = readStatus(entry, onMalformed);
+    const status = readStatus(entry, foreign);
     const written = entry.created.getTime();
     const ageMs = now - written;
     return status ? [{ ...status, ageMs, lostSince: ageMs > LOST_AFTER_MS ? written : undefined }] : [];
@@ -161,8 +148,8 @@ export function seenNodes(entries: readonly KvEntry[], time: number, onMalformed
 }
 
 /** Removes all nodes from the list. Running nodes add themselves again. Rejects when NATS cannot be used now. */
-export async function clearNodes({ nats, bucket }: NodesPlace): Promise<void> {
-  const { entries } = await readBucket(nats, bucket);
-  const kv = await new Kvm(nats.jetstream).open(bucket);
+export async function clearNodes(cluster: NatsCluster): Promise<void> {
+  const { entries } = await readBucket(cluster, "nodes");
+  const kv = await new Kvm(cluster.nats.jetstream).open(cluster.names.nodes);
   await Promise.all(entries.map(({ key }) => kv.delete(key)));
 }

@@ -7,12 +7,13 @@
  * minute. So a replayed request changes nothing, and no two clocks are compared.
  */
 import { randomUUID } from "node:crypto";
-import type { Msg, NatsConnection } from "@nats-io/transport-node";
+import type { Msg } from "@nats-io/transport-node";
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { IDENTITY_RULES, type MergeSettings, SOURCE_ROLES } from "../model/merge-settings.ts";
+import type { NatsCluster } from "./nats/nats-cluster.ts";
 import { readSignedText, signText } from "./nats/signed.ts";
 
 /** The queue group, so that only one node answers the first request. */
@@ -70,12 +71,8 @@ export class RequestError extends Error {
   override readonly name = "RequestError";
 }
 
-/** The subject to which requests are sent, and the key that signs them. */
-export interface RequestPlace {
-  readonly connection: NatsConnection;
-  readonly subject: string;
-  readonly key: Uint8Array;
-}
+/** The key that signs requests and answers. */
+const keyOf = ({ secret }: NatsCluster): Uint8Array => secret.derive("requests");
 
 /** Encodes a name of any characters as one token of a NATS subject. */
 const subjectToken = (name: string): string => Buffer.from(name).toString("base64url");
@@ -85,11 +82,12 @@ const ofNode = (subject: string, node: string): string => `${subject}.node.${sub
 const answerTo = (nonce: string): string => `answer ${nonce}`;
 
 /** Sends a request to one node of the cluster. Rejects with `RequestError`. */
-export async function sendRequest(place: RequestPlace, message: ClusterRequest): Promise<ClusterAnswer> {
-  const begun = await exchange(place, place.subject, { nonce: randomUUID() });
+export async function sendRequest(cluster: NatsCluster, message: ClusterRequest): Promise<ClusterAnswer> {
+  const subject = cluster.names.requests;
+  const begun = await exchange(cluster, subject, { nonce: randomUUID() });
   if (!isBegun.Check(begun)) throw unexpected(begun);
   const { node, at } = begun;
-  const read = await exchange(place, ofNode(place.subject, node), { nonce: randomUUID(), at, message });
+  const read = await exchange(cluster, ofNode(subject, node), { nonce: randomUUID(), at, message });
   if (!isAnswer.Check(read)) throw unexpected(read);
   if (read.revision !== undefined && read.settings)
     return { revision: read.revision, settings: read.settings };
@@ -97,13 +95,14 @@ export async function sendRequest(place: RequestPlace, message: ClusterRequest):
 }
 
 async function exchange(
-  { connection, key }: RequestPlace,
+  cluster: NatsCluster,
   subject: string,
   value: { readonly nonce: string; readonly at?: number; readonly message?: ClusterRequest },
 ): Promise<unknown> {
+  const key = keyOf(cluster);
   let text: string;
   try {
-    const response = await connection.request(subject, signText(key, subject, value), {
+    const response = await cluster.nats.connection.request(subject, signText(key, subject, value), {
       timeout: TIMEOUT_MS,
     });
     text = response.string();
@@ -123,19 +122,20 @@ export const otherSecret = (): RequestError =>
 const unexpected = (read: unknown): RequestError =>
   new RequestError(`an unexpected answer: ${JSON.stringify(read)}; the nodes may have another version`);
 
-export interface AnswerOptions extends RequestPlace {
+export interface AnswerOptions {
+  readonly cluster: NatsCluster;
   /** The name of this run of this node. */
   readonly node: string;
   readonly clock: Clock;
   /** Carries out a request. May reject with `RequestError`. */
   readonly fulfil: (message: ClusterRequest) => Promise<ClusterAnswer>;
-  /** Callback for a refused request: one that is not signed, too old or already fulfilled. */
-  readonly onForeign: () => void;
 }
 
 /** Answers requests until `stopping` aborts. Rejects when the node may not subscribe to them. */
 export async function answerRequests(options: AnswerOptions, stopping: AbortSignal): Promise<void> {
-  const { connection, subject, node } = options;
+  const { node } = options;
+  const { connection } = options.cluster.nats;
+  const subject = options.cluster.names.requests;
   const requests = new Requests(options);
   const failed = new AbortController();
   const signal = AbortSignal.any([stopping, failed.signal]);
@@ -165,22 +165,26 @@ const REFUSED = "";
 
 class Requests {
   readonly #options: AnswerOptions;
+  readonly #subject: string;
+  readonly #key: Uint8Array;
   /** Nonces of fulfilled requests, with the times at which they began. */
   readonly #fulfilled = new Map<string, number>();
 
   constructor(options: AnswerOptions) {
     this.#options = options;
+    this.#subject = options.cluster.names.requests;
+    this.#key = keyOf(options.cluster);
   }
 
   begin(message: Msg): string {
-    const { key, subject, node } = this.#options;
-    const read = readSignedText(key, subject, message.string());
+    const { node } = this.#options;
+    const read = readSignedText(this.#key, this.#subject, message.string());
     return isBeginning.Check(read) ? this.#answer(read.nonce, { node, at: this.#now }) : this.#refuse();
   }
 
   async fulfil(message: Msg): Promise<string> {
-    const { key, subject, node, fulfil } = this.#options;
-    const read = readSignedText(key, ofNode(subject, node), message.string());
+    const { node, fulfil } = this.#options;
+    const read = readSignedText(this.#key, ofNode(this.#subject, node), message.string());
     if (!isRequest.Check(read) || !this.#isNew(read)) return this.#refuse();
     this.#fulfilled.set(read.nonce, read.at);
     try {
@@ -201,11 +205,12 @@ class Requests {
   }
 
   #answer(nonce: string, value: unknown): string {
-    return signText(this.#options.key, answerTo(nonce), value);
+    return signText(this.#key, answerTo(nonce), value);
   }
 
+  /** Refuses a request that is not signed, too old or already fulfilled. */
   #refuse(): string {
-    this.#options.onForeign();
+    this.#options.cluster.foreign.count("requests");
     return REFUSED;
   }
 }

@@ -18,9 +18,8 @@ import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { createPoll } from "../lib/poll.ts";
 import { replaceFile } from "../lib/replace-file.ts";
-import { isOtherRevision, type OnMalformed, TtlBucket, watchBucket } from "./bucket.ts";
-import type { NatsClient } from "./nats/nats-client.ts";
-import type { ClusterSecret } from "./nats/sealed.ts";
+import { TtlBucket, watchBucket } from "./bucket.ts";
+import { isOtherSequence, type NatsCluster } from "./nats/nats-cluster.ts";
 
 const KEY = "users";
 /** The TTL of the bucket: none, because users stay until they are removed. */
@@ -43,16 +42,11 @@ interface UserSet {
 }
 
 export interface SharedUsersOptions {
-  readonly nats: NatsClient;
-  readonly bucket: string;
-  readonly replicas: number;
-  readonly secret: ClusterSecret;
+  readonly cluster: NatsCluster;
   /** Path of the copy of the last known users; undefined where none is kept. */
   readonly copyPath: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Callback for entries that are malformed or sealed with another secret. */
-  readonly onMalformed: OnMalformed;
 }
 
 export class SharedUsers {
@@ -70,9 +64,8 @@ export class SharedUsers {
   #reported = "";
 
   constructor(options: SharedUsersOptions) {
-    const { nats, bucket, replicas } = options;
     this.#options = options;
-    this.#bucket = new TtlBucket({ nats, name: bucket, replicas, ttlMs: NO_TTL_MS });
+    this.#bucket = new TtlBucket(options.cluster, "users", NO_TTL_MS);
   }
 
   /** The users that apply; undefined when there are none yet, or none are known. */
@@ -82,10 +75,10 @@ export class SharedUsers {
 
   /** Reads the set, from NATS or else from the copy. Call it before any other method. */
   async load(): Promise<void> {
-    const { copyPath, nats } = this.#options;
+    const { copyPath, cluster } = this.#options;
     const copy = copyPath && (await readFile(copyPath, "utf8").catch(() => undefined));
     this.#known = copy ? parseCopy(copy) : undefined;
-    if (!nats.isConnected) return;
+    if (!cluster.nats.isConnected) return;
     try {
       const { kv } = await this.#bucket.open();
       const entry = await kv.get(KEY);
@@ -129,7 +122,8 @@ export class SharedUsers {
   #onEntry(entry: KvEntry): void {
     const isSet = entry.operation === "PUT";
     const read = isSet && entry.key === KEY ? this.#open(entry.value) : undefined;
-    if (isSet && !read) this.#options.onMalformed(entry);
+    // The entry is malformed or sealed with another secret.
+    if (isSet && !read) this.#options.cluster.foreign.countEntry("users", entry);
     if (entry.key !== KEY) return;
     if (read && read.version > (this.#known?.version ?? 0)) this.#apply(read);
     // The value was deleted, replaced by something else or by an old one, so the known users are written again.
@@ -171,7 +165,7 @@ export class SharedUsers {
     } catch (error) {
       this.#shouldWrite = true;
       // Another node was faster. The next attempt changes its value.
-      if (isOtherRevision(error)) return;
+      if (isOtherSequence(error)) return;
       this.#bucket.forget();
       this.#report("users-not-shared", errorMessage(error));
     }
@@ -179,7 +173,7 @@ export class SharedUsers {
 
   /** Writes the value if it differs from the users that should apply. Rejects when that is not possible now. */
   async #write(file: UserEntries): Promise<void> {
-    if (!this.#options.nats.isConnected)
+    if (!this.#options.cluster.nats.isConnected)
       throw new Error("NATS cannot be reached; the last known users apply");
     const { kv } = await this.#bucket.open();
     const entry = await kv.get(KEY);
@@ -201,18 +195,18 @@ export class SharedUsers {
 
   #seal({ version, users }: UserSet): Uint8Array {
     const text = JSON.stringify({ version, users: [...users] } satisfies Type.Static<typeof Value>);
-    return this.#options.secret.seal(this.#purpose, new TextEncoder().encode(text));
+    return this.#options.cluster.secret.seal(this.#purpose, new TextEncoder().encode(text));
   }
 
   #open(sealed: Uint8Array): UserSet | undefined {
-    const plain = this.#options.secret.open(this.#purpose, sealed);
+    const plain = this.#options.cluster.secret.open(this.#purpose, sealed);
     if (!plain) return undefined;
     const read: unknown = JSON.parse(new TextDecoder().decode(plain));
     return value.Check(read) ? { version: read.version, users: new Map(read.users) } : undefined;
   }
 
   get #purpose(): string {
-    return `users of ${this.#options.bucket}`;
+    return `users of ${this.#options.cluster.names.users}`;
   }
 
   /** Logs a reason once, until another one is reported. */

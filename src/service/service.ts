@@ -35,6 +35,7 @@ import { logUnknownDevices } from "../view/unknown-devices.ts";
 import { loadPage } from "../web/bundle.ts";
 import { goOnAlone } from "./cluster/go-on-alone.ts";
 import { clusterStatus, shareUsers } from "./cluster/member-parts.ts";
+import type { ClusterMember } from "./cluster/open-cluster.ts";
 import { ConfiguredMap } from "./configured-map.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { dataDirOf, stateDirOf } from "./data-folder.ts";
@@ -248,7 +249,7 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const clusterEnded = Promise.all([
     store.snapshots?.run(backgroundStop.signal),
     parts.sharedUsers?.run(backgroundStop.signal),
-    store.cluster && runAsNode(parts, formatUrl(config, server.port), backgroundStop.signal),
+    store.cluster && runAsNode(store.cluster, parts, formatUrl(config, server.port), backgroundStop.signal),
   ]);
   try {
     await waitForInitialSync(parts, signal);
@@ -334,15 +335,20 @@ const problemWindowsOf = ({ problems: { lostLinkHours, movedHostMinutes } }: Con
 });
 
 /** Runs the tasks of a cluster node. Imports them dynamically, so that a single node does not load the client of NATS. */
-async function runAsNode(parts: Parts, url: string, signal: AbortSignal): Promise<void> {
+async function runAsNode(
+  cluster: ClusterMember,
+  parts: Parts,
+  url: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { runClusterNode } = await import("./cluster/run-node.ts");
-  await runClusterNode({ ...parts, url }, signal);
+  await runClusterNode(cluster, { ...parts, url }, signal);
 }
 
 async function overviewReader({ store: { cluster }, config }: Parts) {
   if (!cluster) return undefined;
   const { createOverviewReader } = await import("./cluster/read-overview.ts");
-  return createOverviewReader(cluster, config);
+  return createOverviewReader(config.cluster.name, cluster);
 }
 
 const formatUrl = ({ host, tls }: Config, port: number) =>

@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
+import { natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
@@ -17,7 +17,7 @@ import { openRetryingLog } from "../../src/log/retrying-log.ts";
 import { snapshotOf } from "../../src/view/view.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
-import { emptyServer, type LogNode, NAMES, openNode, SECRET } from "./log-nodes.ts";
+import { emptyServer, type LogNode, openNode, SECRET } from "./log-nodes.ts";
 import { device, expectSame, writer } from "./writing.ts";
 
 const OTHER = { kind: "devices" as const, id: device(99).id, before: null, changed: [] };
@@ -139,8 +139,8 @@ test("a new node does not begin with the snapshot of one that had applied what N
   const last = position.links.at(-1);
   if (!last) throw new Error("no message");
   const links = [...position.links.slice(0, -1), { ...last, signature: "replaced" }];
-  const place = { bucket: NAMES.snapshots, replicas: 1, secret: SECRET, foreign: new ForeignMessages() };
-  const snapshots = new ClusterSnapshots(a.client, place, systemClock);
+  const cluster = natsCluster(a.client, { name: "test", replicas: 1 }, SECRET);
+  const snapshots = new ClusterSnapshots(cluster, systemClock);
   const identity = { log, key: sealKey(SECRET, signingKey), position: { ...position, links } };
   expect(await snapshots.write(identity, runToEnd(snapshotOf(a.committer.view.capture())))).toBe(true);
   await write(3, 5);

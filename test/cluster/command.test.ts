@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { clusterNames } from "../../src/cluster/nats/nats-cluster.ts";
 import type { ClusterOverview } from "../../src/model/cluster-overview.ts";
 import { runCommand } from "../support/command.ts";
 import { startNatsServers } from "../support/nats-servers.ts";

@@ -68,7 +68,8 @@ describe("one server", () => {
 
 test("a full stream is a condition of writing; a snapshot makes room, and the write that waited is stored", async () => {
   await using nats = await startNatsServers();
-  await using a = await openNode(nats, "node-a", { maxBytes: 40_000 });
+  await using a = await openNode(nats, "node-a");
+  await a.client.manager.streams.update(NAMES.stream, { max_bytes: 40_000 });
   const write = await writer(a);
   const waiting = write(0, 200);
   await untilCondition(a, "full");

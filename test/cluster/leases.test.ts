@@ -1,9 +1,10 @@
 /** Sources under leases: each runs on one node, moves when its node is lost, and is written by one node at a time. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ClockCheck } from "../../src/cluster/clock-check.ts";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { clusterNames, natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { announceNode, clearFormerRun, readNodes } from "../../src/cluster/nodes.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
+import { readSecret } from "../../src/service/cluster/open-cluster.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
@@ -235,13 +236,13 @@ describe("two nodes with the same source", () => {
 test("a node that is two hours ahead finds that its own clock is wrong, by NATS and by another node", async () => {
   const cluster = { nats, name: "clocks", replicas: 1 };
   await using client = await testNats(cluster);
+  const opened = natsCluster(client, cluster, readSecret({ cluster: nats }));
   const nodeOf = (name: string, clock: Clock) => {
-    const place = { nats: client, bucket: clusterNames(cluster.name).nodes };
     const clockCheck: ClockCheck = new ClockCheck(clock, async () => {
-      const nodes = await readNodes({ ...place, clock: clockCheck.natsClock });
+      const nodes = await readNodes(opened, clockCheck.natsClock);
       return nodes.filter(({ node, lostSince }) => node !== name && lostSince === undefined);
     });
-    return { ...place, replicas: 1, clock, clockCheck };
+    return { cluster: opened, clock, clockCheck };
   };
   const ahead = nodeOf("a", { ...systemClock, now: () => Date.now() + 7_200_000 });
   const right = nodeOf("b", systemClock);
@@ -262,5 +263,5 @@ test("a node that is two hours ahead finds that its own clock is wrong, by NATS 
   expect(await right.clockCheck.check()).toBe("right");
   stop.abort();
   await announced;
-  expect((await readNodes(right)).map(({ nodeName }) => nodeName)).toEqual(["b"]);
+  expect((await readNodes(opened, systemClock)).map(({ nodeName }) => nodeName)).toEqual(["b"]);
 });

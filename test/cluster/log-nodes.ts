@@ -1,8 +1,7 @@
 /** Nodes of a cluster without the service around them: log, view and committer, on real NATS servers. */
 
-import { type ClusterNames, clusterNames } from "../../src/cluster/nats/cluster-names.ts";
-import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
 import { connectNats, type NatsClient, openNats } from "../../src/cluster/nats/nats-client.ts";
+import { type ClusterNames, clusterNames, ForeignMessages } from "../../src/cluster/nats/nats-cluster.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLogger, silentLogger } from "../../src/lib/logger.ts";
@@ -34,7 +33,6 @@ export interface NodeOptions {
   /** The log of a single node that would begin the cluster's. */
   readonly singlePath?: string;
   readonly replicas?: number;
-  readonly maxBytes?: number;
   readonly sources?: readonly string[];
   readonly secret?: ClusterSecret;
   readonly names?: ClusterNames;
@@ -50,26 +48,26 @@ export async function openNode(
   node: string,
   options: NodeOptions = {},
 ): Promise<LogNode> {
-  const { path = ":memory:", replicas = 1, maxBytes, sources = ["a", "b"], secret = SECRET } = options;
+  const { path = ":memory:", replicas = 1, sources = ["a", "b"], secret = SECRET } = options;
   const clock = systemClock;
   const failed = Promise.withResolvers<unknown>();
   const client = openNats({ servers: servers.urls.split(","), clientName: node }, clock, failed.resolve);
   await Promise.race([client.reached, failed.promise]);
-  const { stream, subject, snapshots: bucket } = options.names ?? NAMES;
+  const foreign = new ForeignMessages();
+  const cluster = { nats: client, names: options.names ?? NAMES, replicas, secret, foreign };
   const { onLine } = options;
   const logger = onLine ? createLogger((line) => !/^\S+ info /.test(line) && onLine(line)) : silentLogger;
   const signal = new AbortController().signal;
-  const foreign = new ForeignMessages();
-  const snapshots = new ClusterSnapshots(client, { bucket, replicas, secret, foreign }, clock);
+  const snapshots = new ClusterSnapshots(cluster, clock);
   const log = await openJetStreamLog({
-    stream: new LogStream(client, { stream, subject, replicas, ...(maxBytes !== undefined && { maxBytes }) }),
+    stream: new LogStream(cluster),
     snapshots,
     path,
     singlePath: options.singlePath,
     node,
     secret,
     newestState,
-    traces: () => tracesOf(client, options.names ?? NAMES, replicas),
+    traces: () => tracesOf(cluster),
     clock,
     logger,
     signal,

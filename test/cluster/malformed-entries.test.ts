@@ -1,7 +1,7 @@
 /** What somebody else writes into the buckets of a cluster is ignored, and counted once by its place. */
 import { expect, test } from "bun:test";
 import { Kvm } from "@nats-io/kv";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { clusterNames } from "../../src/cluster/nats/nats-cluster.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { deviceId, ServiceNode, shortenLeases, testNats } from "./service-nodes.ts";

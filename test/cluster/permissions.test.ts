@@ -2,13 +2,12 @@
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { connectNats } from "../../src/cluster/nats/nats-client.ts";
+import { clusterNames, natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { readNodes } from "../../src/cluster/nodes.ts";
 import { sendRequest } from "../../src/cluster/requests.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { requestsOf } from "../../src/service/cluster/open-cluster.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { natsCredentials } from "../support/nats-credentials.ts";
 import { startNatsServers } from "../support/nats-servers.ts";
@@ -61,11 +60,10 @@ test("a service, snapshots and requests work with the permissions of docs/cluste
   expect(c.committer.view.revision).toBe(b.committer.view.revision);
 
   const { connection } = b.client;
-  const nodes = await readNodes({ nats: b.client, bucket: NAMES.nodes, clock: systemClock });
+  const opened = natsCluster(b.client, { name: "default", replicas: 1 }, secret);
+  const nodes = await readNodes(opened, systemClock);
   expect(nodes.map(({ nodeName }) => nodeName)).toEqual(["a"]);
-  expect(
-    sendRequest({ connection, ...requestsOf("default", secret) }, { op: "forget", source: "x" }),
-  ).rejects.toThrow("configured on a");
+  expect(sendRequest(opened, { op: "forget", source: "x" })).rejects.toThrow("configured on a");
 
   expect(await service.service.stop()).toBe(0);
   expect(await violations()).toEqual([]);

@@ -2,8 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
 import { connectNats, type NatsClient } from "../../src/cluster/nats/nats-client.ts";
+import { clusterNames } from "../../src/cluster/nats/nats-cluster.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
@@ -156,7 +156,7 @@ export async function shortenLeases(
   const { nats: _, name, replicas } = cluster;
   const settings = { ttl: ttlMs, replicas, allow_direct: false };
   const names = clusterNames(name);
-  const stream = new LogStream(client, { ...names, replicas });
+  const stream = new LogStream({ nats: client, names, replicas });
   await until(() => stream.ensure(), { what: "the stream of the log" });
   await beginLog({ stream, secret: new ClusterSecret(Buffer.from(secret)), clock: systemClock });
   await until(() => new Kvm(client.jetstream).create(names.leases, settings), {

@@ -1,10 +1,10 @@
 /** A whole service as a node: how it starts without NATS, and what it does when its stream is replaced. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { clusterNames, natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { sendRequest } from "../../src/cluster/requests.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
-import { readSecret, requestsOf } from "../../src/service/cluster/open-cluster.ts";
+import { readSecret } from "../../src/service/cluster/open-cluster.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { GAZETTEER, type Service, spawnCommand, startService } from "../support/service.ts";
@@ -129,10 +129,10 @@ test("a node stops while a request that it fulfils cannot be written", async () 
   const { state } = await client.manager.streams.info(stream);
   await client.manager.streams.update(stream, { max_msgs: state.messages });
   const settings = { ...observedSources(["y", "x"]), identity: [] };
-  const answered = sendRequest(
-    { connection: client.connection, ...requestsOf(cluster.name, readSecret({ cluster: nats })) },
-    { op: "apply", settings },
-  );
+  const answered = sendRequest(natsCluster(client, cluster, readSecret({ cluster: nats })), {
+    op: "apply",
+    settings,
+  });
   answered.catch(() => {});
   await until(() => node.service.stderr().includes("condition=full"), { what: "a full stream" });
   expect(await node.service.stop()).toBe(0);

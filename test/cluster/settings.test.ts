@@ -1,10 +1,10 @@
 /** The settings of a cluster stand in its log, whatever the files of its nodes say; and what the command line can change. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { readNodes } from "../../src/cluster/nodes.ts";
 import { type ClusterRequest, sendRequest } from "../../src/cluster/requests.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { readSecret, requestsOf } from "../../src/service/cluster/open-cluster.ts";
+import { readSecret } from "../../src/service/cluster/open-cluster.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { deviceId, ServiceNode, shortenLeases, type TestCluster, testNats } from "./service-nodes.ts";
@@ -23,7 +23,7 @@ afterAll(async () => {
 async function request(cluster: TestCluster, message: ClusterRequest): Promise<number> {
   await using client = await testNats(cluster);
   const { revision } = await sendRequest(
-    { connection: client.connection, ...requestsOf(cluster.name, readSecret({ cluster: cluster.nats })) },
+    natsCluster(client, cluster, readSecret({ cluster: cluster.nats })),
     message,
   );
   return revision;
@@ -53,10 +53,10 @@ test("the cluster's order applies until a node's file is made the cluster's; no 
   expect(await hardware(b)).toBe("of x");
 
   await using client = await testNats(cluster);
-  const nodesOptions = { nats: client, bucket: clusterNames(cluster.name).nodes, clock: systemClock };
+  const opened = natsCluster(client, cluster, readSecret({ cluster: nats }));
   const nodes = await until(
     async () => {
-      const found = await readNodes(nodesOptions);
+      const found = await readNodes(opened, systemClock);
       return found.length === 2 && found.some(({ held }) => held.includes("z")) && found;
     },
     { what: "both nodes in the list" },

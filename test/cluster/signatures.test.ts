@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Objm } from "@nats-io/obj";
 import type { Msg } from "@nats-io/transport-node";
-import { ForeignMessages } from "../../src/cluster/nats/foreign-messages.ts";
+import { natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { signText } from "../../src/cluster/nats/signed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -87,8 +87,8 @@ test("another secret is recognised also when the first message is purged", async
   await using a = await openNode(nats, "node-a");
   const write = await writer(a);
   const isOther = (secret: ClusterSecret) => {
-    const options = { bucket: NAMES.snapshots, replicas: 1, secret, foreign: new ForeignMessages() };
-    return hasOtherSecret(a.log.stream, new ClusterSnapshots(a.client, options, systemClock), secret);
+    const cluster = natsCluster(a.client, { name: "test", replicas: 1 }, secret);
+    return hasOtherSecret(a.log.stream, new ClusterSnapshots(cluster, systemClock), secret);
   };
   const other = new ClusterSecret(Buffer.from("another secret than theirs"));
   await write(0, 20);

@@ -3,7 +3,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
-import { type ClusterNames, clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { type ClusterNames, clusterNames } from "../../src/cluster/nats/nats-cluster.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kvm } from "@nats-io/kv";
 import { parseUsers } from "../../src/api/auth/users-file.ts";
-import { clusterNames } from "../../src/cluster/nats/cluster-names.ts";
+import { clusterNames } from "../../src/cluster/nats/nats-cluster.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type NatsServers, startNatsServers } from "../support/nats-servers.ts";

@@ -1,29 +1,23 @@
 /** Translates errors of JetStream into `StreamError`, by what they mean for the log of a cluster. */
-import { JetStreamApiError } from "@nats-io/jetstream";
 import type { NatsClient } from "../../cluster/nats/nats-client.ts";
+import { isStreamMissing, jetStreamCode, type NatsCluster } from "../../cluster/nats/nats-cluster.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import { StreamError } from "./stream-error.ts";
 
-const STREAM_NOT_FOUND = 10059;
 const FULL: ReadonlySet<number> = new Set([10023, 10047, 10077]);
 const NO_REPLICAS: ReadonlySet<number> = new Set([10005, 10074]);
 
-export interface StreamNaming {
-  /** The name of the stream in NATS, for messages to the operator. */
-  readonly stream: string;
-  readonly replicas: number;
-}
-
+/** `stream` is the name of the stream in NATS, for messages to the operator. */
 export function asStreamError(
   error: unknown,
-  nats: NatsClient,
-  { stream, replicas }: StreamNaming,
+  { nats, replicas }: Pick<NatsCluster, "nats" | "replicas">,
+  stream: string,
 ): StreamError {
   if (error instanceof StreamError) return error;
   const why = errorMessage(error);
   const options = { cause: error };
-  const code = error instanceof JetStreamApiError ? error.code : 0;
-  if (code === STREAM_NOT_FOUND)
+  const code = jetStreamCode(error);
+  if (isStreamMissing(error))
     return new StreamError("deleted", `the stream ${stream} does not exist`, options);
   if (NO_REPLICAS.has(code))
     return new StreamError(

@@ -3,6 +3,7 @@ import { expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { headers } from "@nats-io/transport-node";
 import { temporaryFolder } from "../../../test/support/folder.ts";
+import { clusterNames } from "../../cluster/nats/nats-cluster.ts";
 import { NatsError } from "../../cluster/nats/nats-error.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { ManualClock, systemClock } from "../../lib/clock.ts";
@@ -50,7 +51,7 @@ function streamOf(messages: readonly StreamMessage[]): LogStream {
     reached: Promise.resolve(),
     close: async () => {},
   };
-  const stream = new LogStream(nats, { stream: "test", subject: "test", replicas: 1 });
+  const stream = new LogStream({ nats, names: clusterNames("test"), replicas: 1 });
   stream.info = async () => ({
     created,
     firstSequence: 1,

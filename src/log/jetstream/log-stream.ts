@@ -5,7 +5,6 @@
 import {
   DeliverPolicy,
   DiscardPolicy,
-  JetStreamApiError,
   JetStreamError,
   type PeerInfo,
   RetentionPolicy,
@@ -13,11 +12,11 @@ import {
 } from "@nats-io/jetstream";
 import type { MsgHdrs } from "@nats-io/transport-node";
 import type { NatsClient } from "../../cluster/nats/nats-client.ts";
+import { isOtherSequence, jetStreamCode, type NatsCluster } from "../../cluster/nats/nats-cluster.ts";
 import { asStreamError, checkConnected } from "./as-stream-error.ts";
 import type { EncodedMessage, StreamMessage } from "./messages.ts";
 import { StreamError } from "./stream-error.ts";
 
-const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 /** Time in which NATS recognises a message id again. It is longer than the attempts to publish a batch take. */
 const DUPLICATE_WINDOW_NS = 120e9;
 const PUBLISH_TIMEOUT_MS = 3_000;
@@ -33,7 +32,7 @@ const MAX_HEADER_BYTES = 1024;
 export type PublishOutcome =
   | { readonly stored: true; readonly sequence: number }
   /** The last message of the stream is not the expected one. Nothing was stored now; an earlier attempt may have been. */
-  | { readonly stored: false; readonly lastSequence: number };
+  | { readonly stored: false };
 
 export interface StreamInfo {
   /** The time of creation, which distinguishes the stream from a deleted one of the same name. */
@@ -68,24 +67,20 @@ export interface ReplicaCounts {
   readonly current: number;
 }
 
-export interface LogStreamOptions {
-  readonly stream: string;
-  readonly subject: string;
-  readonly replicas: number;
-  readonly maxBytes?: number;
-}
-
 export class LogStream {
   readonly nats: NatsClient;
-  readonly #options: LogStreamOptions;
+  readonly #cluster: Pick<NatsCluster, "nats" | "names" | "replicas">;
+  /** The name of the stream. */
+  readonly #name: string;
   /** The limit of the last connected server. It is kept because the client does not know it while no server is connected. */
   #maxPayload: number | undefined;
   #replicas: ReplicaCounts;
 
-  constructor(nats: NatsClient, options: LogStreamOptions) {
-    this.nats = nats;
-    this.#options = options;
-    this.#replicas = { configured: options.replicas, current: 0 };
+  constructor(cluster: Pick<NatsCluster, "nats" | "names" | "replicas">) {
+    this.nats = cluster.nats;
+    this.#cluster = cluster;
+    this.#name = cluster.names.stream;
+    this.#replicas = { configured: cluster.replicas, current: 0 };
   }
 
   /** Numbers of servers that stored the stream at the last answer to `info`. */
@@ -112,11 +107,11 @@ export class LogStream {
     } catch (error) {
       if (!(error instanceof StreamError) || error.condition !== "deleted") throw error;
     }
-    const { stream, subject, replicas, maxBytes } = this.#options;
+    const { names, replicas } = this.#cluster;
     try {
       await this.nats.manager.streams.add({
-        name: stream,
-        subjects: [subject],
+        name: names.stream,
+        subjects: [names.subject],
         num_replicas: replicas,
         retention: RetentionPolicy.Limits,
         storage: StorageType.File,
@@ -124,7 +119,6 @@ export class LogStream {
         discard: DiscardPolicy.New,
         duplicate_window: DUPLICATE_WINDOW_NS,
         allow_direct: true,
-        ...(maxBytes !== undefined && { max_bytes: maxBytes }),
       });
     } catch (error) {
       throw this.#asStreamError(error);
@@ -159,7 +153,7 @@ export class LogStream {
   async #info(): Promise<StreamInfo> {
     checkConnected(this.nats);
     this.#rememberMaxPayload();
-    const { created, state, config, cluster } = await this.nats.manager.streams.info(this.#options.stream);
+    const { created, state, config, cluster } = await this.nats.manager.streams.info(this.#name);
     const connectedServer = this.nats.connection.info?.server_name;
     return {
       created,
@@ -181,7 +175,7 @@ export class LogStream {
     if (messages === lastSequence - firstSequence + 1) return true;
     try {
       const details = { deleted_details: true };
-      const { state } = await this.nats.manager.streams.info(this.#options.stream, details);
+      const { state } = await this.nats.manager.streams.info(this.#name, details);
       return (state.deleted ?? []).every((deleted) => deleted <= sequence);
     } catch (error) {
       throw this.#asStreamError(error);
@@ -192,7 +186,7 @@ export class LogStream {
   async publish({ id, headers, data }: EncodedMessage, expected?: number): Promise<PublishOutcome> {
     checkConnected(this.nats);
     try {
-      const { seq } = await this.nats.jetstream.publish(this.#options.subject, data, {
+      const { seq } = await this.nats.jetstream.publish(this.#cluster.names.subject, data, {
         msgID: id,
         headers,
         timeout: PUBLISH_TIMEOUT_MS,
@@ -201,10 +195,7 @@ export class LogStream {
       });
       return { stored: true, sequence: seq };
     } catch (error) {
-      if (error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)) {
-        const last = /(\d+)\s*$/.exec(error.message)?.[1];
-        return { stored: false, lastSequence: last === undefined ? Number.NaN : Number(last) };
-      }
+      if (isOtherSequence(error)) return { stored: false };
       throw this.#asStreamError(error);
     }
   }
@@ -212,7 +203,7 @@ export class LogStream {
   /** Reads one message; undefined when the stream does not have it. */
   async message(sequence: number): Promise<StreamMessage | undefined> {
     try {
-      const stored = await this.nats.manager.streams.getMessage(this.#options.stream, { seq: sequence });
+      const stored = await this.nats.manager.streams.getMessage(this.#name, { seq: sequence });
       if (!stored) return undefined;
       return { sequence: stored.seq, headers: readHeaders(() => stored.header), data: stored.data };
     } catch (error) {
@@ -234,9 +225,8 @@ export class LogStream {
    * `StreamError` when it cannot go on.
    */
   async *follow(sequence: number, signal: AbortSignal): AsyncGenerator<StreamMessage> {
-    const { stream } = this.#options;
     try {
-      const consumer = await this.nats.jetstream.consumers.get(stream, {
+      const consumer = await this.nats.jetstream.consumers.get(this.#name, {
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: sequence,
       });
@@ -270,14 +260,14 @@ export class LogStream {
   /** Deletes the messages before `sequence`. */
   async purge(sequence: number): Promise<void> {
     try {
-      await this.nats.manager.streams.purge(this.#options.stream, { seq: sequence });
+      await this.nats.manager.streams.purge(this.#name, { seq: sequence });
     } catch (error) {
       throw this.#asStreamError(error);
     }
   }
 
   #asStreamError(error: unknown): StreamError {
-    return asStreamError(error, this.nats, this.#options);
+    return asStreamError(error, this.#cluster, this.#name);
   }
 }
 
@@ -293,7 +283,7 @@ function followerOf(
 }
 
 const isConsumerGone = (error: unknown): boolean =>
-  (error instanceof JetStreamApiError && error.code === CONSUMER_NOT_FOUND) ||
+  jetStreamCode(error) === CONSUMER_NOT_FOUND ||
   (error instanceof JetStreamError && "code" in error && error.code === CONSUMER_DELETED);
 
 /** Reads headers; undefined where the client throws at a name that only other clients write. Such a message is foreign. */

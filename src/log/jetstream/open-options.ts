@@ -1,18 +1,12 @@
 /** The options for opening the log of a cluster. */
 
+import type { Traces } from "../../cluster/nats/nats-cluster.ts";
 import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { Log, Snapshot } from "../log.ts";
 import type { LogStream } from "./log-stream.ts";
 import type { ClusterSnapshots } from "./snapshots.ts";
-
-/** The traces of a cluster in NATS besides the stream of its log. */
-export interface Traces {
-  /** The names of the streams of its buckets. */
-  readonly places: readonly string[];
-  readonly nodes: readonly { readonly nodeName: string; readonly revision: number }[];
-}
 
 /** Compares this node's clock, which stamps its batches, with the clock of NATS, which all nodes share. */
 export interface ClockGuard {

@@ -12,6 +12,7 @@
  *   has or had a log, the start is refused.
  */
 import { existsSync, rmSync } from "node:fs";
+import type { Traces } from "../../cluster/nats/nats-cluster.ts";
 import { LogError } from "../log.ts";
 import { filesOfLog, IN_MEMORY, moveLog } from "../log-file.ts";
 import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
@@ -20,7 +21,7 @@ import { JetStreamLog } from "./jetstream-log.ts";
 import { canLoad, hasOtherSecret, loadCopy, missingSnapshot } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { beginFromCopy, beginFromSingleNode, beginLog } from "./make-stream.ts";
-import type { OpenOptions, Traces } from "./open-options.ts";
+import type { OpenOptions } from "./open-options.ts";
 import { COPY_TO_DELETE, decodePosition, type StreamPosition } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
 

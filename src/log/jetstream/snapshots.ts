@@ -7,13 +7,11 @@
  * are signed too (`snapshot-pages.ts`). An object that no node has written is counted and ignored.
  */
 
-import { JetStreamApiError, type JetStreamManager } from "@nats-io/jetstream";
+import type { JetStreamManager } from "@nats-io/jetstream";
 import { type ObjectInfo, type ObjectStore, Objm, StorageType, setSha256Backend } from "@nats-io/obj";
 import Type from "typebox";
 import { Value } from "typebox/value";
-import type { ForeignMessages } from "../../cluster/nats/foreign-messages.ts";
-import type { NatsClient } from "../../cluster/nats/nats-client.ts";
-import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
+import { isOtherSequence, type NatsCluster } from "../../cluster/nats/nats-cluster.ts";
 import { readSignedText, signText } from "../../cluster/nats/signed.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { CompressedPage } from "../embedded.ts";
@@ -26,7 +24,6 @@ import type { StreamError } from "./stream-error.ts";
 
 const PLACES = ["snapshot-a", "snapshot-b"] as const;
 const CHUNK_BYTES = 256 * 1024;
-const WRONG_LAST_SEQUENCE: ReadonlySet<number> = new Set([10071, 10164]);
 const WRITE_TIMEOUT_MS = 10_000;
 /** Time after which a read that gets no bytes fails. */
 const STALL_TIMEOUT_MS = 15_000;
@@ -63,26 +60,19 @@ interface Place {
   readonly snapshot: StoredSnapshot | undefined;
 }
 
-export interface ClusterSnapshotsOptions {
-  readonly bucket: string;
-  readonly replicas: number;
-  readonly secret: ClusterSecret;
-  readonly foreign: ForeignMessages;
-}
-
 export class ClusterSnapshots {
-  readonly #nats: NatsClient;
-  readonly #options: ClusterSnapshotsOptions;
+  readonly #cluster: NatsCluster;
+  readonly #bucket: string;
   readonly #clock: Clock;
   readonly #key: Uint8Array;
   /** Ids of objects that no node has written and that are counted already, by place. */
   readonly #counted = new Map<string, string>();
 
-  constructor(nats: NatsClient, options: ClusterSnapshotsOptions, clock: Clock) {
-    this.#nats = nats;
-    this.#options = options;
+  constructor(cluster: NatsCluster, clock: Clock) {
+    this.#cluster = cluster;
+    this.#bucket = cluster.names.snapshots;
     this.#clock = clock;
-    this.#key = options.secret.derive("snapshots");
+    this.#key = cluster.secret.derive("snapshots");
   }
 
   /** Whether a place has had an object that no node with this secret has written. */
@@ -92,7 +82,7 @@ export class ClusterSnapshots {
 
   /** The name of the bucket's stream in NATS, for messages to the operator. */
   get stream(): string {
-    return `OBJ_${this.#options.bucket}`;
+    return `OBJ_${this.#bucket}`;
   }
 
   /** Whether all snapshots are of this log; true where there are none. Rejects with `StreamError`. */
@@ -123,7 +113,7 @@ export class ClusterSnapshots {
     const facts: ClusterSnapshotFacts = { format: FORMAT, ...identity, revision, time, graphTime, versions };
     const place = placeToReplace(await this.#places(() => this.#open()), identity);
     const options = { max_chunk_size: CHUNK_BYTES };
-    const snapshotText = signText(this.#key, this.#options.bucket, facts);
+    const snapshotText = signText(this.#key, this.#bucket, facts);
     const metadata = { snapshot: snapshotText };
     try {
       const store = await this.#open();
@@ -136,7 +126,7 @@ export class ClusterSnapshots {
       await this.#removeUnusedChunks(store, end).catch(() => {});
       return true;
     } catch (error) {
-      if (error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)) return false;
+      if (isOtherSequence(error)) return false;
       throw this.#asStreamError(error);
     }
   }
@@ -153,7 +143,7 @@ export class ClusterSnapshots {
       yield* readPages(this.#key, signed, this.#untilStalled(object.data));
     } catch (error) {
       if (error instanceof DamagedSnapshotError) {
-        this.#options.foreign.count("snapshots");
+        this.#cluster.foreign.count("snapshots");
         throw error;
       }
       throw this.#asStreamError(error);
@@ -163,7 +153,7 @@ export class ClusterSnapshots {
   async #removeUnusedChunks(store: ObjectStore, end: number): Promise<void> {
     const infos = await Promise.all(PLACES.map((name) => store.info(name)));
     const used = new Set(infos.flatMap((info) => info?.nuid ?? []));
-    await removeUnusedChunks(this.#nats.manager, this.#options.bucket, end, used);
+    await removeUnusedChunks(this.#cluster.nats.manager, this.#bucket, end, used);
   }
 
   async *#untilStalled(data: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -202,29 +192,27 @@ export class ClusterSnapshots {
 
   #snapshotOf(info: ObjectInfo | null): StoredSnapshot | undefined {
     if (!info || info.deleted) return undefined;
-    const { bucket, foreign } = this.#options;
     const signed = info.metadata?.snapshot ?? "";
-    const facts = readSignedText(this.#key, bucket, signed);
+    const facts = readSignedText(this.#key, this.#bucket, signed);
     if (Value.Check(Facts, facts)) return { facts, signed, bytes: info.size, place: info.name };
     if (Value.Check(OtherFacts, facts) && facts.format !== FORMAT) return undefined;
-    if (this.#counted.get(info.name) !== info.nuid) foreign.count("snapshots");
+    if (this.#counted.get(info.name) !== info.nuid) this.#cluster.foreign.count("snapshots");
     this.#counted.set(info.name, info.nuid);
     return undefined;
   }
 
   /** Opens the bucket, and makes it where it does not exist or was deleted since. */
   async #open(): Promise<ObjectStore> {
-    const { bucket, replicas } = this.#options;
     const found = await this.#find();
     if (found) return found;
-    const objects = new Objm(this.#nats.jetstream);
-    return objects.create(bucket, { replicas, storage: StorageType.File });
+    const { nats, replicas } = this.#cluster;
+    return new Objm(nats.jetstream).create(this.#bucket, { replicas, storage: StorageType.File });
   }
 
   /** Opens the bucket; undefined where it does not exist. */
   async #find(): Promise<ObjectStore | undefined> {
     try {
-      return await new Objm(this.#nats.jetstream).open(this.#options.bucket);
+      return await new Objm(this.#cluster.nats.jetstream).open(this.#bucket);
     } catch (error) {
       if (error instanceof Error && error.message === "object store not found") return undefined;
       throw error;
@@ -232,8 +220,7 @@ export class ClusterSnapshots {
   }
 
   #asStreamError(error: unknown): StreamError {
-    const { replicas } = this.#options;
-    return asStreamError(error, this.#nats, { stream: this.stream, replicas });
+    return asStreamError(error, this.#cluster, this.stream);
   }
 }
 

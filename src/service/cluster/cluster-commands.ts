@@ -3,8 +3,9 @@
  * `NatsError` when NATS cannot be reached, and with `RequestError` when the cluster cannot carry them out.
  */
 
-import { clusterNames } from "../../cluster/nats/cluster-names.ts";
-import { connectNats, type NatsClient } from "../../cluster/nats/nats-client.ts";
+import { connectNats } from "../../cluster/nats/nats-client.ts";
+import { type NatsCluster, natsCluster } from "../../cluster/nats/nats-cluster.ts";
+import { clearNodes } from "../../cluster/nodes.ts";
 import {
   type ClusterAnswer,
   type ClusterRequest,
@@ -17,6 +18,7 @@ import { renderFault } from "../../config/faults.ts";
 import type { Config } from "../../config/schema.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
+import { asStreamError } from "../../log/jetstream/as-stream-error.ts";
 import { hasOtherSecret } from "../../log/jetstream/load-copy.ts";
 import { LogStream } from "../../log/jetstream/log-stream.ts";
 import { beginLog } from "../../log/jetstream/make-stream.ts";
@@ -27,32 +29,23 @@ import type { MergeSettings } from "../../model/merge-settings.ts";
 import { createEntries, mergeSettingsOf } from "../source-set.ts";
 import { StartupError } from "../startup-error.ts";
 import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
-import {
-  forgetFormerNodes,
-  nameOfMachine,
-  natsOptions,
-  readSecret,
-  requestsOf,
-  snapshotsOptions,
-  tracesOf,
-} from "./open-cluster.ts";
+import { nameOfMachine, natsOptions, readSecret, tracesOf } from "./open-cluster.ts";
 import { readClusterOverview } from "./read-overview.ts";
 
 /** Reads the overview of the cluster. Parts that cannot be read are named in `errors`. */
 export async function readOverview(config: Config): Promise<ClusterOverview> {
-  const { cluster } = config;
-  const secret = readSecret(config);
-  return withNats(config, async (nats) => {
-    const stream = new LogStream(nats, { ...clusterNames(cluster.name), replicas: cluster.replicas });
-    const snapshots = new ClusterSnapshots(nats, snapshotsOptions(cluster, secret), systemClock);
+  const { name } = config.cluster;
+  return withNats(config, async (cluster) => {
+    const stream = new LogStream(cluster);
+    const snapshots = new ClusterSnapshots(cluster, systemClock);
     const [hasOther, overview] = await Promise.all([
-      hasOtherSecret(stream, snapshots, secret).catch(conditionOf),
-      readClusterOverview(nats, cluster, secret, systemClock),
+      hasOtherSecret(stream, snapshots, cluster.secret).catch(conditionOf),
+      readClusterOverview(name, cluster, stream, snapshots, systemClock),
     ]);
     if (hasOther === true) throw otherSecret();
     const isEmpty = overview.nodes.length + overview.leases.length === 0 && !overview.snapshots?.length;
     if (hasOther === "deleted" && isEmpty && overview.errors?.length === 1)
-      throw new RequestError(`there is no cluster ${cluster.name} on these servers`);
+      throw new RequestError(`there is no cluster ${name} on these servers`);
     return overview;
   });
 }
@@ -65,21 +58,25 @@ function conditionOf(error: unknown): StreamCondition {
 
 /** Makes the stream with an empty log, and returns its id. With `discards` it does so even if nodes have a former log. */
 export async function beginCluster(config: Config, discards: boolean): Promise<string> {
-  const { name, replicas } = config.cluster;
-  const names = clusterNames(name);
-  const secret = readSecret(config);
-  const notEmpty = () =>
-    new RequestError(`the cluster ${name} has a log: its stream ${names.stream} has messages`);
   try {
-    return await withNats(config, async (nats) => {
-      const stream = new LogStream(nats, { stream: names.stream, subject: names.subject, replicas });
+    return await withNats(config, async (cluster) => {
+      const { names, secret } = cluster;
+      const stream = new LogStream(cluster);
+      const notEmpty = () =>
+        new RequestError(
+          `the cluster ${config.cluster.name} has a log: its stream ${names.stream} has messages`,
+        );
       if (await stream.hasMessages()) throw notEmpty();
-      const refusal = discards ? undefined : whyGivenUp(await tracesOf(nats, names, replicas));
+      const refusal = discards ? undefined : whyGivenUp(await tracesOf(cluster));
       if (refusal !== undefined) throw new RequestError(refusal);
       await stream.ensure();
       const log = await beginLog({ stream, secret, clock: systemClock });
       if (log === undefined) throw notEmpty();
-      if (discards) await forgetFormerNodes(nats, names, replicas);
+      // No node must wait for one with a revision of the former log.
+      if (discards)
+        await clearNodes(cluster).catch((error: unknown) => {
+          throw asStreamError(error, cluster, `KV_${names.nodes}`);
+        });
       return log;
     });
   } catch (error) {
@@ -107,14 +104,13 @@ export async function forgetSource(config: Config, source: string): Promise<numb
 }
 
 const send = (config: Config, request: ClusterRequest): Promise<ClusterAnswer> =>
-  withNats(config, ({ connection }) =>
-    sendRequest({ connection, ...requestsOf(config.cluster.name, readSecret(config)) }, request),
-  );
+  withNats(config, (cluster) => sendRequest(cluster, request));
 
-async function withNats<T>(config: Config, use: (nats: NatsClient) => Promise<T>): Promise<T> {
+async function withNats<T>(config: Config, use: (cluster: NatsCluster) => Promise<T>): Promise<T> {
+  const secret = readSecret(config);
   const nats = await connectNats(natsOptions(config, nameOfMachine()));
   try {
-    return await use(nats);
+    return await use(natsCluster(nats, config.cluster, secret));
   } finally {
     await nats.close();
   }

@@ -61,7 +61,7 @@ export async function shareUsers(
   clock: Clock,
   logger: Logger,
 ): Promise<SharedUsers | undefined> {
-  const { shareUsers: isShared, name, replicas } = config.cluster;
+  const { shareUsers: isShared, name } = config.cluster;
   if (!cluster) return undefined;
   const dataDir = dataDirOf(config);
   const copyPath = dataDir === undefined ? undefined : join(dataDir, sharedUsersFile(name));
@@ -71,16 +71,7 @@ export async function shareUsers(
     return undefined;
   }
   const { SharedUsers } = await import("../../cluster/shared-users.ts");
-  const shared = new SharedUsers({
-    nats: cluster.nats,
-    bucket: cluster.names.users,
-    replicas,
-    secret: cluster.secret,
-    copyPath,
-    clock,
-    logger,
-    onMalformed: (entry) => cluster.foreign.countEntry("users", entry),
-  });
+  const shared = new SharedUsers({ cluster, copyPath, clock, logger });
   await shared.load();
   users.share(shared);
   return shared;

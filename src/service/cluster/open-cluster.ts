@@ -10,23 +10,21 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { ClockCheck } from "../../cluster/clock-check.ts";
 import { Leases } from "../../cluster/leases.ts";
-import { type ClusterNames, clusterNames } from "../../cluster/nats/cluster-names.ts";
-import { ForeignMessages } from "../../cluster/nats/foreign-messages.ts";
 import {
   losesMessages,
   type NatsClient,
   type NatsOptions,
   openNats,
 } from "../../cluster/nats/nats-client.ts";
+import { type NatsCluster, natsCluster, type Traces } from "../../cluster/nats/nats-cluster.ts";
 import type { NatsError } from "../../cluster/nats/nats-error.ts";
 import { ClusterSecret } from "../../cluster/nats/sealed.ts";
-import { clearFormerRun, clearNodes, type NodesPlace, readNodes } from "../../cluster/nodes.ts";
-import type { RequestPlace } from "../../cluster/requests.ts";
+import { clearFormerRun, readNodes } from "../../cluster/nodes.ts";
 import { findTraces } from "../../cluster/traces.ts";
 import { secretFault } from "../../config/cluster-checks.ts";
 import type { Config } from "../../config/schema.ts";
 import { aborted } from "../../lib/aborted.ts";
-import { type Clock, systemClock } from "../../lib/clock.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { replaceFile } from "../../lib/replace-file.ts";
@@ -35,8 +33,7 @@ import { asStreamError } from "../../log/jetstream/as-stream-error.ts";
 import type { JetStreamLog } from "../../log/jetstream/jetstream-log.ts";
 import { LogStream } from "../../log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../../log/jetstream/open.ts";
-import type { Traces } from "../../log/jetstream/open-options.ts";
-import { ClusterSnapshots, type ClusterSnapshotsOptions } from "../../log/jetstream/snapshots.ts";
+import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
 import { StreamError } from "../../log/jetstream/stream-error.ts";
 import type { Log, Snapshot } from "../../log/log.ts";
 import { IN_MEMORY } from "../../log/log-file.ts";
@@ -45,14 +42,10 @@ import { snapshotOf } from "../../view/view.ts";
 import { copyFile, LOG_FILE, runFile } from "../data-folder.ts";
 import { StartupError } from "../startup-error.ts";
 
-export interface ClusterMember {
-  readonly nats: NatsClient;
-  readonly names: ClusterNames;
+export interface ClusterMember extends NatsCluster {
   readonly log: JetStreamLog;
   readonly leases: Leases;
   readonly snapshots: ClusterSnapshots;
-  readonly secret: ClusterSecret;
-  readonly foreign: ForeignMessages;
   readonly clockCheck: ClockCheck;
   /** The configured name of the node, or the name of the machine. */
   readonly nodeName: string;
@@ -68,8 +61,7 @@ export async function openCluster(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<ClusterMember> {
-  const { name, replicas } = config.cluster;
-  const names = clusterNames(name);
+  const { name } = config.cluster;
   const nodeName = config.cluster.node ?? nameOfMachine();
   const node = newRun(nodeName);
   const secret = readSecret(config);
@@ -79,22 +71,20 @@ export async function openCluster(
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, copyFile(name));
   const nats = await reachNats(natsOptions(config, nodeName), existsSync(path), clock, logger, signal);
   try {
-    const foreign = new ForeignMessages();
-    const snapshots = new ClusterSnapshots(nats, snapshotsOptions(config.cluster, secret, foreign), clock);
-    const stream = new LogStream(nats, { stream: names.stream, subject: names.subject, replicas });
+    const cluster = natsCluster(nats, config.cluster, secret);
+    const snapshots = new ClusterSnapshots(cluster, clock);
     const readOthers = async () => {
-      const nodes = await readNodes(nodesOf({ nats, names, foreign, clockCheck }));
+      const nodes = await readNodes(cluster, clockCheck.natsClock);
       return nodes.filter((other) => other.node !== node && other.lostSince === undefined);
     };
     const measure = async () => {
-      const place = nodesOf({ nats, names, foreign, clockCheck });
       if (!nats.isConnected) return false;
-      await clearFormerRun({ ...place, replicas, clockCheck }, nodeName);
+      await clearFormerRun({ cluster, clock, clockCheck }, nodeName);
       return true;
     };
     const clockCheck: ClockCheck = new ClockCheck(clock, readOthers, measure);
     const log = await openJetStreamLog({
-      stream,
+      stream: new LogStream(cluster),
       snapshots,
       path,
       singlePath: dataDir === undefined ? undefined : join(dataDir, LOG_FILE),
@@ -102,7 +92,7 @@ export async function openCluster(
       secret,
       newestState,
       traces: async () => {
-        const { places, nodes } = await tracesOf(nats, names, replicas);
+        const { places, nodes } = await tracesOf(cluster);
         return { places, nodes: nodes.filter((other) => other.nodeName !== nodeName) };
       },
       clockCheck,
@@ -115,9 +105,7 @@ export async function openCluster(
       else log.health.report("clock", new StreamError("clock", message));
     });
     const leases = new Leases({
-      nats,
-      bucket: names.leases,
-      replicas,
+      cluster,
       node,
       previousNode: dataDir === undefined ? undefined : await replaceRun(dataDir, name, node, logger),
       nodeName,
@@ -125,73 +113,22 @@ export async function openCluster(
       clockCheck,
       clock,
       logger,
-      onMalformed: (entry) => foreign.countEntry("leases", entry),
     });
     // The clock is measured before any lease is acquired, so that the leases are notified of a wrong clock.
     await measure();
-    if (replicas > 1) void nats.reached.then(() => warnOfLosses(nats, logger));
-    return { nats, names, log, leases, snapshots, secret, foreign, clockCheck, nodeName, node };
+    if (cluster.replicas > 1) void nats.reached.then(() => warnOfLosses(nats, logger));
+    return { ...cluster, log, leases, snapshots, clockCheck, nodeName, node };
   } catch (error) {
     await nats.close();
     throw error;
   }
 }
 
-/** The subject to which requests to the nodes are sent, and the key that signs them. */
-export const requestsOf = (name: string, secret: ClusterSecret): Pick<RequestPlace, "subject" | "key"> => ({
-  subject: clusterNames(name).requests,
-  key: secret.derive("requests"),
-});
-
 /** The traces of a cluster in NATS besides its log. Rejects with `StreamError`. */
-export async function tracesOf(nats: NatsClient, names: ClusterNames, replicas: number): Promise<Traces> {
-  try {
-    return await findTraces(names, { nats, bucket: names.nodes, clock: systemClock });
-  } catch (error) {
-    throw asStreamError(error, nats, { stream: names.stream, replicas });
-  }
-}
-
-/**
- * Clears the list of nodes after a new log has replaced a former one, so that no node waits for one with a revision of the
- * former log. Rejects with `StreamError`.
- */
-export async function forgetFormerNodes(
-  nats: NatsClient,
-  names: ClusterNames,
-  replicas: number,
-): Promise<void> {
-  try {
-    await clearNodes({ nats, bucket: names.nodes, clock: systemClock });
-  } catch (error) {
-    throw asStreamError(error, nats, { stream: `KV_${names.nodes}`, replicas });
-  }
-}
-
-/** The place of the list of nodes. Ages are by the clock of NATS, because the clock of this node may be wrong. */
-export const nodesOf = ({
-  nats,
-  names,
-  foreign,
-  clockCheck,
-}: Pick<ClusterMember, "nats" | "names" | "foreign" | "clockCheck">): NodesPlace => ({
-  nats,
-  bucket: names.nodes,
-  clock: clockCheck.natsClock,
-  onMalformed: (entry) => foreign.countEntry("nodes", entry),
-});
-
-/** Options for the snapshots of a cluster. */
-export const snapshotsOptions = (
-  { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
-  secret: ClusterSecret,
-  foreign = new ForeignMessages(),
-): ClusterSnapshotsOptions => ({
-  bucket: clusterNames(name).snapshots,
-  replicas,
-  secret,
-  foreign,
-});
+export const tracesOf = (cluster: NatsCluster): Promise<Traces> =>
+  findTraces(cluster).catch((error: unknown) => {
+    throw asStreamError(error, cluster, cluster.names.stream);
+  });
 
 export const natsOptions = ({ cluster }: Config, nodeName: string): NatsOptions => ({
   servers: cluster.servers,

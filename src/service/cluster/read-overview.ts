@@ -2,54 +2,47 @@
  * Reads the overview of a cluster from NATS, for the command line and for the page. Each part is read separately, because each
  * has servers of its own, and some parts can be read while others cannot. Nothing is created in NATS.
  */
-import type { OnMalformed } from "../../cluster/bucket.ts";
 import { readLeases } from "../../cluster/leases.ts";
-import { clusterNames } from "../../cluster/nats/cluster-names.ts";
-import { ForeignMessages } from "../../cluster/nats/foreign-messages.ts";
-import type { NatsClient } from "../../cluster/nats/nats-client.ts";
-import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
+import type { NatsCluster } from "../../cluster/nats/nats-cluster.ts";
 import { readNodes } from "../../cluster/nodes.ts";
-import type { Config } from "../../config/schema.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { asStreamError, checkConnected } from "../../log/jetstream/as-stream-error.ts";
-import { LogStream, type StreamInfo } from "../../log/jetstream/log-stream.ts";
-import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
+import type { LogStream, StreamInfo } from "../../log/jetstream/log-stream.ts";
+import type { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
 import { type ClusterOverview, OVERVIEW_PARTS, type OverviewPart } from "../../model/cluster-overview.ts";
-import { type ClusterMember, snapshotsOptions } from "./open-cluster.ts";
+import type { ClusterMember } from "./open-cluster.ts";
 
 /** Time for which a result is reused for all clients. */
 const MAX_AGE_MS = 1_000;
 
-/** Reads all parts. Those that cannot be read are named in `errors`. */
+/** Reads all parts of the cluster `name`. Those that cannot be read are named in `errors`. */
 export async function readClusterOverview(
-  nats: NatsClient,
-  { name, replicas }: Pick<Config["cluster"], "name" | "replicas">,
-  secret: ClusterSecret,
+  name: string,
+  cluster: NatsCluster,
+  stream: LogStream,
+  stored: ClusterSnapshots,
   clock: Clock,
-  foreign = new ForeignMessages(),
 ): Promise<ClusterOverview> {
-  const names = clusterNames(name);
+  const { nats, names } = cluster;
   const failures = new Map<OverviewPart, string>();
   const part = async <T>(
     of: OverviewPart,
-    stream: string,
+    streamName: string,
     read: () => Promise<T>,
   ): Promise<T | undefined> => {
     try {
       checkConnected(nats);
       return await read();
     } catch (error) {
-      failures.set(of, asStreamError(error, nats, { stream, replicas }).message);
+      failures.set(of, asStreamError(error, cluster, streamName).message);
       return undefined;
     }
   };
-  const onMalformed: OnMalformed = (entry) => foreign.countEntry("nodes", entry);
-  const stored = new ClusterSnapshots(nats, snapshotsOptions({ name, replicas }, secret), clock);
   const [nodes = [], leases = [], info, snapshots] = await Promise.all([
-    part("nodes", `KV_${names.nodes}`, () => readNodes({ nats, bucket: names.nodes, clock, onMalformed })),
-    part("leases", `KV_${names.leases}`, () => readLeases(nats, names.leases)),
-    part("stream", names.stream, () => new LogStream(nats, { ...names, replicas }).info()),
-    part("snapshots", `OBJ_${names.snapshots}`, () => stored.listAll()),
+    part("nodes", `KV_${names.nodes}`, () => readNodes(cluster, clock)),
+    part("leases", `KV_${names.leases}`, () => readLeases(cluster)),
+    part("stream", names.stream, () => stream.info()),
+    part("snapshots", stored.stream, () => stored.listAll()),
   ]);
   return {
     name,
@@ -106,22 +99,16 @@ const serversOf = ({ leader, followers }: StreamInfo, now: number): Servers => [
 ];
 
 /** Creates the overview reader of a running node. It reads NATS at most once a second, for any number of clients. */
-export function createOverviewReader(
-  {
-    nats,
-    secret,
-    foreign,
-    clockCheck: { natsClock },
-  }: Pick<ClusterMember, "nats" | "secret" | "foreign" | "clockCheck">,
-  { cluster }: Pick<Config, "cluster">,
-): () => Promise<ClusterOverview> {
+export function createOverviewReader(name: string, member: ClusterMember): () => Promise<ClusterOverview> {
+  const { log, snapshots, clockCheck } = member;
+  const clock = clockCheck.natsClock;
   let readAt = Number.NEGATIVE_INFINITY;
   let last: Promise<ClusterOverview> | undefined;
   return () => {
-    const now = natsClock.monotonic();
+    const now = clock.monotonic();
     if (last && now - readAt < MAX_AGE_MS) return last;
     readAt = now;
-    last = readClusterOverview(nats, cluster, secret, natsClock, foreign);
+    last = readClusterOverview(name, member, log.stream, snapshots, clock);
     return last;
   };
 }

@@ -3,15 +3,13 @@
  * the command line, spreads sources over the nodes, and completes work that other nodes have left unfinished.
  */
 
-import type { Leases } from "../../cluster/leases.ts";
-import { announceNode, type NodeStatus, type NodesPlace, readNodes } from "../../cluster/nodes.ts";
+import { announceNode, type NodeStatus, readNodes } from "../../cluster/nodes.ts";
 import {
   answerRequests,
   type ClusterAnswer,
   type ClusterRequest,
   RequestError,
 } from "../../cluster/requests.ts";
-import type { Config } from "../../config/schema.ts";
 import { aborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
@@ -19,12 +17,11 @@ import type { Logger } from "../../lib/logger.ts";
 import { createPoll } from "../../lib/poll.ts";
 import { VERSION } from "../../lib/version.ts";
 import { within } from "../../lib/within.ts";
-import type { Committer } from "../../view/committer.ts";
 import { MergeRules } from "../../view/merge-rules.ts";
 import type { SourceSet } from "../source-set.ts";
 import type { ServiceStorage } from "../storage.ts";
 import { withKeptSources } from "./cluster-settings.ts";
-import { type ClusterMember, nodesOf, requestsOf } from "./open-cluster.ts";
+import type { ClusterMember } from "./open-cluster.ts";
 import { sourceToGiveUp } from "./source-leases.ts";
 
 /** Maximum wait for the lease of a source to forget. A free lease is acquired at once. */
@@ -36,21 +33,30 @@ const REQUESTS_RETRY_MS = 30_000;
 const SPREAD_INTERVAL_MS = 30_000;
 
 export interface ClusterNodeParts {
-  readonly config: Config;
-  readonly store: ServiceStorage;
+  readonly store: Pick<ServiceStorage, "committer" | "view">;
   readonly sources: SourceSet;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly url: string;
 }
 
-export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSignal): Promise<void> {
-  const { config, store, sources, clock, logger, url } = parts;
-  const { cluster, committer, view } = store;
-  if (!cluster) return;
-  const { nats, leases, log, secret, node, nodeName, foreign, clockCheck } = cluster;
+/** The parts of a running node that each of its tasks uses. */
+interface NodeTask {
+  readonly cluster: ClusterMember;
+  readonly parts: ClusterNodeParts;
+  readonly signal: AbortSignal;
+}
+
+export async function runClusterNode(
+  cluster: ClusterMember,
+  parts: ClusterNodeParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, sources, clock, url } = parts;
+  const { committer, view } = store;
+  const { leases, log, node, nodeName, clockCheck } = cluster;
+  const task: NodeTask = { cluster, parts, signal };
   const startedAt = clock.now();
-  const nodes = nodesOf(cluster);
   const held = () => leases.held.filter((name) => sources.names.includes(name));
   const status = (): NodeStatus => {
     const { trouble } = log.health;
@@ -73,63 +79,63 @@ export async function runClusterNode(parts: ClusterNodeParts, signal: AbortSigna
     if (request.op === "apply")
       // Sources that the applied settings lack are kept, because another node may have them.
       await committer.changeSettings((clustered) => withKeptSources(request.settings, clustered));
-    else if (request.op === "forget") await forget(request.source, parts, nodes, signal);
+    else if (request.op === "forget") await forget(task, request.source);
     return { revision: view.revision, settings: MergeRules.read(view).settings };
-  };
-  const answer = async (): Promise<void> => {
-    // A node with a copy of the log starts before NATS is reached.
-    await Promise.race([nats.reached, aborted(signal)]);
-    if (signal.aborted) return;
-    const { connection } = nats;
-    const onForeign = () => foreign.count("requests");
-    const place = { connection, ...requestsOf(config.cluster.name, secret) };
-    while (!signal.aborted) {
-      try {
-        await answerRequests({ ...place, node, clock, fulfil, onForeign }, signal);
-      } catch (error) {
-        // Only the command line needs the answers, so the node goes on.
-        logger.error(
-          "requests of the command line are not answered: check the permissions in NATS (docs/cluster.md)",
-          { subject: place.subject, why: errorMessage(error) },
-        );
-        await clock.sleep(REQUESTS_RETRY_MS, signal);
-      }
-    }
   };
   // If the log is gone, the entry must stay: without it, a node that waits for this one would begin the log from an older copy.
   const isKept = () => ["deleted", "truncated"].includes(log.health.trouble?.condition ?? "");
   await Promise.all([
     leases.run(signal),
-    announceNode({ ...nodes, replicas: config.cluster.replicas, clockCheck, isKept }, status, signal),
-    answer(),
-    markOrphanedSources({ cluster, sources, committer, clock, logger }, signal),
-    finishMerges({ leases, committer, clock, logger }, signal),
-    spreadSources(parts, { node, held, nodes }, signal),
+    announceNode({ cluster, clock, clockCheck, isKept }, status, signal),
+    answer(task, fulfil),
+    markOrphanedSources(task),
+    finishMerges(task),
+    spreadSources(task, held),
   ]);
+}
+
+/** Answers requests of the command line. */
+async function answer(
+  { cluster, parts: { clock, logger }, signal }: NodeTask,
+  fulfil: (request: ClusterRequest) => Promise<ClusterAnswer>,
+): Promise<void> {
+  // A node with a copy of the log starts before NATS is reached.
+  await Promise.race([cluster.nats.reached, aborted(signal)]);
+  while (!signal.aborted) {
+    try {
+      await answerRequests({ cluster, node: cluster.node, clock, fulfil }, signal);
+    } catch (error) {
+      // Only the command line needs the answers, so the node goes on.
+      logger.error(
+        "requests of the command line are not answered: check the permissions in NATS (docs/cluster.md)",
+        { subject: cluster.names.requests, why: errorMessage(error) },
+      );
+      await clock.sleep(REQUESTS_RETRY_MS, signal);
+    }
+  }
 }
 
 /** Gives up sources for nodes that run fewer, one at a time. */
 async function spreadSources(
-  { sources, clock }: ClusterNodeParts,
-  { node, held, nodes }: { readonly node: string; readonly held: () => string[]; readonly nodes: NodesPlace },
-  signal: AbortSignal,
+  { cluster, parts: { sources, clock }, signal }: NodeTask,
+  held: () => string[],
 ): Promise<void> {
+  const { natsClock } = cluster.clockCheck;
   await createPoll({ intervalMs: SPREAD_INTERVAL_MS, clock, signal }).run(async () => {
     if (held().length < 2) return;
     // While the list cannot be read, the other nodes are unknown, and nothing is given up.
-    const others = await readNodes(nodes).catch(() => []);
-    const source = sourceToGiveUp(node, held(), others, sources.isMovable.bind(sources), nodes.clock.now());
+    const others = await readNodes(cluster, natsClock).catch(() => []);
+    const isMovable = (source: string) => sources.isMovable(source);
+    const source = sourceToGiveUp(cluster.node, held(), others, isMovable, natsClock.now());
     if (source !== undefined && !signal.aborted) sources.giveUp(source);
   });
 }
 
 async function forget(
+  { cluster, parts: { sources, clock }, signal }: NodeTask,
   source: string,
-  { sources, clock }: ClusterNodeParts,
-  nodes: NodesPlace,
-  signal: AbortSignal,
 ): Promise<void> {
-  const having = (await readNodes(nodes)).filter(
+  const having = (await readNodes(cluster, cluster.clockCheck.natsClock)).filter(
     (node) => node.lostSince === undefined && node.sources.includes(source),
   );
   if (having.length > 0) {
@@ -139,23 +145,14 @@ async function forget(
   await within(clock, FORGET_TIMEOUT_MS, signal, (limited) => sources.forget(source, limited));
 }
 
-interface OrphanedSourcesParts {
-  readonly cluster: Pick<ClusterMember, "leases" | "log">;
-  readonly sources: Pick<SourceSet, "markOrphaned">;
-  readonly committer: Committer;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 /**
  * Marks the claims of sources as stale that no node runs any more, because all nodes that have them configured are gone. A node
  * that has such a source configured can take it over again at any time.
  */
-async function markOrphanedSources(
-  { cluster, sources, committer, clock, logger }: OrphanedSourcesParts,
-  signal: AbortSignal,
-): Promise<void> {
+async function markOrphanedSources({ cluster, parts, signal }: NodeTask): Promise<void> {
   const { leases, log } = cluster;
+  const { store, sources, clock, logger } = parts;
+  const { committer } = store;
   /** The monotonic time since which no node has the lease, by source. */
   const freeSince = new Map<string, number>();
   await createPoll({ intervalMs: () => leases.ttlMs / 4, clock, signal }).run(async () => {
@@ -183,21 +180,13 @@ async function markOrphanedSources(
 /** The name of the lease for finishing the merges of other nodes. No source can have this name. */
 const MERGE_LEASE = " merge";
 
-interface UnfinishedMergesParts {
-  readonly leases: Leases;
-  readonly committer: Committer;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
 /**
  * Finishes a merge by changed rules that another node has begun and not finished for two lease TTLs. Merging twice changes
  * nothing, so this is harmless if the first node is only slow. A lease keeps several nodes from doing it at once.
  */
-async function finishMerges(
-  { leases, committer, clock, logger }: UnfinishedMergesParts,
-  signal: AbortSignal,
-): Promise<void> {
+async function finishMerges({ cluster: { leases }, parts, signal }: NodeTask): Promise<void> {
+  const { store, clock, logger } = parts;
+  const { committer } = store;
   let since: number | undefined;
   await createPoll({ intervalMs: () => leases.ttlMs / 4, clock, signal }).run(async () => {
     since = committer.isMergingElsewhere ? (since ?? clock.monotonic()) : undefined;

@@ -1,5 +1,5 @@
 /** Carries a plan out: each disturbance at its time, and its end. What is done is printed and kept. */
-import { clusterNames } from "../../../src/cluster/nats/cluster-names.ts";
+import { clusterNames } from "../../../src/cluster/nats/nats-cluster.ts";
 import { CLUSTER, type Lab } from "./lab.ts";
 import type { Observed } from "./observed.ts";
 import { type Disturbance, describeDisturbance, type Plan } from "./plan.ts";

@@ -4,8 +4,8 @@
  * is what the log has.
  */
 
-import { clusterNames } from "../../../src/cluster/nats/cluster-names.ts";
 import { connectNats } from "../../../src/cluster/nats/nats-client.ts";
+import { clusterNames } from "../../../src/cluster/nats/nats-cluster.ts";
 import type { ClusterSecret } from "../../../src/cluster/nats/sealed.ts";
 import { BatchAssembler } from "../../../src/log/jetstream/batch-assembler.ts";
 import { openIdentity } from "../../../src/log/jetstream/identity.ts";
@@ -37,8 +37,7 @@ async function* readLog(
 ): AsyncGenerator<{ message: StreamMessage; batch?: Batch; source?: string; isForeign: boolean }> {
   const client = await connectNats({ servers: lab.nats.urls.split(","), clientName: "chaos" });
   try {
-    const { stream, subject } = clusterNames(CLUSTER);
-    const log = new LogStream(client, { stream, subject, replicas: SERVERS });
+    const log = new LogStream({ nats: client, names: clusterNames(CLUSTER), replicas: SERVERS });
     const { firstSequence, lastSequence } = await log.info();
     const end = new AbortController();
     let assembler: BatchAssembler | undefined;

@@ -1,7 +1,7 @@
 /** The loss of one of three engine servers moves no source: a lease outlasts the engine's own fail-over. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { clusterNames } from "../../../src/cluster/nats/cluster-names.ts";
+import { clusterNames } from "../../../src/cluster/nats/nats-cluster.ts";
 import type { ClusterOverview } from "../../../src/model/cluster-overview.ts";
 import { deviceId, ServiceNode, testNats } from "../../cluster/service-nodes.ts";
 import { runCommand } from "../../support/command.ts";

@@ -1,6 +1,6 @@
 /** A node of a cluster whose disk is full: others run its sources until it can write again. */
 import { expect, test } from "bun:test";
-import { clusterNames } from "../../../src/cluster/nats/cluster-names.ts";
+import { clusterNames } from "../../../src/cluster/nats/nats-cluster.ts";
 import { deviceId, ServiceNode, shortenLeases, testNats } from "../../cluster/service-nodes.ts";
 import { startNatsServers } from "../../support/nats-servers.ts";
 import { canMount, fillDisk, mountSmallDisk } from "../../support/small-disk.ts";

@@ -2,6 +2,7 @@
 import { test } from "bun:test";
 import { TtlBucket, watchBucket } from "../../../src/cluster/bucket.ts";
 import { connectNats } from "../../../src/cluster/nats/nats-client.ts";
+import { clusterNames } from "../../../src/cluster/nats/nats-cluster.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { startNatsServers } from "../../support/nats-servers.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
@@ -16,7 +17,7 @@ test("a watch of a bucket shows an entry that was on the way when its connection
   const stop = new AbortController();
   try {
     const bucketOf = (client: typeof direct) =>
-      new TtlBucket({ nats: client, name: "b", replicas: 1, ttlMs: 0 });
+      new TtlBucket({ nats: client, names: clusterNames("b"), replicas: 1 }, "users", 0);
     const { kv } = await bucketOf(direct).open();
     const seen: string[] = [];
     const onEntry = ({ key }: { readonly key: string }) => seen.push(key);
@@ -28,7 +29,7 @@ test("a watch of a bucket shows an entry that was on the way when its connection
     const last = await kv.put("second", "2");
     await until(
       async () => {
-        const consumers = await direct.manager.consumers.list("KV_b").next();
+        const consumers = await direct.manager.consumers.list(`KV_${clusterNames("b").users}`).next();
         return consumers.some(({ delivered }) => delivered.stream_seq === last);
       },
       { what: "an entry on the way" },
