@@ -14,10 +14,10 @@ import { natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { ClusterSecret } from "../../src/cluster/nats/sealed.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
+import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import { LogStream } from "../../src/log/jetstream/log-stream.ts";
 import { openJetStreamLog } from "../../src/log/jetstream/open.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
-import { openRetryingLog } from "../../src/log/retrying-log.ts";
 import { observedSources } from "../../src/model/merge-settings.ts";
 import { newestState } from "../../src/service/cluster/open-cluster.ts";
 import { SnapshotPublisher } from "../../src/service/cluster/snapshot-publisher.ts";
@@ -81,7 +81,7 @@ async function load(hosts: number, url: string, path: string): Promise<void> {
 async function start(phase: string, url: string, path: string): Promise<void> {
   const startedAt = performance.now();
   if (phase === "single") {
-    const log = openRetryingLog(path, { clock, logger: silentLogger });
+    const log = openEmbeddedLog(path, { retry: { clock, logger: silentLogger } });
     const { view } = restoreView(log);
     report(view.revision, startedAt);
     await log.close();

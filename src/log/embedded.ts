@@ -1,13 +1,20 @@
 /**
- * The log on one machine: a SQLite file in WAL mode, locked by one process.
+ * The log on one machine: a SQLite file in WAL mode, locked by one process. It is also a node's copy of its cluster's log.
  *
  * A batch is one row or several parts; a snapshot is a list of page ids, so that snapshots share pages. Each append hands
  * the WAL to the operating system without fsync: `kill -9` loses nothing; a power cut may lose the last batches but leaves
  * the file consistent. Reads have a connection of their own, and do not wait for writes. `:memory:` is the same code on
  * SQLite's in-memory database.
+ *
+ * With `retry`, a batch that cannot be written, because the disk is full or the writer ended, is written again after a pause,
+ * until it is stored or the log is closed. Meanwhile sources keep their sessions, their claims wait, and readers see the last
+ * revision. The beginning and the end of a failure are logged once each; `stats` reports it, and listeners are called.
  */
 import type { Database } from "bun:sqlite";
+import { createBackoff } from "../lib/backoff.ts";
+import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
+import type { Logger } from "../lib/logger.ts";
 import { WorkerLostError } from "../lib/request-worker.ts";
 import type { Paced } from "../lib/steps.ts";
 import { yieldToLoop } from "../lib/yield-to-loop.ts";
@@ -25,14 +32,17 @@ import {
   type SnapshotFacts,
   STORE_KINDS,
   type StoreKind,
+  type WriteFailure,
 } from "./log.ts";
-import { IN_MEMORY, type LogFile, openLogFile } from "./log-file.ts";
+import { IN_MEMORY, type LogFile, type LogFileOptions, openLogFile } from "./log-file.ts";
 import { type BatchPart, LogWriter, type PageBlock, type WriteRequest } from "./writer.ts";
 import { WriterThread } from "./writer-thread.ts";
 
 const PAGES_PER_BLOCK = 16;
 const LOADED_PAGES_PER_BLOCK = 64;
 const ROWS_PER_SLICE = 16;
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
 
 interface StoredSnapshot {
   revision: number;
@@ -61,14 +71,16 @@ interface Writer {
   close(): Promise<void>;
 }
 
-export interface EmbeddedLogOptions {
+export interface EmbeddedLogOptions extends LogFileOptions {
+  /** Set where batches that cannot be written are written again. */
+  readonly retry?: { readonly clock: Clock; readonly logger: Logger };
   /** The module of the writer thread. */
   readonly worker?: URL;
 }
 
 /** Opens or creates the log at `path`, a file or `:memory:`. Throws `LogError`. */
 export const openEmbeddedLog = (path: string, options: EmbeddedLogOptions = {}): EmbeddedLog =>
-  new EmbeddedLog(openLogFile(path), path, options);
+  new EmbeddedLog(path, options);
 
 export class EmbeddedLog implements Log {
   readonly id: string;
@@ -76,11 +88,19 @@ export class EmbeddedLog implements Log {
   readonly #file: LogFile;
   readonly #db: Database;
   readonly #writer: Writer;
+  readonly #retry: EmbeddedLogOptions["retry"];
+  readonly #closing = new AbortController();
+  readonly #failingListeners = new Set<(isFailing: boolean) => void>();
+  #failure: WriteFailure | undefined;
+  #failures = 0;
   #stats: LogStats;
   #nextPageId: number;
 
-  constructor(file: LogFile, path: string, { worker }: EmbeddedLogOptions) {
+  constructor(path: string, options: EmbeddedLogOptions) {
+    const file = openLogFile(path, options);
     const { db, id, signingKey } = file;
+    const { worker, retry } = options;
+    this.#retry = retry;
     this.#file = file;
     this.id = id;
     this.signingKey = signingKey;
@@ -104,7 +124,44 @@ export class EmbeddedLog implements Log {
   }
 
   /** Appends a batch and stores `position` in the same transaction (see the getter `position`). */
-  async store({ revision, time, entries }: Batch, position?: string): Promise<void> {
+  async store(batch: Batch, position?: string): Promise<void> {
+    if (!this.#retry) return this.#store(batch, position);
+    const { clock, logger } = this.#retry;
+    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
+    const startedAt = clock.monotonic();
+    for (;;) {
+      try {
+        await this.#store(batch, position);
+        break;
+      } catch (error) {
+        if (!(error instanceof LogError) || this.#closing.signal.aborted) throw error;
+        this.#failures++;
+        const isFirst = !this.#failure;
+        this.#failure = { error: error.message, since: this.#failure?.since ?? clock.now() };
+        if (isFirst) {
+          logger.error("the log cannot be written; changes wait until it can", { why: error.message });
+          this.#announce(true);
+        }
+        await clock.sleep(backoff.nextMs(), this.#closing.signal);
+      }
+    }
+    if (!this.#failure) return;
+    this.#failure = undefined;
+    this.#announce(false);
+    const seconds = Math.round((clock.monotonic() - startedAt) / 1000);
+    logger.info("the log is written again", { seconds });
+  }
+
+  /** Adds a listener. It gets true when writes of batches begin to fail, and false when they succeed again or the log closes. */
+  onFailing(listener: (isFailing: boolean) => void): void {
+    this.#failingListeners.add(listener);
+  }
+
+  #announce(isFailing: boolean): void {
+    for (const listener of this.#failingListeners) listener(isFailing);
+  }
+
+  async #store({ revision, time, entries }: Batch, position?: string): Promise<void> {
     const parts: BatchPart[] = [];
     for (const part of partsOf(entries)) {
       if (parts.length > 0) await yieldToLoop();
@@ -315,10 +372,17 @@ export class EmbeddedLog implements Log {
   }
 
   stats(): LogStats {
-    return this.#stats;
+    if (this.#failures === 0) return this.#stats;
+    return {
+      ...this.#stats,
+      writeFailures: this.#failures,
+      ...(this.#failure && { writeFailure: this.#failure }),
+    };
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
+    if (this.#failure) this.#announce(false);
     // This connection closes first, so that the writer's thread writes the WAL to the file: the last one to close does that.
     this.#db.close();
     await this.#writer.close();

@@ -9,9 +9,9 @@ import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Scheduler } from "../lib/scheduler.ts";
+import { openEmbeddedLog } from "../log/embedded.ts";
 import type { Log } from "../log/log.ts";
 import { IN_MEMORY } from "../log/log-file.ts";
-import { openRetryingLog } from "../log/retrying-log.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
 import { Committer } from "../view/committer.ts";
 import { Compactor } from "../view/compactor.ts";
@@ -91,7 +91,7 @@ export async function openStorage(
     return { ...store, cluster, snapshots };
   }
   const path = dataDir === undefined ? IN_MEMORY : join(dataDir, LOG_FILE);
-  const log = openRetryingLog(path, { clock, logger });
+  const log = openEmbeddedLog(path, { retry: { clock, logger } });
   return openParts(config, log, await restore(log, logger), settings, clock, logger);
 }
 

@@ -9,11 +9,11 @@ import { natsCluster } from "../../src/cluster/nats/nats-cluster.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { runToEnd } from "../../src/lib/steps.ts";
+import { openEmbeddedLog } from "../../src/log/embedded.ts";
 import { sealKey } from "../../src/log/jetstream/identity.ts";
 import { encodeBatch, encodeTakeover } from "../../src/log/jetstream/messages.ts";
 import { encodePosition, type StreamPosition } from "../../src/log/jetstream/position.ts";
 import { ClusterSnapshots } from "../../src/log/jetstream/snapshots.ts";
-import { openRetryingLog } from "../../src/log/retrying-log.ts";
 import { snapshotOf } from "../../src/view/view.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { until } from "../support/until.ts";
@@ -31,7 +31,7 @@ function otherEntry(node: LogNode) {
 
 /** The copy gets one more batch, of a message that the stream does not have any more, and as many after it. */
 async function diverge(path: string, position: StreamPosition, node: LogNode): Promise<void> {
-  const local = openRetryingLog(path, { clock: systemClock, logger: silentLogger });
+  const local = openEmbeddedLog(path, { retry: { clock: systemClock, logger: silentLogger } });
   const sequence = position.sequence + 1;
   const links = [...position.links, { sequence, signature: "replaced" }];
   const { newest } = local.stats();

@@ -8,9 +8,9 @@ import { NatsError } from "../../cluster/nats/nats-error.ts";
 import { aborted } from "../../lib/aborted.ts";
 import { ManualClock, systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
-import { EmbeddedLog } from "../embedded.ts";
+import { openEmbeddedLog } from "../embedded.ts";
 import { LogError } from "../log.ts";
-import { openRetryingLog } from "../retrying-log.ts";
+import { LogWriter } from "../writer.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
 import { LogStream } from "./log-stream.ts";
 import { encodeBatch, encodeTakeover, type StreamMessage } from "./messages.ts";
@@ -71,7 +71,7 @@ function streamOf(messages: readonly StreamMessage[]): LogStream {
 
 test("the place of a batch is not stored before the batch, also when the log is closed meanwhile", async () => {
   const path = join(temporaryFolder(), "copy.sqlite");
-  const local = openRetryingLog(path, retry);
+  const local = openEmbeddedLog(path, { retry });
   const store = local.store.bind(local);
   const [storing, isClosed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   local.store = async (...batch) => {
@@ -95,13 +95,13 @@ test("the place of a batch is not stored before the batch, also when the log is 
   await storing.promise;
   await log.close();
   isClosed.resolve();
-  const copy = openRetryingLog(path, retry);
+  const copy = openEmbeddedLog(path, { retry });
   expect([copy.stats().newest, decodePosition(copy.position)]).toEqual([0, undefined]);
   await copy.close();
 });
 
 test("messages that the engine skips are read: a takeover among them ends the right to write for a source", async () => {
-  const local = openRetryingLog(":memory:", retry);
+  const local = openEmbeddedLog(":memory:", { retry });
   const writer = { log: local.id, key: local.signingKey, node: "other" };
   const first = encodeTakeover("a", writer, "first", "base");
   const takeover = asMessage(first, 2);
@@ -129,7 +129,7 @@ test("messages that the engine skips are read: a takeover among them ends the ri
 
 test("what was refused for a message that the engine lost is published again", async () => {
   const clock = new ManualClock();
-  const local = openRetryingLog(":memory:", { clock, logger: silentLogger });
+  const local = openEmbeddedLog(":memory:", { retry: { clock, logger: silentLogger } });
   const stream = streamOf([]);
   let attempts = 0;
   // The leader that refused is gone, and with it the message after the expected one.
@@ -163,7 +163,7 @@ test("what was refused for a message that the engine lost is published again", a
 });
 
 test("a node whose stream has lost its end is caught up, and shows what it has", async () => {
-  const local = openRetryingLog(":memory:", retry);
+  const local = openEmbeddedLog(":memory:", { retry });
   const links = [...position.links, { sequence: 5, signature: "lost" }];
   const log = new JetStreamLog({
     local,
@@ -181,7 +181,7 @@ test("a node whose stream has lost its end is caught up, and shows what it has",
 
 test("a copy that cannot be marked as unusable, as with a full disk, is given up all the same", async () => {
   const clock = new ManualClock();
-  const local = openRetryingLog(":memory:", retry);
+  const local = openEmbeddedLog(":memory:", { retry });
   const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
   const writer = { log: local.id, key: local.signingKey, node: "other" };
   // After revision 0, which this node has.
@@ -209,13 +209,13 @@ test("a copy that cannot be marked as unusable, as with a full disk, is given up
 
 test("a node that cannot write its copy says so at the first failed write, and is stale until it is written", async () => {
   const clock = new ManualClock();
-  const local = openRetryingLog(":memory:", { clock, logger: silentLogger });
+  const local = openEmbeddedLog(":memory:", { retry: { clock, logger: silentLogger } });
   const entries = [{ kind: "devices" as const, id: "d", before: null, after: "{}", changed: [] }];
   const writer = { log: local.id, key: local.signingKey, node: "other" };
   const [batch] = await encodeBatch({ revision: 1, time: 1, entries }, writer, "batch", "base", 1 << 20);
   if (!batch) throw new Error("no message");
-  using store = spyOn(EmbeddedLog.prototype, "store");
-  store.mockRejectedValueOnce(new LogError("write-failed", "the disk is full"));
+  using write = spyOn(LogWriter.prototype, "write");
+  write.mockRejectedValueOnce(new Error("the disk is full"));
   const stream = streamOf([asMessage(batch, 2)]);
   const log = new JetStreamLog({
     local,
@@ -234,7 +234,7 @@ test("a node that cannot write its copy says so at the first failed write, and i
   while (!log.health.trouble) await Bun.sleep(0);
   expect(log.health.trouble).toMatchObject({
     condition: "disk",
-    message: "this node cannot write its copy of the log: the disk is full",
+    message: "this node cannot write its copy of the log: the log could not be written: the disk is full",
   });
   expect(log.health.staleSince).toBe(clock.now());
   // What is not stored is not applied.
@@ -248,7 +248,7 @@ test("a node that cannot write its copy says so at the first failed write, and i
 });
 
 test("a node whose clock is wrong publishes nothing; a time from before it was right is computed again", async () => {
-  const local = openRetryingLog(":memory:", retry);
+  const local = openEmbeddedLog(":memory:", { retry });
   const stream = streamOf([]);
   stream.publish = () => Promise.reject(new Error("published"));
   let [state, isAhead]: ["right" | "wrong", boolean] = ["wrong", false];

@@ -14,7 +14,7 @@ import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Logger } from "../../lib/logger.ts";
-import type { Paced } from "../../lib/steps.ts";
+import type { EmbeddedLog } from "../embedded.ts";
 import {
   type Batch,
   type ForeignBatches,
@@ -22,9 +22,7 @@ import {
   type Log,
   LogError,
   type LogStats,
-  type Snapshot,
 } from "../log.ts";
-import type { RetryingLog } from "../retrying-log.ts";
 import { Arrivals } from "./arrivals.ts";
 import { type Applied, BatchAssembler } from "./batch-assembler.ts";
 import { ChainCheck } from "./chain-check.ts";
@@ -44,71 +42,13 @@ import { StreamHealth } from "./stream-health.ts";
 import { StreamMonitor } from "./stream-monitor.ts";
 import { Turns } from "./turns.ts";
 
-/** The reads of historical states, which a node answers from its copy of the log, and the pruning and snapshots of the copy. */
-class LocalCopy implements LocalHistory {
-  readonly id: string;
-  readonly signingKey: Uint8Array;
-  readonly #local: RetryingLog;
-
-  constructor(local: RetryingLog) {
-    this.id = local.id;
-    this.signingKey = local.signingKey;
-    this.#local = local;
-  }
-
-  read(revision: number, until?: number): Paced<Batch> {
-    return this.#local.read(revision, until);
-  }
-
-  snapshotAtOrBefore(revision: number): Snapshot | undefined {
-    return this.#local.snapshotAtOrBefore(revision);
-  }
-
-  writeSnapshot(snapshot: Snapshot): Promise<void> {
-    return this.#local.writeSnapshot(snapshot);
-  }
-
-  dropSnapshot(revision: number): Promise<void> {
-    return this.#local.dropSnapshot(revision);
-  }
-
-  revisionAt(time: number): number | undefined {
-    return this.#local.revisionAt(time);
-  }
-
-  timeOf(revision: number): number | undefined {
-    return this.#local.timeOf(revision);
-  }
-
-  histogram(from: number, to: number, buckets: number): readonly number[] {
-    return this.#local.histogram(from, to, buckets);
-  }
-
-  prune(keepSince: number, maxBytes: number): Promise<void> {
-    return this.#local.prune(keepSince, maxBytes);
-  }
-
-  /** Adds a listener that is called with true when the copy cannot be written, and with false when it can again. */
-  onWriteFailing(listener: (isFailing: boolean) => void): void {
-    this.#local.onFailing(listener);
-  }
-
-  stats(): LogStats {
-    return this.#local.stats();
-  }
-
-  close(): Promise<void> {
-    return this.#local.close();
-  }
-}
-
 /** Pause before a log that was just loaded is loaded again, so that another node can write a snapshot meanwhile. */
 const LOAD_AGAIN_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
 export interface JetStreamLogOptions {
-  readonly local: RetryingLog;
+  readonly local: EmbeddedLog;
   readonly stream: LogStream;
   /** The name of this run of this node, unique among all runs of all nodes. */
   readonly node: string;
@@ -125,14 +65,27 @@ export interface JetStreamLogOptions {
   readonly logger: Logger;
 }
 
-export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
+export class JetStreamLog implements Log, ForeignBatches {
+  readonly id: string;
+  readonly signingKey: Uint8Array;
+  /** The reads of historical states, which a node answers from its copy of the log, and the pruning and snapshots of the copy. */
+  readonly read: LocalHistory["read"];
+  readonly snapshotAtOrBefore: LocalHistory["snapshotAtOrBefore"];
+  readonly writeSnapshot: LocalHistory["writeSnapshot"];
+  readonly dropSnapshot: LocalHistory["dropSnapshot"];
+  readonly revisionAt: LocalHistory["revisionAt"];
+  readonly timeOf: LocalHistory["timeOf"];
+  readonly histogram: LocalHistory["histogram"];
+  readonly prune: LocalHistory["prune"];
+  /** Adds a listener that is called with true when the copy cannot be written, and with false when it can again. */
+  readonly onWriteFailing: EmbeddedLog["onFailing"];
   readonly node: string;
   readonly foreign: ForeignBatches = this;
   readonly stream: LogStream;
   readonly health: StreamHealth;
   /** Whether the log was opened from its copy alone, because the stream could not be used. */
   readonly isOpenedWithoutStream: boolean;
-  readonly #local: RetryingLog;
+  readonly #local: EmbeddedLog;
   readonly #clock: Clock;
   readonly #clockCheck: ClockGuard | undefined;
   readonly #monitor: StreamMonitor;
@@ -170,7 +123,17 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
       clock,
       logger,
     } = options;
-    super(local);
+    this.id = local.id;
+    this.signingKey = local.signingKey;
+    this.read = local.read.bind(local);
+    this.snapshotAtOrBefore = local.snapshotAtOrBefore.bind(local);
+    this.writeSnapshot = local.writeSnapshot.bind(local);
+    this.dropSnapshot = local.dropSnapshot.bind(local);
+    this.revisionAt = local.revisionAt.bind(local);
+    this.timeOf = local.timeOf.bind(local);
+    this.histogram = local.histogram.bind(local);
+    this.prune = local.prune.bind(local);
+    this.onWriteFailing = local.onFailing.bind(local);
     this.node = node;
     this.stream = stream;
     const openedAt = clock.now();
@@ -498,22 +461,22 @@ export class JetStreamLog extends LocalCopy implements Log, ForeignBatches {
     this.#monitor.isCaughtUp ||= !ended.aborted;
   }
 
-  override stats(): LogStats {
+  stats(): LogStats {
     const { writeFailure } = this.health;
-    return { ...super.stats(), ...(writeFailure && { writeFailure }) };
+    return { ...this.#local.stats(), ...(writeFailure && { writeFailure }) };
   }
 
-  override async close(): Promise<void> {
+  async close(): Promise<void> {
     this.#closing.abort();
     this.#arrivals.wake();
     await this.#background;
     if (!this.#isStoring && this.#isCopyUsable)
       await this.#local.storePosition(encodePosition(this.position)).catch(() => {});
-    await super.close();
+    await this.#local.close();
   }
 }
 
-const cannotStore = (local: RetryingLog): StreamError =>
+const cannotStore = (local: EmbeddedLog): StreamError =>
   new StreamError(
     "disk",
     `this node cannot write its copy of the log: ${local.stats().writeFailure?.error ?? "the disk fails"}`,

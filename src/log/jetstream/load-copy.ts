@@ -1,9 +1,9 @@
 /** Begins this node's copy of the log with the newest snapshot of the stream, or empty where the stream has every message. */
 import { rmSync } from "node:fs";
 import type { ClusterSecret } from "../../cluster/nats/sealed.ts";
+import { type EmbeddedLog, openEmbeddedLog } from "../embedded.ts";
 import { forStoreKinds, LogError } from "../log.ts";
 import { filesOfLog, IN_MEMORY, type LogIdentity } from "../log-file.ts";
-import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { isSealedWith, openIdentity } from "./identity.ts";
 import type { LogStream, StreamInfo } from "./log-stream.ts";
 import { type Base, FORMAT, isSigned, readMessage, signatureIn } from "./messages.ts";
@@ -14,7 +14,7 @@ import type { ClusterSnapshots, StoredSnapshot } from "./snapshots.ts";
 import { StreamError } from "./stream-error.ts";
 
 export interface LoadedCopy {
-  readonly local: RetryingLog;
+  readonly local: EmbeddedLog;
   readonly position: StreamPosition;
 }
 
@@ -47,7 +47,7 @@ export const missingSnapshot = (): StreamError =>
  */
 export async function loadCopy(options: OpenOptions, info: StreamInfo): Promise<LoadedCopy> {
   const { snapshots, secret, path, clock, logger } = options;
-  const open = (identity: LogIdentity) => openRetryingLog(path, { clock, logger }, { identity });
+  const open = (identity: LogIdentity) => openEmbeddedLog(path, { identity, retry: { clock, logger } });
   const base = await readBase(options, info);
   const stored = (await snapshots.list(info.created)).filter(
     ({ facts }) => facts.position.sequence + 1 >= info.firstSequence && (!base || facts.log === base.log),
@@ -105,7 +105,7 @@ async function replacedLink(
 }
 
 async function load(
-  local: RetryingLog,
+  local: EmbeddedLog,
   snapshot: StoredSnapshot,
   { snapshots, clock, logger }: OpenOptions,
 ): Promise<void> {

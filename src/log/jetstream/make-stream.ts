@@ -11,9 +11,9 @@
  *   Its file becomes this node's copy. It keeps the history before the snapshot, which other nodes do not get.
  */
 import { randomUUID } from "node:crypto";
+import { type EmbeddedLog, openEmbeddedLog } from "../embedded.ts";
 import { LogError } from "../log.ts";
 import { changeIdentity, type LogIdentity, moveLog, newIdentity } from "../log-file.ts";
-import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { sealKey } from "./identity.ts";
 import { type LoadedCopy, readBase } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
@@ -36,7 +36,7 @@ export async function beginLog({
 /** Begins the log from this node's copy, and closes `local`. Undefined when another node was first: then nothing is changed. */
 export async function beginFromCopy(
   options: OpenOptions,
-  local: RetryingLog,
+  local: EmbeddedLog,
   { created }: StreamInfo,
 ): Promise<LoadedCopy | undefined> {
   const { path, clock, logger } = options;
@@ -51,7 +51,7 @@ export async function beginFromCopy(
     former,
     log: identity.id,
   });
-  return { local: openRetryingLog(path, { clock, logger }, { identity }), position };
+  return { local: openEmbeddedLog(path, { identity, retry: { clock, logger } }), position };
 }
 
 /**
@@ -61,7 +61,7 @@ export async function beginFromCopy(
 export async function beginFromSingleNode(
   options: OpenOptions,
   singlePath: string,
-  local: RetryingLog,
+  local: EmbeddedLog,
 ): Promise<LoadedCopy> {
   const { stream, path, clock, logger } = options;
   if (!(await stream.hasMessages())) await refuseFormerLog(options, singlePath, local.id);
@@ -83,7 +83,7 @@ export async function beginFromSingleNode(
     log: local.id,
     revision: local.stats().newest,
   });
-  return { local: openRetryingLog(path, { clock, logger }, { identity: local }), position };
+  return { local: openEmbeddedLog(path, { identity: local, retry: { clock, logger } }), position };
 }
 
 /** Throws `LogError` where NATS has traces of a log of this cluster other than `log`. */
@@ -109,7 +109,7 @@ async function refuseFormerLog(
 /** Writes the state of `local` as the beginning of the log with this identity. Undefined when another node was first. */
 async function publishState(
   { stream, snapshots, secret, newestState }: OpenOptions,
-  local: RetryingLog,
+  local: EmbeddedLog,
   { id, signingKey }: LogIdentity,
   created: string,
 ): Promise<StreamPosition | undefined> {
@@ -130,7 +130,7 @@ async function publishState(
 /** The position after the first message, where an earlier start has begun the stream with this state of `local`. */
 async function positionAfterOwnBase(
   options: OpenOptions,
-  local: RetryingLog,
+  local: EmbeddedLog,
 ): Promise<StreamPosition | undefined> {
   const info = await options.stream.info();
   const base = await readBase(options, info);

@@ -13,9 +13,9 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import type { Traces } from "../../cluster/nats/nats-cluster.ts";
+import { type EmbeddedLog, openEmbeddedLog } from "../embedded.ts";
 import { LogError } from "../log.ts";
 import { filesOfLog, IN_MEMORY, moveLog } from "../log-file.ts";
-import { openRetryingLog, type RetryingLog } from "../retrying-log.ts";
 import { sealedWithOtherSecret } from "./identity.ts";
 import { JetStreamLog } from "./jetstream-log.ts";
 import { canLoad, hasOtherSecret, loadCopy, missingSnapshot } from "./load-copy.ts";
@@ -32,7 +32,7 @@ const CHECKS_UNTIL_DELETED = 3;
 const CHECKS_UNTIL_ABANDONED = 30;
 
 interface Copy {
-  readonly local: RetryingLog;
+  readonly local: EmbeddedLog;
   readonly position: StreamPosition;
 }
 
@@ -70,7 +70,7 @@ export async function openJetStreamLog(given: OpenOptions): Promise<JetStreamLog
 async function openCopy(options: OpenOptions): Promise<Copy | undefined> {
   const { path, clock, logger } = options;
   if (path === IN_MEMORY || !existsSync(path)) return undefined;
-  const local = openRetryingLog(path, { clock, logger });
+  const local = openEmbeddedLog(path, { retry: { clock, logger } });
   const position = decodePosition(local.position);
   if (position) return { local, position };
   const isEmpty = local.stats().newest === 0 || local.position === COPY_TO_DELETE;
@@ -113,7 +113,7 @@ async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
 async function openWithoutCopy(options: OpenOptions): Promise<Opened> {
   const { singlePath, clock, logger } = options;
   if (singlePath !== undefined && existsSync(singlePath)) {
-    const single = openRetryingLog(singlePath, { clock, logger });
+    const single = openEmbeddedLog(singlePath, { retry: { clock, logger } });
     try {
       if (single.stats().newest > 0) return await beginFromSingleNode(options, singlePath, single);
     } finally {
