@@ -36,9 +36,7 @@ ${CONFIG_NOTE}
     const { renderFault } = await import("../config/faults.ts");
     const { renderSettings } = await import("../config/show.ts");
     const { checkSourceContents } = await import("../config/sources.ts");
-    const { findMovedData, findNotes, findTlsFaults, findUsersFaults } = await import(
-      "../service/preflight.ts"
-    );
+    const { findNotes, findTlsFaults, findUsersFaults } = await import("../service/preflight.ts");
     const loaded = loadConfig({ file: path, flags: args, environment: context.env });
     const settingOf = (name: string) => loaded.settings.find(({ key }) => key.name === name)?.value;
     const [users, data] = [settingOf("users"), settingOf("data")];
@@ -47,7 +45,6 @@ ${CONFIG_NOTE}
     const mapFiles = await checkMapFiles(loaded.settings);
     const faults = [
       ...(loaded.ok ? [] : loaded.faults.map(renderFault)),
-      ...[findMovedData(loaded.settings) ?? []].flat().map(renderFault),
       ...[...contents.faults, ...clusterFiles.faults, ...mapFiles.faults].map(renderFault),
       ...(await findUsersFaults(
         { data: String(data), ...(typeof users === "string" && { users }) },

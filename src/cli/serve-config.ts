@@ -1,7 +1,6 @@
 /** Loads the configuration of `serve` and `cluster`. A faulty one is a usage failure with a message of one line. */
 import { type ConfigResult, loadConfig } from "../config/config.ts";
 import { type ConfigFault, renderFault } from "../config/faults.ts";
-import { findMovedData } from "../service/preflight.ts";
 import { type Arguments, type Context, usageFailure } from "./command.ts";
 
 export function loadServeConfig(args: Arguments, { env }: Pick<Context, "env">): ConfigResult {
@@ -12,8 +11,6 @@ export function loadServeConfig(args: Arguments, { env }: Pick<Context, "env">):
 
 export function requireConfig(loaded: ConfigResult): Extract<ConfigResult, { ok: true }> {
   if (!loaded.ok) throw usageFailure(summarizeFaults(loaded.faults));
-  const moved = findMovedData(loaded.settings);
-  if (moved) throw usageFailure(renderFault(moved));
   return loaded;
 }
 

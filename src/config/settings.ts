@@ -19,8 +19,6 @@ export interface Setting {
   readonly key: ConfigKey;
   /** The value; undefined when the key is optional and not set. Relative paths are relative to the working folder. */
   readonly value: unknown;
-  /** The value as it was written: relative paths of a file are relative to that file. */
-  readonly written: unknown;
   readonly origin: SettingOrigin;
   /** The origin of each item of a list; empty for other values. */
   readonly itemOrigins: readonly SettingOrigin[];
@@ -52,7 +50,7 @@ export function createSetting(
   itemOrigin: (index: number) => SettingOrigin = () => origin,
 ): Setting {
   const itemOrigins = Array.isArray(value) ? value.map((_, index) => itemOrigin(index)) : [];
-  return { key, value, written: value, origin, itemOrigins };
+  return { key, value, origin, itemOrigins };
 }
 
 /** Resolves the relative paths of a setting, which are relative to `folder`. */

@@ -1,16 +1,14 @@
 /**
  * The checks of a start beyond those of the configuration. They start nothing and create no file: whether the users and the
- * certificate can be read, whether the log is in another folder, and whether the port and the data folder are in use. A port
- * or folder in use is a note and not a fault, because the other process is often the service itself.
+ * certificate can be read, and whether the port and the data folder are in use. A port or folder in use is a note and not a
+ * fault, because the other process is often the service itself.
  */
 
-import { accessSync, constants, existsSync, readdirSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { openUsers } from "../api/auth/users.ts";
 import { UsersError } from "../api/auth/users-file.ts";
-import type { ConfigFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
-import type { Setting } from "../config/settings.ts";
 import { CertificateError } from "../lib/certificate-files.ts";
 import { systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -47,30 +45,6 @@ export async function findTlsFaults(tls: Config["tls"]): Promise<readonly string
   } catch (error) {
     if (error instanceof CertificateError) return [error.message];
     throw error;
-  }
-}
-
-/**
- * Finds the fault of a relative `data` in a configuration file if the log is still relative to the working folder, where earlier
- * versions looked for it. An empty log begun in the new folder would hide the old one.
- */
-export function findMovedData(settings: readonly Setting[]): ConfigFault | undefined {
-  const setting = settings.find(({ key }) => key.name === "data");
-  if (setting?.origin.kind !== "file") return undefined;
-  const [formerly, now] = [resolve(String(setting.written)), resolve(String(setting.value))];
-  if (formerly === now || !hasLog(formerly)) return undefined;
-  const message =
-    `the log is in ${formerly}, but a relative path in a configuration file is relative to that file: ${now}. ` +
-    `Move the folder there, or write data: ${formerly}`;
-  return { origin: setting.origin, path: [], message };
-}
-
-/** Whether the folder has the log of a single node, or a copy of a cluster's log. */
-function hasLog(folder: string): boolean {
-  try {
-    return readdirSync(folder).some((name) => name.endsWith(".sqlite"));
-  } catch {
-    return false;
   }
 }
 

@@ -10,12 +10,13 @@ import type { ConfigResult } from "../config/config.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { CONFIG_KEYS, type ConfigKey } from "../config/settings.ts";
+import { createConfiguredSources } from "../config/sources.ts";
 import type { Clock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import type { Logger } from "../lib/logger.ts";
 import { sameJson } from "../lib/same-json.ts";
 import type { SourceContext } from "../sources/source.ts";
-import { createEntries, type SourceSet } from "./source-set.ts";
+import type { SourceSet } from "./source-set.ts";
 
 /** The keys and sections that a reload applies. All other keys need a restart. */
 const RELOADABLE: ReadonlySet<string> = new Set([
@@ -93,7 +94,7 @@ export class Reloader implements ConfigReloadMetrics {
     const [applyUsers, usersFaults] = await prepareUsers(users, usersFile);
     const configFaults = loaded.ok ? [] : loaded.faults.map(renderFault);
     const context = { clock, log: logger, logId, stateDir, cluster };
-    const created = loaded.ok ? createEntries(loaded.config, context) : undefined;
+    const created = loaded.ok ? createConfiguredSources(loaded.config, context) : undefined;
     const sourceFaults = created?.ok === false ? created.faults.map(renderFault) : [];
     const faults = [...configFaults, ...sourceFaults, ...usersFaults];
     if (!loaded.ok || !created?.ok || faults.length > 0) {

@@ -22,7 +22,6 @@ import { createStaticSite } from "../api/site/static-site.ts";
 import type { SharedUsers } from "../cluster/shared-users.ts";
 import { isClustered } from "../config/cluster-checks.ts";
 import type { ConfigResult } from "../config/config.ts";
-import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -43,7 +42,7 @@ import { createLiveSettings, type LiveSettings, updateSettings } from "./live-se
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
-import { type CreatedSource, createEntries, mergeSettingsOf, SourceSet } from "./source-set.ts";
+import { mergeSettingsOf, requireSources, SourceSet } from "./source-set.ts";
 import { asStartupError, StartupError } from "./startup-error.ts";
 import { openStorage, type ServiceStorage } from "./storage.ts";
 import { openTlsFiles, type WatchedTlsFiles } from "./tls-files.ts";
@@ -130,7 +129,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
     stateDir: stateDirOf(config),
     cluster: () => sourceCluster,
   };
-  const created = openSources(config, context);
+  const created = requireSources(config, context);
   const dataDir = dataDirOf(config);
   const usersOptions = {
     environment: serviceOptions.credentials,
@@ -205,13 +204,6 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
     await store.cluster?.nats.close();
   }
   return lost?.aborted && !serviceOptions.signal.aborted ? "lost-log" : "stopped";
-}
-
-/** Creates the sources. The configuration was checked when it was loaded, so this fails only for a Config built otherwise. */
-function openSources(config: Config, context: SourceContext): readonly CreatedSource[] {
-  const created = createEntries(config, context);
-  if (created.ok) return created.sources;
-  throw new StartupError("sources", created.faults.map(renderFault).join("; "));
 }
 
 async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise<void> {

@@ -11,7 +11,7 @@
  */
 import { RequestError } from "../cluster/requests.ts";
 import { isClustered } from "../config/cluster-checks.ts";
-import type { ConfigFault } from "../config/faults.ts";
+import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { createConfiguredSources } from "../config/sources.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -29,6 +29,7 @@ import { ClaimIngest } from "../view/claim-ingest.ts";
 import type { SourceFacts } from "../view/merge-rules.ts";
 import { ClusterSettings } from "./cluster/cluster-settings.ts";
 import { SourceLeases } from "./cluster/source-leases.ts";
+import { StartupError } from "./startup-error.ts";
 import type { ServiceStorage } from "./storage.ts";
 import { Withdrawals } from "./withdrawals.ts";
 
@@ -38,33 +39,21 @@ const CLAIMED = [...KINDS, "claims"] as const;
 /** Maximum characters of a failure's reason in the log, because a peer or a program may return text of any length. */
 const MAX_ERROR_CHARS = 1000;
 
-type SourceEntry = Config["sources"][number];
-
-/** A source and the entry that it was created from. */
-export interface CreatedSource extends RegisteredSource {
-  readonly entry: SourceEntry;
-}
-
-export type CreatedSources =
-  | { readonly ok: true; readonly sources: readonly CreatedSource[] }
-  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
-
-/** Creates the sources of the configuration. Nothing runs yet. */
-export function createEntries(config: Pick<Config, "sources">, context: SourceContext): CreatedSources {
+/** Creates the sources. The configuration was checked when it was loaded, so this throws only for a Config built otherwise. */
+export function requireSources(config: Config, context: SourceContext): readonly RegisteredSource[] {
   const created = createConfiguredSources(config, context);
-  if (!created.ok) return created;
-  const sources = created.sources.map((configured, index) => ({
-    ...configured,
-    entry: config.sources[index] ?? {},
-  }));
-  return { ok: true, sources };
+  if (created.ok) return created.sources;
+  throw new StartupError("sources", created.faults.map(renderFault).join("; "));
 }
 
 /** The sections of the configuration that `mergeSettingsOf` needs. */
 export type MergeConfig = Pick<Config, "identity" | "history" | "cluster">;
 
 /** The settings by which the view merges the claims of these sources. */
-export const mergeSettingsOf = (config: MergeConfig, sources: readonly CreatedSource[]): MergeSettings => ({
+export const mergeSettingsOf = (
+  config: MergeConfig,
+  sources: readonly RegisteredSource[],
+): MergeSettings => ({
   identity: config.identity,
   sources: sources.map(({ source, options }) => ({
     name: source.name,
@@ -91,9 +80,9 @@ export class SourceSet {
   readonly #clusterSettings: ClusterSettings | undefined;
   /** The sources of this node whose current failure, under their current configuration, is in the log. */
   readonly #failing = new Set<string>();
-  #sources: readonly CreatedSource[];
+  #sources: readonly RegisteredSource[];
 
-  constructor(sources: readonly CreatedSource[], store: ServiceStorage, context: SourceContext) {
+  constructor(sources: readonly RegisteredSource[], store: ServiceStorage, context: SourceContext) {
     this.#sources = sources;
     this.#store = store;
     this.#context = context;
@@ -187,14 +176,14 @@ export class SourceSet {
   }
 
   /**
-   * Replaces the running sources by these, which `createEntries` created from the configuration. A source whose entry differs
+   * Replaces the running sources by these, which were created from the configuration. A source whose entry differs
    * only in common options goes on running.
    */
-  async replace(next: readonly CreatedSource[], config: MergeConfig): Promise<SourceChanges> {
+  async replace(next: readonly RegisteredSource[], config: MergeConfig): Promise<SourceChanges> {
     const before = new Map(this.#sources.map((created) => [created.source.name, created]));
-    const isSame = (created: CreatedSource): boolean =>
+    const isSame = (created: RegisteredSource): boolean =>
       sameJson(before.get(created.source.name)?.entry, created.entry);
-    const kept = (created: CreatedSource): CreatedSource => {
+    const kept = (created: RegisteredSource): RegisteredSource => {
       const former = before.get(created.source.name);
       return former && sameJson(withoutCommonOptions(former.entry), withoutCommonOptions(created.entry))
         ? { ...created, source: former.source }

@@ -92,9 +92,10 @@ export const SOURCE_KINDS: Readonly<Record<string, SourceKind>> = {
   ),
 };
 
-/** A source and the common options of its entry. */
+/** A source, the entry of the configuration that it was created from, and the common options of the entry. */
 export interface RegisteredSource extends ConfiguredSource {
   readonly options: CommonOptions;
+  readonly entry: Readonly<Record<string, unknown>>;
 }
 
 type SourceResult = ({ readonly ok: true } & RegisteredSource) | Rejected;
@@ -130,7 +131,7 @@ export function createUnthreadedSource(entry: unknown, context: SourceContext): 
   }
   const created = known.create(name, options, context);
   if (!created.ok) return created;
-  return { ok: true, kind, source: created.source, options: commonOptionsOf(options) };
+  return { ok: true, kind, source: created.source, options: commonOptionsOf(options), entry };
 }
 
 type SourcesResult =
@@ -148,12 +149,13 @@ export function createSources(entries: readonly unknown[], context: SourceContex
       faults.push(...created.faults.map((fault) => ({ index, ...fault })));
       continue;
     }
-    const { name } = created.source;
+    const { ok: _, ...registered } = created;
+    const { name } = registered.source;
     if (names.has(name)) {
       faults.push({ index, path: ["name"], message: `${name} is already the name of another source` });
     }
     names.add(name);
-    sources.push({ kind: created.kind, source: created.source, options: created.options });
+    sources.push(registered);
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, sources };
 }

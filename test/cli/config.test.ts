@@ -153,34 +153,6 @@ test("serve uses the file: host, port, data, users and readers", async () => {
   expect(refused.stderr).toContain("http://192.0.2.1:1 ");
 });
 
-test("a log that stands where data was relative to the working folder keeps the service from starting", async () => {
-  const [cwd, folder] = [temporaryFolder(), temporaryFolder()];
-  mkdirSync(join(cwd, "log"));
-  writeFileSync(join(cwd, "log", "log.sqlite"), "");
-  const config = join(folder, "g.yaml");
-  writeFileSync(config, "data: ./log\n");
-  const fault =
-    `${config}:1:7: data: the log is in ${cwd}/log, but a relative path in a configuration file is relative to that file: ` +
-    `${folder}/log. Move the folder there, or write data: ${cwd}/log\n`;
-  expect(await spawnCommand(["serve", "--config", config], { cwd })).toEqual({
-    status: 2,
-    stdout: "",
-    stderr: `gazetteer serve: ${fault}`,
-  });
-  expect(await spawnCommand(["check", config, "--port", "0"], { cwd })).toEqual({
-    status: 2,
-    stdout: "",
-    stderr: fault,
-  });
-  for (const args of [
-    ["--config", config, "--data", join(cwd, "log")],
-    ["--config", "g.yaml"],
-  ])
-    expect(await spawnCommand(["check", "--port", "0", ...args], { cwd: folder })).toMatchObject({
-      status: 0,
-    });
-});
-
 test("an unknown GAZETTEER_ variable is a warning with the nearest name", async () => {
   const args = ["serve", "--data", ":memory:", "--host", "192.0.2.1", "--allow-plaintext"];
   const { stderr } = await runCommand(args, { env: { GAZETTEER_ACCESSLOG: "-" } });

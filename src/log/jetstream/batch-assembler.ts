@@ -116,7 +116,7 @@ export class BatchAssembler {
     this.#sequence = link.sequence;
     const read = readMessage(message);
     const isOurs = isSigned(message, signingKey);
-    if (isOurs && read.type === "part" && read.part.log === id) return this.#acceptPart(read.part, link);
+    if (isOurs && read.type === "part" && read.log === id) return this.#acceptPart(read, link);
     if (isOurs && read.type === "newer") return unusable("newer", newerVersion(read.format));
     this.#giveUpParts();
     if (isOurs && read.type === "turn" && read.log === id) {

@@ -128,8 +128,8 @@ export async function readBase(
   const first = info.firstSequence > 1 ? undefined : await stream.message(1);
   if (!first) return undefined;
   const read = readMessage(first);
-  if (read.type === "base" && isSigned(first, openIdentity(secret, read.base).signingKey))
-    return { ...read.base, signature: signatureIn(first) };
+  if (read.type === "base" && isSigned(first, openIdentity(secret, read).signingKey))
+    return { ...read, signature: signatureIn(first) };
   if (read.type === "newer" || read.type === "older") throw otherVersion();
   throw new LogError(
     "unreadable",
@@ -160,7 +160,7 @@ export async function hasOtherSecret(
   const info = await stream.info();
   const first = info.firstSequence > 1 ? undefined : await stream.message(1);
   const read = first && readMessage(first);
-  if (read?.type === "base") return !isSealedWith(secret, read.base);
+  if (read?.type === "base") return !isSealedWith(secret, read);
   const usable = await snapshots.list(info.created);
   return usable.length === 0 && snapshots.hasForeign;
 }

@@ -74,8 +74,8 @@ export interface StreamMessage {
 }
 
 export type ReadMessage =
-  | { readonly type: "base"; readonly base: Base }
-  | { readonly type: "part"; readonly part: BatchPartMessage }
+  | ({ readonly type: "base" } & Base)
+  | BatchPartMessage
   | {
       readonly type: "takeover";
       readonly log: string;
@@ -98,6 +98,7 @@ export interface Base {
 }
 
 export interface BatchPartMessage {
+  readonly type: "part";
   readonly log: string;
   readonly node: string;
   /** Random id of the batch. */
@@ -150,18 +151,13 @@ export async function encodeBatch(
 }
 
 export const encodeBase = (base: Base, key: Uint8Array, id: string): EncodedMessage =>
-  encodeSigned(
-    key,
-    id,
-    {
-      [TYPE]: "base",
-      [LOG]: base.log,
-      [REVISION]: String(base.revision),
-      [TIME]: String(base.time),
-      [KEY]: base.key,
-    },
-    new Uint8Array(0),
-  );
+  encodeSigned(key, id, {
+    [TYPE]: "base",
+    [LOG]: base.log,
+    [REVISION]: String(base.revision),
+    [TIME]: String(base.time),
+    [KEY]: base.key,
+  });
 
 /** Encodes a takeover. `previous` is the signature of the message before it. */
 export const encodeTakeover = (
@@ -170,36 +166,28 @@ export const encodeTakeover = (
   id: string,
   previous: string,
 ): EncodedMessage =>
-  encodeSigned(
-    key,
-    id,
-    {
-      [TYPE]: "takeover",
-      [LOG]: log,
-      [SOURCE]: encodeURIComponent(source),
-      [NODE]: node,
-      [PREVIOUS]: previous,
-    },
-    new Uint8Array(0),
-  );
+  encodeSigned(key, id, {
+    [TYPE]: "takeover",
+    [LOG]: log,
+    [SOURCE]: encodeURIComponent(source),
+    [NODE]: node,
+    [PREVIOUS]: previous,
+  });
 
 /** Encodes a turn request. `after` is the sequence of the last message that the node knows. */
 export const encodeTurn = ({ log, key, node }: MessageWriter, id: string, after: number): EncodedMessage =>
-  encodeSigned(
-    key,
-    id,
-    { [TYPE]: "turn", [LOG]: log, [NODE]: node, [AFTER]: String(after) },
-    new Uint8Array(0),
-  );
+  encodeSigned(key, id, { [TYPE]: "turn", [LOG]: log, [NODE]: node, [AFTER]: String(after) });
 
 /** Encodes and signs a message with these headers. */
 export function encodeSigned(
   key: Uint8Array,
   id: string,
   values: Readonly<Record<string, string>>,
-  data: Uint8Array,
+  data = new Uint8Array(0),
 ): EncodedMessage {
-  const result = headersOf({ [FORMAT_HEADER]: String(FORMAT), ...values });
+  const result = headers();
+  for (const [name, value] of Object.entries({ [FORMAT_HEADER]: String(FORMAT), ...values }))
+    result.set(name, value);
   const signature = signatureOf(key, signedParts(result, data)).toString("base64url");
   result.set(SIGNATURE, signature);
   return { id, signature, headers: result, data };
@@ -228,41 +216,26 @@ export const messageId = ({ headers }: StreamMessage): string => headers?.get("N
 export function readMessage({ sequence, headers, data }: StreamMessage): ReadMessage {
   const type = headers?.get(TYPE);
   const text = (name: string): string => headers?.get(name) ?? "";
+  const [log, node, batch] = [text(LOG), text(NODE), text(BATCH)];
   const format = integer(text(FORMAT_HEADER)) ?? 0;
   if (format > FORMAT) return { type: "newer", format };
   if (format < FORMAT) return { type: format > 0 ? "older" : "foreign" };
   const revision = integer(text(REVISION));
   const time = integer(text(TIME));
   const previous = text(PREVIOUS);
-  if (type === "takeover" && text(SOURCE) !== "" && text(NODE) !== "") {
+  if (type === "takeover" && text(SOURCE) !== "" && node !== "") {
     const source = decodeSource(text(SOURCE));
-    return source === undefined
-      ? { type: "foreign" }
-      : { type, log: text(LOG), source, node: text(NODE), previous };
+    return source === undefined ? { type: "foreign" } : { type, log, source, node, previous };
   }
   const after = integer(text(AFTER));
   if (type === "turn" && after !== undefined && sequence - after <= MAX_TURN_DELAY)
-    return { type, log: text(LOG), node: text(NODE) };
+    return { type, log, node };
   if (revision === undefined || time === undefined) return { type: "foreign" };
-  if (type === "base" && text(LOG) !== "")
-    return { type, base: { log: text(LOG), revision, time, key: text(KEY) } };
+  if (type === "base" && log !== "") return { type, log, revision, time, key: text(KEY) };
   const [part, parts] = text(PART).split("/").map(integer);
-  if (type !== "batch" || text(BATCH) === "" || part === undefined || parts === undefined || part >= parts)
+  if (type !== "batch" || batch === "" || part === undefined || parts === undefined || part >= parts)
     return { type: "foreign" };
-  return {
-    type: "part",
-    part: {
-      log: text(LOG),
-      node: text(NODE),
-      batch: text(BATCH),
-      revision,
-      time,
-      part,
-      parts,
-      previous,
-      data,
-    },
-  };
+  return { type: "part", log, node, batch, revision, time, part, parts, previous, data };
 }
 
 /** Decodes all entries of a complete payload. Rejects when it is malformed. */
@@ -279,12 +252,6 @@ export async function decodePayload(payload: Uint8Array): Promise<LogEntry[]> {
     at = end;
   }
   return entries;
-}
-
-function headersOf(values: Readonly<Record<string, string>>): MsgHdrs {
-  const result = headers();
-  for (const [name, value] of Object.entries(values)) result.set(name, value);
-  return result;
 }
 
 const integer = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);

@@ -43,23 +43,10 @@ export async function openJetStreamLog(given: OpenOptions): Promise<JetStreamLog
   const options = hasCopy ? { ...given, singlePath: undefined } : given;
   const copy = await openCopy(options);
   try {
-    const { local, position, trouble, isFresh } = copy
+    const opened = copy
       ? await continueCopy(options, copy)
       : await untilUsable(options, () => openWithoutCopy(options));
-    const { stream, node, clockCheck, clock, logger } = options;
-    const load = (beyond: number) => canLoad(options, beyond);
-    return new JetStreamLog({
-      local,
-      stream,
-      node,
-      position,
-      trouble,
-      isFresh,
-      canLoad: load,
-      clockCheck,
-      clock,
-      logger,
-    });
+    return new JetStreamLog({ ...options, ...opened, canLoad: (beyond) => canLoad(options, beyond) });
   } catch (error) {
     await copy?.local.close();
     throw error;

@@ -16,6 +16,8 @@ import type { StreamHealth } from "./stream-health.ts";
 
 /** Maximum wait for the message that caused a refusal. Newer servers refuse for one not stored yet, and it may be lost. */
 const REFUSED_WAIT_MS = 5_000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 2_000;
 
 export interface PublisherParts {
   readonly stream: LogStream;
@@ -65,67 +67,39 @@ export class Publisher {
 
   /** Resolves when the stream is known to have all messages that this node has applied. Rejects when the log is closed. */
   async untilSure(signal: AbortSignal): Promise<void> {
-    await this.#untilAnswered(async () => {}, signal);
+    await this.#untilAnswered(async () => true, signal);
   }
 
-  /** Makes attempts until one is answered, each after a check of the chain. Rejects when `signal` aborts or the log is closed. */
-  #untilAnswered<Result>(
+  /**
+   * Makes attempts until one is answered or `decided` returns a result, each after a check of the chain. Meanwhile the reason for
+   * the failures is reported as the condition of publishing. Rejects when `signal` aborts or the log is closed.
+   */
+  async #untilAnswered<Result>(
     attempt: () => Promise<Result>,
     signal: AbortSignal,
-    decided?: () => Result | undefined,
+    decided: () => Result | undefined = () => undefined,
   ): Promise<Result> {
-    const { chain, closing } = this.#parts;
-    const sureAttempt = async () => {
-      if (!chain.isSure) await chain.ensure();
+    const { chain, health, clock, arrivals, closing } = this.#parts;
+    const ended = AbortSignal.any([signal, closing]);
+    const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
+    let result: Result | undefined;
+    while (result === undefined) {
       try {
-        return await attempt();
+        if (!chain.isSure) await chain.ensure();
+        result = await attempt();
       } catch (error) {
         chain.requireCheck();
-        throw error;
+        if (!(error instanceof StreamError)) throw error;
+        if (ended.aborted) throw closed();
+        health.report("publish", error);
+        await Promise.race([clock.sleep(backoff.nextMs(), ended), arrivals.next(ended)]);
+        if (ended.aborted) throw closed();
+        result = decided();
       }
-    };
-    return untilPublished(this.#parts, sureAttempt, AbortSignal.any([signal, closing]), decided);
+    }
+    health.clear("publish");
+    return result;
   }
-}
-
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 2_000;
-
-interface AttemptParts {
-  readonly health: StreamHealth;
-  readonly clock: Clock;
-  readonly arrivals: Arrivals;
 }
 
 export const closed = () => new LogError("write-failed", "the log is closed");
-
-/**
- * Tries until an attempt is answered or `decided` returns a result. Meanwhile the reason for the failures is reported as the
- * condition of publishing.
- */
-async function untilPublished<Result>(
-  { health, clock, arrivals }: AttemptParts,
-  attempt: () => Promise<Result>,
-  signal: AbortSignal,
-  decided: () => Result | undefined = () => undefined,
-): Promise<Result> {
-  const backoff = createBackoff(FIRST_PAUSE_MS, MAX_PAUSE_MS);
-  for (;;) {
-    try {
-      const result = await attempt();
-      health.clear("publish");
-      return result;
-    } catch (error) {
-      if (!(error instanceof StreamError)) throw error;
-      if (signal.aborted) throw closed();
-      health.report("publish", error);
-      await Promise.race([clock.sleep(backoff.nextMs(), signal), arrivals.next(signal)]);
-      if (signal.aborted) throw closed();
-      const result = decided();
-      if (result !== undefined) {
-        health.clear("publish");
-        return result;
-      }
-    }
-  }
-}

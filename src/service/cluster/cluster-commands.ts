@@ -14,7 +14,6 @@ import {
   sendRequest,
 } from "../../cluster/requests.ts";
 import { whyGivenUp } from "../../cluster/traces.ts";
-import { renderFault } from "../../config/faults.ts";
 import type { Config } from "../../config/schema.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { silentLogger } from "../../lib/logger.ts";
@@ -26,8 +25,7 @@ import { ClusterSnapshots } from "../../log/jetstream/snapshots.ts";
 import { type StreamCondition, StreamError } from "../../log/jetstream/stream-error.ts";
 import type { ClusterOverview } from "../../model/cluster-overview.ts";
 import type { MergeSettings } from "../../model/merge-settings.ts";
-import { createEntries, mergeSettingsOf } from "../source-set.ts";
-import { StartupError } from "../startup-error.ts";
+import { mergeSettingsOf, requireSources } from "../source-set.ts";
 import { differencesOf, type SettingsDifference } from "./cluster-settings.ts";
 import { nameOfMachine, natsOptions, readSecret, tracesOf } from "./open-cluster.ts";
 import { readClusterOverview } from "./read-overview.ts";
@@ -116,8 +114,5 @@ async function withNats<T>(config: Config, use: (cluster: NatsCluster) => Promis
   }
 }
 
-function ownSettings(config: Config): MergeSettings {
-  const created = createEntries(config, { clock: systemClock, log: silentLogger });
-  if (created.ok) return mergeSettingsOf(config, created.sources);
-  throw new StartupError("sources", created.faults.map(renderFault).join("; "));
-}
+const ownSettings = (config: Config): MergeSettings =>
+  mergeSettingsOf(config, requireSources(config, { clock: systemClock, log: silentLogger }));

@@ -66,7 +66,7 @@ function assemblerFrom(message: StreamMessage, secret: ClusterSecret): BatchAsse
   const read = readMessage(message);
   if (read.type !== "base") return undefined;
   const position = firstPosition("", signatureIn(message));
-  return new BatchAssembler(openIdentity(secret, read.base), read.base.revision, position);
+  return new BatchAssembler(openIdentity(secret, read), read.revision, position);
 }
 
 export async function checkStream(lab: Lab): Promise<StreamFindings> {
