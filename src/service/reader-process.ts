@@ -17,6 +17,7 @@ import { createRelay } from "../api/forwarding/relay.ts";
 import { openServer, type Server } from "../api/server.ts";
 import { type Client, createClient, idOf } from "../client/client.ts";
 import type { WatchSnapshot } from "../client/types.ts";
+import type { Limits } from "../config/schema.ts";
 import { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { aborted } from "../lib/aborted.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -26,12 +27,6 @@ import { Scheduler } from "../lib/scheduler.ts";
 import { Problems } from "../query/problems/problems.ts";
 import { missingKey } from "../view/indexes.ts";
 import { createReplicaLog, Replica, type ReplicatedKind } from "../view/replica.ts";
-import {
-  createLiveSettings,
-  type LiveSettings,
-  type SettingsValues,
-  updateSettings,
-} from "./live-settings.ts";
 import { parseWriterMessage, type ReaderMessage, type ReaderStart } from "./reader-protocol.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
 import { StartupError } from "./startup-error.ts";
@@ -64,12 +59,17 @@ export async function runReader({ input, write, signal, onWriterGone }: ReaderOp
     rmSync(dirname(start.socket), { recursive: true, force: true });
     onWriterGone();
   };
-  const settings = createReaderSettings(start.settings);
-  const tls = start.tls && new LiveTlsIdentity(start.tls);
   const send: Send = (message) => write(jsonLine(message));
-  const cluster = start.cluster && { staleSince: start.cluster.staleSince };
-  const controlled = { users, settings, tls, cluster };
-  receiveMessages(messages, { ...controlled, stop }).then(onInputEnd, onInputEnd);
+  const controlled: Controlled = {
+    users,
+    limits: { ...start.limits },
+    tls: start.tls && new LiveTlsIdentity(start.tls),
+    cluster: start.cluster && { staleSince: start.cluster.staleSince },
+    stop,
+    onLimitsChanged() {},
+    onReopenAccessLog() {},
+  };
+  receiveMessages(messages, controlled).then(onInputEnd, onInputEnd);
   await serveReplica(start, controlled, AbortSignal.any([signal, stop.signal]), send);
 }
 
@@ -86,34 +86,17 @@ async function receiveStart(
   throw new StartupError("no-writer", "is started by gazetteer serve --readers N only");
 }
 
-/** The settings of this process, and the callbacks for messages about them. `onUpdate` is called after each change. */
-interface ReaderSettings {
-  readonly live: LiveSettings;
-  update(values: SettingsValues): void;
-  onUpdate: () => void;
-  onReopenAccessLog: () => void;
-}
-
-function createReaderSettings(values: SettingsValues): ReaderSettings {
-  const live = createLiveSettings(values);
-  return {
-    live,
-    onUpdate: () => {},
-    onReopenAccessLog: () => {},
-    update(next) {
-      updateSettings(live, next);
-      this.onUpdate();
-    },
-  };
-}
-
+/** The state of this process that messages of the writer change. */
 interface Controlled {
   readonly users: PushedUsers;
-  readonly settings: ReaderSettings;
+  /** The limits for clients. They are read at each use, and a message changes them in place. */
+  readonly limits: Limits;
   readonly tls: LiveTlsIdentity | undefined;
   /** The state of the cluster's view; undefined on a single node. */
   readonly cluster: PushedClusterView | undefined;
   readonly stop: AbortController;
+  onLimitsChanged: () => void;
+  onReopenAccessLog: () => void;
 }
 
 /** The state of the cluster's view. The writer sets it, because it follows the log of the cluster. */
@@ -122,15 +105,16 @@ interface PushedClusterView extends ClusterView {
 }
 
 /** Applies messages until the writer closes the pipe. */
-async function receiveMessages(
-  messages: AsyncGenerator<unknown>,
-  { users, settings, tls, cluster, stop }: Controlled,
-): Promise<void> {
+async function receiveMessages(messages: AsyncGenerator<unknown>, controlled: Controlled): Promise<void> {
+  const { users, limits, tls, cluster, stop } = controlled;
   for await (const line of messages) {
     const message = parseWriterMessage(line);
     if (message.users) users.replace(message.users);
-    if (message.settings) settings.update(message.settings);
-    if (message.reopenAccessLog) settings.onReopenAccessLog();
+    if (message.limits) {
+      Object.assign(limits, message.limits);
+      controlled.onLimitsChanged();
+    }
+    if (message.reopenAccessLog) controlled.onReopenAccessLog();
     if (message.tls) tls?.replace(message.tls);
     if (message.cluster && cluster) cluster.staleSince = message.cluster.staleSince;
     if (message.stop) stop.abort();
@@ -139,12 +123,12 @@ async function receiveMessages(
 
 async function serveReplica(
   start: ReaderStart,
-  { users, settings, tls, cluster }: Omit<Controlled, "stop">,
+  controlled: Controlled,
   signal: AbortSignal,
   send: Send,
 ): Promise<void> {
   const { socket, password, config, port } = start;
-  const { live } = settings;
+  const { users, limits, tls, cluster } = controlled;
   const clock = systemClock;
   const logger = createLogger((line) => {
     process.stderr.write(line.replace(/\n$/, ` reader=${start.reader}\n`));
@@ -157,7 +141,7 @@ async function serveReplica(
   });
   const log = createReplicaLog(start.epoch, Buffer.from(start.secret, "base64"));
   const scheduler = new Scheduler();
-  const replica = new Replica(log, live.limits.streamBufferBytes, scheduler);
+  const replica = new Replica(log, limits.streamBufferBytes, scheduler);
   const followingStop = new AbortController();
   const { promise: synced, resolve: onSynced } = Promise.withResolvers<void>();
   const following = followWriter(client, replica, followingStop.signal, onSynced);
@@ -167,7 +151,7 @@ async function serveReplica(
     await Promise.race([synced, following, stopped]);
     if (signal.aborted) return;
     const server = openServer({
-      ...sharedServerOptions({ config, settings: live, users, tls, clock, logger, checkRemotely }),
+      ...sharedServerOptions({ config, limits, users, tls, clock, logger, checkRemotely }),
       port,
       sharedPort: true,
       context: {
@@ -184,9 +168,9 @@ async function serveReplica(
       rejectedRecords: () => ({}),
       site: undefined,
     });
-    settings.onReopenAccessLog = () => server.reopenAccessLog();
-    settings.onUpdate = () => {
-      replica.history.maxRingBytes = live.limits.streamBufferBytes;
+    controlled.onReopenAccessLog = () => server.reopenAccessLog();
+    controlled.onLimitsChanged = () => {
+      replica.history.maxRingBytes = limits.streamBufferBytes;
       server.onLimitsChanged();
     };
     try {

@@ -1,14 +1,13 @@
 /**
  * The messages between the writer and its reader processes, one JSON line each. The writer sends the start message, users,
- * settings, certificates and the stop to a reader's standard input; the reader reports on its standard output. Both are
+ * limits, certificates and the stop to a reader's standard input; the reader reports on its standard output. Both are
  * anonymous pipes, so no other process can read or write them.
  */
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { ROLES } from "../api/auth/users-file.ts";
 import { UsageCounters } from "../api/metrics/usage-counters.ts";
-import { Configuration, type Immutable } from "../config/schema.ts";
-import { SettingsSchema } from "./live-settings.ts";
+import { Configuration, type Immutable, Limits } from "../config/schema.ts";
 
 /** The part of the configuration that a server needs. */
 const ReaderConfiguration = Type.Pick(Configuration, [
@@ -49,7 +48,7 @@ const ReaderStart = Type.Object({
   epoch: Type.String(),
   secret: Type.String(),
   config: ReaderConfiguration,
-  settings: SettingsSchema,
+  limits: Limits,
   tls: Type.Optional(ReaderTls),
   cluster: Type.Optional(ReaderCluster),
 });
@@ -62,8 +61,8 @@ const WriterMessage = Type.Object({
   start: Type.Optional(ReaderStart),
   /** All users. Sent whenever any of them changes. */
   users: Type.Optional(Type.Array(ReaderUser)),
-  /** The settings. Sent after each reload of the configuration. */
-  settings: Type.Optional(SettingsSchema),
+  /** The limits for clients. Sent after each reload of the configuration. */
+  limits: Type.Optional(Limits),
   /** The request to open the access log again, because it may have been renamed. Sent after SIGHUP. */
   reopenAccessLog: Type.Optional(Type.Boolean()),
   /** The certificate. Sent whenever it changes. */

@@ -15,7 +15,7 @@ import {
   type ProcessCounters,
   ZERO_COUNTERS,
 } from "../api/metrics/process-counters.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config, Limits } from "../config/schema.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -25,7 +25,6 @@ import { jsonLine, jsonLines } from "../lib/json-lines.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { StreamHealth } from "../log/jetstream/stream-health.ts";
 import type { Log } from "../log/log.ts";
-import type { LiveSettings } from "./live-settings.ts";
 import { readerCommandLine } from "./reader-command.ts";
 import { parseReaderMessage, type ReaderStart, type WriterMessage } from "./reader-protocol.ts";
 import { DRAIN_TIMEOUT_MS } from "./server-options.ts";
@@ -47,7 +46,8 @@ const PASSWORD_BYTES = 32;
 
 export interface ReadersOptions {
   readonly config: Config;
-  readonly settings: LiveSettings;
+  /** The current limits for clients. */
+  readonly limits: Limits;
   readonly users: Users;
   readonly tls: LiveTlsIdentity | undefined;
   readonly log: Log;
@@ -162,9 +162,9 @@ export class Readers implements ReaderMetrics, Disposable {
     unsubscribeHealth?.();
   }
 
-  /** Sends the settings to all readers, after a reload. Readers that start later get them when they start. */
-  sendSettings(): void {
-    for (const child of this.#children) send(child, { settings: this.#options.settings });
+  /** Sends the limits to all readers, after a reload. Readers that start later get them when they start. */
+  sendLimits(): void {
+    for (const child of this.#children) send(child, { limits: this.#options.limits });
   }
 
   reopenAccessLogs(): void {
@@ -230,7 +230,7 @@ export class Readers implements ReaderMetrics, Disposable {
   }
 
   #spawn(reader: number, port: number): Child {
-    const { config, settings, users, tls, log, health } = this.#options;
+    const { config, limits, users, tls, log, health } = this.#options;
     const { host, aliases, onos, cors, trustedProxies, hosts, accessLog } = config;
     const child = Bun.spawn(readerCommandLine(), {
       stdin: "pipe",
@@ -255,7 +255,7 @@ export class Readers implements ReaderMetrics, Disposable {
         hosts,
         ...(accessLog !== undefined && { accessLog }),
       },
-      settings,
+      limits,
       ...(tls && { tls: tls.current }),
       ...(health && { cluster: staleness(health) }),
     };

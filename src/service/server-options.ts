@@ -4,12 +4,11 @@ import { createAuthenticator, type RemoteCheck, type ThrottleOptions } from "../
 import type { Users } from "../api/auth/users.ts";
 import { AccessLog } from "../api/metrics/access-log.ts";
 import type { ServerOptions } from "../api/server.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config, Limits } from "../config/schema.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
 import { VERSION } from "../lib/version.ts";
-import type { LiveSettings } from "./live-settings.ts";
 
 /** Maximum time for requests in flight when the service stops. */
 export const DRAIN_TIMEOUT_MS = 3000;
@@ -19,7 +18,8 @@ export interface SharedServerInput {
     Config,
     "host" | "aliases" | "onos" | "cors" | "trustedProxies" | "hosts" | "accessLog"
   >;
-  readonly settings: Pick<LiveSettings, "limits">;
+  /** The limits for clients. They are read at each use, and a reload changes them in place. */
+  readonly limits: Limits;
   readonly users: Users;
   readonly tls: LiveTlsIdentity | undefined;
   readonly clock: Clock;
@@ -30,43 +30,20 @@ export interface SharedServerInput {
   readonly checkRemotely?: RemoteCheck | undefined;
 }
 
-type SharedOption =
-  | "host"
-  | "aliases"
-  | "onos"
-  | "origins"
-  | "trustedProxies"
-  | "hosts"
-  | "accessLog"
-  | "limits"
-  | "version"
-  | "authenticator"
-  | "users"
-  | "tls"
-  | "clock"
-  | "logger";
-
-export function sharedServerOptions(input: SharedServerInput): Pick<ServerOptions, SharedOption> {
-  const { config, settings, users, tls, clock, logger, internalAuthorization, checkRemotely } = input;
+export function sharedServerOptions(input: SharedServerInput) {
+  const { config, limits, users, tls, clock, logger, internalAuthorization, checkRemotely } = input;
   const { host, aliases, onos, cors, trustedProxies, hosts, accessLog } = config;
-  const { limits } = settings;
+  const rateOf = (burst: keyof Limits, perMinute: keyof Limits) => ({
+    get burst() {
+      return limits[burst];
+    },
+    get refillMs() {
+      return 60_000 / limits[perMinute];
+    },
+  });
   const throttle: ThrottleOptions = {
-    pair: {
-      get burst() {
-        return limits.failureBurst;
-      },
-      get refillMs() {
-        return 60_000 / limits.failuresPerMinute;
-      },
-    },
-    address: {
-      get burst() {
-        return limits.addressFailureBurst;
-      },
-      get refillMs() {
-        return 60_000 / limits.addressFailuresPerMinute;
-      },
-    },
+    pair: rateOf("failureBurst", "failuresPerMinute"),
+    address: rateOf("addressFailureBurst", "addressFailuresPerMinute"),
   };
   return {
     host,
@@ -78,16 +55,10 @@ export function sharedServerOptions(input: SharedServerInput): Pick<ServerOption
     accessLog: accessLog === undefined ? undefined : new AccessLog(accessLog, clock, logger),
     limits,
     version: VERSION,
-    authenticator: createAuthenticator({
-      users,
-      clock,
-      throttle,
-      internalAuthorization,
-      checkRemotely,
-    }),
+    authenticator: createAuthenticator({ users, clock, throttle, internalAuthorization, checkRemotely }),
     users,
     tls,
     clock,
     logger,
-  };
+  } satisfies Partial<ServerOptions>;
 }

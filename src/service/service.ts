@@ -22,7 +22,7 @@ import { createStaticSite } from "../api/site/static-site.ts";
 import type { SharedUsers } from "../cluster/shared-users.ts";
 import { isClustered } from "../config/cluster-checks.ts";
 import type { ConfigResult } from "../config/config.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config, Limits } from "../config/schema.ts";
 import { aborted } from "../lib/aborted.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { errorMessage } from "../lib/error-message.ts";
@@ -38,7 +38,6 @@ import type { ClusterMember } from "./cluster/open-cluster.ts";
 import { ConfiguredMap } from "./configured-map.ts";
 import { ControllerForwarder } from "./controller-forwarder.ts";
 import { dataDirOf, stateDirOf } from "./data-folder.ts";
-import { createLiveSettings, type LiveSettings, updateSettings } from "./live-settings.ts";
 import { openReaders, type Readers } from "./readers.ts";
 import { Reloader } from "./reload.ts";
 import { DRAIN_TIMEOUT_MS, sharedServerOptions } from "./server-options.ts";
@@ -82,7 +81,8 @@ export interface ReloadOptions {
 
 interface Parts {
   readonly config: Config;
-  readonly settings: LiveSettings;
+  /** The limits for clients. They are read at each use, and a reload changes them in place. */
+  readonly limits: Limits;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly users: ReloadableUsers;
@@ -117,7 +117,7 @@ type Outcome = "stopped" | "lost-log";
 
 async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<Outcome> {
   const clock = systemClock;
-  const settings = createLiveSettings(config);
+  const limits = { ...config.limits };
   const logger = createLogger();
   // The log is opened after the sources are created, because opening it needs their order, which is that of the merge.
   let logId: string | undefined;
@@ -165,7 +165,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
   try {
     using readers = openReaders({
       config,
-      settings,
+      limits,
       users,
       tls: tls?.identity,
       log: store.log,
@@ -182,7 +182,7 @@ async function runOnce(config: Config, serviceOptions: ServiceOptions): Promise<
     await serveUntilStopped(
       {
         config,
-        settings,
+        limits,
         clock,
         logger,
         users,
@@ -210,12 +210,12 @@ async function serveUntilStopped(parts: Parts, options: ServiceOptions): Promise
   const { signal, onListening, reload } = options;
   const { config, users, store, sources, readers, logger } = parts;
   const applySettings = (next: Config) => {
-    updateSettings(parts.settings, next);
+    Object.assign(parts.limits, next.limits);
     parts.forwarder.update(next.sources);
     parts.map.update(next);
     store.history.maxRingBytes = next.limits.streamBufferBytes;
     server.onLimitsChanged();
-    readers.sendSettings();
+    readers.sendLimits();
   };
   const reloader = new Reloader({
     ...parts,
