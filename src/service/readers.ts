@@ -146,29 +146,27 @@ export class Readers implements ReaderMetrics, Disposable {
    */
   async run(port: number, signal: AbortSignal, stopping: AbortSignal): Promise<void> {
     const { users, tls, health } = this.#options;
-    const unsubscribe = users.onChange(() => {
-      for (const child of this.#children) send(child, { users: users.all() });
-    });
-    const unsubscribeTls = tls?.onChange(() => {
-      for (const child of this.#children) send(child, { tls: tls.current });
-    });
-    const unsubscribeHealth = health?.onStale(() => {
-      for (const child of this.#children) send(child, { cluster: staleness(health) });
-    });
+    const unsubscribe = [
+      users.onChange(() => this.#sendAll({ users: users.all() })),
+      tls?.onChange(() => this.#sendAll({ tls: tls.current })),
+      health?.onStale(() => this.#sendAll({ cluster: staleness(health) })),
+    ];
     const numbers = Array.from({ length: this.processes - 1 }, (_, i) => i + 2);
     await Promise.all(numbers.map((number) => this.#superviseReader(number, port, signal, stopping)));
-    unsubscribe();
-    unsubscribeTls?.();
-    unsubscribeHealth?.();
+    for (const end of unsubscribe) end?.();
   }
 
   /** Sends the limits to all readers, after a reload. Readers that start later get them when they start. */
   sendLimits(): void {
-    for (const child of this.#children) send(child, { limits: this.#options.limits });
+    this.#sendAll({ limits: this.#options.limits });
   }
 
   reopenAccessLogs(): void {
-    for (const child of this.#children) send(child, { reopenAccessLog: true });
+    this.#sendAll({ reopenAccessLog: true });
+  }
+
+  #sendAll(message: WriterMessage): void {
+    for (const child of this.#children) send(child, message);
   }
 
   [Symbol.dispose](): void {

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { ManualClock } from "../../src/lib/clock.ts";
 import { silentLogger } from "../../src/lib/logger.ts";
 import { Scheduler } from "../../src/lib/scheduler.ts";
-import { MapMetrics } from "../../src/service/map-metrics.ts";
+import { ConfiguredMap } from "../../src/service/configured-map.ts";
 import { View } from "../../src/view/view.ts";
 import { until } from "../support/until.ts";
 import { LEAF1, LINKS, type MapService, startMapService } from "./map-network.ts";
@@ -198,16 +198,19 @@ test("a network that cannot be read once is read again in the next interval", as
   const clock = new ManualClock();
   const scheduler = new Scheduler();
   const options = { view: new View(), scheduler, clock, logger: silentLogger };
-  const metrics = new MapMetrics([{ url: peer.url, queries: [{ name: "Load", query: "load" }] }], options);
+  const map = new ConfiguredMap(
+    { links: [], views: [], metrics: [{ url: peer.url, queries: [{ name: "Load", query: "load" }] }] },
+    options,
+  );
   const run = scheduler.run;
   scheduler.run = () => {
     scheduler.run = run;
     return Promise.reject(new Error("cannot be read"));
   };
-  expect(await metrics.find("Load")?.read()).toMatchObject({ ok: false });
+  expect(await map.metric("Load")).toMatchObject({ ok: false });
   await clock.advance(3_600_000);
-  expect(await metrics.find("Load")?.read()).toMatchObject({ ok: true });
-  metrics.stop();
+  expect(await map.metric("Load")).toMatchObject({ ok: true });
+  map.stop();
 });
 
 test("credentials and tokens are sent, and the path of the address is kept", async () => {

@@ -23,7 +23,6 @@ export interface SnapshotPublisherOptions {
   /** Number of messages after which a snapshot is due. It is also due after `bytes`, or the size of the last one if larger. */
   readonly messages?: number;
   readonly bytes?: number;
-  readonly random?: () => number;
 }
 
 /** The owner of this work on the scheduler. */
@@ -52,17 +51,16 @@ export class SnapshotPublisher {
       maxDelayMs: 5_000,
       messages: 10_000,
       bytes: 32 * 1024 * 1024,
-      random: Math.random,
       ...options,
     };
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { intervalMs, maxDelayMs, random } = this.#options;
+    const { intervalMs, maxDelayMs } = this.#options;
     await createPoll({ intervalMs, clock: this.#clock, signal }).run(async () => {
       try {
         if (!(await this.#isDue())) return;
-        await this.#clock.sleep(random() * maxDelayMs, signal);
+        await this.#clock.sleep(Math.random() * maxDelayMs, signal);
         if (!signal.aborted && (await this.#isDue())) await this.publish();
       } catch (error) {
         this.#logger.warn("a snapshot for the cluster was not written", { why: errorMessage(error) });

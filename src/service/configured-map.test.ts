@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { MetricOutcome } from "../api/endpoints/map-source.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
-import { CachedMetric } from "./map-metrics.ts";
+import { CachedMetric } from "./configured-map.ts";
 
 const ABOUT = { name: "Load", unit: "%", max: 100, intervalSeconds: 30 };
 
