@@ -13,7 +13,6 @@ import { randomUUID } from "node:crypto";
 import { aborted } from "../../lib/aborted.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Logger } from "../../lib/logger.ts";
 import type { EmbeddedLog } from "../embedded.ts";
 import {
   type Batch,
@@ -34,7 +33,7 @@ import {
   type MessageWriter,
   type StreamMessage,
 } from "./messages.ts";
-import type { ClockGuard } from "./open-options.ts";
+import type { ClockGuard, OpenedCopy, OpenOptions } from "./open-options.ts";
 import { COPY_TO_DELETE, COPY_TO_MOVE_AWAY, encodePosition, type StreamPosition } from "./position.ts";
 import { closed, Publisher } from "./publisher.ts";
 import { StreamError } from "./stream-error.ts";
@@ -47,22 +46,11 @@ const LOAD_AGAIN_PAUSE_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
 
-export interface JetStreamLogOptions {
-  readonly local: EmbeddedLog;
-  readonly stream: LogStream;
-  /** The name of this run of this node, unique among all runs of all nodes. */
-  readonly node: string;
-  readonly position: StreamPosition;
-  /** The reason for which the log is opened from its copy, without the stream; undefined where the stream is used. */
-  readonly trouble?: StreamError | undefined;
-  /** Whether the copy was made now, from a snapshot or the stream. */
-  readonly isFresh?: boolean | undefined;
+export interface JetStreamLogOptions
+  extends OpenedCopy,
+    Pick<OpenOptions, "stream" | "node" | "clockCheck" | "clock" | "logger"> {
   /** Whether a complete state with message `beyond` can be loaded, so that opening the log again repairs this copy. */
   readonly canLoad: (beyond: number) => Promise<boolean>;
-  /** The comparison with the clock of NATS; absent where the clock of this machine is not compared. */
-  readonly clockCheck?: ClockGuard | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class JetStreamLog implements Log, ForeignBatches {

@@ -7,16 +7,11 @@ import { filesOfLog, IN_MEMORY, type LogIdentity } from "../log-file.ts";
 import { isSealedWith, openIdentity } from "./identity.ts";
 import type { LogStream, StreamInfo } from "./log-stream.ts";
 import { type Base, FORMAT, isSigned, readMessage, signatureIn } from "./messages.ts";
-import type { OpenOptions } from "./open-options.ts";
+import type { LoadedCopy, OpenOptions } from "./open-options.ts";
 import { encodePosition, firstPosition, type StreamPosition } from "./position.ts";
 import { DamagedSnapshotError } from "./snapshot-pages.ts";
 import type { ClusterSnapshots, StoredSnapshot } from "./snapshots.ts";
 import { StreamError } from "./stream-error.ts";
-
-export interface LoadedCopy {
-  readonly local: EmbeddedLog;
-  readonly position: StreamPosition;
-}
 
 /**
  * Whether a complete state that has message `beyond` can be loaded: a snapshot after which the stream has every message, or

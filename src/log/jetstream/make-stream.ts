@@ -15,10 +15,10 @@ import { type EmbeddedLog, openEmbeddedLog } from "../embedded.ts";
 import { LogError } from "../log.ts";
 import { changeIdentity, type LogIdentity, moveLog, newIdentity } from "../log-file.ts";
 import { sealKey } from "./identity.ts";
-import { type LoadedCopy, readBase } from "./load-copy.ts";
+import { readBase } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { encodeBase } from "./messages.ts";
-import type { OpenOptions } from "./open-options.ts";
+import type { LoadedCopy, OpenOptions } from "./open-options.ts";
 import { encodePosition, firstPosition, type StreamPosition } from "./position.ts";
 
 /** Begins an empty log. Returns its id; undefined where another node was first. */

@@ -13,7 +13,7 @@
  */
 import { existsSync, rmSync } from "node:fs";
 import type { Traces } from "../../cluster/nats/nats-cluster.ts";
-import { type EmbeddedLog, openEmbeddedLog } from "../embedded.ts";
+import { openEmbeddedLog } from "../embedded.ts";
 import { LogError } from "../log.ts";
 import { filesOfLog, IN_MEMORY, moveLog } from "../log-file.ts";
 import { sealedWithOtherSecret } from "./identity.ts";
@@ -21,8 +21,8 @@ import { JetStreamLog } from "./jetstream-log.ts";
 import { canLoad, hasOtherSecret, loadCopy, missingSnapshot } from "./load-copy.ts";
 import type { StreamInfo } from "./log-stream.ts";
 import { beginFromCopy, beginFromSingleNode, beginLog } from "./make-stream.ts";
-import type { OpenOptions } from "./open-options.ts";
-import { COPY_TO_DELETE, decodePosition, type StreamPosition } from "./position.ts";
+import type { LoadedCopy, OpenedCopy, OpenOptions } from "./open-options.ts";
+import { COPY_TO_DELETE, decodePosition } from "./position.ts";
 import { StreamError } from "./stream-error.ts";
 
 const RETRY_MS = 1_000;
@@ -30,11 +30,6 @@ const RETRY_MS = 1_000;
 const CHECKS_UNTIL_DELETED = 3;
 /** Number of checks after which a node stops waiting for the first message, which the node that made the stream should write. */
 const CHECKS_UNTIL_ABANDONED = 30;
-
-interface Copy {
-  readonly local: EmbeddedLog;
-  readonly position: StreamPosition;
-}
 
 /** Opens the log. It follows the stream only after `start` is called. Rejects with `LogError`. */
 export async function openJetStreamLog(given: OpenOptions): Promise<JetStreamLog> {
@@ -54,7 +49,7 @@ export async function openJetStreamLog(given: OpenOptions): Promise<JetStreamLog
 }
 
 /** Opens the copy in the data folder; undefined if there is no usable one. Moves away or deletes a copy that is not usable. */
-async function openCopy(options: OpenOptions): Promise<Copy | undefined> {
+async function openCopy(options: OpenOptions): Promise<LoadedCopy | undefined> {
   const { path, clock, logger } = options;
   if (path === IN_MEMORY || !existsSync(path)) return undefined;
   const local = openEmbeddedLog(path, { retry: { clock, logger } });
@@ -67,9 +62,7 @@ async function openCopy(options: OpenOptions): Promise<Copy | undefined> {
   return undefined;
 }
 
-type Opened = Copy & { readonly trouble?: StreamError; readonly isFresh?: boolean };
-
-async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
+async function continueCopy(options: OpenOptions, copy: LoadedCopy): Promise<OpenedCopy> {
   const found = await untilSure(options);
   if (!(found instanceof StreamError) && found.created === copy.position.created) {
     const isOther = await hasOtherSecret(options.stream, options.snapshots, options.secret).catch(asTrouble);
@@ -97,7 +90,7 @@ async function continueCopy(options: OpenOptions, copy: Copy): Promise<Opened> {
   return untilUsable(options, () => openWithoutCopy(options));
 }
 
-async function openWithoutCopy(options: OpenOptions): Promise<Opened> {
+async function openWithoutCopy(options: OpenOptions): Promise<OpenedCopy> {
   const { singlePath, clock, logger } = options;
   if (singlePath !== undefined && existsSync(singlePath)) {
     const single = openEmbeddedLog(singlePath, { retry: { clock, logger } });
