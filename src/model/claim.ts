@@ -165,9 +165,18 @@ export function referencedDevices(claim: Claim): string[] {
   return [];
 }
 
+type SetChange<K extends Kind> = {
+  [P in K]: { readonly op: "set"; readonly kind: P; readonly claim: ClaimTypes[P] };
+}[K];
 export type ClaimChange =
-  | { [K in Kind]: { readonly op: "set"; readonly kind: K; readonly claim: ClaimTypes[K] } }[Kind]
+  | SetChange<Kind>
   | { readonly op: "remove"; readonly kind: Kind; readonly id: string };
+
+export const setChange = <K extends Kind>(kind: K, claim: ClaimTypes[K]): SetChange<K> => ({
+  op: "set",
+  kind,
+  claim,
+});
 
 /** The reason why a record was rejected. `field` is a path such as `/src/port`. */
 export interface ClaimFault {

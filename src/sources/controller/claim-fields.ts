@@ -22,20 +22,21 @@ const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
 /** Annotations that every device has. They are empty where they are not known. */
 const DEFAULT_ANNOTATIONS = ["managementAddress", "channelId", "protocol"];
 
-/** The fields of a claim. A field with the value null counts as missing. */
-export function claimFields(kind: Kind, record: RawRecord): Record<string, unknown> {
-  const fields = CLAIM_FIELDS[kind]
-    .filter((field) => Object.hasOwn(record, field) && record[field] !== null)
-    .filter((field) => kind !== "devices" || !UNKNOWN[field]?.includes(record[field]))
-    .map((field) => [field, record[field]] as const);
-  return Object.fromEntries(fields);
-}
-
-/** The annotations without the empty ones that every device has, and without `dropped`. Undefined when none is left. */
-export function claimAnnotations(annotations: unknown, dropped?: string): unknown {
-  if (!isRecord(annotations)) return annotations;
+/**
+ * The fields of a claim. A field with the value null counts as missing. The annotations are without the empty ones that every
+ * device has, and without `dropped`.
+ */
+export function claimFields(kind: Kind, record: RawRecord, dropped?: string): Record<string, unknown> {
+  const fields = Object.fromEntries(
+    CLAIM_FIELDS[kind]
+      .filter((field) => Object.hasOwn(record, field) && record[field] !== null)
+      .filter((field) => kind !== "devices" || !UNKNOWN[field]?.includes(record[field]))
+      .map((field) => [field, record[field]] as const),
+  );
+  if (!isRecord(fields.annotations)) return fields;
+  const { annotations, ...others } = fields;
   const kept = Object.entries(annotations).filter(
     ([name, value]) => name !== dropped && !(value === "" && DEFAULT_ANNOTATIONS.includes(name)),
   );
-  return kept.length > 0 ? Object.fromEntries(kept) : undefined;
+  return kept.length > 0 ? { ...others, annotations: Object.fromEntries(kept) } : others;
 }

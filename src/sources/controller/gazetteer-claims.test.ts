@@ -8,7 +8,7 @@ const tracking = {
   sources: ["openflow"],
   revision: 7,
 };
-const claimed = (result: ReturnType<typeof claimOf>) => (result.ok ? result.value : undefined);
+const claimed = (result: ReturnType<typeof claimOf>) => (result.ok ? result.claim : undefined);
 
 test("a device: not what the other service adds or does not know", () => {
   const device: Device = {

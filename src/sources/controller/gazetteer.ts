@@ -13,17 +13,17 @@ import {
   type Fetch,
   type WatchEvent,
 } from "../../client/client.ts";
-import { idOf, type WatchChange, type WatchSnapshot } from "../../client/types.ts";
+import { idOf } from "../../client/types.ts";
 import { createBackoff } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { quote } from "../../lib/error-text.ts";
 import {
   type ClaimChange,
-  type ClaimFault,
   type ClaimLists,
-  type ClaimTypes,
+  type ClaimResult,
   canonicalClaim,
   emptyClaims,
+  setChange,
 } from "../../model/claim.ts";
 import type { Entities } from "../../model/entity.ts";
 import type { Kind } from "../../model/ids.ts";
@@ -31,7 +31,7 @@ import type { PollResult } from "../poll-loop.ts";
 import type { Sink } from "../source.ts";
 import { UpstreamError } from "../upstream/exchange.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { claimAnnotations, claimFields } from "./claim-fields.ts";
+import { claimFields } from "./claim-fields.ts";
 import { type GazetteerPeer, identifyPeer, serviceUrlOf, type UpstreamPeer } from "./peer.ts";
 
 const INITIAL_BACKOFF_MS = 500;
@@ -218,24 +218,21 @@ export class GazetteerFollower {
         this.#snapshot = undefined;
         this.#changes = [];
         return;
-      case "snapshot": {
-        this.#snapshot ??= emptyClaims();
-        const change = setChangeOf(event);
-        if (change.ok) addClaim(this.#snapshot, change.value);
-        else sink.reject(event.resource, change.fault);
+      case "snapshot":
+        this.#addToSnapshot(event.resource, event.value);
         return;
-      }
       case "synced":
         await sink.replace(this.#snapshot ?? {});
         this.#snapshot = undefined;
         counters.snapshots++;
         break;
       default: {
-        const change = event.type === "removed" ? undefined : setChangeOf(event);
-        if (change?.ok) this.#changes.push(change.value);
+        const { type, resource, value } = event;
+        const result = type === "removed" ? undefined : claimOf(resource, value);
+        if (result?.ok) this.#changes.push(setChange(resource, result.claim));
         // An entity whose new value is refused is removed, because a full read would not contain it either.
-        else if (event.type !== "added") this.#changes.push(removalOf(event));
-        if (change && !change.ok) sink.reject(event.resource, change.fault);
+        else if (type !== "added") this.#changes.push({ op: "remove", kind: resource, id: idOf(value) });
+        if (result?.ok === false) sink.reject(resource, result.fault);
         if (!event.last) return;
         const changes = this.#changes;
         this.#changes = [];
@@ -245,21 +242,12 @@ export class GazetteerFollower {
     this.#position = { logId, revision: event.revision };
     counters.revision = event.revision;
   }
-}
 
-function addClaim(snapshot: ClaimLists, change: Extract<ClaimChange, { op: "set" }>): void {
-  switch (change.kind) {
-    case "devices":
-      snapshot.devices.push(change.claim);
-      return;
-    case "ports":
-      snapshot.ports.push(change.claim);
-      return;
-    case "links":
-      snapshot.links.push(change.claim);
-      return;
-    case "hosts":
-      snapshot.hosts.push(change.claim);
+  #addToSnapshot<K extends Kind>(kind: K, entity: Entities[Kind]): void {
+    this.#snapshot ??= emptyClaims();
+    const result = claimOf(kind, entity);
+    if (result.ok) this.#snapshot[kind].push(result.claim);
+    else this.#options.sink.reject(kind, result.fault);
   }
 }
 
@@ -291,43 +279,8 @@ const oneLine = (text: string): string =>
 /** The annotation with the conflicts, which the view sets (see model/conflict.ts). */
 const CONFLICT = "conflict";
 
-type Result<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: ClaimFault };
-
-export function claimOf<K extends Kind>(kind: K, entity: Entities[K]): Result<ClaimTypes[K]> {
-  const { annotations, ...fields } = claimFields(kind, { ...entity });
-  const claimed = claimAnnotations(annotations, CONFLICT);
-  const record = claimed === undefined ? fields : { ...fields, annotations: claimed };
-  const result = canonicalClaim(kind, record);
-  return result.ok ? { ok: true, value: result.claim } : result;
-}
-
-/** A change that sets a claim: one object type for each kind, so that kind and claim match. */
-type SetChange = Extract<ClaimChange, { op: "set" }>;
-
-function setChangeOf({ resource, value }: WatchChange | WatchSnapshot): Result<SetChange> {
-  const set = <K extends Kind>(kind: K, entity: Entities[K], wrap: (claim: ClaimTypes[K]) => SetChange) => {
-    const claim = claimOf(kind, entity);
-    return claim.ok ? ({ ok: true, value: wrap(claim.value) } as const) : claim;
-  };
-  switch (resource) {
-    case "devices":
-      return set(resource, value, (claim) => ({ op: "set", kind: resource, claim }));
-    case "ports":
-      return set(resource, value, (claim) => ({ op: "set", kind: resource, claim }));
-    case "links":
-      return set(resource, value, (claim) => ({ op: "set", kind: resource, claim }));
-    case "hosts":
-      return set(resource, value, (claim) => ({ op: "set", kind: resource, claim }));
-  }
-}
-
-const removalOf = ({ resource, value }: WatchChange): ClaimChange => ({
-  op: "remove",
-  kind: resource,
-  id: idOf(value),
-});
+export const claimOf = <K extends Kind>(kind: K, entity: Entities[Kind]): ClaimResult<K> =>
+  canonicalClaim(kind, claimFields(kind, { ...entity }, CONFLICT));
 
 // Loops of services that read from each other are refused. In a loop no claim would ever be removed, because each service
 // would keep what the next one still has.

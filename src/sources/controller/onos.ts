@@ -12,7 +12,7 @@ import type { PollResult } from "../poll-loop.ts";
 import type { Sink } from "../source.ts";
 import type { UpstreamFailure } from "../upstream/exchange.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { claimAnnotations, claimFields, type RawRecord } from "./claim-fields.ts";
+import { claimFields, type RawRecord } from "./claim-fields.ts";
 
 const PATHS: Readonly<Record<Kind, string>> = {
   devices: "devices",
@@ -129,17 +129,17 @@ export function mapOnosLists(lists: OnosLists): MappedRecords {
 
 const CONVERT: Readonly<Record<Kind, (record: RawRecord) => RawRecord>> = {
   devices(record) {
-    const { lastUpdate, ...fields } = withAnnotations("devices", record);
+    const { lastUpdate, ...fields } = claimFields("devices", record);
     const time = String(lastUpdate ?? "");
     return /^[1-9]\d{0,14}$/.test(time) ? { ...fields, lastUpdate: time } : fields;
   },
-  ports: (record) => withAnnotations("ports", record),
+  ports: (record) => claimFields("ports", record),
   links(record) {
-    const { src, dst, ...fields } = withAnnotations("links", record);
+    const { src, dst, ...fields } = claimFields("links", record);
     return { ...fields, src: pick(src, ["device", "port"]), dst: pick(dst, ["device", "port"]) };
   },
   hosts(record) {
-    const { locations, auxLocations, ...fields } = withAnnotations("hosts", record);
+    const { locations, auxLocations, ...fields } = claimFields("hosts", record);
     const { location } = record;
     return {
       ...fields,
@@ -148,12 +148,6 @@ const CONVERT: Readonly<Record<Kind, (record: RawRecord) => RawRecord>> = {
     };
   },
 };
-
-function withAnnotations(kind: Kind, record: RawRecord): Record<string, unknown> {
-  const { annotations, ...fields } = claimFields(kind, record);
-  const claimed = claimAnnotations(annotations);
-  return claimed === undefined ? fields : { ...fields, annotations: claimed };
-}
 
 /** Picks the named fields of a record. Other values stay unchanged, because the validation of the claim finds the fault. */
 const pick = (value: unknown, names: readonly string[]): unknown =>
