@@ -7,14 +7,11 @@ import { sameJson } from "../../lib/same-json.ts";
 import { type Source, type SourceContext, SourceError } from "../source.ts";
 import { Fleet } from "./fleet/fleet.ts";
 import { Poller } from "./fleet/poller.ts";
-import { parseTargets, type SnmpOptions, type Target } from "./options.ts";
-import { readCredentials, type SnmpCredentials } from "./protocol/agent-session.ts";
+import { parseTargets, type SnmpOptions } from "./options.ts";
+import { readCredentials } from "./protocol/agent-session.ts";
 import { Pacer } from "./protocol/agent-socket.ts";
 import { SnmpCounters } from "./protocol/outcomes.ts";
 import { EngineFile } from "./protocol/usm-engine.ts";
-import type { AgentReport } from "./tables/agent-report.ts";
-import { mapAgent } from "./tables/map-agent.ts";
-import type { AgentData } from "./tables/mib.ts";
 
 export function createSnmpSource(
   { name, ...options }: SnmpOptions & { name: string },
@@ -23,21 +20,6 @@ export function createSnmpSource(
   const { clock, log } = context;
   const counters = new SnmpCounters();
   let fleet: Fleet | undefined;
-
-  const createFleet = (targets: readonly Target[], credentials: SnmpCredentials) =>
-    new Fleet(targets, credentials, {
-      clock,
-      log,
-      counters,
-      name,
-      pacer: new Pacer(clock, options.packetsPerSecond),
-      timeoutMs: options.timeoutSeconds * 1000,
-      retries: options.retries,
-      concurrency: options.concurrency,
-      maxVarbinds: options.maxVarbinds,
-      maxAgentMs: options.maxAgentSeconds * 1000,
-      map: mapWithChannel,
-    });
 
   return {
     name,
@@ -48,8 +30,17 @@ export function createSnmpSource(
       if (!parsed.ok) throw new SourceError(parsed.faults[0]?.message ?? "targets are not valid");
       const first = await readCredentials(options);
       if (!first.ok) throw new SourceError(first.message);
-      let credentials = first.credentials;
-      const running = createFleet(parsed.targets, credentials);
+      const pacer = new Pacer(clock, options.packetsPerSecond);
+      const running = new Fleet(parsed.targets, first.credentials, {
+        ...options,
+        name,
+        clock,
+        log,
+        counters,
+        pacer,
+        timeoutMs: options.timeoutSeconds * 1000,
+        maxAgentMs: options.maxAgentSeconds * 1000,
+      });
       fleet = running;
       const engines = new EngineFile(name, context);
       await engines.restore(running.agents);
@@ -63,10 +54,7 @@ export function createSnmpSource(
         async beforeRound() {
           const read = await readCredentials(options);
           if (!read.ok) log.warn("credentials cannot be read", { source: name, error: read.message });
-          else if (!sameJson(read.credentials, credentials)) {
-            credentials = read.credentials;
-            running.credentials = credentials;
-          }
+          else if (!sameJson(read.credentials, running.credentials)) running.credentials = read.credentials;
         },
         afterReport: () => engines.save(running.agents),
       });
@@ -77,13 +65,6 @@ export function createSnmpSource(
       }
     },
   };
-}
-
-/** Adds the target as `channelId`, by which a device is found after a restart before its agent has answered. */
-function mapWithChannel(data: AgentData): AgentReport {
-  const report = mapAgent(data);
-  const annotations = { ...report.device.annotations, channelId: data.target };
-  return { ...report, device: { ...report.device, annotations } };
 }
 
 function gauges(fleet: Fleet): Readonly<Record<string, number>> {

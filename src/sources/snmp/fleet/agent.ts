@@ -65,7 +65,8 @@ export class Agent {
   engine: UsmEngine | undefined;
   #failures = 0;
   #unansweredSince: number | undefined;
-  #failure: AgentFailure | undefined;
+  /** The failure of the last poll; undefined when the poll succeeded, or when there was none. */
+  failure: AgentFailure | undefined;
   report: AgentReport | undefined;
   /** Whether the device of this agent was claimed before the service restarted. */
   wasKnown = false;
@@ -85,11 +86,6 @@ export class Agent {
   /** Epoch milliseconds of the first unanswered poll; undefined until `UNANSWERED_POLLS` polls are unanswered. */
   get unansweredSince(): number | undefined {
     return this.#unanswered >= UNANSWERED_POLLS ? this.#unansweredSince : undefined;
-  }
-
-  /** The failure of the last poll; undefined when the poll succeeded, or when there was none. */
-  get failure(): AgentFailure | undefined {
-    return this.#failure;
   }
 
   /** Starts a poll. Returns the failure when the agent cannot be contacted. */
@@ -155,7 +151,7 @@ export class Agent {
 
   recordReport(report: AgentReport): void {
     this.report = report;
-    this.#failure = undefined;
+    this.failure = undefined;
     this.#unanswered = 0;
     this.#unansweredSince = undefined;
     this.#failures = 0;
@@ -163,7 +159,7 @@ export class Agent {
 
   /** `startedAt` is the time at which the poll started, in epoch milliseconds. */
   recordFailure(failure: AgentFailure, startedAt: number): void {
-    this.#failure = failure;
+    this.failure = failure;
     this.#countFailure(failure.reason);
     if (failure.reason === "silent") {
       this.#unanswered++;

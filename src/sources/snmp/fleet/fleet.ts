@@ -7,24 +7,20 @@
  * A lane has contact slots and read slots. An agent holds a contact slot, and thereby a descriptor, while it waits for its
  * first reply and for a read slot. It holds a read slot while it is being read.
  */
-import type { Clock } from "../../../lib/clock.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import type { Logger } from "../../../lib/logger.ts";
 import type { Target } from "../options.ts";
 import type { SnmpCredentials } from "../protocol/agent-session.ts";
-import { type AgentFailure, fail, failureCounter, type SnmpCounters } from "../protocol/outcomes.ts";
+import { type AgentFailure, fail, failureCounter } from "../protocol/outcomes.ts";
 import type { AgentReport } from "../tables/agent-report.ts";
-import type { AgentData } from "../tables/mib.ts";
+import { mapAgent } from "../tables/map-agent.ts";
 import { Agent, type AgentOptions } from "./agent.ts";
 
 export interface FleetOptions extends AgentOptions {
-  readonly clock: Clock;
   readonly log: Logger;
-  readonly counters: SnmpCounters;
   /** The name of the source, for the log. */
   readonly name: string;
   readonly concurrency: number;
-  readonly map: (data: AgentData) => AgentReport;
 }
 
 interface Lane {
@@ -51,27 +47,19 @@ export class Fleet {
     contacts: new FairSemaphore(SLOW_CONTACTS),
     reads: new FairSemaphore(SLOW_READS),
   };
-  #credentials: SnmpCredentials;
+  /** Sessions are dropped when they have another credentials object than this one. */
+  credentials: SnmpCredentials;
   /** A number that is incremented whenever the claims may have changed. */
-  #version = 0;
+  version = 0;
 
   constructor(targets: readonly Target[], credentials: SnmpCredentials, options: FleetOptions) {
     this.#options = options;
-    this.#credentials = credentials;
+    this.credentials = credentials;
     this.#fast = {
       contacts: new FairSemaphore(FAST_CONTACTS),
       reads: new FairSemaphore(options.concurrency),
     };
     this.agents = targets.map((target) => new Agent(target, options));
-  }
-
-  get version(): number {
-    return this.#version;
-  }
-
-  /** Sessions are dropped when they have another credentials object than this one. */
-  set credentials(credentials: SnmpCredentials) {
-    this.#credentials = credentials;
   }
 
   /** Returns the agents to poll in each interval. */
@@ -119,7 +107,7 @@ export class Fleet {
     try {
       await contact.granted;
       if (signal.aborted) return ABORTED;
-      const failure = await agent.contact(this.#credentials, attempts);
+      const failure = await agent.contact(this.credentials, attempts);
       if (failure) return failure;
       return await read.run("", async () => {
         contact.release();
@@ -136,7 +124,7 @@ export class Fleet {
     const result = await agent.read();
     if (!result.ok) return result;
     try {
-      return { ok: true, report: this.#options.map(result.data) };
+      return { ok: true, report: mapAgent(result.data) };
     } catch (error) {
       // A bug that the data of one agent triggers must not stop the polls of the others.
       const stack = error instanceof Error ? error.stack : String(error);
@@ -154,7 +142,7 @@ export class Fleet {
     counters.count("polls_total");
     if (agent.failure) log.info("agent answers", { source: name, agent: agent.target.text });
     agent.recordReport(report);
-    this.#version++;
+    this.version++;
   }
 
   #recordFailure(agent: Agent, failure: AgentFailure, startedAt: number): void {
@@ -162,7 +150,7 @@ export class Fleet {
     counters.count(failureCounter(failure.reason));
     const [before, wasUnavailable] = [agent.failure, agent.unansweredSince !== undefined];
     agent.recordFailure(failure, startedAt);
-    if (wasUnavailable !== (agent.unansweredSince !== undefined)) this.#version++;
+    if (wasUnavailable !== (agent.unansweredSince !== undefined)) this.version++;
     // Unused addresses of a block are not logged.
     if (before?.message === failure.message || (!agent.isMember && failure.reason === "silent")) return;
     log.warn("agent cannot be read", { source: name, agent: agent.target.text, error: failure.message });

@@ -23,6 +23,7 @@ describe("the device", () => {
       sw: "NX-OS 7.0",
       serial: "FOX1",
       annotations: {
+        channelId: "192.0.2.1:161",
         protocol: "SNMP",
         managementAddress: "192.0.2.1",
         name: "core-1",

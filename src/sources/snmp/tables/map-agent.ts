@@ -82,6 +82,8 @@ function mapDevice(data: AgentData, identity: AgentIdentity): AgentReport["devic
     annotations: nonEmpty({
       protocol: "SNMP",
       managementAddress: data.address,
+      // By its target, a device is found after a restart before its agent has answered.
+      channelId: data.target,
       name: toText(scalar(data, "sysName")),
       description,
       sysObjectID: objectId,
