@@ -73,72 +73,66 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 /** Maximum wait for a removed source to return. After that it can do no harm, because its sink no longer accepts claims. */
 const STOP_TIMEOUT_MS = 2000;
 
-interface RunningSource {
-  readonly supervised: SupervisedSource;
-  readonly stop: AbortController;
-  ended: Promise<void>;
-}
-
 class SourceSupervisor implements Supervisor {
   readonly #options: SupervisorOptions;
-  #sources: ReadonlyMap<Source, RunningSource>;
+  #sources: ReadonlyMap<Source, SupervisedSource>;
   /** Set while `run` is running. */
   #run: { readonly signal: AbortSignal; readonly onError: (error: unknown) => void } | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#sources = new Map(
-      options.sources.map((configured) => [configured.source, this.#create(configured)]),
+      options.sources.map((configured) => [configured.source, new SupervisedSource(configured, options)]),
     );
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { promise: failed, reject } = Promise.withResolvers<never>();
     this.#run = { signal, onError: reject };
-    for (const source of this.#sources.values()) this.#start(source);
+    for (const supervised of this.#sources.values()) this.#start(supervised);
     await Promise.race([aborted(signal), failed]);
     await Promise.all([...this.#sources.values()].map(({ ended }) => ended));
   }
 
   async replace(sources: readonly ConfiguredSource[]): Promise<void> {
     const before = this.#sources;
-    const entries = sources.map(
-      (configured) => [configured.source, before.get(configured.source) ?? this.#create(configured)] as const,
+    const next = new Map(
+      sources.map((configured) => {
+        const { source } = configured;
+        return [source, before.get(source) ?? new SupervisedSource(configured, this.#options)];
+      }),
     );
-    this.#sources = new Map(entries);
-    const removed = [...before]
-      .filter(([source]) => !this.#sources.has(source))
-      .map(([, running]) => running);
+    this.#sources = next;
+    const removed = [...before.values()].filter(({ source }) => !next.has(source));
     for (const { stop } of removed) stop.abort();
     const allEnded = Promise.all(removed.map(({ ended }) => ended));
     await Promise.race([allEnded, this.#options.clock.sleep(STOP_TIMEOUT_MS)]);
-    for (const [source, running] of entries) if (!before.has(source)) this.#start(running);
+    for (const [source, supervised] of next) if (!before.has(source)) this.#start(supervised);
   }
 
   restart(sourceName: string): void {
-    for (const [source, { supervised }] of this.#sources)
-      if (source.name === sourceName) supervised.restart();
+    for (const supervised of this.#sources.values())
+      if (supervised.source.name === sourceName) supervised.restart();
   }
 
   status(): SourceReport[] {
-    return [...this.#sources.values()].map(({ supervised }) => supervised.status());
+    return [...this.#sources.values()].map((supervised) => supervised.status());
   }
 
-  #create(configured: ConfiguredSource): RunningSource {
-    const supervised = new SupervisedSource(configured, this.#options);
-    return { supervised, stop: new AbortController(), ended: Promise.resolve() };
-  }
-
-  #start(running: RunningSource): void {
+  #start(supervised: SupervisedSource): void {
     if (!this.#run || this.#run.signal.aborted) return;
     const { signal, onError } = this.#run;
-    running.ended = running.supervised.run(AbortSignal.any([signal, running.stop.signal]));
-    running.ended.catch(onError);
+    supervised.ended = supervised.run(AbortSignal.any([signal, supervised.stop.signal]));
+    supervised.ended.catch(onError);
   }
 }
 
 class SupervisedSource {
-  readonly #source: Source;
+  readonly source: Source;
+  /** Aborts when the source is removed. */
+  readonly stop = new AbortController();
+  /** Resolves when the source, once started, has returned. */
+  ended: Promise<void> = Promise.resolve();
   readonly #kind: string;
   readonly #options: SupervisorOptions;
   #state: SourceState = "starting";
@@ -153,16 +147,16 @@ class SupervisedSource {
   #mustRestart = false;
 
   constructor({ source, kind }: ConfiguredSource, options: SupervisorOptions) {
-    this.#source = source;
+    this.source = source;
     this.#kind = kind;
     this.#options = options;
     this.#since = options.clock.now();
   }
 
   status(): SourceReport {
-    const metrics = this.#source.metrics?.();
+    const metrics = this.source.metrics?.();
     return {
-      name: this.#source.name,
+      name: this.source.name,
       kind: this.#kind,
       status: this.#state,
       since: this.#since,
@@ -177,7 +171,7 @@ class SupervisedSource {
   async run(signal: AbortSignal): Promise<void> {
     const { permitFor } = this.#options;
     while (!signal.aborted) {
-      const permit = await permitFor?.(this.#source.name, signal, () => this.#setStandby());
+      const permit = await permitFor?.(this.source.name, signal, () => this.#setStandby());
       if (permitFor && !permit) break;
       this.#permit = permit;
       await this.#runUntil(permit ? AbortSignal.any([signal, permit.lost]) : signal);
@@ -212,7 +206,7 @@ class SupervisedSource {
     this.#lastSyncedAt = undefined;
     this.#upstreamLogs = [];
     this.#setState("standby", undefined);
-    this.#options.onStatus?.(this.#source.name, "standby");
+    this.#options.onStatus?.(this.source.name, "standby");
   }
 
   restart(): void {
@@ -228,7 +222,7 @@ class SupervisedSource {
     const abortRun = () => run.abort(signal.reason);
     signal.addEventListener("abort", abortRun, { once: true });
     try {
-      await this.#source.run(this.#createSink(run.signal), run.signal);
+      await this.source.run(this.#createSink(run.signal), run.signal);
       return new SourceError("the source returned before it was stopped");
     } catch (error) {
       return error;
@@ -246,14 +240,14 @@ class SupervisedSource {
   }
 
   #createSink(run: AbortSignal): Sink {
-    const claims = this.#options.sinkFor(this.#source.name);
+    const claims = this.#options.sinkFor(this.source.name);
     const commit = async (write: () => Promise<void>) => {
       if (run.aborted) throw new SourceError("the source was stopped");
       await this.#whilePermitted(write());
       if (run.aborted) return;
       this.#lastSyncedAt = this.#options.clock.now();
       this.#setState("synced", undefined);
-      this.#options.onStatus?.(this.#source.name, "synced");
+      this.#options.onStatus?.(this.source.name, "synced");
     };
     return {
       replace: (all) => commit(() => claims.replace(abortable(run, all))),
@@ -287,13 +281,13 @@ class SupervisedSource {
   /** Handles the end of a run. A SourceError is an expected failure. Any other error is a bug, so its stack is logged. */
   #handleFailure(failure: unknown): void {
     if (!(failure instanceof SourceError) && failure instanceof Error)
-      this.#options.log.error("source crashed", { source: this.#source.name, stack: failure.stack });
+      this.#options.log.error("source crashed", { source: this.source.name, stack: failure.stack });
     this.#markStale(errorMessage(failure));
   }
 
   #markStale(reason: string): void {
     this.#setState(this.#lastSyncedAt === undefined ? "starting" : "stale", reason);
-    this.#options.onStatus?.(this.#source.name, "failed", reason);
+    this.#options.onStatus?.(this.source.name, "failed", reason);
   }
 
   #setState(state: SourceState, error: string | undefined): void {
@@ -302,7 +296,7 @@ class SupervisedSource {
     this.#state = state;
     this.#error = error;
     const level = error === undefined ? "info" : "warn";
-    this.#options.log[level](`source ${state}`, { source: this.#source.name, error });
+    this.#options.log[level](`source ${state}`, { source: this.source.name, error });
   }
 }
 

@@ -90,51 +90,26 @@ function describeError(
   }
 }
 
-/** A value on one of the searched paths. */
-interface Sought {
-  readonly children: Map<string | number, Sought>;
-  line: number | undefined;
-}
-
-const createSought = (): Sought => ({ children: new Map(), line: undefined });
-
-function forget(sought: Sought): void {
-  sought.line = undefined;
-  for (const child of sought.children.values()) forget(child);
-}
-
 /**
  * Finds for each path the line of its value, or of the nearest ancestor when there is no such value. Of a repeated key the
  * last one is used, as in `JSON.parse`.
  */
 export function findJsonLines(text: string, paths: readonly FieldPath[]): number[] {
-  const root = createSought();
-  for (const path of paths) {
-    let at = root;
-    for (const step of path) {
-      const next = at.children.get(step) ?? createSought();
-      at.children.set(step, next);
-      at = next;
-    }
-  }
-  const soughtAt = (path: FieldPath): Sought | undefined => {
-    let at: Sought | undefined = root;
-    for (const step of path) at = at?.children.get(step);
-    return at;
+  /** The lines of the values on the paths, by path; undefined for a value that is not found yet. */
+  const lines = new Map<string, number | undefined>();
+  for (const path of paths)
+    for (let length = 0; length <= path.length; length++) lines.set(keyOf(path.slice(0, length)), undefined);
+  const setLine = (path: FieldPath, line: number): boolean => {
+    const key = keyOf(path);
+    if (!lines.has(key)) return false;
+    lines.set(key, line);
+    return true;
   };
   // Callbacks are called only within containers on a path, because `enter` returns false for the others, which skips them.
-  const enter = (
-    _offset: number,
-    _length: number,
-    startLine: number,
-    _character: number,
-    at: () => FieldPath,
-  ) => {
+  // The line of a value with a key is that of its key.
+  const enter = (_offset: number, _length: number, line: number, _character: number, at: () => FieldPath) => {
     const path = at();
-    const sought = soughtAt(path);
-    if (!sought) return false;
-    if (typeof path.at(-1) !== "string") sought.line = startLine + 1;
-    return sought.children.size > 0;
+    return typeof path.at(-1) === "string" ? lines.has(keyOf(path)) : setLine(path, line + 1);
   };
   const leave = () => {};
   visitUntilStopped(text, {
@@ -142,27 +117,31 @@ export function findJsonLines(text: string, paths: readonly FieldPath[]): number
     onObjectEnd: leave,
     onArrayBegin: enter,
     onArrayEnd: leave,
-    onObjectProperty: (key, _offset, _length, startLine, _character, at) => {
-      const sought = soughtAt(at())?.children.get(key);
-      if (!sought) return;
-      forget(sought);
-      sought.line = startLine + 1;
+    onObjectProperty: (name, _offset, _length, line, _character, at) => {
+      const path = [...at(), name];
+      if (lines.get(keyOf(path)) !== undefined) forgetInside(lines, path);
+      setLine(path, line + 1);
     },
-    onLiteralValue: (_value, _offset, _length, startLine, _character, at) => {
+    onLiteralValue: (_value, _offset, _length, line, _character, at) => {
       const path = at();
-      const sought = typeof path.at(-1) === "number" ? soughtAt(path) : undefined;
-      if (sought) sought.line = startLine + 1;
+      if (typeof path.at(-1) === "number") setLine(path, line + 1);
     },
   });
   return paths.map((path) => {
-    let at: Sought | undefined = root;
-    let line = root.line ?? 1;
-    for (const step of path) {
-      at = at?.children.get(step);
-      line = at?.line ?? line;
+    for (let length = path.length; length >= 0; length--) {
+      const line = lines.get(keyOf(path.slice(0, length)));
+      if (line !== undefined) return line;
     }
-    return line;
+    return 1;
   });
+}
+
+const keyOf = (path: FieldPath): string => JSON.stringify(path);
+
+/** Forgets the lines of the values inside a value whose key is repeated. */
+function forgetInside(lines: Map<string, number | undefined>, path: FieldPath): void {
+  const start = `${keyOf(path).slice(0, -1)},`;
+  for (const key of lines.keys()) if (key.startsWith(start)) lines.set(key, undefined);
 }
 
 /** The line (from 1) of an offset in a text. */
