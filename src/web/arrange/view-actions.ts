@@ -15,15 +15,13 @@ export function currentView({ state, arranging }: PageStore, name: string): MapV
 }
 
 export function openView({ arranging, go }: PageStore, { name, state }: MapView): void {
-  forgetLink(arranging);
-  arranging.dropDraft();
+  leaveView(arranging);
   go({ ...parseState(state), saved: name });
 }
 
 /** Returns to the user's own arrangement. The rest of the page stays as it is. */
 export function closeView({ arranging, go }: PageStore): void {
-  forgetLink(arranging);
-  arranging.dropDraft();
+  leaveView(arranging);
   go({ saved: undefined });
 }
 
@@ -31,8 +29,7 @@ export function closeView({ arranging, go }: PageStore): void {
 export function saveView(store: PageStore, name: string): Checked<MapView> {
   const checked = store.arranging.views.save(currentView(store, name));
   if (checked.ok) {
-    forgetLink(store.arranging);
-    store.arranging.dropDraft();
+    leaveView(store.arranging);
     store.go({ saved: name });
   }
   return checked;
@@ -49,7 +46,9 @@ export function deleteView(store: PageStore, name: string): void {
   if (store.state.peek().saved === name) closeView(store);
 }
 
-function forgetLink({ linked }: PageStore["arranging"]): void {
+/** Discards unsaved changes, and the view of a link. */
+function leaveView({ linked, dropDraft }: PageStore["arranging"]): void {
+  dropDraft();
   if (!linked.peek()) return;
   history.replaceState(null, "", location.pathname + location.search);
   linked.value = undefined;

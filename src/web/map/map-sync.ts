@@ -220,17 +220,14 @@ export class MapSync {
         : [...network.devices.keys()].filter((id) => this.#highlights?.isVisible(id));
       if (!this.map.fitDevices(devices)) return;
     }
-    const isPlaced = problem?.devices.some((id) => network.devices.has(id));
-    if (
-      isPlaced &&
-      fittedKey !== this.#fittedKey &&
-      !this.map.bringDevicesIntoView(problem?.devices ?? [], false)
-    )
+    const affected = problem?.devices.filter((id) => network.devices.has(id)) ?? [];
+    if (affected.length > 0 && fittedKey !== this.#fittedKey && !this.map.bringIntoView(affected, false))
       return;
     this.#fittedKey = fittedKey;
     if (selectionKey === this.#selectionKey) return;
     const isPresent = selected !== undefined && network[selected.kind].has(selected.id);
-    if (isPresent && !this.map.bringIntoView(selected, expanded.includes(selected.id))) return;
+    if (isPresent && !this.map.bringIntoView(devicesOf(network, selected), expanded.includes(selected.id)))
+      return;
     this.#selectionKey = selectionKey;
   }
 }

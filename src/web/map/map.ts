@@ -21,7 +21,7 @@ import { type Bundle, pairName } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera, restoreCamera, saveCamera } from "./camera.ts";
 import { ClusterScene } from "./cluster-scene.ts";
 import { DeviceScene, type SceneInput } from "./device-scene.ts";
-import { boundsOf, type CameraPosition, cornersOf, type MapPoint, widened } from "./geometry.ts";
+import { boundsOf, cornersOf, type MapPoint, widened } from "./geometry.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { nextDevice } from "./hit-test.ts";
@@ -110,16 +110,10 @@ export class NetworkMap {
   }
 
   /**
-   * Moves the camera only if the entity is not clearly visible. `closeUp` requires the zoom at which hosts are legible.
-   * Returns false if the entity has no position yet.
+   * Moves the camera only if the devices are not clearly visible. `closeUp` requires the zoom at which hosts are legible.
+   * Returns false if none has a position yet.
    */
-  bringIntoView(ref: EntityRef, closeUp: boolean): boolean {
-    const devices = this.#content ? devicesOf(this.#content.network, ref) : [];
-    return this.bringDevicesIntoView(devices, closeUp);
-  }
-
-  /** Does the same as `bringIntoView` for several devices together. */
-  bringDevicesIntoView(devices: readonly string[], closeUp: boolean): boolean {
+  bringIntoView(devices: readonly string[], closeUp: boolean): boolean {
     const positions = devices.flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
     this.#measure();
@@ -137,14 +131,12 @@ export class NetworkMap {
     const positions = [...devices].flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
     this.#measure();
-    this.#camera.animateTo(this.#fitted(positions));
+    this.#camera.animateTo(this.#camera.fitted(widened(boundsOf(positions))));
     return true;
   }
 
   fitAll(): void {
-    if (!this.#isPlaced) return;
-    this.#measure();
-    this.#camera.animateTo(this.#fitted([...this.#devices.devices.values()].map(({ position }) => position)));
+    this.fitDevices(this.#devices.devices.keys());
   }
 
   zoom(factor: number): void {
@@ -256,10 +248,6 @@ export class NetworkMap {
     this.#isPlaced = true;
     this.#camera.place(wanted ?? this.#camera.fitted(widened(all)));
     this.#requestFrame();
-  }
-
-  #fitted(points: Iterable<MapPoint>): CameraPosition {
-    return this.#camera.fitted(widened(boundsOf(points)));
   }
 
   /** Measures the map, because a panel may have opened, and the browser reports the new size only with the next frame. */
