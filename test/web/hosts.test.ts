@@ -117,17 +117,17 @@ test.skipIf(!hasChromium)("a search starts anew with the focus, and at another m
   });
   const input = page.locator(".search-input");
   await input.fill("pc-13");
-  await page.locator(".search-count").getByText("Service Unavailable").waitFor();
+  await page.locator('.search [role="status"]').getByText("Service Unavailable").waitFor();
   await input.blur();
   fails = false;
   await input.focus();
-  await page.locator(".search-count").getByText("2 matches").waitFor();
+  await page.locator('.search [role="status"]').getByText("2 matches").waitFor();
   expect(moments.at(-1)).toBe(null);
   await page.evaluate(() => {
     history.pushState(null, "", "/?at=1");
     dispatchEvent(new PopStateEvent("popstate"));
   });
   await eventually("a search at that moment", async () => expect(moments.at(-1)).toBe("1"));
-  await page.locator(".search-count").getByText("2 matches").waitFor();
+  await page.locator('.search [role="status"]').getByText("2 matches").waitFor();
   await page.unroute(isSearch);
 });

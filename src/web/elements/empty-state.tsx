@@ -38,7 +38,7 @@ function messageOf(store: PageStore): ComponentChildren {
     );
   }
   if (network === undefined) {
-    if (connection.value.state !== "reconnecting") return <p class="quiet">Reading the network…</p>;
+    if (connection.value.state !== "reconnecting") return <p class="muted">Reading the network…</p>;
     return (
       <>
         <h2>No connection to the service</h2>
@@ -57,7 +57,7 @@ function messageOf(store: PageStore): ComponentChildren {
     );
   }
   if (network.devices.size + planned > 0 || state.value.view !== "map" || loading.value) return undefined;
-  if (network.isPartial) return <p class="quiet">The service reads the network from its sources…</p>;
+  if (network.isPartial) return <p class="muted">The service reads the network from its sources…</p>;
   if (state.value.at !== undefined) {
     return (
       <>

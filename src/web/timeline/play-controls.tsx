@@ -1,7 +1,7 @@
 /** The buttons that play the past and jump between incidents, and their keys while the focus is in the time line. */
 import { computed, effect, type ReadonlySignal, untracked, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Alarm, Client, Incident } from "../../client/client.ts";
+import type { Alarm, Incident } from "../../client/client.ts";
 import { parseMoment } from "../data/load-network.ts";
 import { abortPrevious } from "../data/pacing.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
@@ -47,24 +47,34 @@ export function usePlayActions(data: ReadonlySignal<TimelineData | undefined>) {
   };
 }
 
-/** Shows the moment of the incident. An open comparison then compares the moments before and after the incident. */
+/**
+ * Searches for the next or previous incident and shows its moment. The service searches a part of the history per request;
+ * `onSearched` is called with the time up to which no incident was found. An open comparison then compares the moments
+ * before and after the incident.
+ */
 async function jumpToIncident(
-  store: PageStore,
+  { client, state, go, notify }: PageStore,
   direction: Direction,
   onSearched: (ms: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, state, go, notify } = store;
   go({ play: false });
+  const { at } = state.peek();
+  let start = at === undefined ? undefined : parseMoment(at);
   try {
-    const { incident, text } = await findIncident(client, direction, state.peek().at, onSearched, signal);
-    if (signal.aborted) return;
-    if (incident) {
-      const { from, to } = incident;
-      const isCompared = state.peek().compare !== undefined;
-      go({ at: String(to.revision), ...(isCompared && { compare: String(from.revision - 1) }) });
+    for (;;) {
+      const { incident, searched, complete } = await client.incident(direction, start, { signal });
+      if (signal.aborted) return;
+      if (incident) {
+        const { from, to } = incident;
+        const isCompared = state.peek().compare !== undefined;
+        go({ at: String(to.revision), ...(isCompared && { compare: String(from.revision - 1) }) });
+        return notify(describeIncident(incident));
+      }
+      if (complete) return notify(endText(direction, searched.time));
+      start = searched.revision;
+      onSearched(searched.time);
     }
-    notify(text);
   } catch (error) {
     if (!signal.aborted) notify(`Incidents cannot be searched: ${String(error)}`);
   }
@@ -119,27 +129,6 @@ export function handlePlayKey(event: KeyboardEvent, actions: PlayActions): void 
 }
 
 type Direction = "previous" | "next";
-
-/**
- * Searches for the next or previous incident. The service searches a part of the history per request. An undefined `at` is
- * now. Without an incident in the result there is none up to the end of the history. `onSearched` is called with the time up to which no incident was found.
- */
-async function findIncident(
-  client: Client,
-  direction: Direction,
-  at: string | undefined,
-  onSearched: (ms: number) => void,
-  signal: AbortSignal,
-): Promise<{ readonly incident?: Incident; readonly text: string }> {
-  let from = at === undefined ? undefined : parseMoment(at);
-  for (;;) {
-    const { incident, searched, complete } = await client.incident(direction, from, { signal });
-    if (incident) return { incident, text: describeIncident(incident) };
-    if (complete) return { text: endText(direction, searched.time) };
-    from = searched.revision;
-    onSearched(searched.time);
-  }
-}
 
 function endText(direction: Direction, ms: number): string {
   if (direction === "next") return "There is no later incident until now.";
