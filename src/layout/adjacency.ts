@@ -5,16 +5,10 @@
  */
 
 export interface LayoutNode {
-  readonly id: string;
   /** The layer that an annotation assigns, 0 at the top. */
   readonly layer?: number;
   /** The number of leaves that are not drawn, such as hosts. A node with leaves is at the bottom of a hierarchy. */
   readonly leaves?: number;
-}
-
-export interface LayoutEdge {
-  readonly a: string;
-  readonly b: string;
 }
 
 /** A width and a height. As a spacing: two nodes are at least `width` apart horizontally or at least `height` vertically. */
@@ -35,15 +29,15 @@ export interface Adjacency {
   readonly edges: readonly (readonly [number, number])[];
 }
 
-/** Ignores loops, repeated edges and edges to unknown nodes. */
-export function createAdjacency(nodes: readonly LayoutNode[], edges: readonly LayoutEdge[]): Adjacency {
-  const index = new Map(nodes.map((node, i) => [node.id, i]));
+/** Ignores loops and repeated edges. */
+export function createAdjacency(
+  nodes: readonly LayoutNode[],
+  edges: readonly (readonly [number, number])[],
+): Adjacency {
   const neighbourSets = nodes.map(() => new Set<number>());
   const pairs: [number, number][] = [];
-  for (const { a, b } of edges) {
-    const i = index.get(a);
-    const j = index.get(b);
-    if (i === undefined || j === undefined || i === j || neighbourSets[i]?.has(j)) continue;
+  for (const [i, j] of edges) {
+    if (i === j || neighbourSets[i]?.has(j)) continue;
     neighbourSets[i]?.add(j);
     neighbourSets[j]?.add(i);
     pairs.push(i < j ? [i, j] : [j, i]);
@@ -68,8 +62,14 @@ export function shortestDistances({ neighbours }: Adjacency, from: Iterable<numb
   return distance;
 }
 
+/** A connected part of a graph. */
+export interface Component extends Adjacency {
+  /** The numbers of the nodes in the whole graph. */
+  readonly members: readonly number[];
+}
+
 /** The components by size, the largest first. The nodes of each component keep their order. */
-export function connectedComponents(graph: Adjacency): Adjacency[] {
+export function connectedComponents(graph: Adjacency): Component[] {
   const componentOf = new Int32Array(graph.nodes.length).fill(-1);
   const members: number[][] = [];
   for (const start of graph.nodes.keys()) {
@@ -92,6 +92,7 @@ export function connectedComponents(graph: Adjacency): Adjacency[] {
   for (const [a, b] of graph.edges) edges[componentOf[a] ?? 0]?.push([renumber(a), renumber(b)]);
   return members
     .map((nodes, i) => ({
+      members: nodes,
       nodes: nodes.flatMap((node) => graph.nodes[node] ?? []),
       neighbours: nodes.map((node) => (graph.neighbours[node] ?? []).map(renumber)),
       edges: edges[i] ?? [],

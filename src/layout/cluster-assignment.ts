@@ -8,6 +8,7 @@ import type { Device } from "../model/entity.ts";
 import type { LayoutNode, Point } from "./adjacency.ts";
 
 export interface DeviceNode extends LayoutNode {
+  readonly id: string;
   /** The location from annotations: degrees of longitude and projected latitude, or x and y; y points downwards. */
   readonly location?: Point;
   readonly site?: string;

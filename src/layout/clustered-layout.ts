@@ -50,13 +50,9 @@ export function layoutClusters(graph: ClusterGraph, sizes: LayoutSizes): Cluster
 }
 
 function layoutEach(graph: ClusterGraph, clusterOf: Uint32Array, sizes: LayoutSizes): ClusterLayout[] {
-  const members: number[][] = [];
-  for (const [node, cluster] of clusterOf.entries()) {
-    const list = members[cluster];
-    if (list) list.push(node);
-    else members[cluster] = [node];
-  }
-  return members.map((list) => layoutCluster(graph, list, sizes));
+  // Clusters are numbered in the order of their first node.
+  const members = Map.groupBy(clusterOf.keys(), (node) => clusterOf[node]);
+  return Array.from(members.values(), (list) => layoutCluster(graph, list, sizes));
 }
 
 function layoutCluster(
@@ -64,21 +60,18 @@ function layoutCluster(
   members: readonly number[],
   { spacing, margin }: LayoutSizes,
 ): ClusterLayout {
-  const memberSet = new Set(members);
+  const index = new Map(members.map((node, i) => [node, i]));
   const clusterNodes = members.flatMap((node) => nodes[node] ?? []);
-  const edges = members.flatMap((node) =>
-    (neighbours[node] ?? [])
-      .filter((other) => other > node && memberSet.has(other))
-      .map((other) => ({ a: nodes[node]?.id ?? "", b: nodes[other]?.id ?? "" })),
+  const edges = members.flatMap((node, i) =>
+    (neighbours[node] ?? []).flatMap((other): [number, number][] => {
+      const j = index.get(other);
+      return j !== undefined && other > node ? [[i, j]] : [];
+    }),
   );
-  const { positions, width, height } = layoutNetwork({ nodes: clusterNodes, edges }, spacing);
-  const points = clusterNodes.map(({ id }) => {
-    const position = positions.get(id) ?? { x: 0, y: 0 };
-    return { x: position.x - width / 2, y: position.y - height / 2 };
-  });
+  const { points, width, height } = layoutNetwork(createAdjacency(clusterNodes, edges), spacing);
   return {
     members,
-    points,
+    points: points.map(({ x, y }) => ({ x: x - width / 2, y: y - height / 2 })),
     box: { x: 0, y: 0, width: width + margin.width, height: height + margin.height },
     location: meanLocation(clusterNodes),
   };
@@ -152,12 +145,14 @@ function placeByLocation(
 }
 
 function placeByLinks(clusters: readonly ClusterLayout[], neighbours: readonly Set<number>[]): void {
-  const nodes = clusters.map((_, i) => ({ id: String(i) }));
-  const edges = neighbours.flatMap((others, i) => [...others].map((j) => ({ a: String(i), b: String(j) })));
-  const graph = createAdjacency(nodes, edges);
+  const edges = neighbours.flatMap((others, i) => Array.from(others, (j): [number, number] => [i, j]));
+  const graph = createAdjacency(
+    clusters.map(() => ({})),
+    edges,
+  );
   const meanArea = clusters.reduce((sum, { box }) => sum + box.width * box.height, 0) / clusters.length;
   const spacing = { width: Math.sqrt(meanArea * ASPECT_RATIO), height: Math.sqrt(meanArea / ASPECT_RATIO) };
-  const useForce = nodes.length <= MAX_NODES_FOR_FORCE && neighbours.every((others) => others.size > 0);
+  const useForce = clusters.length <= MAX_NODES_FOR_FORCE && neighbours.every((others) => others.size > 0);
   const points = useForce ? forceLayout(graph, spacing) : gridLayout(graph, spacing);
   for (const [i, { box }] of clusters.entries()) {
     box.x = points[i]?.x ?? 0;

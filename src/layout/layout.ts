@@ -5,10 +5,8 @@
  */
 import {
   type Adjacency,
+  type Component,
   connectedComponents,
-  createAdjacency,
-  type LayoutEdge,
-  type LayoutNode,
   maxOf,
   type Point,
   type Size,
@@ -20,36 +18,30 @@ import { assignLayers, layeredLayout } from "./layered.ts";
 const ASPECT_RATIO = 1.6;
 const MAX_EDGES_FOR_LAYERS = 60_000;
 
-export interface LayoutInput {
-  readonly nodes: readonly LayoutNode[];
-  readonly edges: readonly LayoutEdge[];
-}
-
 interface Layout {
   /** The centre of each node; the smallest x and y are 0. */
-  readonly positions: ReadonlyMap<string, Point>;
+  readonly points: readonly Point[];
   readonly width: number;
   readonly height: number;
 }
 
-export function layoutNetwork({ nodes, edges }: LayoutInput, spacing: Size): Layout {
-  const components = connectedComponents(createAdjacency(nodes, edges));
-  const connected = components.filter((component) => component.nodes.length > 1);
-  const isolated = components
-    .filter((component) => component.nodes.length === 1)
-    .flatMap((component) => component.nodes);
+export function layoutNetwork(graph: Adjacency, spacing: Size): Layout {
+  const components = connectedComponents(graph);
+  const connected = components.filter(({ members }) => members.length > 1);
+  const isolated = components.flatMap(({ members }) => (members.length === 1 ? members : []));
   const blocks = connected.map((component) => layoutComponent(component, spacing));
   if (isolated.length > 0) blocks.push(createBlock(isolated, rowLayout(isolated.length, spacing)));
   return packBlocks(blocks, spacing);
 }
 
-function layoutComponent(component: Adjacency, spacing: Size): Block {
+function layoutComponent(component: Component, spacing: Size): Block {
+  const { members } = component;
   const layers = component.edges.length <= MAX_EDGES_FOR_LAYERS ? assignLayers(component) : undefined;
-  if (layers !== undefined) return createBlock(component.nodes, layeredLayout(component, layers, spacing));
-  const isSmall = component.nodes.length <= MAX_NODES_FOR_FORCE;
+  if (layers !== undefined) return createBlock(members, layeredLayout(component, layers, spacing));
+  const isSmall = members.length <= MAX_NODES_FOR_FORCE;
   const layout =
     isRing(component) || isDense(component) ? circularLayout : isSmall ? forceLayout : gridLayout;
-  return createBlock(component.nodes, layout(component, spacing));
+  return createBlock(members, layout(component, spacing));
 }
 
 /** Places nodes in rows of equal length. */
@@ -63,13 +55,13 @@ function rowLayout(count: number, spacing: Size): Point[] {
 
 /** Nodes with positions relative to the top left of the block. */
 interface Block {
-  readonly nodes: readonly LayoutNode[];
+  readonly nodes: readonly number[];
   readonly points: readonly Point[];
   readonly width: number;
   readonly height: number;
 }
 
-function createBlock(nodes: readonly LayoutNode[], points: readonly Point[]): Block {
+function createBlock(nodes: readonly number[], points: readonly Point[]): Block {
   const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
   for (const { x, y } of points) {
     box.left = Math.min(box.left, x);
@@ -89,7 +81,7 @@ function createBlock(nodes: readonly LayoutNode[], points: readonly Point[]): Bl
 function packBlocks(blocks: readonly Block[], spacing: Size): Layout {
   const area = blocks.reduce((sum, b) => sum + (b.width + spacing.width) * (b.height + spacing.height), 0);
   const maxWidth = Math.max(Math.sqrt(area * ASPECT_RATIO), maxOf(blocks.map((block) => block.width)));
-  const positions = new Map<string, Point>();
+  const points: Point[] = [];
   let [x, y, shelfHeight, width, height] = [0, 0, 0, 0, 0];
   for (const block of blocks) {
     if (x > 0 && x + block.width > maxWidth) {
@@ -99,14 +91,14 @@ function packBlocks(blocks: readonly Block[], spacing: Size): Layout {
     }
     for (const [i, node] of block.nodes.entries()) {
       const point = block.points[i] ?? { x: 0, y: 0 };
-      positions.set(node.id, { x: x + point.x, y: y + point.y });
+      points[node] = { x: x + point.x, y: y + point.y };
     }
     width = Math.max(width, x + block.width);
     height = Math.max(height, y + block.height);
     shelfHeight = Math.max(shelfHeight, block.height);
     x += block.width + spacing.width * 1.25;
   }
-  return { positions, width, height };
+  return { points, width, height };
 }
 
 /** The largest dense graph that is laid out on a circle. */
