@@ -40,7 +40,8 @@ import {
   type WatchTarget,
 } from "./types.ts";
 import { type WatchOptions, watch } from "./watch.ts";
-import { type ProblemsResult, type WatchedProblems, watchProblems } from "./watch-problems.ts";
+import { type ProblemsResult, ProblemsState, type WatchedProblems } from "./watch-problems.ts";
+import { WatchState } from "./watch-state.ts";
 
 /*
  * NDJSON is parsed while it arrives, some lines at a time: parsing a list of tens of megabytes as one JSON text would
@@ -343,7 +344,7 @@ export function createClient(options: ClientOptions): Client {
     problems: (query, options) => read("/topology/problems", query, options),
     watchProblems: (query = {}, options = {}) => {
       const connect = () => openStream("topology/problems", query, { id: undefined }, options.signal);
-      return watchProblems({ connect, clock, random }, options);
+      return watch(new ProblemsState(), { connect, clock, random }, options);
     },
     clusters: async (query, options) =>
       (await read<{ clusters: Cluster[] }>("/topology/clusters", query, options)).clusters,
@@ -373,7 +374,8 @@ export function createClient(options: ClientOptions): Client {
       const log: LogReference = { id: lastLogId };
       const connect = (since: number | undefined) =>
         openStream(target, { ...query, since }, log, options.signal);
-      return watch({ kinds: kindsOf(target), connect, clock, random }, options);
+      const state = new WatchState(kindsOf(target), options.since);
+      return watch(state, { connect, clock, random }, options);
     },
     raw: (path, query = {}, options = {}) => send(`/${path.replace(/^\/+/, "")}`, query, options),
     cluster: async (options = {}) => {

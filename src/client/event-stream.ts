@@ -1,6 +1,7 @@
 /**
- * Parses `text/event-stream` as the HTML standard defines it, from chunks of bytes cut anywhere. `EventSource` is not
- * used: it cannot send credentials, hides the status and the body of an error, and reads ahead without a limit.
+ * Parses `text/event-stream` as the HTML standard defines it, from chunks of bytes cut anywhere. Lines end in LF or CRLF: no
+ * service sends the CR alone that the standard allows too. `EventSource` is not used: it cannot send credentials, hides the
+ * status and the body of an error, and reads ahead without a limit.
  *
  * Lines and records have a maximum size, because the peer may be any program that listens on that port.
  *
@@ -22,7 +23,6 @@ export interface EventRecord {
 
 /** The maximum size of a record in UTF-16 units. It fits the largest entity that the service accepts, fully escaped. */
 const MAX_RECORD_CHARS = 64 * 1024 * 1024;
-const LINE_END = /[\r\n]/g;
 
 export class EventStreamParser {
   readonly #decoder = new TextDecoder();
@@ -30,7 +30,6 @@ export class EventStreamParser {
   /** The parts of the line that has not ended. They are joined once, when it ends. */
   #lineParts: string[] = [];
   #lineChars = 0;
-  #afterCarriageReturn = false;
   #dataLines: string[] = [];
   #dataChars = 0;
   #event = "";
@@ -56,25 +55,14 @@ export class EventStreamParser {
 
   /** Returns the records that end in this chunk. A record that the end of the stream cuts off is never returned. */
   push(chunk: Uint8Array): EventRecord[] {
-    const text = this.#decoder.decode(chunk, { stream: true });
     const records: EventRecord[] = [];
-    let start = 0;
-    if (this.#afterCarriageReturn && text !== "") {
-      this.#afterCarriageReturn = false;
-      if (text.startsWith("\n")) start = 1;
-    }
-    while (start < text.length) {
-      const end = findLineEnd(text, start);
-      if (end < 0) break;
-      this.#appendToLine(text.slice(start, end));
+    const [begin = "", ...others] = this.#decoder.decode(chunk, { stream: true }).split("\n");
+    this.#appendToLine(begin);
+    for (const part of others) {
       const record = this.#parseLine();
       if (record) records.push(record);
-      start = end + 1;
-      if (text[end] !== "\r") continue;
-      if (start === text.length) this.#afterCarriageReturn = true;
-      else if (text[start] === "\n") start++;
+      this.#appendToLine(part);
     }
-    if (start < text.length) this.#appendToLine(text.slice(start));
     return records;
   }
 
@@ -89,7 +77,7 @@ export class EventStreamParser {
 
   /** Returns a record when the line is the empty line that ends it. */
   #parseLine(): EventRecord | undefined {
-    const line = this.#lineParts.length === 1 ? (this.#lineParts[0] ?? "") : this.#lineParts.join("");
+    const line = this.#lineParts.join("").replace(/\r$/, "");
     this.#lineParts = [];
     this.#lineChars = 0;
     if (line === "") return this.#endRecord();
@@ -130,10 +118,4 @@ export class EventStreamParser {
     if (dataLines.length === 0) return undefined;
     return { event, data: dataLines.join("\n"), lastEventId: this.#lastEventId, hasId };
   }
-}
-
-/** The index of the next CR or LF, or -1. Two calls of `indexOf` could each scan to the end of the chunk. */
-function findLineEnd(text: string, start: number): number {
-  LINE_END.lastIndex = start;
-  return LINE_END.exec(text)?.index ?? -1;
 }

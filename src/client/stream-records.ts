@@ -13,40 +13,32 @@ export type PendingChange<K extends Kind> = WatchChange<K> & { readonly revision
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Returns undefined when the record is not a snapshot record of one of `kinds`. */
-export function parseSnapshot<K extends Kind>(
+/** Returns undefined when the record is neither an entity of one of `kinds` nor a change of one. */
+export function parseEntityRecord<K extends Kind>(
   { event, data }: EventRecord,
   kinds: readonly K[],
-): WatchSnapshot<K> | undefined {
-  if (event !== "snapshot") return undefined;
-  const { resource, revision, value } = parseBody(data);
-  if (!kinds.some((kind) => kind === resource)) return undefined;
-  const snapshot = { type: event, resource, revision, value };
-  if (isSnapshot<K>(snapshot)) return snapshot;
-  throw createLocalError("protocol", "the stream has a malformed snapshot record");
-}
-
-/** Returns undefined when the record is not a change record of one of `kinds`. */
-export function parseChange<K extends Kind>(
-  { event, data }: EventRecord,
-  kinds: readonly K[],
-): PendingChange<K> | undefined {
-  if (event !== "added" && event !== "updated" && event !== "removed") return undefined;
+): WatchSnapshot<K> | PendingChange<K> | undefined {
+  const isChange = event === "added" || event === "updated" || event === "removed";
+  if (!isChange && event !== "snapshot") return undefined;
   const { resource, revision, time, value, changed } = parseBody(data);
   if (!kinds.some((kind) => kind === resource)) return undefined;
-  const changedFields = event === "updated" ? { changed } : {};
-  const change = { type: event, resource, revision, time, ...changedFields, value, last: false };
-  if (isChange<K>(change)) return change;
+  const record = {
+    type: event,
+    resource,
+    revision,
+    ...(isChange && { time }),
+    ...(event === "updated" && { changed }),
+    value,
+    ...(isChange && { last: false }),
+  };
+  if (isEntityRecord<K>(record)) return record;
   throw createLocalError("protocol", `the stream has a malformed ${event} record`);
 }
 
-const isSnapshot = <K extends Kind>(body: Body): body is Body & WatchSnapshot<K> =>
-  Number.isSafeInteger(body.revision) && isObject(body.value);
-
-const isChange = <K extends Kind>(body: Body): body is Body & PendingChange<K> =>
+const isEntityRecord = <K extends Kind>(body: Body): body is Body & (WatchSnapshot<K> | PendingChange<K>) =>
   Number.isSafeInteger(body.revision) &&
-  typeof body.time === "number" &&
   isObject(body.value) &&
+  (body.type === "snapshot" || typeof body.time === "number") &&
   (body.type !== "updated" || Array.isArray(body.changed));
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
@@ -71,18 +63,14 @@ function isSyncedMetadata(body: Body): body is Body & SyncedMetadata {
   return [...KINDS, "graph"].every((name) => typeof revisions[name] === "number");
 }
 
-export function parseClosingReason({ data }: EventRecord): string {
-  const { reason } = parseBody(data);
-  return typeof reason === "string" ? reason : "unknown";
-}
-
-function parseBody(data: string): Body {
-  let body: unknown;
+/** The fields of the body are not checked, unless `T` leaves them unknown. */
+export function parseBody<T = Body>(data: string): T {
+  let body: T;
   try {
     body = JSON.parse(data);
   } catch (error) {
     throw createLocalError("protocol", "the stream has a record that is not JSON", error);
   }
-  if (isObject(body)) return { ...body };
+  if (isObject(body)) return body;
   throw createLocalError("protocol", "the stream has a record that is not an object");
 }

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { ManualClock } from "../lib/clock.ts";
 import type { NetworkProblem } from "../model/network-problem.ts";
-import { watchProblems } from "./watch-problems.ts";
+import { type WatchContext, watch } from "./watch.ts";
+import { ProblemsState } from "./watch-problems.ts";
 
 const text = (event: string, revision: number, id: string, isLast: boolean, severity = "major") =>
   `${isLast ? `id: ${revision}\n` : ""}event: ${event}\ndata: ${JSON.stringify({
@@ -10,7 +11,7 @@ const text = (event: string, revision: number, id: string, isLast: boolean, seve
     value: { id, severity, kind: "link-lost", since: "2026-11-15T01:00:00.000Z", cutOff: {} },
   })}\n\n`;
 
-const contextOf = (chunks: readonly string[]) => ({
+const contextOf = (chunks: readonly string[]): WatchContext => ({
   connect: async () =>
     (async function* () {
       for (const chunk of chunks) yield Buffer.from(chunk);
@@ -28,7 +29,7 @@ test("a change that arrives in several chunks is one list, also at the same revi
     text("added", 3, "d", true),
   ];
   const lists: string[] = [];
-  for await (const { revision, problems } of watchProblems(contextOf(chunks), {})) {
+  for await (const { revision, problems } of watch(new ProblemsState(), contextOf(chunks), {})) {
     lists.push(`${revision}: ${problems.map(({ id }) => id).join(" ")}`);
     if (problems.length === 3) break;
   }
@@ -43,7 +44,7 @@ test("what changed is put in its place, worst first, and the others stay the sam
     text("removed", 4, "a", false) + text("updated", 4, "b", false, "warning") + text("added", 4, "f", true),
   ];
   const lists: (readonly NetworkProblem[])[] = [];
-  for await (const { problems } of watchProblems(contextOf(chunks), {})) {
+  for await (const { problems } of watch(new ProblemsState(), contextOf(chunks), {})) {
     lists.push(problems);
     if (lists.length === 3) break;
   }

@@ -11,16 +11,16 @@ import { createLocalError } from "./client-error.ts";
 import type { EventRecord } from "./event-stream.ts";
 import {
   type PendingChange,
-  parseChange,
+  parseEntityRecord,
   parseRevision,
-  parseSnapshot,
   parseSyncedMetadata,
 } from "./stream-records.ts";
 import type { WatchEvent } from "./types.ts";
+import type { StreamState } from "./watch.ts";
 
-export class WatchState<K extends Kind> {
+export class WatchState<K extends Kind> implements StreamState<WatchEvent<K>> {
   readonly #kinds: readonly K[];
-  #since: number | undefined;
+  since: number | undefined;
   /** Whether the consumer has entities that a new snapshot replaces, so that `reset` must come before it. */
   #needsReset: boolean;
   #inSnapshot = false;
@@ -28,13 +28,8 @@ export class WatchState<K extends Kind> {
 
   constructor(kinds: readonly K[], since: number | undefined) {
     this.#kinds = kinds;
-    this.#since = since;
+    this.since = since;
     this.#needsReset = since !== undefined;
-  }
-
-  /** The `since` of the next connection; undefined requests a snapshot. */
-  get since(): number | undefined {
-    return this.#since;
   }
 
   /** Discards the snapshot or revision that the last connection started and did not complete. */
@@ -43,28 +38,21 @@ export class WatchState<K extends Kind> {
     this.#pending = [];
   }
 
-  /** Makes the next connection start with a snapshot. */
-  requestSnapshot(): void {
-    this.#since = undefined;
-  }
-
   *receive(record: EventRecord): Generator<WatchEvent<K>, void, void> {
     if (record.event === "synced") {
       const revision = parseRevision(record);
       yield* this.#enterSnapshot();
       this.#inSnapshot = false;
-      this.#since = revision;
+      this.since = revision;
       const facts = parseSyncedMetadata(record);
       yield { type: "synced", revision, ...(facts && { facts }) };
       return;
     }
-    const snapshot = parseSnapshot(record, this.#kinds);
-    if (snapshot) {
+    const parsed = parseEntityRecord(record, this.#kinds);
+    if (parsed?.type === "snapshot") {
       yield* this.#enterSnapshot();
-      yield snapshot;
-    }
-    const change = parseChange(record, this.#kinds);
-    if (change) this.#addPending(change);
+      yield parsed;
+    } else if (parsed) this.#addPending(parsed);
     yield* this.advanceTo(record.lastEventId);
   }
 
@@ -74,12 +62,12 @@ export class WatchState<K extends Kind> {
    * revision.
    */
   *advanceTo(id: string): Generator<WatchEvent<K>, void, void> {
-    if (this.#since === undefined) return;
+    if (this.since === undefined) return;
     const text = id.slice(id.lastIndexOf(".") + 1);
     if (!/^\d{1,16}$/.test(text)) return;
     const revision = Number(text);
-    if (revision <= this.#since) return;
-    this.#since = revision;
+    if (revision <= this.since) return;
+    this.since = revision;
     // The id of a revision without a matching change may arrive together with the first changes of the next one.
     if ((this.#pending[0]?.revision ?? 0) > revision) return;
     const changes = this.#pending;
@@ -93,15 +81,15 @@ export class WatchState<K extends Kind> {
   *#enterSnapshot(): Generator<WatchEvent<K>, void, void> {
     if (this.#inSnapshot) return;
     this.#inSnapshot = true;
-    this.#since = undefined;
+    this.since = undefined;
     this.#pending = [];
     if (this.#needsReset) yield { type: "reset" };
     this.#needsReset = true;
   }
 
   #addPending(change: PendingChange<K>): void {
-    if (this.#since === undefined) throw createLocalError("protocol", "the stream begins with a change");
-    if (change.revision <= this.#since) return; // already emitted
+    if (this.since === undefined) throw createLocalError("protocol", "the stream begins with a change");
+    if (change.revision <= this.since) return; // already emitted
     const previous = this.#pending.at(-1);
     if (previous && previous.revision !== change.revision) {
       // The last record of the previous revision was lost. Reconnecting receives that revision again.

@@ -1,18 +1,16 @@
 /**
- * Yields one sequence of events over any number of connections. This file decides when to reconnect and when to fail;
- * watch-state.ts decides which events the consumer receives.
+ * Yields one sequence of events over any number of connections. This file decides when to reconnect and when to fail. A
+ * state decides which events the consumer receives: `WatchState` those of the log, `ProblemsState` those of the problems.
  *
  * Nothing is read while the consumer is busy, so a slow consumer causes backpressure and not memory use. A consumer
  * that is too slow for the service receives `overflow`, is disconnected, and resumes where it was.
  */
 import { createBackoff } from "../lib/backoff.ts";
 import type { Clock } from "../lib/clock.ts";
-import type { Kind } from "../model/ids.ts";
 import { ClientError } from "./client-error.ts";
-import { EventStreamParser } from "./event-stream.ts";
-import { parseClosingReason } from "./stream-records.ts";
-import type { ConnectionState, WatchEvent } from "./types.ts";
-import { WatchState } from "./watch-state.ts";
+import { type EventRecord, EventStreamParser } from "./event-stream.ts";
+import { parseBody } from "./stream-records.ts";
+import type { ConnectionState } from "./types.ts";
 
 const INITIAL_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
@@ -29,8 +27,18 @@ export interface WatchOptions {
   readonly onRevision?: ((revision: number) => void) | undefined;
 }
 
-export interface WatchContext<K extends Kind> {
-  readonly kinds: readonly K[];
+/** What the consumer has received, over all connections. */
+export interface StreamState<T> {
+  /** The last complete revision, after which the next connection starts; undefined requests a snapshot. */
+  since: number | undefined;
+  /** Discards what the last connection started and did not complete. */
+  startConnection(): void;
+  receive(record: EventRecord): Iterable<T>;
+  /** Called after each chunk with the last id, which may be that of a record without data. */
+  advanceTo?(id: string): Iterable<T>;
+}
+
+export interface WatchContext {
   /** The bytes of a stream that starts after `since`. Opening and reading may throw a `ClientError`. */
   connect(since: number | undefined): Promise<AsyncGenerator<Uint8Array, void, void>>;
   readonly clock: Clock;
@@ -45,19 +53,20 @@ interface ConnectionEnd {
   readonly requestedDelayMs: number;
 }
 
-export async function* watch<K extends Kind>(
-  context: WatchContext<K>,
+export async function* watch<T>(
+  state: StreamState<T>,
+  context: WatchContext,
   options: WatchOptions,
-): AsyncGenerator<WatchEvent<K>, void, void> {
+): AsyncGenerator<T, void, void> {
   const { signal, onState = () => {} } = options;
   const { clock } = context;
-  const state = new WatchState(context.kinds, options.since);
   const backoff = createBackoff(INITIAL_BACKOFF_MS, MAX_BACKOFF_MS, context.random);
   try {
     while (!signal?.aborted) {
       onState({ state: "connecting" });
+      state.startConnection();
       const [startedAtMs, sinceBefore] = [clock.monotonic(), state.since];
-      const { reason, immediate, requestedDelayMs } = yield* readConnection(context, state, options);
+      const { reason, immediate, requestedDelayMs } = yield* readConnection(state, context, options);
       if (signal?.aborted) return;
       // Being connected is not enough to reset the backoff: a service may accept every connection and then fail.
       const advanced = state.since !== undefined && state.since !== sinceBefore;
@@ -73,11 +82,11 @@ export async function* watch<K extends Kind>(
 }
 
 /** Reads one connection to its end. Throws errors that another attempt would not resolve. */
-async function* readConnection<K extends Kind>(
-  { connect }: WatchContext<K>,
-  state: WatchState<K>,
+async function* readConnection<T>(
+  state: StreamState<T>,
+  { connect }: WatchContext,
   options: WatchOptions,
-): AsyncGenerator<WatchEvent<K>, ConnectionEnd, void> {
+): AsyncGenerator<T, ConnectionEnd, void> {
   const { signal, onState, onRevision } = options;
   const parser = new EventStreamParser();
   const { since } = state;
@@ -86,7 +95,6 @@ async function* readConnection<K extends Kind>(
     immediate: false,
     requestedDelayMs,
   });
-  state.startConnection();
   try {
     const chunks = await connect(since);
     onState?.({ state: "connected" });
@@ -94,14 +102,15 @@ async function* readConnection<K extends Kind>(
       for (const record of parser.push(chunk)) {
         if (record.event === "overflow") return endAfterOverflow(state, since);
         if (record.event === "closing") {
-          return ended(`the service ends the stream (${parseClosingReason(record)})`);
+          const { reason } = parseBody(record.data);
+          return ended(`the service ends the stream (${typeof reason === "string" ? reason : "unknown"})`);
         }
         for (const event of state.receive(record)) {
           yield event;
           if (signal?.aborted) return ended("aborted");
         }
       }
-      for (const event of state.advanceTo(parser.lastEventId)) yield event;
+      yield* state.advanceTo?.(parser.lastEventId) ?? [];
       if (state.since !== undefined) onRevision?.(state.since);
     }
     return ended("the connection ended");
@@ -109,7 +118,7 @@ async function* readConnection<K extends Kind>(
     if (signal?.aborted) return ended("aborted");
     if (!(error instanceof ClientError)) throw error;
     if (isRevisionUnavailable(error, since, options.since)) {
-      state.requestSnapshot();
+      state.since = undefined;
       return { reason: error.detail, immediate: true, requestedDelayMs: 0 };
     }
     if (!error.transient) throw error;
@@ -121,9 +130,9 @@ async function* readConnection<K extends Kind>(
  * A client that fell behind resumes immediately. If it made no progress on this connection, resuming would overflow
  * again, so it starts over with a snapshot.
  */
-function endAfterOverflow(state: WatchState<Kind>, since: number | undefined): ConnectionEnd {
+function endAfterOverflow(state: StreamState<unknown>, since: number | undefined): ConnectionEnd {
   const madeNoProgress = state.since === since;
-  if (madeNoProgress) state.requestSnapshot();
+  if (madeNoProgress) state.since = undefined;
   return { reason: "fell behind", immediate: !madeNoProgress, requestedDelayMs: 0 };
 }
 

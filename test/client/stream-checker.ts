@@ -5,7 +5,7 @@
 import type { Client } from "../../src/client/client.ts";
 import { ClientError } from "../../src/client/client-error.ts";
 import { LocalCache } from "../../src/client/local-cache.ts";
-import { parseSnapshot } from "../../src/client/stream-records.ts";
+import { parseEntityRecord } from "../../src/client/stream-records.ts";
 import { type CollectionName, idOf, type WatchEvent, type WatchTarget } from "../../src/client/types.ts";
 import { KINDS, type Kind } from "../../src/model/ids.ts";
 
@@ -36,7 +36,7 @@ export class StreamChecker {
     const { items, revision } = await retryTransient(() => client.list(collection, {}, { signal }), signal);
     for (const value of items) {
       const data = JSON.stringify({ resource: collection, revision, value });
-      const snapshot = parseSnapshot({ event: "snapshot", data, lastEventId: "", hasId: false }, KINDS);
+      const snapshot = parseEntityRecord({ event: "snapshot", data, lastEventId: "", hasId: false }, KINDS);
       if (snapshot) this.#receive(snapshot);
     }
     this.#receive({ type: "synced", revision });
