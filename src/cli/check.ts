@@ -30,9 +30,9 @@ ${CONFIG_NOTE}
       throw usageFailure("wants one CONFIGFILE");
     }
     // The modules are imported here, so that commands without a configuration do not load their libraries.
-    const { checkClusterFiles } = await import("../config/cluster-checks.ts");
+    const { checkClusterFiles } = await import("../config/cross-checks.ts");
     const { loadConfig } = await import("../config/config.ts");
-    const { checkMapFiles } = await import("../config/map-checks.ts");
+    const { checkMapFiles } = await import("../config/cross-checks.ts");
     const { renderFault } = await import("../config/faults.ts");
     const { renderSettings } = await import("../config/show.ts");
     const { checkSourceContents } = await import("../config/sources.ts");

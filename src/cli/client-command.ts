@@ -3,7 +3,14 @@ import { type Client, createClient } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
 import type { Query, WatchTarget } from "../client/types.ts";
 import { nearest } from "../lib/nearest.ts";
-import { type Arguments, CommandFailure, type Context, type Flag, usageFailure } from "./command.ts";
+import {
+  type Arguments,
+  type Command,
+  CommandFailure,
+  type Context,
+  type Flag,
+  usageFailure,
+} from "./command.ts";
 import {
   type AddressOrigin,
   createTlsFetch,
@@ -27,11 +34,25 @@ export const SERVICE_FLAGS: readonly Flag[] = [
   { name: "server", value: "NAME", help: "A service that gazetteer login stored. Default the current one" },
   ...TLS_FLAGS,
 ];
-export const SERVICE_NOTE = `
+const SERVICE_NOTE = `
 The service is the one of --url, else --server, else GAZETTEER_URL, else the current server that gazetteer login stored,
 else ${DEFAULT_URL}. GAZETTEER_CREDENTIALS='<USERNAME>:<PASSWORD>' are the credentials; those in the address
 take precedence, and those stored for the server that --server names. A stored password is sent only to the scheme, host
 and port that it was stored for.`.trim();
+
+/** A command that reads from a service. The flags that select the service and the note about them are added. */
+export const createClientCommand = ({
+  read,
+  ...command
+}: Omit<Command, "run"> & {
+  /** Returns the exit status, or throws a CommandFailure. Errors of the client become one. */
+  read(client: Client, args: Arguments, context: Context): Promise<number>;
+}): Command => ({
+  ...command,
+  flags: [...command.flags, ...SERVICE_FLAGS],
+  notes: `${command.notes ?? ""}\n\n${SERVICE_NOTE}`,
+  run: (args, context) => withClient(args, context, (client) => read(client, args, context)),
+});
 
 /** Calls `use` with a client of the service that the flags, the environment or the servers file select. */
 export async function withClient<T>(

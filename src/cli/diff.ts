@@ -3,26 +3,24 @@ import type { Client } from "../client/client.ts";
 import type { DiffResult } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
+  createClientCommand,
   type ListedResource,
   OUTPUT_FLAG,
   parseQuery,
   RESOURCES,
-  SERVICE_FLAGS,
-  SERVICE_NOTE,
   wantsColour,
   wantsJson,
-  withClient,
 } from "./client-command.ts";
-import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
+import { EXIT_STATUS, usageFailure } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
-import { escapeControlCharacters } from "./table.ts";
+import { renderJson } from "./table.ts";
 import { formatRevision, parseTimeArgument, withinHistory } from "./time-argument.ts";
 
-export const diffCommand: Command = {
+export const diffCommand = createClientCommand({
   name: "diff",
   operands: "A [B] [devices|links|hosts|topology] [NAME=VALUE...]",
   summary: "Show what changed between two points in time.",
-  flags: [OUTPUT_FLAG, ...SERVICE_FLAGS],
+  flags: [OUTPUT_FLAG],
   notes: `
 A and B are revisions, times, times ago by the clock of this machine (90s, 5m, 2h, 3d, 1w), or now. Default for B: now.
 A time ago before the history begins is taken as its beginning, with a note on standard error: after the first load of all
@@ -32,10 +30,8 @@ sources, or the oldest kept revision.
   gazetteer diff 2h 1h devices available=false
   gazetteer diff 2026-11-15T03:00:00Z now
   gazetteer diff 1200 1250 -o json
-  gazetteer diff 1d drift=any
-
-${SERVICE_NOTE}`,
-  async run(args, context) {
+  gazetteer diff 1d drift=any`,
+  async read(client, args, context) {
     const { times, resource, parameters } = classifyOperands(args.positionals);
     const nowMs = Date.now();
     for (const text of times) parseTimeArgument(text, nowMs); // throws before anything is read
@@ -43,21 +39,19 @@ ${SERVICE_NOTE}`,
     if (from === undefined) throw usageFailure("wants a point in time to compare with, such as 5m");
     const query = parseQuery(parameters);
     const json = wantsJson(args);
-    await withClient(args, context, async (client) => {
-      const resolve = (text: string) =>
-        withinHistory(client, text, nowMs, (note) => context.err(`gazetteer diff: ${note}\n`));
-      const start = await resolve(from);
-      const end = to === undefined ? undefined : await resolve(to);
-      const differences = await client.diff(resource, start, end, query);
-      await context.out(
-        json
-          ? `${escapeControlCharacters(JSON.stringify(differences))}\n`
-          : renderDifferences(differences, wantsColour(context), await loadNames(client, differences)),
-      );
-    });
+    const resolve = (text: string) =>
+      withinHistory(client, text, nowMs, (note) => context.err(`gazetteer diff: ${note}\n`));
+    const start = await resolve(from);
+    const end = to === undefined ? undefined : await resolve(to);
+    const differences = await client.diff(resource, start, end, query);
+    await context.out(
+      json
+        ? renderJson(differences)
+        : renderDifferences(differences, wantsColour(context), await loadNames(client, differences)),
+    );
     return EXIT_STATUS.ok;
   },
-};
+});
 
 interface Operands {
   readonly times: readonly string[];

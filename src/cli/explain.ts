@@ -7,47 +7,37 @@ import type { ExplainedClaim, ExplainedField, Explanation } from "../model/expla
 import type { Kind } from "../model/ids.ts";
 import {
   AT_FLAG,
+  createClientCommand,
   OUTPUT_FLAG,
-  SERVICE_FLAGS,
-  SERVICE_NOTE,
   wantsColour,
   wantsJson,
   withAt,
-  withClient,
 } from "./client-command.ts";
-import { type Command, CommandFailure, EXIT_STATUS, usageFailure } from "./command.ts";
+import { CommandFailure, EXIT_STATUS, usageFailure } from "./command.ts";
 import { resolveHost } from "./resolve-operand.ts";
-import { type Column, escapeControlCharacters, formatCell, renderTable } from "./table.ts";
+import { type Column, escapeControlCharacters, formatCell, renderJson, renderTable } from "./table.ts";
 
-export const explainCommand: Command = {
+export const explainCommand = createClientCommand({
   name: "explain",
   operands: "ID",
   summary: "Show what each source claims of an entity, and why its fields have their values.",
-  flags: [AT_FLAG, OUTPUT_FLAG, ...SERVICE_FLAGS],
+  flags: [AT_FLAG, OUTPUT_FLAG],
   notes: `
 ID is the id or name of a device, the id of a link, the id, name or IP address of a host, or DEVICE/PORT. Long values are cut; -o json has all of them.
 
   gazetteer explain of:0000000000000001
   gazetteer explain of:0000000000000001/1 --at 2h
-  gazetteer explain 00:00:00:00:00:01/None -o json
-
-${SERVICE_NOTE}`,
-  async run(args, context) {
+  gazetteer explain 00:00:00:00:00:01/None -o json`,
+  async read(client, args, context) {
     const [id, ...more] = args.positionals;
     if (id === undefined || id === "" || more.length > 0) throw usageFailure("wants one id");
     const query = withAt({}, args);
     const json = wantsJson(args);
-    await withClient(args, context, async (client) => {
-      const explanation = await explainAny(client, id, query);
-      await context.out(
-        json
-          ? `${escapeControlCharacters(JSON.stringify(explanation))}\n`
-          : renderExplanation(explanation, wantsColour(context)),
-      );
-    });
+    const explanation = await explainAny(client, id, query);
+    await context.out(json ? renderJson(explanation) : renderExplanation(explanation, wantsColour(context)));
     return EXIT_STATUS.ok;
   },
-};
+});
 
 /** The kinds of entity that an id can belong to, by its shape. The id of a device may have any shape. */
 function kindsOf(id: string): Kind[] {

@@ -4,7 +4,7 @@
  */
 import type { Client, Readiness } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
-import type { QueryValue } from "../client/types.ts";
+import type { Query, QueryValue } from "../client/types.ts";
 import { isFailing } from "../model/source-status.ts";
 import {
   columnsForFields,
@@ -12,14 +12,15 @@ import {
   pointsOf,
   type Row,
   rowId,
+  type TableColumn,
   type TableKind,
   tableRows,
 } from "./columns.ts";
-import { CommandFailure, type Context } from "./command.ts";
+import type { Context } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
 import { fetchPages, joinPages } from "./pages.ts";
 import type { ReadTarget } from "./read-target.ts";
-import { escapeControlCharacters, renderTable } from "./table.ts";
+import { createTableWriter, escapeControlCharacters, renderJson } from "./table.ts";
 
 export interface OutputOptions {
   readonly output: string;
@@ -48,20 +49,22 @@ async function printBodyOrTable(
   const isLocal = output === "table" || output === "wide" || output === "name" || output === "yaml";
   const query = isLocal || output === "json" ? target.query : { ...target.query, format: output };
   const pages = fetchPages(client, target.path, query);
-  const isLink = target.id !== undefined && target.listKey !== undefined;
-  if (!isLocal && !isLink) {
+  if (!isLocal) {
     const begin = await printBody(joinPages(pages, target.listKey, output, headers), context);
     return isEmptyList(begin, output, headers) ? 0 : 1;
   }
-  const whole = await readBody(pages, target.listKey);
-  const body = isLink ? onlyItem(whole, target) : whole;
+  const body = await readBody(pages, target.listKey);
   const table = tableRows(body);
-  if (output === "json") await context.out(`${JSON.stringify(body)}\n`);
-  else if (output === "yaml") await context.out(await yamlOf(body));
+  if (output === "yaml") await context.out(await yamlOf(body));
   // The query selected a body that is neither a list nor an entity, such as changes.
-  else if (!table) await context.out(`${escapeControlCharacters(JSON.stringify(body))}\n`);
+  else if (!table) await context.out(renderJson(body));
   else if (output === "name") await context.out(renderIds(table.rows));
-  else await printTable(client, target, table, options, context);
+  else {
+    const { kind, rows } = table;
+    await context.out(await createRowTable(client, kind, target.query, options)(rows));
+    if (context.terminal && headers && kind !== "topology")
+      await context.err(`${rows.length} ${kind === "members" ? "devices" : kind}\n`);
+  }
   return table?.rows.length;
 }
 
@@ -128,28 +131,25 @@ async function isDevice(client: Client, id: string, at: QueryValue | undefined):
   }
 }
 
-async function printTable(
+/** Returns a function that renders rows of a table, the first time with the titles. `first` are columns before the others. */
+export function createRowTable(
   client: Client,
-  { query }: ReadTarget,
-  { kind, rows }: { kind: TableKind; rows: readonly Row[] },
+  kind: TableKind,
+  query: Query,
   { output, colour, headers }: OutputOptions,
-  context: Context,
-): Promise<void> {
+  first: readonly TableColumn[] = [],
+): (rows: readonly Row[]) => Promise<string> {
   const { fields } = query;
   const names = new NetworkNames(client, query);
-  if (fields === undefined) await names.load(rows.flatMap((row) => pointsOf(kind, row)));
   const columns =
     fields === undefined
-      ? columnsOf(kind, {
-          wide: output === "wide",
-          drift: query.drift !== undefined,
-          names,
-        })
+      ? columnsOf(kind, { wide: output === "wide", drift: query.drift !== undefined, names })
       : columnsForFields(String(fields));
-  await context.out(renderTable(rows, columns, { colour, headers }));
-  if (context.terminal && headers && kind !== "topology") {
-    await context.err(`${rows.length} ${kind === "members" ? "devices" : kind}\n`);
-  }
+  const writer = createTableWriter([...first, ...columns], { colour, headers });
+  return async (rows) => {
+    if (fields === undefined) await names.load(rows.flatMap((row) => pointsOf(kind, row)));
+    return writer.render(rows);
+  };
 }
 
 /** The JSON body, with the lists of all pages joined. */
@@ -185,13 +185,3 @@ export const renderIds = (rows: readonly Row[]): string =>
 /** The YAML library is imported only when it is used. */
 export const yamlOf = async (value: unknown): Promise<string> =>
   (await import("./yaml-text.ts")).renderYaml(value);
-
-/** A single link is read as a list with the filter `id`, which is empty if there is no link with the id. */
-function onlyItem(body: unknown, target: ReadTarget): unknown {
-  const [item] = tableRows(body)?.rows ?? [];
-  if (item === undefined) throw notFound(target);
-  return item;
-}
-
-export const notFound = ({ resource, id = "" }: ReadTarget): CommandFailure =>
-  new CommandFailure(`404: there is no ${resource.replace(/s$/, "")} ${JSON.stringify(id)}`);

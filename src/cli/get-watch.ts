@@ -5,12 +5,11 @@
  */
 import type { Client } from "../client/client.ts";
 import type { WatchEvent } from "../client/types.ts";
-import { columnsForFields, columnsOf, pointsOf, type Row, type TableColumn } from "./columns.ts";
-import { type Context, usageFailure } from "./command.ts";
-import { notFound, type OutputOptions, renderIds, yamlOf } from "./get-output.ts";
-import { NetworkNames } from "./network-names.ts";
+import type { Row, TableColumn } from "./columns.ts";
+import { CommandFailure, type Context, usageFailure } from "./command.ts";
+import { createRowTable, type OutputOptions, renderIds, yamlOf } from "./get-output.ts";
 import type { ReadTarget } from "./read-target.ts";
-import { createTableWriter, escapeControlCharacters } from "./table.ts";
+import { renderJson } from "./table.ts";
 import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 export const WATCH_OUTPUTS: readonly string[] = ["table", "wide", "name", "json", "yaml"];
@@ -59,7 +58,8 @@ async function watchEntities(
   for await (const event of client.watch(resource, filtered, { signal, onState })) {
     if (event.type === "snapshot") snapshot.push({ ...event.value });
     else if (event.type === "synced") {
-      if (id !== undefined && snapshot.length === 0 && !wasSynced) throw notFound(target);
+      if (id !== undefined && snapshot.length === 0 && !wasSynced)
+        throw new CommandFailure(`404: there is no ${resource.replace(/s$/, "")} ${JSON.stringify(id)}`);
       await context.out(await render(snapshot));
       wasSynced = true;
       snapshot = [];
@@ -98,29 +98,11 @@ async function watchCounts(
 }
 
 function createRowRenderer(client: Client, target: ReadTarget, options: OutputOptions): RenderRows {
-  const { output, colour, headers } = options;
+  const { output } = options;
   const { resource, query } = target;
   if (output === "name") return async (rows) => renderIds(rows);
-  if (output === "json") {
-    // The escapes are valid JSON, so a program parses the same value.
-    return async (rows) => rows.map((row) => `${escapeControlCharacters(JSON.stringify(row))}\n`).join("");
-  }
-  if (output === "yaml") {
+  if (output === "json") return async (rows) => rows.map(renderJson).join("");
+  if (output === "yaml")
     return async (rows) => (await Promise.all(rows.map(yamlOf))).map((text) => `---\n${text}`).join("");
-  }
-  const names = new NetworkNames(client, query);
-  const columns =
-    query.fields === undefined
-      ? columnsOf(resource, {
-          wide: output === "wide",
-          drift: query.drift !== undefined,
-          names,
-        })
-      : columnsForFields(String(query.fields));
-  const events = resource === "topology" ? [] : [EVENT_COLUMN];
-  const writer = createTableWriter([...events, ...columns], { colour, headers });
-  return async (rows) => {
-    if (query.fields === undefined) await names.load(rows.flatMap((row) => pointsOf(resource, row)));
-    return writer.render(rows);
-  };
+  return createRowTable(client, resource, query, options, resource === "topology" ? [] : [EVENT_COLUMN]);
 }

@@ -2,16 +2,8 @@
 import type { Client } from "../client/client.ts";
 import { FORMATS } from "../formats/formats.ts";
 import { canonicalHostId } from "../model/address.ts";
-import {
-  AT_FLAG,
-  RESOURCES,
-  SERVICE_FLAGS,
-  SERVICE_NOTE,
-  wantsColour,
-  withAt,
-  withClient,
-} from "./client-command.ts";
-import { type Arguments, type Command, EXIT_STATUS, type Flag, usageFailure } from "./command.ts";
+import { AT_FLAG, createClientCommand, RESOURCES, wantsColour, withAt } from "./client-command.ts";
+import { type Arguments, EXIT_STATUS, type Flag, usageFailure } from "./command.ts";
 import { type OutputOptions, printRead } from "./get-output.ts";
 import { WATCH_OUTPUTS, watchRead } from "./get-watch.ts";
 import { parseReadTarget, type ReadTarget } from "./read-target.ts";
@@ -37,10 +29,9 @@ const GET_FLAGS: readonly Flag[] = [
   AT_FLAG,
   { name: "watch", short: "w", help: "After the read, show every change, until Ctrl-C." },
   { name: "no-headers", help: "Leave out the titles of a table or of CSV." },
-  ...SERVICE_FLAGS,
 ];
 
-export const getCommand: Command = {
+export const getCommand = createClientCommand({
   name: "get",
   operands: "devices|links|hosts|topology [ID...] [NAME=VALUE...]",
   summary: "Read from a running service.",
@@ -59,10 +50,8 @@ ID is the id or name of a device, the id, name or IP address of a host, or the i
   gazetteer get devices available=false --at 2h
 
 Formats:
-${renderFormatHelp()}
-
-${SERVICE_NOTE}`,
-  async run(args, context) {
+${renderFormatHelp()}`,
+  async read(client, args, context) {
     const named = parseReadTarget(args.positionals);
     const target = { ...named, query: withAt(named.query, args) };
     if (args.has("watch") && target.query.at !== undefined)
@@ -73,12 +62,10 @@ ${SERVICE_NOTE}`,
       headers: !args.has("no-headers"),
     };
     const read = args.has("watch") ? watchRead : printRead;
-    await withClient(args, context, async (client) =>
-      read(client, await withHostId(client, target), options, context),
-    );
+    await read(client, await withHostId(client, target), options, context);
     return EXIT_STATUS.ok;
   },
-};
+});
 
 /** Replaces the name or IP address of a host by its id. */
 async function withHostId(client: Client, target: ReadTarget): Promise<ReadTarget> {

@@ -2,27 +2,20 @@
 import type { Client, PathExplanation } from "../client/client.ts";
 import type { PathLink, PathLinkEnd, Query } from "../client/types.ts";
 import type { ExplainedEnd, NoPath, PathObstacle } from "../model/path-explanation.ts";
-import {
-  AT_FLAG,
-  OUTPUT_FLAG,
-  SERVICE_FLAGS,
-  SERVICE_NOTE,
-  wantsJson,
-  withAt,
-  withClient,
-} from "./client-command.ts";
-import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
+import { AT_FLAG, createClientCommand, OUTPUT_FLAG, wantsJson, withAt } from "./client-command.ts";
+import { countText } from "./cluster-text.ts";
+import { EXIT_STATUS, usageFailure } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
 import { resolveHostOrDevice } from "./resolve-operand.ts";
 import { escapeLines } from "./table.ts";
 
 const MAX_PATHS = 32;
 
-export const pathCommand: Command = {
+export const pathCommand = createClientCommand({
   name: "path",
   operands: "FROM TO",
   summary: "Show the shortest paths between two devices or hosts, or why there is none.",
-  flags: [AT_FLAG, OUTPUT_FLAG, ...SERVICE_FLAGS],
+  flags: [AT_FLAG, OUTPUT_FLAG],
   notes: `
 FROM and TO are ids of devices or hosts, their names, or IP addresses. An id goes before a name. At most ${MAX_PATHS} paths are listed. Without a path the exit status is
 1, and what is down between the two is listed. -o json prints the explanation: the number of paths, the devices and links
@@ -31,24 +24,18 @@ that they use, or why there is none.
   gazetteer path of:0000000000000001 of:0000000000000004
   gazetteer path leaf-1 leaf-4
   gazetteer path 10.0.0.1 10.0.0.2
-  gazetteer path 00:00:00:00:00:01/None web-7 --at 2h
-
-${SERVICE_NOTE}`,
-  async run(args, context) {
+  gazetteer path 00:00:00:00:00:01/None web-7 --at 2h`,
+  async read(client, args, context) {
     const [from, to, ...more] = args.positionals;
     if (!from || !to || more.length > 0) throw usageFailure("wants two ids or names");
     const query = withAt({}, args);
     const json = wantsJson(args);
-    let found = false;
-    await withClient(args, context, async (client) => {
-      const explanation = await explainPaths(client, from, to, query);
-      found = explanation.count > 0;
-      const text = json ? JSON.stringify(explanation) : await render(client, explanation, query);
-      await context.out(`${escapeLines(text)}\n`);
-    });
-    return found ? EXIT_STATUS.ok : EXIT_STATUS.failed;
+    const explanation = await explainPaths(client, from, to, query);
+    const text = json ? JSON.stringify(explanation) : await render(client, explanation, query);
+    await context.out(`${escapeLines(text)}\n`);
+    return explanation.count > 0 ? EXIT_STATUS.ok : EXIT_STATUS.failed;
   },
-};
+});
 
 /** The service resolves ids and names of devices. An end that it does not know is looked up as a host or an address. */
 async function explainPaths(
@@ -77,7 +64,7 @@ async function render(client: Client, explanation: PathExplanation, query: Query
   const hosts = new Map([src, dst].map(({ id, name }) => [id, name]));
   const lines = paths.map(({ links }, i) => `${i + 1}  ${pathText(links, names, hosts)}`);
   const rest = count > paths.length ? [`and ${count - paths.length} more`] : [];
-  return [`${title}: ${count} ${count === 1 ? "path" : "paths"}, ${cost} hops`, ...lines, ...rest].join("\n");
+  return [`${title}: ${countText(count, "path")}, ${cost} hops`, ...lines, ...rest].join("\n");
 }
 
 /** The names of the hosts at the ends of the paths, by id. */
@@ -105,7 +92,7 @@ async function noPathLines(
   await names.load(obstacles.flatMap((one) => [one.src ?? {}, one.dst ?? {}]));
   const unknown = [src, dst].filter(({ resource }) => resource === undefined);
   const reach = (end: string | undefined, set: NoPath["from"], verb: string) =>
-    set ? [`${end} ${verb} ${set.count} ${set.count === 1 ? "device" : "devices"}`] : [];
+    set ? [`${end} ${verb} ${countText(set.count, "device")}`] : [];
   const rest = obstacleCount > obstacles.length ? [`and ${obstacleCount - obstacles.length} more`] : [];
   return [
     ...(REASONS[reason] === "" ? [] : [REASONS[reason]]),

@@ -2,17 +2,15 @@
 import type { NetworkProblem } from "../model/network-problem.ts";
 import {
   AT_FLAG,
+  createClientCommand,
   OUTPUT_FLAG,
   parseQuery,
-  SERVICE_FLAGS,
-  SERVICE_NOTE,
   wantsColour,
   wantsJson,
   withAt,
-  withClient,
 } from "./client-command.ts";
-import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
-import { type Column, createStyler, escapeControlCharacters, renderTable } from "./table.ts";
+import { EXIT_STATUS, usageFailure } from "./command.ts";
+import { type Column, createStyler, renderJson, renderTable } from "./table.ts";
 import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 const COLUMNS: readonly Column<NetworkProblem>[] = [
@@ -30,7 +28,7 @@ const COLUMNS: readonly Column<NetworkProblem>[] = [
   { title: "PROBLEM", cell: ({ text }) => text, maxWidth: 400 },
 ];
 
-export const problemsCommand: Command = {
+export const problemsCommand = createClientCommand({
   name: "problems",
   operands: "[NAME=VALUE...]",
   summary: "Show what is wrong with the network, worst first.",
@@ -38,7 +36,6 @@ export const problemsCommand: Command = {
     AT_FLAG,
     { name: "watch", short: "w", help: "Show the list again whenever it changes, until Ctrl-C." },
     OUTPUT_FLAG,
-    ...SERVICE_FLAGS,
   ],
   notes: `
 NAME=VALUE are filters: kind, severity, resource, device, source, causedBy, q.
@@ -49,35 +46,25 @@ causedBy= (empty) leaves out what follows from another problem of the list.
   gazetteer problems severity=critical,major
   gazetteer problems kind=link-lost --at 2h
   gazetteer problems device=of:0000000000000001 -o json
-  gazetteer problems --watch
-
-${SERVICE_NOTE}`,
-  async run(args, context) {
+  gazetteer problems --watch`,
+  async read(client, args, context) {
     const query = withAt(parseQuery(args.positionals), args);
     const json = wantsJson(args);
     const colour = wantsColour(context);
     if (args.has("watch")) {
       if (query.at !== undefined) throw usageFailure("--watch and --at cannot be combined");
-      await runUntilStopped(context, (signal) =>
-        withClient(args, context, async (client) => {
-          const onState = createConnectionReporter(context, "problems");
-          for await (const list of client.watchProblems(query, { signal, onState })) {
-            if (json) await context.out(renderJson(list));
-            else await context.out(renderWatched(list.problems, list.revision, colour));
-          }
-        }),
-      );
+      await runUntilStopped(context, async (signal) => {
+        const onState = createConnectionReporter(context, "problems");
+        for await (const list of client.watchProblems(query, { signal, onState }))
+          await context.out(json ? renderJson(list) : renderWatched(list.problems, list.revision, colour));
+      });
       return EXIT_STATUS.ok;
     }
-    await withClient(args, context, async (client) => {
-      const result = await client.problems(query);
-      await context.out(json ? renderJson(result) : renderText(result.problems, colour));
-    });
+    const result = await client.problems(query);
+    await context.out(json ? renderJson(result) : renderText(result.problems, colour));
     return EXIT_STATUS.ok;
   },
-};
-
-const renderJson = (value: unknown): string => `${escapeControlCharacters(JSON.stringify(value))}\n`;
+});
 
 const renderText = (problems: readonly NetworkProblem[], colour: boolean): string =>
   problems.length === 0 ? "no problems\n" : renderTable(problems, COLUMNS, { colour });

@@ -1,7 +1,6 @@
 /**
  * Parses the operands of `gazetteer get`: a resource, a path below it, and query parameters. Operands without `=` after
- * the resource are the segments of the path: `devices ID`, `devices ID ports`, `topology clusters 0 links`. The id of a
- * link becomes the filter `id` of the list of links.
+ * the resource are the segments of the path: `devices ID`, `devices ID ports`, `topology clusters 0 links`.
  */
 import type { Query } from "../client/types.ts";
 import { formatsOf } from "../formats/formats.ts";
@@ -33,13 +32,6 @@ export function parseReadTarget(operands: readonly string[]): ReadTarget {
   const [first, ...below] = segments;
   if (first === undefined) return listTarget(resource, resource, query);
   if (first === "") throw usageFailure("an id may not be empty");
-  if (resource === "links") {
-    if (below.length > 0)
-      throw usageFailure(`there is nothing below a link, such as ${JSON.stringify(below[0])}`);
-    if (query.id !== undefined) throw usageFailure("the id is given twice");
-    const list = listTarget("links", "links", { ...query, id: first });
-    return { ...list, id: first, formats: ITEM_FORMATS };
-  }
   const path = [resource, ...segments].map(encodeURIComponent).join("/");
   if (path === "devices/ports") return { ...listTarget("devices", "ports", query), path };
   const id = resource !== "topology" && below.length === 0 ? first : undefined;

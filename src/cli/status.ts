@@ -5,52 +5,46 @@
  */
 import type { Readiness } from "../model/readiness.ts";
 import { isFailing, type SourceStatus } from "../model/source-status.ts";
-import {
-  OUTPUT_FLAG,
-  SERVICE_FLAGS,
-  SERVICE_NOTE,
-  wantsColour,
-  wantsJson,
-  withClient,
-} from "./client-command.ts";
+import { createClientCommand, OUTPUT_FLAG, wantsColour, wantsJson } from "./client-command.ts";
 import { ageText, bytesText, countText, renderClusterStatus, timeText } from "./cluster-text.ts";
-import { type Command, EXIT_STATUS, usageFailure } from "./command.ts";
-import { type Column, createStyler, escapeControlCharacters, renderTable, type TextStyle } from "./table.ts";
+import { EXIT_STATUS, usageFailure } from "./command.ts";
+import {
+  type Column,
+  createStyler,
+  escapeControlCharacters,
+  renderJson,
+  renderTable,
+  type TextStyle,
+} from "./table.ts";
 
-export const statusCommand: Command = {
+export const statusCommand = createClientCommand({
   name: "status",
   operands: "",
   summary: "Show the state of a service: its sources, processes or nodes, and storage.",
-  flags: [OUTPUT_FLAG, ...SERVICE_FLAGS],
+  flags: [OUTPUT_FLAG],
   notes: `
 STATE is synced, starting, stale, standby (another node runs the source), stopped, or failed with the REASON. FOR is how long
 it is so, REPORTED how long ago the source last reported. The counts are what it claims of what is shown.
 
   gazetteer status
-  gazetteer status --server lab -o json
-
-${SERVICE_NOTE}`,
-  async run(args, context) {
+  gazetteer status --server lab -o json`,
+  async read(client, args, context) {
     if (args.positionals.length > 0) throw usageFailure("has no operands");
     const json = wantsJson(args);
     const colour = wantsColour(context);
-    await withClient(args, context, async (client) => {
-      // `/cluster` is read first, because it refuses invalid credentials. `/readyz` only leaves out fields.
-      const cluster = await client.cluster();
-      const readiness = await client.ready();
-      const isClustered = readiness.cluster !== undefined;
-      if (json) {
-        const body = { ...readiness, ...(isClustered && { overview: cluster }) };
-        await context.out(`${escapeControlCharacters(JSON.stringify(body))}\n`);
-      } else {
-        const text = renderStatus(readiness, { colour, now: Date.now() });
-        const nodes = isClustered ? `\n${renderClusterStatus(cluster, { colour, now: Date.now() })}` : "";
-        await context.out(`${text}${nodes}`);
-      }
-    });
+    // `/cluster` is read first, because it refuses invalid credentials. `/readyz` only leaves out fields.
+    const cluster = await client.cluster();
+    const readiness = await client.ready();
+    const isClustered = readiness.cluster !== undefined;
+    if (json) await context.out(renderJson({ ...readiness, ...(isClustered && { overview: cluster }) }));
+    else {
+      const text = renderStatus(readiness, { colour, now: Date.now() });
+      const nodes = isClustered ? `\n${renderClusterStatus(cluster, { colour, now: Date.now() })}` : "";
+      await context.out(`${text}${nodes}`);
+    }
     return EXIT_STATUS.ok;
   },
-};
+});
 
 const STATUS_STYLES: Readonly<Record<Readiness["status"], TextStyle>> = {
   ready: "green",

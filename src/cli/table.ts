@@ -42,6 +42,9 @@ export function escapeControlCharacters(text: string): string {
     .replace(UNSAFE_CHARACTERS, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** A line of JSON. The escapes are valid JSON, so a program parses the same value. */
+export const renderJson = (value: unknown): string => `${escapeControlCharacters(JSON.stringify(value))}\n`;
+
 /** Escapes a text of several lines; line ends are kept. */
 export const escapeLines = (text: string): string => text.split("\n").map(escapeControlCharacters).join("\n");
 

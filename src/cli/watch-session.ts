@@ -8,9 +8,6 @@ import { type Context, EXIT_STATUS } from "./command.ts";
 import { catchStopSignals } from "./signals.ts";
 import { escapeControlCharacters } from "./table.ts";
 
-export const CHANGES_MISSED =
-  "the service no longer has the changes since the connection was lost; only new changes follow";
-
 /** Runs `run` until it ends. `run` must end, with or without an error, when the signal is aborted. */
 export async function runUntilStopped(
   context: Context,

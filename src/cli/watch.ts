@@ -6,65 +6,57 @@ import type { Client } from "../client/client.ts";
 import type { RevisionOrTime, WatchEvent } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
+  createClientCommand,
   OUTPUT_FLAG,
   parseQuery,
   parseResource,
-  SERVICE_FLAGS,
-  SERVICE_NOTE,
   wantsColour,
   wantsJson,
-  withClient,
 } from "./client-command.ts";
-import { type Command, EXIT_STATUS } from "./command.ts";
+import { EXIT_STATUS } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
-import { createStyler, escapeControlCharacters } from "./table.ts";
+import { createStyler, renderJson } from "./table.ts";
 import { parseTimeArgument, withinHistory } from "./time-argument.ts";
-import { CHANGES_MISSED, createConnectionReporter, runUntilStopped } from "./watch-session.ts";
+import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
-export const watchCommand: Command = {
+const CHANGES_MISSED =
+  "the service no longer has the changes since the connection was lost; only new changes follow";
+
+export const watchCommand = createClientCommand({
   name: "watch",
   operands: "[devices|links|hosts|topology] [NAME=VALUE...]",
   summary: "Show changes as they happen.",
-  flags: [{ ...OUTPUT_FLAG, help: "text, or json: one event for each line. Default text" }, ...SERVICE_FLAGS],
+  flags: [{ ...OUTPUT_FLAG, help: "text, or json: one event for each line. Default text" }],
   notes: `
 Without a resource it shows all changes. NAME=VALUE are filters: gazetteer watch devices type=SWITCH,ROUTER
 since=TIME starts with the changes after a revision, a time or a time ago (since=5m) instead of the current revision. A time
-ago before the history begins is taken as its beginning.
-
-${SERVICE_NOTE}`,
-  async run(args, context) {
+ago before the history begins is taken as its beginning.`,
+  async read(client, args, context) {
     const hasResource = args.positionals[0]?.includes("=") === false;
     const resource = hasResource ? parseResource(args.positionals[0]) : "topology";
     const { since, ...query } = parseQuery(args.positionals.slice(hasResource ? 1 : 0));
     const nowMs = Date.now();
     if (since !== undefined) parseTimeArgument(String(since), nowMs); // throws before anything is read
-    await runUntilStopped(context, (signal) =>
-      withClient(args, context, async (client) => {
-        const note = (text: string) => context.err(`gazetteer watch: ${text}\n`);
-        const given =
-          since === undefined ? undefined : await withinHistory(client, String(since), nowMs, note);
-        const start =
-          given === undefined ? (await client.ready({ signal })).revision : await revisionAt(client, given);
-        const render = wantsJson(args) ? renderJson : createTextRenderer(client, wantsColour(context));
-        const onState = createConnectionReporter(context, "watch");
-        for await (const event of client.watch(resource, query, { signal, since: start, onState })) {
-          const text = await render(event);
-          if (text !== "") await context.out(text);
-          if (event.type === "reset") await context.err(`gazetteer watch: ${CHANGES_MISSED}\n`);
-        }
-      }),
-    );
+    const note = (text: string) => context.err(`gazetteer watch: ${text}\n`);
+    await runUntilStopped(context, async (signal) => {
+      const given = since === undefined ? undefined : await withinHistory(client, String(since), nowMs, note);
+      const start =
+        given === undefined ? (await client.ready({ signal })).revision : await revisionAt(client, given);
+      const render = wantsJson(args) ? renderJson : createTextRenderer(client, wantsColour(context));
+      const onState = createConnectionReporter(context, "watch");
+      for await (const event of client.watch(resource, query, { signal, since: start, onState })) {
+        const text = await render(event);
+        if (text !== "") await context.out(text);
+        if (event.type === "reset") await note(CHANGES_MISSED);
+      }
+    });
     return EXIT_STATUS.ok;
   },
-};
+});
 
 /** Finds the revision of a time with a diff between the time and itself, which is empty and names the revision. */
 const revisionAt = async (client: Client, moment: RevisionOrTime): Promise<number> =>
   typeof moment === "number" ? moment : (await client.diff("devices", moment, moment)).from.revision;
-
-/** The escapes are valid JSON, so a program parses the same value. */
-const renderJson = async (event: WatchEvent): Promise<string> =>
-  `${escapeControlCharacters(JSON.stringify(event))}\n`;
 
 /** The renderer returns an empty text for events that are not changes. */
 function createTextRenderer(client: Client, colour: boolean): (event: WatchEvent) => Promise<string> {

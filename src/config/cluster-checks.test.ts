@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkClusterFiles } from "./cluster-checks.ts";
 import { loadConfig } from "./config.ts";
+import { checkClusterFiles } from "./cross-checks.ts";
 import { renderFault } from "./faults.ts";
 import { renderSettings } from "./show.ts";
 

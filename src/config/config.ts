@@ -11,13 +11,11 @@ import { isRecord } from "../lib/is-record.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { nearest } from "../lib/nearest.ts";
 import { findSchemaFaults } from "../lib/schema-faults.ts";
-import { checkCluster } from "./cluster-checks.ts";
 import { NO_FILE, readConfigFile } from "./config-file.ts";
-import { checkForwarding, checkTransport } from "./cross-checks.ts";
+import { checkCluster, checkForwarding, checkMap, checkTransport } from "./cross-checks.ts";
 import { type ConfigFault, renderFault, type SettingOrigin } from "./faults.ts";
 import { type FlagReader, readFlags } from "./flags.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
-import { checkMap } from "./map-checks.ts";
 import { type Config, Configuration } from "./schema.ts";
 import {
   type AddedItem,

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { loadConfig } from "./config.ts";
+import { checkMapFiles } from "./cross-checks.ts";
 import { renderFault } from "./faults.ts";
-import { checkMapFiles } from "./map-checks.ts";
 import { renderSettings } from "./show.ts";
 
 function load(...lines: string[]) {

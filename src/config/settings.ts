@@ -8,7 +8,7 @@ import Value from "typebox/value";
 import { adviseGoneKey } from "../lib/gone-keys.ts";
 import { isRecord } from "../lib/is-record.ts";
 import { sameJson } from "../lib/same-json.ts";
-import { findSchemaFaults, formatPath, schemaOption } from "../lib/schema-faults.ts";
+import { findSchemaFaults, formatPath, type SchemaFault, schemaOption } from "../lib/schema-faults.ts";
 import { resolvePaths } from "../lib/schema-values.ts";
 import { SOURCE_KINDS } from "../sources/registry.ts";
 import type { ConfigFault, SettingOrigin } from "./faults.ts";
@@ -41,6 +41,33 @@ export interface CheckedLayer {
 }
 
 export const DEFAULT_ORIGIN: SettingOrigin = { kind: "default" };
+
+export const findSetting = (settings: readonly Setting[], name: string): Setting | undefined =>
+  settings.find(({ key }) => key.name === name);
+
+/** Whether a setting has a value. An empty list and `false` count as not set. */
+export const isSet = (setting: Setting | undefined): boolean => {
+  const value = setting?.value;
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+};
+
+/** An entry of a list, such as one source. */
+export interface ListEntry {
+  readonly value: unknown;
+  /** Returns the fault, whose path begins at the entry, with the origin of the entry. */
+  faultAt(fault: SchemaFault): ConfigFault;
+}
+
+export function listEntries(settings: readonly Setting[], name: string): ListEntry[] {
+  const setting = findSetting(settings, name);
+  const values: readonly unknown[] = Array.isArray(setting?.value) ? setting.value : [];
+  return values.map((value, index) => {
+    const origin = setting?.itemOrigins[index] ?? DEFAULT_ORIGIN;
+    // A variable holds the whole list, so its paths begin with the index. A flag holds one entry, and a file has its position.
+    const prefix = origin.kind === "environment" ? [index] : [];
+    return { value, faultAt: ({ path, ...fault }) => ({ ...fault, origin, path: [...prefix, ...path] }) };
+  });
+}
 
 /** Creates a setting. By default all items of a list have the origin of the value. */
 export function createSetting(

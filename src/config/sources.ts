@@ -15,7 +15,7 @@ import type { SourceContext } from "../sources/source.ts";
 import type { ConfigFault } from "./faults.ts";
 import { GONE_KEYS } from "./gone-keys.ts";
 import type { Config } from "./schema.ts";
-import { DEFAULT_ORIGIN, type Setting } from "./settings.ts";
+import { listEntries, type Setting } from "./settings.ts";
 
 export type ConfiguredSources =
   | { readonly ok: true; readonly sources: readonly RegisteredSource[] }
@@ -36,18 +36,16 @@ export function createConfiguredSources(
 
 /** Checks the entries. Returns their faults, each with the origin of its entry. */
 export function checkSources(settings: readonly Setting[], context: SourceContext): ConfigFault[] {
-  const setting = settings.find(({ key }) => key.name === "sources");
-  if (!setting || !Array.isArray(setting.value)) return [];
-  const entries: readonly unknown[] = setting.value;
-  const created = createSources(entries, context);
+  const entries = listEntries(settings, "sources");
+  const created = createSources(
+    entries.map(({ value }) => value),
+    context,
+  );
   if (created.ok) return [];
-  return created.faults.map(({ index, ...found }) => {
-    const origin = setting.itemOrigins[index] ?? DEFAULT_ORIGIN;
-    const entry = entries[index];
-    const kind = isRecord(entry) ? String(entry.type) : "";
-    const { path, ...fault } = adviseGoneKey(found, GONE_KEYS, ["sources", kind]);
-    // A variable holds the whole list, so its paths begin with the index. A flag holds one entry, and a file has its position.
-    return { ...fault, origin, path: origin.kind === "environment" ? [index, ...path] : path };
+  return created.faults.flatMap(({ index, ...fault }) => {
+    const { value, faultAt } = entries[index] ?? {};
+    const kind = isRecord(value) ? String(value.type) : "";
+    return faultAt?.(adviseGoneKey(fault, GONE_KEYS, ["sources", kind])) ?? [];
   });
 }
 
@@ -80,12 +78,11 @@ export async function checkSourceContents(
   settings: readonly Setting[],
   context: SourceContext,
 ): Promise<CheckedSources> {
-  const setting = settings.find(({ key }) => key.name === "sources");
   const faults: ConfigFault[] = [];
   const warnings: string[] = [];
   const networks: Claims[] = [];
   let isWhole = true;
-  for (const [index, entry] of Array.isArray(setting?.value) ? setting.value.entries() : []) {
+  for (const { value: entry, faultAt } of listEntries(settings, "sources")) {
     const created = createSource(entry, context);
     if (!created.ok) continue;
     const { source, kind } = created;
@@ -99,9 +96,7 @@ export async function checkSourceContents(
     ];
     if (checked?.claims) networks.push(checked.claims);
     else isWhole = false;
-    const origin = setting?.itemOrigins[index] ?? DEFAULT_ORIGIN;
-    const prefix = origin.kind === "environment" ? [index] : [];
-    faults.push(...found.map(({ path, ...fault }) => ({ ...fault, origin, path: [...prefix, ...path] })));
+    faults.push(...found.map(faultAt));
   }
   return { faults, warnings, notes: unknownDeviceNotes(networks, isWhole) };
 }

@@ -10,7 +10,7 @@
  * removed from this node's configuration stay, because other nodes may have the source.
  */
 import { RequestError } from "../cluster/requests.ts";
-import { isClustered } from "../config/cluster-checks.ts";
+import { isClustered } from "../config/cross-checks.ts";
 import { renderFault } from "../config/faults.ts";
 import type { Config } from "../config/schema.ts";
 import { createConfiguredSources } from "../config/sources.ts";

@@ -4,7 +4,7 @@
  * after the compactor has stopped.
  */
 import { join } from "node:path";
-import { isClustered } from "../config/cluster-checks.ts";
+import { isClustered } from "../config/cross-checks.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";

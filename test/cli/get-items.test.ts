@@ -94,9 +94,7 @@ describe("single entities", () => {
       expect(await get("devices", "of:00000000000000ff", "-o", output)).toStartWith(
         "1: gazetteer get: 404: ",
       );
-      expect(await get("links", "nowhere", "-o", output)).toBe(
-        '1: gazetteer get: 404: there is no link "nowhere"\n',
-      );
+      expect(await get("links", "nowhere", "-o", output)).toStartWith("1: gazetteer get: 404: ");
     }
     expect(await get("hosts", HOST, "-o", "csv")).toBe(
       "2: gazetteer get: -o csv: of one of hosts there is table, wide, name, yaml, json\n",
@@ -104,7 +102,7 @@ describe("single entities", () => {
     expect(await get("topology", "-o", "name")).toStartWith(
       "2: gazetteer get: -o name: of topology there is ",
     );
-    expect(await get("links", LINK, "ports")).toStartWith("2: gazetteer get: there is nothing below a link");
+    expect(await get("links", LINK, "ports")).toStartWith("1: gazetteer get: 404: ");
     expect(await get("topology", "cluster")).toStartWith("1: gazetteer get: 404: ");
   });
 });

@@ -21,7 +21,7 @@ import type { NatsError } from "../../cluster/nats/nats-error.ts";
 import { ClusterSecret } from "../../cluster/nats/sealed.ts";
 import { clearFormerRun, readNodes } from "../../cluster/nodes.ts";
 import { findTraces } from "../../cluster/traces.ts";
-import { secretFault } from "../../config/cluster-checks.ts";
+import { secretFault } from "../../config/cross-checks.ts";
 import type { Config } from "../../config/schema.ts";
 import { aborted } from "../../lib/aborted.ts";
 import type { Clock } from "../../lib/clock.ts";
