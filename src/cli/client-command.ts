@@ -1,16 +1,18 @@
 /** The parts that commands reading from a running service share: flags, arguments, the client, and its failures. */
+
 import { type Client, createClient } from "../client/client.ts";
 import { ClientError } from "../client/client-error.ts";
-import type { Query, WatchTarget } from "../client/types.ts";
-import { nearest } from "../lib/nearest.ts";
+import type { ConnectionState, Query } from "../client/types.ts";
 import {
   type Arguments,
   type Command,
   CommandFailure,
   type Context,
+  EXIT_STATUS,
   type Flag,
   usageFailure,
 } from "./command.ts";
+import { parseTimeArgument } from "./operands.ts";
 import {
   type AddressOrigin,
   createTlsFetch,
@@ -22,11 +24,8 @@ import {
   TLS_FLAGS,
   tlsFilesOf,
 } from "./service-url.ts";
+import { catchStopSignals } from "./signals.ts";
 import { escapeControlCharacters } from "./table.ts";
-import { parseTimeArgument } from "./time-argument.ts";
-
-export const RESOURCES = ["devices", "links", "hosts", "topology"] as const satisfies readonly WatchTarget[];
-export type ListedResource = (typeof RESOURCES)[number];
 
 /** The flags that select the service to read from. */
 export const SERVICE_FLAGS: readonly Flag[] = [
@@ -69,15 +68,6 @@ export async function withClient<T>(
   }
 }
 
-export function parseResource(name: string | undefined): ListedResource {
-  const resource = RESOURCES.find((candidate) => candidate === name);
-  if (resource) return resource;
-  if (name === undefined) throw usageFailure(`wants one of ${RESOURCES.join(", ")}`);
-  const near = nearest(name, RESOURCES);
-  const hint = near === undefined ? `there are ${RESOURCES.join(", ")}` : `did you mean ${near}?`;
-  throw usageFailure(`there is no ${JSON.stringify(name)}; ${hint}`);
-}
-
 /** The flag for the query parameter `at`. */
 export const AT_FLAG: Flag = {
   name: "at",
@@ -91,19 +81,6 @@ export function withAt(query: Query, args: Arguments): Query {
   if (flag !== undefined && query.at !== undefined) throw usageFailure("at is given twice");
   const text = flag ?? query.at;
   return text === undefined ? query : { ...query, at: parseTimeArgument(String(text), Date.now()) };
-}
-
-/** Parses `NAME=VALUE` arguments as query parameters. */
-export function parseQuery(parameters: readonly string[]): Query {
-  const query = new Map<string, string>();
-  for (const parameter of parameters) {
-    const equals = parameter.indexOf("=");
-    if (equals < 1) throw usageFailure(`${JSON.stringify(parameter)} is not NAME=VALUE`);
-    const name = parameter.slice(0, equals);
-    if (query.has(name)) throw usageFailure(`${name}= is given twice; several values are joined by commas`);
-    query.set(name, parameter.slice(equals + 1));
-  }
-  return Object.fromEntries(query);
 }
 
 /** The flag `-o` of commands that print text or JSON. */
@@ -184,4 +161,39 @@ function credentialsHint({ url, credentialsFrom, urlFrom }: ServiceTarget): stri
     case "servers file":
       return `the stored password is not valid any more; run ${login} again`;
   }
+}
+
+// Commands that run until Ctrl-C: SIGINT and SIGTERM end them with exit status 0. Standard output has only the changes; the
+// state of the connection goes to standard error.
+
+/** Runs `run` until it ends. `run` must end, with or without an error, when the signal is aborted. */
+export async function runUntilStopped(
+  context: Context,
+  run: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  using stop = catchStopSignals(() => context.exit(EXIT_STATUS.ok));
+  try {
+    await run(stop.signal);
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  }
+}
+
+/** Reports when the connection is lost and when it is restored. The first connection is not reported. */
+export function createConnectionReporter(
+  context: Context,
+  command: string,
+): (state: ConnectionState) => void {
+  const report = (text: string) => void context.err(`gazetteer ${command}: ${text}\n`);
+  let isLost = false;
+  return (state) => {
+    if (state.state === "reconnecting" && state.afterMs > 0) {
+      isLost = true;
+      const reason = escapeControlCharacters(state.reason);
+      report(withHint(reason, `trying again in ${(state.afterMs / 1000).toFixed(1)} s`));
+    } else if (state.state === "connected" && isLost) {
+      isLost = false;
+      report("connected again");
+    }
+  };
 }

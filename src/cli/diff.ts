@@ -2,19 +2,18 @@
 import type { Client } from "../client/client.ts";
 import type { DiffResult } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
-import {
-  createClientCommand,
-  type ListedResource,
-  OUTPUT_FLAG,
-  parseQuery,
-  RESOURCES,
-  wantsColour,
-  wantsJson,
-} from "./client-command.ts";
+import { createClientCommand, OUTPUT_FLAG, wantsColour, wantsJson } from "./client-command.ts";
 import { EXIT_STATUS, usageFailure } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
+import {
+  formatRevision,
+  type ListedResource,
+  parseQuery,
+  parseTimeArgument,
+  RESOURCES,
+  withinHistory,
+} from "./operands.ts";
 import { renderJson } from "./table.ts";
-import { formatRevision, parseTimeArgument, withinHistory } from "./time-argument.ts";
 
 export const diffCommand = createClientCommand({
   name: "diff",

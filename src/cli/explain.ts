@@ -14,7 +14,7 @@ import {
   withAt,
 } from "./client-command.ts";
 import { CommandFailure, EXIT_STATUS, usageFailure } from "./command.ts";
-import { resolveHost } from "./resolve-operand.ts";
+import { resolveHost } from "./operands.ts";
 import { type Column, escapeControlCharacters, formatCell, renderJson, renderTable } from "./table.ts";
 
 export const explainCommand = createClientCommand({

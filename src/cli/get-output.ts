@@ -18,8 +18,8 @@ import {
 } from "./columns.ts";
 import type { Context } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
+import type { ReadTarget } from "./operands.ts";
 import { fetchPages, joinPages } from "./pages.ts";
-import type { ReadTarget } from "./read-target.ts";
 import { createTableWriter, escapeControlCharacters, renderJson } from "./table.ts";
 
 export interface OutputOptions {

@@ -5,12 +5,12 @@
  */
 import type { Client } from "../client/client.ts";
 import type { WatchEvent } from "../client/types.ts";
+import { createConnectionReporter, runUntilStopped } from "./client-command.ts";
 import type { Row, TableColumn } from "./columns.ts";
 import { CommandFailure, type Context, usageFailure } from "./command.ts";
 import { createRowTable, type OutputOptions, renderIds, yamlOf } from "./get-output.ts";
-import type { ReadTarget } from "./read-target.ts";
+import type { ReadTarget } from "./operands.ts";
 import { renderJson } from "./table.ts";
-import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 export const WATCH_OUTPUTS: readonly string[] = ["table", "wide", "name", "json", "yaml"];
 

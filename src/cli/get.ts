@@ -2,12 +2,11 @@
 import type { Client } from "../client/client.ts";
 import { FORMATS } from "../formats/formats.ts";
 import { canonicalHostId } from "../model/address.ts";
-import { AT_FLAG, createClientCommand, RESOURCES, wantsColour, withAt } from "./client-command.ts";
+import { AT_FLAG, createClientCommand, wantsColour, withAt } from "./client-command.ts";
 import { type Arguments, EXIT_STATUS, type Flag, usageFailure } from "./command.ts";
 import { type OutputOptions, printRead } from "./get-output.ts";
 import { WATCH_OUTPUTS, watchRead } from "./get-watch.ts";
-import { parseReadTarget, type ReadTarget } from "./read-target.ts";
-import { resolveHost } from "./resolve-operand.ts";
+import { parseReadTarget, RESOURCES, type ReadTarget, resolveHost } from "./operands.ts";
 
 /** The formats that this program renders itself; the service renders all others. */
 const LOCAL_OUTPUTS: Readonly<Record<string, string>> = {

@@ -88,7 +88,7 @@ async function confirmPlaintext({ protocol, hostname, host }: URL, context: Cont
   const what = `${host} is another machine, and the password would be sent to it unencrypted`;
   if (!context.stdin.isTerminal) throw usageFailure(`${what}; use https://, or give --allow-plaintext`);
   const text = `${escapeControlCharacters(what)}. Send it? [y/N] `;
-  const [answer = ""] = await promptLines([{ text, echo: true }], (line) => context.err(line));
+  const [answer = ""] = await promptLines([{ text, echo: true }], context);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailure("nothing was sent or stored; use https://");
 }
 
@@ -107,20 +107,15 @@ async function readCredentials(
   const inEnvironment = environmentCredentials(context.env);
   if (inEnvironment !== undefined) return inEnvironment;
   if (!context.stdin.isTerminal) throw usageFailure("wants --user NAME, and the password on standard input");
-  const prompts = [
-    { text: "User: ", echo: true },
-    { text: "Password: ", echo: false },
-  ];
-  const [typedUser = "", password = ""] = await promptLines(prompts, (text) => context.err(text));
+  const prompts = [{ text: "User: ", echo: true }, { text: "Password: " }];
+  const [typedUser = "", password = ""] = await promptLines(prompts, context);
   if (typedUser === "" || typedUser.includes(":")) throw usageFailure("a user name is text without a colon");
   return `${typedUser}:${password}`;
 }
 
 async function readPassword(context: Context): Promise<string> {
   if (!context.stdin.isTerminal) return readLine(context.stdin);
-  const [password = ""] = await promptLines([{ text: "Password: ", echo: false }], (text) =>
-    context.err(text),
-  );
+  const [password = ""] = await promptLines([{ text: "Password: " }], context);
   return password;
 }
 

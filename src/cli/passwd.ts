@@ -7,7 +7,7 @@ import { hashPassword } from "../api/auth/password.ts";
 import { CERTIFICATE_ONLY, isRole, nameFault, ROLES, storeUser, UsersError } from "../api/auth/users-file.ts";
 import { errorMessage } from "../lib/error-message.ts";
 import { type Command, type Context, EXIT_STATUS, usageFailure } from "./command.ts";
-import { readHiddenLines, readLine } from "./prompt.ts";
+import { promptLines, readLine } from "./prompt.ts";
 
 export const passwdCommand: Command = {
   name: "passwd",
@@ -61,8 +61,8 @@ async function readPassword(name: string, context: Context): Promise<string> {
 }
 
 async function promptTwice(name: string, context: Context): Promise<string> {
-  const prompts = [`New password for ${name}: `, "The same again: "];
-  const [first = "", second = ""] = await readHiddenLines(prompts, (text) => context.err(text));
+  const prompts = [{ text: `New password for ${name}: ` }, { text: "The same again: " }];
+  const [first = "", second = ""] = await promptLines(prompts, context);
   if (first !== second) throw usageFailure("the two are not the same; nothing was changed");
   return first;
 }

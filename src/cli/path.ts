@@ -6,7 +6,7 @@ import { AT_FLAG, createClientCommand, OUTPUT_FLAG, wantsJson, withAt } from "./
 import { countText } from "./cluster-text.ts";
 import { EXIT_STATUS, usageFailure } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
-import { resolveHostOrDevice } from "./resolve-operand.ts";
+import { resolveHostOrDevice } from "./operands.ts";
 import { escapeLines } from "./table.ts";
 
 const MAX_PATHS = 32;

@@ -3,15 +3,16 @@ import type { NetworkProblem } from "../model/network-problem.ts";
 import {
   AT_FLAG,
   createClientCommand,
+  createConnectionReporter,
   OUTPUT_FLAG,
-  parseQuery,
+  runUntilStopped,
   wantsColour,
   wantsJson,
   withAt,
 } from "./client-command.ts";
 import { EXIT_STATUS, usageFailure } from "./command.ts";
+import { parseQuery } from "./operands.ts";
 import { type Column, createStyler, renderJson, renderTable } from "./table.ts";
-import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 const COLUMNS: readonly Column<NetworkProblem>[] = [
   {

@@ -1,5 +1,5 @@
 /** Input of names and passwords: one line of standard input, or lines typed on a terminal. */
-import { CommandFailure, type Input, usageFailure } from "./command.ts";
+import { CommandFailure, type Context, type Input, usageFailure } from "./command.ts";
 import { escapeControlCharacters } from "./table.ts";
 
 const MAX_LINE_CHARACTERS = 4096;
@@ -23,8 +23,8 @@ export async function readLine(stdin: Input): Promise<string> {
 
 export interface Prompt {
   readonly text: string;
-  /** Whether the typed text is shown. */
-  readonly echo: boolean;
+  /** Whether the typed text is shown; default false. */
+  readonly echo?: boolean;
 }
 
 /** The typed characters, shared by all prompts of the process: a second reader would miss what the first read ahead. */
@@ -37,14 +37,14 @@ let typed: AsyncGenerator<string, void, void> | undefined;
  */
 export async function promptLines(
   prompts: readonly Prompt[],
-  write: (text: string) => Promise<void>,
+  { err: write }: Pick<Context, "err">,
 ): Promise<string[]> {
   const { stdin } = process;
   stdin.setRawMode(true);
   typed ??= characters(stdin);
   try {
     const lines: string[] = [];
-    for (const { text, echo } of prompts) {
+    for (const { text, echo = false } of prompts) {
       await write(text);
       const show = (line: string) => write(`\r\u001b[K${text}${escapeControlCharacters(line)}`);
       const line = await editLine(typed, echo ? show : async () => {});
@@ -58,15 +58,6 @@ export async function promptLines(
     stdin.pause();
   }
 }
-
-export const readHiddenLines = (
-  prompts: readonly string[],
-  write: (text: string) => Promise<void>,
-): Promise<string[]> =>
-  promptLines(
-    prompts.map((text) => ({ text, echo: false })),
-    write,
-  );
 
 async function* characters(stdin: typeof process.stdin): AsyncGenerator<string, void, void> {
   stdin.setEncoding("utf8");

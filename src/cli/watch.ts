@@ -7,17 +7,16 @@ import type { RevisionOrTime, WatchEvent } from "../client/types.ts";
 import { pointsOfChange, renderChangeLine } from "./change-line.ts";
 import {
   createClientCommand,
+  createConnectionReporter,
   OUTPUT_FLAG,
-  parseQuery,
-  parseResource,
+  runUntilStopped,
   wantsColour,
   wantsJson,
 } from "./client-command.ts";
 import { EXIT_STATUS } from "./command.ts";
 import { NetworkNames } from "./network-names.ts";
+import { parseQuery, parseResource, parseTimeArgument, withinHistory } from "./operands.ts";
 import { createStyler, renderJson } from "./table.ts";
-import { parseTimeArgument, withinHistory } from "./time-argument.ts";
-import { createConnectionReporter, runUntilStopped } from "./watch-session.ts";
 
 const CHANGES_MISSED =
   "the service no longer has the changes since the connection was lost; only new changes follow";

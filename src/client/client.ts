@@ -17,13 +17,10 @@ import { ClientError, createLocalError, logIdOf } from "./client-error.ts";
 import { LocalCache } from "./local-cache.ts";
 import { createTransport, type Fetch, parameterText, type RequestOptions } from "./transport.ts";
 import {
-  type Change,
   type ChangesResult,
   type CollectionName,
-  type ConnectionState,
   type DeviceWithPorts,
   type DiffResult,
-  type EntityDiff,
   type HostCounts,
   idOf,
   type KindsOf,
@@ -33,9 +30,7 @@ import {
   type RevisionOrTime,
   type SearchResult,
   type StreamedList,
-  type SyncedMetadata,
   type Timeline,
-  type WatchChange,
   type WatchEvent,
   type WatchTarget,
 } from "./types.ts";
@@ -73,44 +68,26 @@ function parseLine<T>(line: string): T {
   }
 }
 
+export type * from "./types.ts";
 export type {
   Alarm,
-  Change,
-  ChangesResult,
   Clock,
   Cluster,
-  CollectionName,
-  ConnectionState,
   Credentials,
   Device,
-  DeviceWithPorts,
-  DiffResult,
-  EntityDiff,
   Explanation,
   Fetch,
   Host,
-  HostCounts,
   Incident,
   IncidentSearch,
   Link,
-  ListResult,
   PathExplanation,
-  PathsResult,
   Port,
   ProblemsResult,
-  Query,
   Readiness,
-  RevisionOrTime,
-  SearchResult,
-  StreamedList,
-  SyncedMetadata,
-  Timeline,
   Topology,
-  WatchChange,
-  WatchEvent,
   WatchedProblems,
   WatchOptions,
-  WatchTarget,
 };
 export { ClientError, idOf, LocalCache };
 

@@ -57,7 +57,9 @@ export function createTransport(options: {
       throw toClientError(error, base);
     }
     if (response.ok || request.acceptedStatuses?.includes(response.status)) return response;
-    throw errorFromResponse(response, await readProblem(response), clock.now());
+    // A body that cannot be read does not hide the status.
+    const problem = await readText(response, undefined, MAX_PROBLEM_CHARS).catch(() => "");
+    throw errorFromResponse(response, problem, clock.now());
   }
 
   async function* readChunks(
@@ -81,26 +83,14 @@ export function createTransport(options: {
     }
   }
 
-  async function readText(response: Response, signal?: AbortSignal): Promise<string> {
+  async function readText(response: Response, signal?: AbortSignal, maxChars = Infinity): Promise<string> {
     const decoder = new TextDecoder();
     let text = "";
-    for await (const chunk of readChunks(response, signal)) text += decoder.decode(chunk, { stream: true });
-    return text + decoder.decode();
-  }
-
-  /** The beginning of an error body; empty when it cannot be read, so that such a failure does not hide the status. */
-  async function readProblem(response: Response): Promise<string> {
-    const decoder = new TextDecoder();
-    let text = "";
-    try {
-      for await (const chunk of readChunks(response)) {
-        text += decoder.decode(chunk, { stream: true });
-        if (text.length >= MAX_PROBLEM_CHARS) break;
-      }
-    } catch {
-      return "";
+    for await (const chunk of readChunks(response, signal)) {
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length >= maxChars) return text;
     }
-    return text;
+    return text + decoder.decode();
   }
 
   return { send, readText, readChunks };

@@ -12,7 +12,6 @@ import {
   type Graph,
   type GraphEdge,
   type GraphNode,
-  type ImportFault,
   type ImportPosition,
   type Note,
   type SplitProperties,
@@ -22,7 +21,7 @@ import {
 
 export type ClaimsResult =
   | { readonly ok: true; readonly claims: ImportedClaims; readonly notes: readonly Note[] }
-  | { readonly ok: false; readonly fault: ImportFault };
+  | { readonly ok: false; readonly fault: Note };
 export type ImportedClaims = { readonly [K in Kind]: ClaimTypes[K][] };
 
 interface End {

@@ -11,14 +11,8 @@ import type { FieldPath } from "../sources/file/text-location.ts";
 /** A position in the file: a line, or a path in a JSON or YAML document, whose line is determined when it is shown. */
 export type ImportPosition = number | FieldPath;
 
-/** A note about an item that the result lacks, or has in another form. */
+/** A note about an item that the result lacks or has in another form, or the reason why the file cannot be imported. */
 export interface Note {
-  readonly at?: ImportPosition;
-  readonly message: string;
-}
-
-/** The reason why the file cannot be imported. */
-export interface ImportFault {
   readonly at?: ImportPosition;
   readonly message: string;
 }
@@ -64,7 +58,7 @@ export interface Graph {
 
 export type GraphResult =
   | { readonly ok: true; readonly graph: Graph }
-  | { readonly ok: false; readonly fault: ImportFault };
+  | { readonly ok: false; readonly fault: Note };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

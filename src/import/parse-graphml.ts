@@ -7,7 +7,7 @@
  * a DTD. A document with a DTD is refused. The parser does not recurse, so the depth of a document is not limited.
  */
 import { SaxesParser, type SaxesTagPlain } from "saxes";
-import type { GraphEdge, GraphNode, GraphResult, ImportFault, Note, Properties } from "./import-graph.ts";
+import type { GraphEdge, GraphNode, GraphResult, Note, Properties } from "./import-graph.ts";
 
 const CHUNK_CHARS = 64 * 1024;
 const OWN_GRAPH_ID = "gazetteer";
@@ -48,7 +48,7 @@ class GraphmlReader {
   readonly #directedGraphs: boolean[] = [];
   /** The open elements that can have data. Elements other than nodes and edges are undefined. */
   readonly #open: (Item | undefined)[] = [];
-  #fault: ImportFault | undefined;
+  #fault: Note | undefined;
   #ownExport = false;
   #depth = 0;
   #key: Key | undefined;
@@ -57,7 +57,7 @@ class GraphmlReader {
   #text = "";
   #dataHasElements = false;
 
-  read(text: string): ImportFault | undefined {
+  read(text: string): Note | undefined {
     this.#parser.on("error", (error) => this.#fail(error.message.replace(/^(?:\d+:\d+: )/, "")));
     this.#parser.on("doctype", () =>
       this.#fail("has a DOCTYPE: documents with a DTD are refused; remove the declaration"),

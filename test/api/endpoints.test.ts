@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { ENDPOINTS } from "../../src/api/endpoints/endpoints.ts";
 import { SERVICE_ENDPOINTS } from "../../src/api/endpoints/service-endpoints.ts";
-import { RESOURCES } from "../../src/cli/client-command.ts";
+import { RESOURCES } from "../../src/cli/operands.ts";
 import { OWN_RESOURCES } from "../../src/model/resources.ts";
 
 const segmentsOf = (path: string): string[] => path.split("/").slice(1);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseTimeArgument } from "./time-argument.ts";
+import { parseTimeArgument } from "./operands.ts";
 
 const NOW = Date.parse("2026-11-15T03:00:00Z");
 const date = (text: string) => new Date(text);
