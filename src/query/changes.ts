@@ -7,13 +7,14 @@
 import { COST, onlyPausing, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { Batch, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
+import { diffFields } from "../view/diff-fields.ts";
 import type { History } from "../view/history.ts";
 import { parseMissingKey } from "../view/indexes.ts";
 import { bindChangesAt, bindFilters, type ChangeFilters, changesNames } from "./bound-filters.ts";
 import type { CountBytes } from "./count-bytes.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
 import { type FilteredState, filterStateOrEmpty } from "./filtered-state.ts";
-import { diffEntities, getEntity, selectEntities } from "./missing.ts";
+import { diffEntities, getEntity, selectEntities, type ValueDiff } from "./missing.ts";
 import type { ParsedQuery } from "./query.ts";
 
 export type ChangeEvent = "added" | "updated" | "removed";
@@ -223,52 +224,30 @@ export function* diffStates(
   kind: Kind | undefined,
   count: CountBytes = () => {},
 ): PacedGenerator<Difference> {
+  // Additional pauses are needed, because handling a pair may take longer than finding it.
+  const pause = new Pause();
   for (const resource of changeScope(kind)) {
-    for (const pair of differingValues(from, to, resource, count)) {
-      if (pair === undefined) {
-        yield undefined;
-        continue;
-      }
-      const { id, before, after } = pair;
-      if (after === undefined) {
+    const filterBefore = createValueFilter(resource, from.filters(resource));
+    const filterAfter = createValueFilter(resource, to.filters(resource));
+    // Pages that both states share are skipped, but only if the filters are the same in both.
+    const pairs = hasSameFilters(from, to)
+      ? diffEntities(from, to, resource)
+      : valuesInEither(from, to, resource, count);
+    for (const pair of pairs) {
+      if (pair === undefined || pause.due(COST.entity, lengthOf(pair))) yield;
+      const before = filterBefore(pair?.before);
+      const after = filterAfter(pair?.after);
+      if (!pair || before === after) continue;
+      const { id } = pair;
+      if (after === undefined)
         yield { event: "removed", resource, id, value: before ?? "", changed: [], before };
-      } else if (before === undefined) {
+      else if (before === undefined)
         yield { event: "added", resource, id, value: after, changed: [], before };
-      } else {
+      else {
         const changed = differingFields(before, after);
         yield { event: "updated", resource, id, value: after, changed, before };
       }
     }
-  }
-}
-
-/** The JSON of an entity in both states; undefined where it does not exist or does not match. */
-interface ValuePair {
-  readonly id: string;
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-}
-
-function* differingValues(
-  from: FilteredState,
-  to: FilteredState,
-  kind: Kind,
-  count: CountBytes,
-): PacedGenerator<ValuePair> {
-  const filterBefore = createValueFilter(kind, from.filters(kind));
-  const filterAfter = createValueFilter(kind, to.filters(kind));
-  // Pages that both states share are skipped, but only if the filters are the same in both.
-  const pairs = hasSameFilters(from, to)
-    ? diffEntities(from, to, kind)
-    : valuesInEither(from, to, kind, count);
-  // Additional pauses are needed, because handling a pair may take longer than finding it.
-  const pause = new Pause();
-  for (const pair of pairs) {
-    if (pair === undefined || pause.due(COST.entity, lengthOf(pair))) yield;
-    if (pair === undefined) continue;
-    const before = filterBefore(pair.before);
-    const after = filterAfter(pair.after);
-    if (before !== after) yield { id: pair.id, before, after };
   }
 }
 
@@ -291,7 +270,7 @@ function* valuesInEither(
   to: FilteredState,
   kind: Kind,
   count: CountBytes,
-): PacedGenerator<ValuePair> {
+): PacedGenerator<ValueDiff> {
   const ids = new Set<string>();
   // Only the entries are counted, because the texts of the ids belong to the pages.
   for (const filtered of [from, to]) {
@@ -309,11 +288,5 @@ function* valuesInEither(
   count(-ids.size * ENTRY_BYTES);
 }
 
-/** The top-level fields that differ, without `revision` and `lastChanged`, which differ after every change. */
-function differingFields(before: string, after: string): string[] {
-  const old: Record<string, unknown> = JSON.parse(before);
-  const current: Record<string, unknown> = JSON.parse(after);
-  return [...new Set([...Object.keys(old), ...Object.keys(current)])].filter(
-    (field) => field !== "revision" && field !== "lastChanged" && !Bun.deepEquals(old[field], current[field]),
-  );
-}
+const differingFields = (before: string, after: string): string[] =>
+  diffFields(JSON.parse(before), JSON.parse(after));

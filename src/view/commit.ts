@@ -323,12 +323,7 @@ export class Commit {
       if (sameId && (before && occupiesPorts(before)) === (after && occupiesPorts(after))) continue;
       for (const other of linksAffectedBy(this.#lookups, link)) affected.add(other);
     }
-    for (const id of affected) {
-      const entity = this.#links.entity(id);
-      if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
-      this.#links.remerge(entity);
-      if (this.#pause.due(COST.entity)) yield;
-    }
+    yield* this.#remergeAll(this.#links, affected);
   }
 
   *#mergeHosts(): Steps<void> {
@@ -348,10 +343,14 @@ export class Commit {
         for (const other of hostsAffectedBy(this.#lookups, host.key, ip)) affected.add(other);
       }
     }
-    for (const id of affected) {
-      const entity = this.#hosts.entity(id);
+    yield* this.#remergeAll(this.#hosts, affected);
+  }
+
+  *#remergeAll<K extends Kind>(set: WorkingSet<K>, ids: Iterable<string>): Steps<void> {
+    for (const id of ids) {
+      const entity = set.entity(id);
       if (this.#groups.isActive) yield* this.#joinedPorts.prepare(entity.claims);
-      this.#hosts.remerge(entity);
+      set.remerge(entity);
       if (this.#pause.due(COST.entity)) yield;
     }
   }

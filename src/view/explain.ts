@@ -3,12 +3,19 @@
  * gave it and why. The functions are pure. The value is the one in the state. The reasons are those that the merge records
  * (`provenance.ts`) when it merges the stored claims once more, by the rules stored in the state.
  */
+import type { DeviceClaim } from "../model/claim.ts";
 import { type Entities, entityId } from "../model/entity.ts";
-import { type ExplainedField, type Explanation, NOT_SHOWN, WHY, type Why } from "../model/explanation.ts";
-import type { Kind } from "../model/ids.ts";
-import { observedSources } from "../model/merge-settings.ts";
+import {
+  type ExplainedField,
+  type Explanation,
+  NOT_SHOWN,
+  type SharedIdentity,
+  WHY,
+  type Why,
+} from "../model/explanation.ts";
+import { deviceKey, type Kind } from "../model/ids.ts";
 import { formerIdsOf } from "./former-ids.ts";
-import { sharedIdentities } from "./identity/shared-identity.ts";
+import { joiningValues } from "./identity/find-group.ts";
 import { claimsKey, missingKey, type StoredClaims } from "./indexes.ts";
 import { mergeClaims } from "./merge.ts";
 import { MergeRules } from "./merge-rules.ts";
@@ -64,10 +71,7 @@ export interface ExplainInput {
   readonly missing?: Entities[Kind] | undefined;
 }
 
-export function explain({ kind, id, claims, rules: known, value, missing }: ExplainInput): Explanation {
-  // In a log from before settings were stored, the claims are in the configured order.
-  const rules =
-    known.settings.sources.length > 0 ? known : new MergeRules(observedSources(claims.map(([name]) => name)));
+export function explain({ kind, id, claims, rules, value, missing }: ExplainInput): Explanation {
   const ordered = claims
     .map(([source, claim]) => ({ source, claim }))
     .sort(
@@ -148,8 +152,8 @@ function explainFields(
   for (const [key, text] of Object.entries<string>(value.annotations ?? {})) {
     // Conflicts are described in an annotation. Some annotations of a device are empty if nothing claims them.
     const isMerged = Object.hasOwn(annotations, key) && annotations[key] === text;
-    const origin = isMerged ? provenance.originOf(`annotations.${key}`) : { why: WHY.network };
-    explainAs(`annotations.${key}`, text, origin ?? { why: WHY.defaultValue });
+    const origin = isMerged ? provenance.originOf(`annotations.${key}`) : undefined;
+    explainAs(`annotations.${key}`, text, origin ?? { why: WHY.network });
   }
   return Object.fromEntries(explained);
 }
@@ -164,4 +168,23 @@ function whyFirst(
   const rankOf = (claim: number) => rules.rankOf(claims[claim]?.source ?? "");
   if (others.some((other) => rankOf(other) < rankOf(first))) return WHY.live;
   return first === 0 ? WHY.first : WHY.firstThatClaims;
+}
+
+/** Why devices of several sources are one: the identity values that claims with different ids share. */
+function sharedIdentities(
+  claims: readonly (readonly [source: string, claim: DeviceClaim])[],
+  rules: MergeRules,
+): SharedIdentity[] {
+  const ids = new Map(claims.map(([, { id }]) => [deviceKey(id), id]));
+  if (ids.size < 2) return [];
+  /** The ids of the claims that have a value, by rule and value. */
+  const shared = new Map<string, SharedIdentity>();
+  for (const [source, claim] of claims) {
+    for (const { rule, value } of joiningValues(rules, { source, claim })) {
+      const known = shared.get(`${rule} ${value}`) ?? { rule, value, ids: [] };
+      const id = ids.get(deviceKey(claim.id)) ?? claim.id;
+      shared.set(`${rule} ${value}`, { rule, value, ids: [...new Set([...known.ids, id])] });
+    }
+  }
+  return [...shared.values()].filter((entry) => entry.ids.length > 1);
 }

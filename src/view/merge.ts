@@ -20,7 +20,7 @@ import { WHY } from "../model/explanation.ts";
 import { type ConnectPoint, deviceKey, hostId, type Kind, linkId, portId } from "../model/ids.ts";
 import { aliasesIn } from "./former-ids.ts";
 import type { StoredTypes } from "./indexes.ts";
-import type { MergedBy, Provenance } from "./provenance.ts";
+import type { FirstFields, Provenance } from "./provenance.ts";
 
 /** The fields that the view adds to every entity. */
 export type Tracking = Pick<Device, "firstSeen" | "lastChanged" | "sources" | "revision">;
@@ -61,15 +61,15 @@ export interface MergeContext<K extends Kind> {
 function mergeDevice(
   allClaims: readonly DeviceClaim[],
   context: MergeContext<"devices">,
-  provenance: Provenance<"devices"> | undefined,
+  provenance: Provenance | undefined,
 ): StoredTypes["devices"] {
   const claims = effectiveClaims(allClaims, provenance);
-  const first = firstClaimed(claims, provenance);
+  const first = firstClaimed<"devices">(claims, provenance);
   const available = first("available") ?? true;
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
   const lastUpdate = first("lastUpdate") ?? unchanged ?? String(context.now);
   const { id } = context.leader;
-  provenance?.id("id", context.leader);
+  provenance?.choose("id", allClaims.indexOf(context.leader));
   const aliases = mergeAliases(id, claims, context, provenance);
   const { conflict } = context.flagsOf({ id });
   return {
@@ -104,7 +104,7 @@ const isSeen = (claim: DeviceClaim): boolean => claim.available !== false;
 /** The claims in the same order, without the statements that claims of other sources override. */
 const effectiveClaims = (
   claims: readonly DeviceClaim[],
-  provenance: Provenance<"devices"> | undefined,
+  provenance: Provenance | undefined,
 ): readonly DeviceClaim[] =>
   claims.length < 2
     ? claims
@@ -113,7 +113,7 @@ const effectiveClaims = (
 /** Removes placeholders, such as the serial number `None` of Open vSwitch, if another source has a real value. */
 function preferReal(
   claims: readonly DeviceClaim[],
-  provenance: Provenance<"devices"> | undefined,
+  provenance: Provenance | undefined,
   ...fields: readonly ("serial" | "chassisId")[]
 ): readonly DeviceClaim[] {
   return fields.reduce((rest, field) => {
@@ -132,7 +132,7 @@ function preferReal(
 /** Removes the statement that a device does not answer one source if another source, whatever its rank, sees the device. */
 function preferAnswering(
   claims: readonly DeviceClaim[],
-  provenance: Provenance<"devices"> | undefined,
+  provenance: Provenance | undefined,
 ): readonly DeviceClaim[] {
   if (claims.length < 2 || !claims.some(isUnanswered) || !claims.some(isSeen)) return claims;
   provenance?.outweighed("available", WHY.answering);
@@ -148,12 +148,12 @@ function preferAnswering(
 function mergePort(
   claims: readonly PortClaim[],
   context: MergeContext<"ports">,
-  provenance: Provenance<"ports"> | undefined,
+  provenance: Provenance | undefined,
 ): StoredTypes["ports"] | undefined {
   const shown = context.shownPort(context.leader.element, String(context.leader.port));
   if (!shown) return undefined;
-  const first = firstClaimed(claims, provenance);
-  provenance?.id("port", context.leader);
+  const first = firstClaimed<"ports">(claims, provenance);
+  provenance?.choose("port", claims.indexOf(context.leader));
   const annotations = mergeAnnotations(claims, provenance);
   return {
     element: shown.device,
@@ -169,12 +169,12 @@ function mergePort(
 function mergeLink(
   claims: readonly LinkClaim[],
   context: MergeContext<"links">,
-  provenance: Provenance<"links"> | undefined,
+  provenance: Provenance | undefined,
 ): StoredTypes["links"] | undefined {
   const src = toLinkEnd(context.leader.src, context);
   const dst = toLinkEnd(context.leader.dst, context);
   if (!src || !dst) return undefined;
-  const first = firstClaimed(claims, provenance);
+  const first = firstClaimed<"links">(claims, provenance);
   const id = linkId(src, dst);
   const type = first("type") ?? "DIRECT";
   const state = first("state") ?? "ACTIVE";
@@ -182,7 +182,7 @@ function mergeLink(
   const annotations = mergeAnnotations(claims, provenance, conflict);
   // One verified claim is enough, even if there are unauthenticated claims too.
   const verifier = claims.findIndex((claim) => claim.verified ?? true);
-  provenance?.verified("verified", verifier);
+  provenance?.choose("verified", verifier);
   return {
     src,
     dst,
@@ -199,19 +199,16 @@ function mergeLink(
 function mergeHost(
   claims: readonly HostClaim[],
   context: MergeContext<"hosts">,
-  provenance: Provenance<"hosts"> | undefined,
+  provenance: Provenance | undefined,
 ): StoredTypes["hosts"] | undefined {
   const locations = toHostLocations(mergeLocations(claims), context);
   const [location] = locations;
   if (!location) return undefined;
-  const first = firstClaimed(claims, provenance);
+  const first = firstClaimed<"hosts">(claims, provenance);
   const auxLocations = toHostLocations(first("auxLocations") ?? [], context);
   const mac = claims[0]?.mac ?? "";
   const vlan = String(claims[0]?.vlan ?? "None");
   const id = hostId(mac, vlan);
-  provenance?.identifies("mac", "vlan");
-  provenance?.union("locations");
-  provenance?.union("ipAddresses");
   const ipAddresses = claims.length === 1 ? (claims[0]?.ipAddresses ?? []) : mergeAddresses(claims);
   const { conflict } = context.flagsOf({ id, ipAddresses });
   const annotations = mergeAnnotations(claims, provenance, conflict);
@@ -235,7 +232,7 @@ function mergeHost(
 type Merge<K extends Kind> = (
   claims: readonly ClaimTypes[K][],
   context: MergeContext<K>,
-  provenance: Provenance<K> | undefined,
+  provenance: Provenance | undefined,
 ) => StoredTypes[K] | undefined;
 const MERGE: { [K in Kind]: Merge<K> } = {
   devices: mergeDevice,
@@ -249,7 +246,7 @@ export function mergeClaims<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
   context: MergeContext<K>,
-  provenance?: Provenance<K>,
+  provenance?: Provenance,
 ): StoredTypes[K] | undefined {
   return MERGE[kind](claims, context, provenance);
 }
@@ -293,11 +290,11 @@ function mergeAliases(
   id: string,
   claims: readonly DeviceClaim[],
   { formerIds, isOtherDevice }: MergeContext<"devices">,
-  provenance: Provenance<"devices"> | undefined,
+  provenance: Provenance | undefined,
 ): string[] | undefined {
   const isSingle = claims.length < 2 && formerIds.length === 0;
   const isOfOneClaim = isSingle && !claims[0]?.aliases?.some(isOtherDevice);
-  provenance?.aliases("aliases", isOfOneClaim);
+  provenance?.choose("aliases", isOfOneClaim ? 0 : -1);
   if (isOfOneClaim) return claims[0]?.aliases;
   const aliases = [...aliasesIn(claims), ...formerIds];
   return canonicalAliases(
@@ -315,27 +312,25 @@ function toLinkEnd(
   return shown && { port: shown.port, device: shown.device };
 }
 
-type FirstFields<K extends Kind> = MergedBy<K, "first" | "firstOrTracked">;
-
 /** Returns a function that gives a field of the first claim that has it. */
 function firstClaimed<K extends Kind>(
   claims: readonly ClaimTypes[K][],
-  provenance: Provenance<K> | undefined,
+  provenance: Provenance | undefined,
 ): <F extends FirstFields<K>>(field: F) => ClaimTypes[K][F] | undefined {
   return (field) => {
     for (const claim of claims) {
       if (claim[field] === undefined) continue;
-      provenance?.first(field, claims.indexOf(claim), claim[field]);
+      // An empty text counts as not claimed.
+      provenance?.choose(field, claim[field] === "" ? -1 : claims.indexOf(claim));
       return claim[field];
     }
-    provenance?.first(field, -1, undefined);
     return undefined;
   };
 }
 
-function mergeAnnotations<K extends Kind>(
+function mergeAnnotations(
   claims: readonly { annotations?: Annotations }[],
-  provenance: Provenance<K> | undefined,
+  provenance: Provenance | undefined,
   conflict?: string,
 ): Annotations | undefined {
   const annotated = claims.filter((claim) => claim.annotations && Object.keys(claim.annotations).length > 0);
@@ -350,15 +345,12 @@ function mergeAnnotations<K extends Kind>(
   return sortKeys(merged);
 }
 
-function recordAnnotations<K extends Kind>(
-  claims: readonly { annotations?: Annotations }[],
-  provenance: Provenance<K>,
-): void {
+function recordAnnotations(claims: readonly { annotations?: Annotations }[], provenance: Provenance): void {
   const keys = new Set(claims.flatMap(({ annotations }) => Object.keys(annotations ?? {})));
   for (const key of keys) {
     const hasKey = ({ annotations }: { annotations?: Annotations }) =>
       annotations !== undefined && Object.hasOwn(annotations, key);
-    provenance.annotation(key, claims.findIndex(hasKey));
+    provenance.choose(`annotations.${key}`, claims.findIndex(hasKey));
   }
 }
 

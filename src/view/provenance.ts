@@ -92,20 +92,14 @@ const FIELD_RULES = {
   },
 } as const satisfies { readonly [K in Kind]: FieldRules<K> };
 
-/** The fields of a kind that are merged by one of the rules `M`. */
-export type MergedBy<K extends Kind, M extends FieldMerge> = {
-  [F in keyof (typeof FIELD_RULES)[K]]: (typeof FIELD_RULES)[K][F] extends M ? F : never;
+/** The fields of a kind that are those of the first claim that has them. */
+export type FirstFields<K extends Kind> = {
+  [F in keyof (typeof FIELD_RULES)[K]]: (typeof FIELD_RULES)[K][F] extends "first" | "firstOrTracked"
+    ? F
+    : never;
 }[keyof (typeof FIELD_RULES)[K]] &
   keyof ClaimTypes[K] &
   string;
-
-/** The reasons for fields whose rule leaves nothing to decide. */
-const FIXED_REASONS: Readonly<Partial<Record<FieldMerge, Why>>> = {
-  ends: WHY.ends,
-  derived: WHY.derived,
-  network: WHY.network,
-  tracked: WHY.tracked,
-};
 
 /** The origin of a field. Claims are numbered in the order in which they are merged. */
 export interface Origin {
@@ -117,50 +111,67 @@ export interface Origin {
   readonly claimants?: readonly number[];
 }
 
-export class Provenance<K extends Kind> {
-  readonly #kind: K;
-  readonly #claims: readonly ClaimTypes[K][];
-  readonly #origins = new Map<string, Origin>();
-  /** The reasons why claims lost a field to claims of lower precedence, by the name of the field. */
+const ANNOTATION = "annotations.";
+
+/** The decisions of one merge. A field is named by its name, and an annotation by `annotations.KEY`. */
+export class Provenance {
+  readonly #rules: Readonly<Record<string, FieldMerge>>;
+  readonly #claims: readonly ClaimTypes[Kind][];
+  readonly #chosen = new Map<string, number>();
+  /** The reasons why claims lost a field to claims of lower precedence. */
   readonly #outweighed = new Map<string, Why>();
 
-  constructor(kind: K, claims: readonly ClaimTypes[K][]) {
-    this.#kind = kind;
+  constructor(kind: Kind, claims: readonly ClaimTypes[Kind][]) {
+    this.#rules = FIELD_RULES[kind];
     this.#claims = claims;
   }
 
+  /** Records the number of the claim that gives the field its value; -1 if none does. */
+  choose(name: string, claim: number): void {
+    this.#chosen.set(name, claim);
+  }
+
+  outweighed(name: string, why: Why): void {
+    this.#outweighed.set(name, why);
+  }
+
   /** Returns undefined for a field without an origin of its own: `annotations`, whose keys have one each, and `drift`. */
-  originOf(field: string): Origin | undefined {
-    const rules: Readonly<Record<string, FieldMerge>> = FIELD_RULES[this.#kind];
-    const why = Object.hasOwn(rules, field) ? FIXED_REASONS[rules[field] ?? "byKey"] : undefined;
-    return why ? { why } : this.#origins.get(field);
+  originOf(name: string): Origin | undefined {
+    const isAnnotation = name.startsWith(ANNOTATION);
+    const rule = isAnnotation ? "first" : Object.hasOwn(this.#rules, name) ? this.#rules[name] : undefined;
+    const only = this.#claims.length === 1 ? { claim: 0, why: WHY.only } : undefined;
+    const claim = this.#chosen.get(name) ?? -1;
+    switch (rule) {
+      case "first":
+        return this.#originOfFirst(name, claim, WHY.defaultValue);
+      case "firstOrTracked":
+        return this.#originOfFirst(name, claim, WHY.tracked);
+      case "union": {
+        const [first, another] = this.#claimants(name, hasItems);
+        if (first === undefined) return { why: WHY.defaultValue };
+        return another === undefined ? { claim: first, why: WHY.only } : { why: WHY.union };
+      }
+      case "aliases":
+        return claim < 0 ? { why: WHY.aliases } : { claim, why: WHY.only };
+      case "verified":
+        if (this.#claimants(name).length === 0) return { why: WHY.defaultValue };
+        return only ?? (claim < 0 ? { why: WHY.union } : { claim, why: WHY.verified });
+      case "id":
+        return only ?? { claim, why: WHY.id };
+      case "identifies":
+        return only ?? { why: WHY.identifies };
+      case "ends":
+      case "derived":
+      case "network":
+      case "tracked":
+        return { why: WHY[rule] };
+      default:
+        return undefined;
+    }
   }
 
-  outweighed(field: string, why: Why): void {
-    this.#outweighed.set(field, why);
-  }
-
-  /** `claim` is the number of the first claim that has the field, or -1. */
-  first(field: MergedBy<K, "first" | "firstOrTracked">, claim: number, content: unknown): void {
-    const rules: Readonly<Record<string, FieldMerge>> = FIELD_RULES[this.#kind];
-    const otherwise = rules[field] === "firstOrTracked" ? WHY.tracked : WHY.defaultValue;
-    // An empty text counts as not claimed.
-    if (content === "") this.#origins.set(field, { why: otherwise });
-    else this.#setFirst(field, claim, this.#claimants(field), otherwise);
-  }
-
-  annotation(key: string, claim: number): void {
-    const claimants = this.#claims.flatMap(({ annotations }, i) =>
-      annotations && Object.hasOwn(annotations, key) ? [i] : [],
-    );
-    this.#setFirst(`annotations.${key}`, claim, claimants, WHY.defaultValue);
-  }
-
-  #setFirst(name: string, claim: number, claimants: readonly number[], otherwise: Why): void {
-    this.#origins.set(name, this.#originOfFirst(name, claim, claimants, otherwise));
-  }
-
-  #originOfFirst(name: string, claim: number, claimants: readonly number[], otherwise: Why): Origin {
+  #originOfFirst(name: string, claim: number, otherwise: Why): Origin {
+    const claimants = this.#claimants(name);
     if (claimants.length === 0) return { why: otherwise };
     const outweighed = this.#outweighed.get(name) ?? otherwise;
     if (claim < 0) return { why: outweighed };
@@ -168,38 +179,18 @@ export class Provenance<K extends Kind> {
     return claim === claimants[0] ? { claim, claimants } : { claim, why: outweighed };
   }
 
-  #claimants(field: keyof ClaimTypes[K]): number[] {
-    return this.#claims.flatMap((claim, i) => (claim[field] === undefined ? [] : [i]));
-  }
-
-  union(field: MergedBy<K, "union">): void {
-    const [claim, another] = this.#claimants(field).filter((i) => hasItems(this.#claims[i]?.[field]));
-    if (claim === undefined) this.#origins.set(field, { why: WHY.defaultValue });
-    else this.#origins.set(field, another === undefined ? { claim, why: WHY.only } : { why: WHY.union });
-  }
-
-  /** `claim` is the number of the first claim that has verified the link, or -1. */
-  verified(field: MergedBy<K, "verified">, claim: number): void {
-    if (this.#claimants(field).length === 0) this.#origins.set(field, { why: WHY.defaultValue });
-    else if (this.#claims.length === 1) this.#origins.set(field, { claim: 0, why: WHY.only });
-    else this.#origins.set(field, claim < 0 ? { why: WHY.union } : { claim, why: WHY.verified });
-  }
-
-  /** The aliases are those of the only claim, or of all claims and former ids. */
-  aliases(field: MergedBy<K, "aliases">, isOfOneClaim: boolean): void {
-    this.#origins.set(field, isOfOneClaim ? { claim: 0, why: WHY.only } : { why: WHY.aliases });
-  }
-
-  /** `claim` is the claim that gives the entity its id. */
-  id(field: MergedBy<K, "id">, claim: ClaimTypes[K]): void {
-    const isOnly = this.#claims.length === 1;
-    this.#origins.set(field, { claim: this.#claims.indexOf(claim), why: isOnly ? WHY.only : WHY.id });
-  }
-
-  identifies(...fields: readonly MergedBy<K, "identifies">[]): void {
-    const origin = this.#claims.length === 1 ? { claim: 0, why: WHY.only } : { why: WHY.identifies };
-    for (const field of fields) this.#origins.set(field, origin);
+  /** The numbers of the claims with this field. */
+  #claimants(name: string, isClaimed = isDefined): number[] {
+    return this.#claims.flatMap((claim, i) => (isClaimed(contentOf(claim, name)) ? [i] : []));
   }
 }
 
+function contentOf(claim: ClaimTypes[Kind], name: string): unknown {
+  const isAnnotation = name.startsWith(ANNOTATION);
+  const members: object = isAnnotation ? (claim.annotations ?? {}) : claim;
+  const key = isAnnotation ? name.slice(ANNOTATION.length) : name;
+  return Object.hasOwn(members, key) ? Reflect.get(members, key) : undefined;
+}
+
+const isDefined = (content: unknown): boolean => content !== undefined;
 const hasItems = (content: unknown): boolean => Array.isArray(content) && content.length > 0;
