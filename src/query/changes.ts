@@ -9,7 +9,7 @@ import type { Batch, LogEntry } from "../log/log.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import { diffFields } from "../view/diff-fields.ts";
 import type { History } from "../view/history.ts";
-import { parseMissingKey } from "../view/indexes.ts";
+import { parseClaimsKey } from "../view/indexes.ts";
 import { bindChangesAt, bindFilters, type ChangeFilters, changesNames } from "./bound-filters.ts";
 import type { CountBytes } from "./count-bytes.ts";
 import { type Filter, idCanMatch, matchesAll } from "./filter.ts";
@@ -75,8 +75,8 @@ export function filterEntry(
 /** The entry of a missing entity as an entry of the entity's kind. */
 function asEntity(entry: LogEntry): LogEntry {
   if (entry.kind !== "missing") return entry;
-  const { kind = "missing", id } = parseMissingKey(entry.id);
-  return { ...entry, kind, id };
+  const parsed = parseClaimsKey(entry.id);
+  return parsed ? { ...entry, kind: parsed.kind, id: parsed.key } : entry;
 }
 
 /** A change and its position in its batch; earlier changes of the batch have smaller positions. */

@@ -6,7 +6,7 @@ import { COST, mapPaced, onlyPausing, type Paced, Pause } from "../lib/steps.ts"
 import { idKey, type Kind } from "../model/ids.ts";
 import { type EncodedValue, valuesInRange } from "../view/collection.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
-import { missingKey, parseMissingKey } from "../view/indexes.ts";
+import { missingKey, parseClaimsKey } from "../view/indexes.ts";
 import type { NetworkState } from "../view/view.ts";
 import { type Filter, matchesAll } from "./filter.ts";
 import type { FilteredState } from "./filtered-state.ts";
@@ -139,8 +139,8 @@ export function* diffEntities(
     yield* onlyPausing(to.state.pages("missing")),
   );
   const ofKind = mapPaced(missing, (pair) => {
-    const key = parseMissingKey(pair.id);
-    return key.kind === kind ? { ...pair, id: key.id } : undefined;
+    const parsed = parseClaimsKey(pair.id);
+    return parsed?.kind === kind ? { ...pair, id: parsed.key } : undefined;
   });
   return yield* mergeById(observed, ofKind, (shown, planned) => ({
     id: shown.id,

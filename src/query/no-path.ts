@@ -58,36 +58,33 @@ class RelaxedGraph {
 
   /** The links from a device in order of id, because the order in the graph differs between the nodes of a cluster. */
   from(id: string): RelaxedLink[] {
-    const ways = this.#waysOf(id, this.#knownFrom(id), this.#knownTo(id));
-    return ways.map(({ id: link, other, state }) => ({ id: link, src: id, dst: other, state })).sort(byId);
+    return this.#ways(id, "dst").map(({ other, ...link }) => ({ ...link, src: id, dst: other }));
   }
 
   /** The links to a device in order of id. */
   to(id: string): RelaxedLink[] {
-    const ways = this.#waysOf(id, this.#knownTo(id), this.#knownFrom(id));
-    return ways.map(({ id: link, other, state }) => ({ id: link, src: other, dst: id, state })).sort(byId);
+    return this.#ways(id, "src").map(({ other, ...link }) => ({ ...link, src: other, dst: id }));
   }
 
-  /** The links in the needed direction and, for devices known only in the other direction, those as `one-way`. */
-  #waysOf(id: string, needed: readonly Way[], reverse: readonly Way[]): Way[] {
+  /** The links to other devices at their `end` and, for devices known only in the other direction, those as `one-way`. */
+  #ways(id: string, end: End): Way[] {
+    const needed = this.#known(id, end);
     const known = new Set(needed.map(({ other }) => other));
-    const oneWay = reverse.filter(
+    const oneWay = this.#known(id, end === "src" ? "dst" : "src").filter(
       ({ other, state }) => !known.has(other) && (state === "active" || this.#isDown(id, other)),
     );
-    return [...needed, ...oneWay.map((way): Way => ({ ...way, state: "one-way" }))];
+    return [...needed, ...oneWay.map((way): Way => ({ ...way, state: "one-way" }))].sort(byId);
   }
 
-  #knownFrom(id: string): Way[] {
+  /** The known links of a device that have the other device at their `end`. */
+  #known(id: string, end: End): Way[] {
+    const links = end === "dst" ? this.#graph.linksFrom(id) : this.#graph.linksTo(id);
+    const lost = (end === "dst" ? this.#lostFrom : this.#lostTo).get(id) ?? [];
     return [
-      ...this.#graph.linksFrom(id).map((link) => ({ id: link.id, other: link.dst, state: stateOf(link) })),
-      ...(this.#lostFrom.get(id) ?? []).map(({ link }) => lostWay(link, link.dst.device)),
-    ];
-  }
-
-  #knownTo(id: string): Way[] {
-    return [
-      ...this.#graph.linksTo(id).map((link) => ({ id: link.id, other: link.src, state: stateOf(link) })),
-      ...(this.#lostTo.get(id) ?? []).map(({ link }) => lostWay(link, link.src.device)),
+      ...links.map(
+        (link): Way => ({ id: link.id, other: link[end], state: link.active ? "active" : "inactive" }),
+      ),
+      ...lost.map(({ link }): Way => ({ id: link.id, other: link[end].device, state: "lost" })),
     ];
   }
 
@@ -96,6 +93,8 @@ class RelaxedGraph {
   }
 }
 
+type End = "src" | "dst";
+
 /** A link between a device and `other`. */
 interface Way {
   readonly id: string;
@@ -103,11 +102,7 @@ interface Way {
   readonly state: LinkState;
 }
 
-const stateOf = ({ active }: { readonly active: boolean }): LinkState => (active ? "active" : "inactive");
-
-const lostWay = ({ id }: LostLink["link"], other: string): Way => ({ id, other, state: "lost" });
-
-const byId = (a: RelaxedLink, b: RelaxedLink): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+const byId = (a: Way, b: Way): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** Length of each list of ids in the result. */
 const MAX_LISTED = 100;

@@ -203,17 +203,6 @@ describe("the claims", () => {
     const sameId = claims.map(([source, claim]) => [source, { ...claim, id: "x" }] as const);
     expect(explained("devices", sameId).identity).toBeUndefined();
   });
-
-  test("without stored settings their stored order is that of the sources", () => {
-    const claims: StoredClaims = [
-      ["z", device({ hw: "Z" })],
-      ["a", device({ hw: "A" })],
-    ];
-    const value = merged("devices", [["a", device({ hw: "Z" })]], rulesOf());
-    const rules = MergeRules.read({ get: () => undefined });
-    const { fields } = explain({ kind: "devices", id: "d1", claims, rules, value });
-    expect(fields.hw).toEqual({ value: "Z", source: "z", why: WHY.first });
-  });
 });
 
 describe("an entity that is not shown", () => {

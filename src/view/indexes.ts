@@ -10,7 +10,7 @@ import { ipKey } from "../model/address.ts";
 import { type ClaimTypes, referencedDevices } from "../model/claim.ts";
 import { hasConflict } from "../model/conflict.ts";
 import { type Device, type Entities, entityId, type Host, type Link } from "../model/entity.ts";
-import { type ConnectPoint, deviceKey, idKey, isKind, KINDS, type Kind } from "../model/ids.ts";
+import { type ConnectPoint, deviceKey, idKey, isKind, type Kind } from "../model/ids.ts";
 import { identityKey, identityValues } from "./identity/identity-values.ts";
 import { claimedId } from "./recover.ts";
 
@@ -42,15 +42,6 @@ export const plannedKindKey = (source: string, kind: Kind): string => `${source}
 /** The index key of all intended ports of one source at one device, in any spelling of the id that the source uses. */
 export const plannedPortsKey = (source: string, device: string): string =>
   `${source}\u0000${deviceKey(device)}`;
-/** The inverse of `missingKey`. */
-export function parseMissingKey(key: string): { readonly kind: Kind | undefined; readonly id: string } {
-  const space = key.indexOf(" ");
-  return {
-    kind: KINDS.find((kind) => key.startsWith(kind) && space === kind.length),
-    id: key.slice(space + 1),
-  };
-}
-
 export const portKey = (device: string, port: string): string => `${deviceKey(device)}\u0000${port}`;
 /** The range of the keys of all ports of a device. */
 export const portKeyRange = (device: string): [string, string] => [
@@ -67,10 +58,11 @@ export const occupiedPortKey = (end: "src" | "dst", { device, port }: ConnectPoi
 /** The key of an entity's stored claims. Ids contain no white space, so the space separates kind and id. */
 export const claimsKey = (kind: Kind, id: string): string => `${kind} ${idKey(kind, id)}`;
 
-/** The inverse of `claimsKey`. */
+/** The inverse of `claimsKey` and of `missingKey`. */
 export function parseClaimsKey(stored: string): { readonly kind: Kind; readonly key: string } | undefined {
-  const [kind = "", key = ""] = stored.split(" ");
-  return isKind(kind) ? { kind, key } : undefined;
+  const space = stored.indexOf(" ");
+  const kind = stored.slice(0, space);
+  return isKind(kind) ? { kind, key: stored.slice(space + 1) } : undefined;
 }
 
 /** The claims under another id than that of the entity, by their own `claimsKey`: see `identity/device-groups.ts`. */

@@ -22,7 +22,6 @@ import { idKey, type Kind } from "../model/ids.ts";
 import { Collection, type EncodedValue } from "./collection.ts";
 import { DeviceLookup } from "./device-lookup.ts";
 import { additionsOn, EncodedPage } from "./encoded-page.ts";
-import { countAllHeldBack, type HeldBack, NONE_HELD_BACK } from "./held-back.ts";
 import { hostCountsOf, NO_HOSTS } from "./host-counts.ts";
 import { Indexes, type IndexName, type StoredTypes } from "./indexes.ts";
 import { type ClusterMembers, graphChangesOf, LinkGraph } from "./link-graph.ts";
@@ -38,7 +37,13 @@ import {
   withSpellings,
 } from "./network-state.ts";
 import type { PortNumbers } from "./port-matching.ts";
-import { type PreparedRevision, prepareRevision } from "./prepare-revision.ts";
+import {
+  countAllHeldBack,
+  type HeldBack,
+  NONE_HELD_BACK,
+  type PreparedRevision,
+  prepareRevision,
+} from "./prepare-revision.ts";
 
 /** Number of ports of all devices in `View.portNumbers` together. */
 const MAX_MATCHED_PORTS = 100_000;

@@ -11,9 +11,15 @@
 import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff } from "../../model/network-problem.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
-import type { LocatedHosts } from "./located-hosts.ts";
-import { findParts, type Parts } from "./parts.ts";
-import { buildRepairedGraph, type DevicePair, type RepairedGraph, ROOT } from "./repaired-graph.ts";
+import {
+  buildRepairedGraph,
+  type DevicePair,
+  findParts,
+  type LocatedHosts,
+  type Parts,
+  type RepairedGraph,
+  ROOT,
+} from "./parts.ts";
 
 /*
  * For each place of the search: since when it is cut off, and the outermost problem that alone cuts it off. Each place is

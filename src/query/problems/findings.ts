@@ -7,23 +7,26 @@ import { hasConflict } from "../../model/conflict.ts";
 import { DRIFT_STATES, type Entities, entityId, type Link } from "../../model/entity.ts";
 import { KINDS, type Kind } from "../../model/ids.ts";
 import type { ProblemResource } from "../../model/problem-kinds.ts";
+import { additionsOn } from "../../view/encoded-page.ts";
+import { parseClaimsKey } from "../../view/indexes.ts";
 import { MergeRules } from "../../view/merge-rules.ts";
 import { findUnknownDevices } from "../../view/unknown-devices.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
 import { conflictFilter, driftFilter, type Filter, ONE_SIDED, ScalarFilter } from "../filter.ts";
 import { select } from "../select.ts";
 import { EntityNames } from "./entity-names.ts";
-import { type Finding, isoTime } from "./finding.ts";
 import {
   activeOnly,
   CableFindings,
+  type Finding,
   IS_INACTIVE,
   IS_ONE_SIDED,
+  isoTime,
   linkFindings,
   lostFindings,
 } from "./link-findings.ts";
+import type { DevicePair } from "./parts.ts";
 import type { ProblemWindows, RecentChanges } from "./recent-changes.ts";
-import type { DevicePair } from "./repaired-graph.ts";
 import { type Condition, type SinceFinder, unavailableSince } from "./since.ts";
 
 const UNAVAILABLE = new ScalarFilter("devices", "available", [false]);
@@ -188,13 +191,11 @@ function* driftFindings(state: NetworkState, selected: Selected, names: EntityNa
       if (entity) add(kind, entity);
       else yield;
     }
-  for (const page of yield* state.pages("missing")) {
-    for (let i = 0; i < page.length; i++) {
-      const entity = parseStored("missing", page.value(i));
-      const kind = KINDS.find((name) => page.ids[i]?.startsWith(`${name} `));
-      if (kind) add(kind, entity);
-    }
-    yield;
+  const pause = new Pause();
+  for (const { id, after } of additionsOn(yield* state.pages("missing"))) {
+    const parsed = parseClaimsKey(id);
+    if (parsed) add(parsed.kind, parseStored("missing", after));
+    if (pause.due(COST.entity, after.length)) yield;
   }
   return [...findings, ...(yield* cables.findings())];
 }

@@ -1,17 +1,25 @@
 /**
- * Finds the links that are INACTIVE, one-sided or lost. A cable has one finding of each kind, even if both of its links
- * have the problem.
+ * Findings are problems before their consequences are computed. Here are those about links that are INACTIVE, one-sided or
+ * lost. A cable has one finding of each kind, even if both of its links have the problem.
  */
 import { COST, collectPaced, mapPaced, type Paced, Pause, type Steps } from "../../lib/steps.ts";
 import { cableId, reverseLinkId } from "../../model/cable.ts";
 import type { Link } from "../../model/entity.ts";
+import type { NetworkProblem } from "../../model/network-problem.ts";
 import type { ProblemKind } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
 import type { EntityNames } from "./entity-names.ts";
-import { type Finding, isoTime } from "./finding.ts";
+import type { DevicePair } from "./parts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
-import type { DevicePair } from "./repaired-graph.ts";
 import type { Condition, SinceFinder } from "./since.ts";
+
+/** A problem without the fields that depend on all problems together. */
+export interface Finding extends Omit<NetworkProblem, "severity" | "cutOff" | "causedBy" | "consequences"> {
+  /** Set for drift if everything that the finding is about is intended and not observed. */
+  readonly isMissing?: boolean;
+}
+
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 export const IS_INACTIVE: Condition<"links"> = {
   name: "inactive",

@@ -6,9 +6,9 @@ import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems, KIND_TRAITS, mayCutOff, type ProblemKind } from "../../model/problem-kinds.ts";
 import type { NetworkState } from "../../view/view.ts";
 import { type Fault, type FaultEffect, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
-import type { Finding } from "./finding.ts";
 import { findProblems } from "./findings.ts";
-import { locateHosts, type RemovedHost } from "./located-hosts.ts";
+import type { Finding } from "./link-findings.ts";
+import { locateHosts, type RemovedHost } from "./parts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { SinceFinder } from "./since.ts";
 

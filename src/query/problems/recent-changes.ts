@@ -9,7 +9,7 @@ import type { Host, HostLocation, Link } from "../../model/entity.ts";
 import type { History } from "../../view/history.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import { type NetworkState, parseStored } from "../../view/view.ts";
-import type { RemovedHost } from "./located-hosts.ts";
+import type { RemovedHost } from "./parts.ts";
 
 /** Number of removed hosts that are kept, because in some networks hosts are added and removed all the time. */
 const MAX_REMOVED_HOSTS = 100_000;
