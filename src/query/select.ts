@@ -25,6 +25,17 @@ const MAX_RANGES = 512;
  */
 const MAX_IDS_AT_ONCE = 64;
 
+/** The entities to select. */
+interface Selection {
+  readonly state: NetworkState;
+  readonly kind: Kind;
+  readonly filters: readonly Filter[];
+  /** Only entities with a greater id are selected. */
+  readonly after: string;
+}
+
+type Selected = Generator<EncodedValue | undefined, void, void>;
+
 /** The matches with an id greater than `after`, in order of id. */
 export function select(
   state: NetworkState,
@@ -32,20 +43,21 @@ export function select(
   filters: readonly Filter[],
   after = "",
 ): Paced<EncodedValue> {
-  if (filters.length === 0) return scan(state, kind, filters, after);
+  const selection = { state, kind, filters, after };
+  if (filters.length === 0) return scan(selection);
   const byId = filters.find((filter) => filter.ids);
-  if (byId?.ids) return selectByIdHint(state, kind, byId, byId.ids, filters, after);
-  const unsorted = unsortedIndexes(state, kind, filters);
-  if (unsorted.length > 0) return selectAfterSorting(unsorted, state, kind, filters, after);
-  const candidates = findCandidates(state, kind, filters);
-  if (!candidates) return scan(state, kind, filters, after);
+  if (byId?.ids) return selectByIdHint(selection, byId, byId.ids);
+  const unsorted = unsortedIndexes(selection);
+  if (unsorted.length > 0) return selectAfterSorting(unsorted, selection);
+  const candidates = findCandidates(selection);
+  if (!candidates) return scan(selection);
   const { filter, ids } = candidates;
   const rest = filter.exact && state.indexesAreExact ? without(filters, filter) : filters;
-  return getByIds(state, kind, ids, rest, after);
+  return getByIds({ ...selection, filters: rest }, ids);
 }
 
 /** The indexes in which a range lookup, which runs in one turn, would have to scan many keys. */
-function unsortedIndexes(state: NetworkState, kind: Kind, filters: readonly Filter[]): SortedIndex[] {
+function unsortedIndexes({ state, kind, filters }: Selection): SortedIndex[] {
   const found: SortedIndex[] = [];
   for (const { indexRanges } of filters) {
     for (const { index: name, ranges } of indexRanges ?? []) {
@@ -59,13 +71,8 @@ function unsortedIndexes(state: NetworkState, kind: Kind, filters: readonly Filt
 
 const isRange = ([from, to]: readonly [from: string, to: string]): boolean => from !== to;
 
-function* selectAfterSorting(
-  unsorted: readonly SortedIndex[],
-  state: NetworkState,
-  kind: Kind,
-  filters: readonly Filter[],
-  after: string,
-): Generator<EncodedValue | undefined, void, void> {
+function* selectAfterSorting(unsorted: readonly SortedIndex[], selection: Selection): Selected {
+  const { state, kind, filters, after } = selection;
   for (const index of unsorted) yield* onlyPausing(index.sortKeys());
   yield* select(state, kind, filters, after);
 }
@@ -77,12 +84,7 @@ const NO_FILTERS: readonly Filter[] = [];
 const uniqueInOrder = (ids: readonly string[]): readonly string[] =>
   ids.length < 2 ? ids : [...new Set(ids)].sort();
 
-function* scan(
-  state: NetworkState,
-  kind: Kind,
-  filters: readonly Filter[],
-  after: string,
-): Generator<EncodedValue | undefined, void, void> {
+function* scan({ state, kind, filters, after }: Selection): Selected {
   const pages = yield* onlyPausing(state.pages(kind));
   const substrings = filters
     .find((filter) => filter.substrings)
@@ -146,7 +148,7 @@ interface Candidates {
 }
 
 /** The candidates of the filter whose index ranges contain the fewest ids; undefined when no index is selective enough. */
-function findCandidates(state: NetworkState, kind: Kind, filters: readonly Filter[]): Candidates | undefined {
+function findCandidates({ state, kind, filters }: Selection): Candidates | undefined {
   let best: Candidates | undefined;
   let maxIds = Math.min(MAX_CANDIDATES, state.size(kind) / 2);
   for (const filter of filters) {
@@ -180,18 +182,13 @@ function readIndexes(
  * Reads the entities one by one and not from `pages`, because encoding the changed pages would cost more than the lookups.
  * Returns an array, unless the entities are so many or so large that reading them all takes more than a step.
  */
-function getByIds(
-  state: NetworkState,
-  kind: Kind,
-  ids: string[],
-  filters: readonly Filter[],
-  after: string,
-): Paced<EncodedValue> {
-  if (ids.length > MAX_IDS_AT_ONCE) return getByIdsInSteps(state, kind, ids, filters, after);
+function getByIds(selection: Selection, ids: string[]): Paced<EncodedValue> {
+  const { state, kind, filters, after } = selection;
+  if (ids.length > MAX_IDS_AT_ONCE) return getByIdsInSteps(selection, ids);
   const found: EncodedValue[] = [];
   let length = 0;
   for (const id of uniqueInOrder(ids)) {
-    if (length > BYTES_PER_STEP) return getByIdsInSteps(state, kind, ids, filters, after);
+    if (length > BYTES_PER_STEP) return getByIdsInSteps(selection, ids);
     const text = id > after ? state.get(kind, id) : undefined;
     if (text === undefined) continue;
     if (matchesAll(kind, text, filters)) found.push({ id, text });
@@ -200,13 +197,7 @@ function getByIds(
   return found;
 }
 
-function* getByIdsInSteps(
-  state: NetworkState,
-  kind: Kind,
-  ids: string[],
-  filters: readonly Filter[],
-  after: string,
-): Generator<EncodedValue | undefined, void, void> {
+function* getByIdsInSteps({ state, kind, filters, after }: Selection, ids: string[]): Selected {
   const sorted = yield* sortInSteps(ids, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const pause = new Pause();
   let last: string | undefined;
@@ -219,28 +210,18 @@ function* getByIdsInSteps(
   }
 }
 
-function selectByIdHint(
-  state: NetworkState,
-  kind: Kind,
-  filter: Filter,
-  { by, values }: IdHint,
-  filters: readonly Filter[],
-  after: string,
-): Paced<EncodedValue> {
-  const rest = filter.exact ? without(filters, filter) : filters;
-  if (by === "owners") return itemsOfOwners(state, kind, values, rest, after);
-  const ids = values.map((value) => state.spelledId(kind, value));
-  return getByIds(state, kind, ids, rest, after);
+function selectByIdHint(selection: Selection, filter: Filter, { by, values }: IdHint): Paced<EncodedValue> {
+  const { state, kind, filters } = selection;
+  const rest = { ...selection, filters: filter.exact ? without(filters, filter) : filters };
+  if (by === "owners") return itemsOfOwners(rest, values);
+  return getByIds(
+    rest,
+    values.map((value) => state.spelledId(kind, value)),
+  );
 }
 
 /** The entities whose ids begin with an owner and a slash. Owners are devices, or MAC addresses, which have one spelling. */
-function* itemsOfOwners(
-  state: NetworkState,
-  kind: Kind,
-  owners: readonly string[],
-  filters: readonly Filter[],
-  after: string,
-): Generator<EncodedValue | undefined, void, void> {
+function* itemsOfOwners({ state, kind, filters, after }: Selection, owners: readonly string[]): Selected {
   const pages = yield* onlyPausing(state.pages(kind));
   const shown = (owner: string) => (kind === "hosts" ? owner : state.spelledId("devices", owner));
   const pause = new Pause();

@@ -124,22 +124,18 @@ function explainFields(
   const provenance = new Provenance(kind, merged);
   const { firstSeen, lastChanged, sources, revision } = value;
   const { annotations = {} } =
-    mergeClaims(
-      kind,
-      merged,
-      {
-        now: 0,
-        before: value,
-        tracking: { firstSeen, lastChanged, sources, revision },
-        leader,
-        formerIds,
-        isOtherDevice: (alias) => !aliases?.includes(alias),
-        // Fields that depend on the rest of the network do not influence other fields.
-        shownPort: (device, port) => ({ device, port }),
-        flagsOf: () => ({ hasReverse: false, conflict: undefined }),
-      },
+    mergeClaims(kind, merged, {
+      now: 0,
+      before: value,
+      tracking: { firstSeen, lastChanged, sources, revision },
+      leader,
+      formerIds,
+      isOtherDevice: (alias) => !aliases?.includes(alias),
+      // Fields that depend on the rest of the network do not influence other fields.
+      shownPort: (device, port) => ({ device, port }),
+      flagsOf: () => ({ hasReverse: false, conflict: undefined }),
       provenance,
-    ) ?? {};
+    }) ?? {};
   const explained: [name: string, field: ExplainedField][] = [];
   const explainAs = (name: string, content: unknown, { claim, why, claimants }: Origin) => {
     const source = claims[claim ?? -1]?.source ?? null;

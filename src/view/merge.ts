@@ -1,7 +1,7 @@
 /**
  * Merges the claims of several sources about one entity into one value, field by field: the first claim in order of
  * precedence that has a field determines it, and defaults fill the rest. The functions are pure: everything else that a
- * value depends on is in the `MergeContext`. A merge records the origins of the fields if it is given a `Provenance`.
+ * value depends on is in the `MergeContext`. A merge records the origins of the fields if the context has a `Provenance`.
  * `recover.ts` is the inverse.
  */
 import {
@@ -56,21 +56,22 @@ export interface MergeContext<K extends Kind> {
   /** A port as the view shows it; undefined when the device is not in the view. */
   readonly shownPort: (device: string, port: string) => ConnectPoint | undefined;
   readonly flagsOf: (entity: FlagInput[K]) => DerivedFlags;
+  /** Set if the origins of the fields are to be recorded. */
+  readonly provenance?: Provenance;
 }
 
 function mergeDevice(
   allClaims: readonly DeviceClaim[],
   context: MergeContext<"devices">,
-  provenance: Provenance | undefined,
 ): StoredTypes["devices"] {
-  const claims = effectiveClaims(allClaims, provenance);
-  const first = firstClaimed<"devices">(claims, provenance);
+  const claims = effectiveClaims(allClaims, context.provenance);
+  const first = firstClaimed<"devices">(claims, context.provenance);
   const available = first("available") ?? true;
   const unchanged = context.before?.available === available ? context.before.lastUpdate : undefined;
   const lastUpdate = first("lastUpdate") ?? unchanged ?? String(context.now);
   const { id } = context.leader;
-  provenance?.choose("id", allClaims.indexOf(context.leader));
-  const aliases = mergeAliases(id, claims, context, provenance);
+  context.provenance?.choose("id", allClaims.indexOf(context.leader));
+  const aliases = mergeAliases(id, claims, context);
   const { conflict } = context.flagsOf({ id });
   return {
     id,
@@ -89,7 +90,7 @@ function mergeDevice(
       managementAddress: "",
       channelId: "",
       protocol: "",
-      ...mergeAnnotations(claims, provenance, conflict),
+      ...mergeAnnotations(claims, context.provenance, conflict),
     }),
     ...context.tracking,
     ...(aliases && { aliases }),
@@ -148,13 +149,12 @@ function preferAnswering(
 function mergePort(
   claims: readonly PortClaim[],
   context: MergeContext<"ports">,
-  provenance: Provenance | undefined,
 ): StoredTypes["ports"] | undefined {
   const shown = context.shownPort(context.leader.element, String(context.leader.port));
   if (!shown) return undefined;
-  const first = firstClaimed<"ports">(claims, provenance);
-  provenance?.choose("port", claims.indexOf(context.leader));
-  const annotations = mergeAnnotations(claims, provenance);
+  const first = firstClaimed<"ports">(claims, context.provenance);
+  context.provenance?.choose("port", claims.indexOf(context.leader));
+  const annotations = mergeAnnotations(claims, context.provenance);
   return {
     element: shown.device,
     port: shown.port,
@@ -169,20 +169,19 @@ function mergePort(
 function mergeLink(
   claims: readonly LinkClaim[],
   context: MergeContext<"links">,
-  provenance: Provenance | undefined,
 ): StoredTypes["links"] | undefined {
   const src = toLinkEnd(context.leader.src, context);
   const dst = toLinkEnd(context.leader.dst, context);
   if (!src || !dst) return undefined;
-  const first = firstClaimed<"links">(claims, provenance);
+  const first = firstClaimed<"links">(claims, context.provenance);
   const id = linkId(src, dst);
   const type = first("type") ?? "DIRECT";
   const state = first("state") ?? "ACTIVE";
   const { hasReverse, conflict } = context.flagsOf({ id, src, dst, type, state });
-  const annotations = mergeAnnotations(claims, provenance, conflict);
+  const annotations = mergeAnnotations(claims, context.provenance, conflict);
   // One verified claim is enough, even if there are unauthenticated claims too.
   const verifier = claims.findIndex((claim) => claim.verified ?? true);
-  provenance?.choose("verified", verifier);
+  context.provenance?.choose("verified", verifier);
   return {
     src,
     dst,
@@ -199,19 +198,18 @@ function mergeLink(
 function mergeHost(
   claims: readonly HostClaim[],
   context: MergeContext<"hosts">,
-  provenance: Provenance | undefined,
 ): StoredTypes["hosts"] | undefined {
   const locations = toHostLocations(mergeLocations(claims), context);
   const [location] = locations;
   if (!location) return undefined;
-  const first = firstClaimed<"hosts">(claims, provenance);
+  const first = firstClaimed<"hosts">(claims, context.provenance);
   const auxLocations = toHostLocations(first("auxLocations") ?? [], context);
   const mac = claims[0]?.mac ?? "";
   const vlan = String(claims[0]?.vlan ?? "None");
   const id = hostId(mac, vlan);
   const ipAddresses = claims.length === 1 ? (claims[0]?.ipAddresses ?? []) : mergeAddresses(claims);
   const { conflict } = context.flagsOf({ id, ipAddresses });
-  const annotations = mergeAnnotations(claims, provenance, conflict);
+  const annotations = mergeAnnotations(claims, context.provenance, conflict);
   return {
     id,
     mac,
@@ -232,7 +230,6 @@ function mergeHost(
 type Merge<K extends Kind> = (
   claims: readonly ClaimTypes[K][],
   context: MergeContext<K>,
-  provenance: Provenance | undefined,
 ) => StoredTypes[K] | undefined;
 const MERGE: { [K in Kind]: Merge<K> } = {
   devices: mergeDevice,
@@ -246,9 +243,8 @@ export function mergeClaims<K extends Kind>(
   kind: K,
   claims: readonly ClaimTypes[K][],
   context: MergeContext<K>,
-  provenance?: Provenance,
 ): StoredTypes[K] | undefined {
-  return MERGE[kind](claims, context, provenance);
+  return MERGE[kind](claims, context);
 }
 
 /** The locations of all claims without duplicates. */
@@ -289,8 +285,7 @@ const mergeAddresses = (claims: readonly HostClaim[]): string[] =>
 function mergeAliases(
   id: string,
   claims: readonly DeviceClaim[],
-  { formerIds, isOtherDevice }: MergeContext<"devices">,
-  provenance: Provenance | undefined,
+  { formerIds, isOtherDevice, provenance }: MergeContext<"devices">,
 ): string[] | undefined {
   const isSingle = claims.length < 2 && formerIds.length === 0;
   const isOfOneClaim = isSingle && !claims[0]?.aliases?.some(isOtherDevice);

@@ -1,6 +1,6 @@
 /**
  * The origins of the fields of a merged value. `FIELD_RULES` defines how each field is merged; a field without a row does
- * not compile. A merge that is given a `Provenance` records in it which claim gave each field, and why. Commits give none,
+ * not compile. A merge whose context has a `Provenance` records in it which claim gave each field, and why. Commits give none,
  * so recording costs them nothing.
  */
 import type { ClaimTypes } from "../model/claim.ts";

@@ -4,14 +4,15 @@
  */
 import type { Clock } from "../lib/clock.ts";
 import type { Logger } from "../lib/logger.ts";
+import { createPoll } from "../lib/poll.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { referencedDevices } from "../model/claim.ts";
 import { deviceKey, type Kind } from "../model/ids.ts";
 import type { Committer } from "./committer.ts";
-import { claimsKey, parseClaimsKey, type StoredClaims } from "./indexes.ts";
+import { claimsKey, parseClaimsKey } from "./indexes.ts";
 import { MergeRules } from "./merge-rules.ts";
 import { claimedId } from "./recover.ts";
-import type { NetworkState } from "./view.ts";
+import { type NetworkState, parseStored } from "./view.ts";
 
 export interface UnknownDevice {
   /** The `deviceKey` of the device. */
@@ -70,7 +71,9 @@ function* unknownKeys(state: NetworkState): Steps<ReadonlyMap<string, References
   for (const page of yield* state.pages("claims"))
     for (const [i, stored] of page.ids.entries()) {
       const text = page.value(i);
-      const keys = new Set(parseClaims(text).flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)));
+      const keys = new Set(
+        parseStored("claims", text).flatMap(([, claim]) => referencedDevices(claim).map(deviceKey)),
+      );
       for (const key of keys)
         if (unknown.has(key) || !isKnown(state, key)) addReference(unknown, key, stored);
       if (pause.due(COST.record, text.length)) yield;
@@ -99,7 +102,7 @@ function describe(
   references: number,
 ): UnknownDevice | undefined {
   const { kind } = parseClaimsKey(stored) ?? {};
-  const claims = parseClaims(state.get("claims", stored) ?? "[]");
+  const claims = parseStored("claims", state.get("claims", stored) ?? "[]");
   const referring = claims.flatMap(([source, claim]) =>
     referencedDevices(claim)
       .filter((id) => deviceKey(id) === key)
@@ -110,9 +113,6 @@ function describe(
   const sources = [...new Set(referring.map(({ source }) => source))];
   return { key, id: first.id, references, example: { kind, id: claimedId(first.claim) }, sources };
 }
-
-/** The text is not validated, because only a commit and the log produce it. */
-const parseClaims = (text: string): StoredClaims => JSON.parse(text);
 
 const LOG_INTERVAL_MS = 5000;
 const MAX_EXAMPLES = 5;
@@ -126,24 +126,22 @@ export async function logUnknownDevices(
 ): Promise<void> {
   let logged = new Set<string>();
   let checked = "";
-  while (!signal.aborted) {
+  await createPoll({ intervalMs: LOG_INTERVAL_MS, clock, signal }).run(async () => {
     const { claims, devices, settings } = view.versions;
     const versions = `${claims} ${devices} ${settings}`;
-    if (versions !== checked) {
-      checked = versions;
-      const found = await scheduler.run(LOG_OWNER, findUnknownDevices(view.capture()));
-      const added = found.filter(({ key }) => !logged.has(key));
-      const examples = added
-        .slice(0, MAX_EXAMPLES)
-        .map(({ id, example }) => `${id} (${example.kind} ${example.id})`);
-      if (added.length > 0)
-        logger.warn("no source reports devices that others refer to; what refers to them is not shown", {
-          devices: found.length,
-          records: found.reduce((sum, { references }) => sum + references, 0),
-          examples: examples.join(", "),
-        });
-      logged = new Set(found.map(({ key }) => key));
-    }
-    await clock.sleep(LOG_INTERVAL_MS, signal);
-  }
+    if (versions === checked) return;
+    checked = versions;
+    const found = await scheduler.run(LOG_OWNER, findUnknownDevices(view.capture()));
+    const added = found.filter(({ key }) => !logged.has(key));
+    logged = new Set(found.map(({ key }) => key));
+    if (added.length === 0) return;
+    const examples = added
+      .slice(0, MAX_EXAMPLES)
+      .map(({ id, example }) => `${id} (${example.kind} ${example.id})`);
+    logger.warn("no source reports devices that others refer to; what refers to them is not shown", {
+      devices: found.length,
+      records: found.reduce((sum, { references }) => sum + references, 0),
+      examples: examples.join(", "),
+    });
+  });
 }

@@ -24,9 +24,9 @@ import {
   isoTime,
   linkFindings,
   lostFindings,
+  type ProblemInput,
 } from "./link-findings.ts";
 import type { DevicePair } from "./parts.ts";
-import type { ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import { type Condition, type SinceFinder, unavailableSince } from "./since.ts";
 
 const UNAVAILABLE = new ScalarFilter("devices", "available", [false]);
@@ -46,14 +46,8 @@ export interface Found {
   readonly lost: readonly DevicePair[];
 }
 
-/** Problems that are listed for a limited time are included if that time is not over at `time`. */
-export function* findProblems(
-  state: NetworkState,
-  recent: RecentChanges,
-  finder: SinceFinder,
-  time: number,
-  windows: ProblemWindows,
-): Steps<Found> {
+export function* findProblems(input: ProblemInput): Steps<Found> {
+  const { state, finder } = input;
   // All are selected before the first pause, because only the newest state has indexes.
   const devices = selectAll(state, "devices", UNAVAILABLE);
   const inactive = selectAll(state, "links", INACTIVE);
@@ -66,8 +60,8 @@ export function* findProblems(
     ...(yield* collectPaced(mapPaced(devices, (device) => deviceFinding(device, names)))),
     ...(yield* linkFindings("link-inactive", IS_INACTIVE, inactive, finder, names)),
     ...(yield* linkFindings("link-one-sided", IS_ONE_SIDED, activeOnly(oneSided), finder, names)),
-    ...(yield* lostFindings(state, recent, time, windows, names, lost)),
-    ...(yield* movedFindings(state, recent, time, windows, names)),
+    ...(yield* lostFindings(input, names, lost)),
+    ...(yield* movedFindings(input, names)),
     ...(yield* conflictFindings(conflicts, finder, names)),
     ...(yield* driftFindings(state, drifts, names)),
     ...sourceFindings(state),
@@ -94,15 +88,13 @@ function deviceFinding(device: Entities["devices"], names: EntityNames): Finding
 }
 
 function* movedFindings(
-  state: NetworkState,
-  { moved }: RecentChanges,
-  time: number,
-  { movedHostMs }: ProblemWindows,
+  { state, recent, time, windows }: ProblemInput,
   names: EntityNames,
 ): Steps<Finding[]> {
+  const { movedHostMs } = windows;
   const found: Finding[] = [];
   const pause = new Pause();
-  for (const [id, { from, to, time: since }] of moved) {
+  for (const [id, { from, to, time: since }] of recent.moved) {
     const stored = since + movedHostMs > time ? state.get("hosts", id) : undefined;
     if (stored !== undefined) {
       const host = parseStored("hosts", stored);

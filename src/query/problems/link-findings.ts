@@ -13,6 +13,16 @@ import type { DevicePair } from "./parts.ts";
 import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
 import type { Condition, SinceFinder } from "./since.ts";
 
+/** The state whose problems are found, and what else they depend on. */
+export interface ProblemInput {
+  readonly state: NetworkState;
+  readonly recent: RecentChanges;
+  readonly finder: SinceFinder;
+  /** Problems that are listed for a limited time are found if that time is not over then. Epoch milliseconds. */
+  readonly time: number;
+  readonly windows: ProblemWindows;
+}
+
 /** A problem without the fields that depend on all problems together. */
 export interface Finding extends Omit<NetworkProblem, "severity" | "cutOff" | "causedBy" | "consequences"> {
   /** Set for drift if everything that the finding is about is intended and not observed. */
@@ -151,16 +161,13 @@ function isLost(state: NetworkState, { link }: LostLink): boolean {
 
 /** Adds the ends of the found links to `pairs`. */
 export function* lostFindings(
-  state: NetworkState,
-  { lost }: RecentChanges,
-  time: number,
-  { lostLinkMs }: ProblemWindows,
+  { state, recent, time, windows: { lostLinkMs } }: ProblemInput,
   names: EntityNames,
   pairs: DevicePair[],
 ): Steps<Finding[]> {
   const cables = new CableFindings({ ...aboutLinks("link-lost", names), join: lastOf });
   const pause = new Pause();
-  for (const removed of lost.values()) {
+  for (const removed of recent.lost.values()) {
     if (pause.due(3 * COST.key)) yield;
     if (removed.time + lostLinkMs > time && isLost(state, removed)) {
       const { src, dst } = removed.link;

@@ -4,13 +4,11 @@ import { COST, collectPaced, mapInSteps, Pause, type Steps, sortInSteps } from "
 import { cableId } from "../../model/cable.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { compareProblems, KIND_TRAITS, mayCutOff, type ProblemKind } from "../../model/problem-kinds.ts";
-import type { NetworkState } from "../../view/view.ts";
 import { type Fault, type FaultEffect, findCutOffs, NOTHING_CUT_OFF } from "./cut-off.ts";
 import { findProblems } from "./findings.ts";
-import type { Finding } from "./link-findings.ts";
+import type { Finding, ProblemInput } from "./link-findings.ts";
 import { locateHosts, type RemovedHost } from "./parts.ts";
-import type { LostLink, ProblemWindows, RecentChanges } from "./recent-changes.ts";
-import type { SinceFinder } from "./since.ts";
+import type { LostLink, RecentChanges } from "./recent-changes.ts";
 
 /*
  * Determines which problems follow from which. One fault is often seen many times: as a device that is unavailable, as its
@@ -122,14 +120,9 @@ export interface ProblemList {
   readonly removed: readonly LostLink[];
 }
 
-export function* listProblems(
-  state: NetworkState,
-  recent: RecentChanges,
-  finder: SinceFinder,
-  time: number,
-  windows: ProblemWindows,
-): Steps<ProblemList> {
-  const { findings, lost } = yield* findProblems(state, recent, finder, time, windows);
+export function* listProblems(input: ProblemInput): Steps<ProblemList> {
+  const { state, recent, windows } = input;
+  const { findings, lost } = yield* findProblems(input);
   const faults = yield* collectPaced(mapInSteps(findings, COST.key, faultOf));
   const graph = yield* state.linkGraph();
   const hosts = yield* locateHosts(
@@ -154,24 +147,19 @@ export function* listProblems(
     hash.update(text);
     if (pause.due(COST.key, text.length)) yield;
   }
-  const removed = yield* removedLinks(state, recent, windows);
-  const validFrom = yield* lastExpiry(state, recent, time, windows);
+  const removed = yield* removedLinks(input);
+  const validFrom = yield* lastExpiry(input);
   const digest = hash.digest("base64url").slice(0, DIGEST_CHARS);
   const { revision, time: stateTime } = state;
   return { revision, time: stateTime, problems: listed, validFrom, validUntil, digest, removed };
 }
 
 /** The time at which the last expired problem expired, or the time of the state if that is later. */
-function* lastExpiry(
-  state: NetworkState,
-  { lost, moved }: RecentChanges,
-  time: number,
-  { lostLinkMs, movedHostMs }: ProblemWindows,
-): Steps<number> {
+function* lastExpiry({ state, recent, time, windows }: ProblemInput): Steps<number> {
   let last = state.time;
   for (const [changes, windowMs] of [
-    [lost, lostLinkMs],
-    [moved, movedHostMs],
+    [recent.lost, windows.lostLinkMs],
+    [recent.moved, windows.movedHostMs],
   ] as const) {
     const pause = new Pause();
     // The changes are in order of time.
@@ -186,15 +174,15 @@ function* lastExpiry(
 }
 
 /** The links that were removed within the window before the time of the state, in order of removal. */
-export function* removedLinks(
-  state: NetworkState,
-  { lost }: RecentChanges,
-  { lostLinkMs }: ProblemWindows,
-): Steps<LostLink[]> {
+export function* removedLinks({
+  state,
+  recent,
+  windows,
+}: Pick<ProblemInput, "state" | "recent" | "windows">): Steps<LostLink[]> {
   const removed: LostLink[] = [];
   const pause = new Pause();
-  for (const link of lost.values()) {
-    if (link.time + lostLinkMs > state.time) removed.push(link);
+  for (const link of recent.lost.values()) {
+    if (link.time + windows.lostLinkMs > state.time) removed.push(link);
     if (pause.due(COST.key)) yield;
   }
   return removed;

@@ -142,7 +142,7 @@ export class Problems {
       const windows = this.#windows;
       const time = Math.max(this.#clock.now(), state.time);
       const recent = yield* this.#recentAt(state, windows);
-      const list = yield* listProblems(state, recent, this.finder, time, windows);
+      const list = yield* listProblems({ state, recent, finder: this.finder, time, windows });
       this.#recent = recent;
       this.#newest = list;
       // The previous list is not given to further streams: the next stream that wakes computes the new list for all.
@@ -203,7 +203,7 @@ export class Problems {
   *#computePast(key: string, state: NetworkState, time: number): Steps<ProblemList> {
     const windows = this.#windows;
     const recent = yield* RecentChanges.read(this.#history, state, windows);
-    const list = yield* listProblems(state, recent, this.finder, time, windows);
+    const list = yield* listProblems({ state, recent, finder: this.finder, time, windows });
     this.#past.set(key, list);
     return list;
   }
@@ -211,8 +211,9 @@ export class Problems {
   /** The links that were removed within the window before the time of a historical state. */
   *removedBefore(state: NetworkState): Steps<readonly LostLink[]> {
     this.#history.requireAllCollections();
-    const recent = yield* RecentChanges.read(this.#history, state, this.#windows);
-    return yield* removedLinks(state, recent, this.#windows);
+    const windows = this.#windows;
+    const recent = yield* RecentChanges.read(this.#history, state, windows);
+    return yield* removedLinks({ state, recent, windows });
   }
 
   stop(): void {
