@@ -1,10 +1,12 @@
 /**
  * Receives the claims of one source: validates each record, drops, counts and logs the invalid ones, and commits the rest.
+ * Also reads from the view which claims the source has.
  *
  * Records are validated in steps on the scheduler. A large set is committed as several batches, each of which is one
  * revision, and other sources commit between them. Calls of one source are committed in order and never interleave.
  */
 import type { Logger } from "../lib/logger.ts";
+import { ShardedSet } from "../lib/sharded-set.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import {
   type ClaimChange,
@@ -15,9 +17,11 @@ import {
   maxLengthOf,
 } from "../model/claim.ts";
 import { idKey, KINDS, type Kind } from "../model/ids.ts";
-import type { ClaimedKeys } from "./claims-of-source.ts";
 import type { CanonicalChange } from "./commit.ts";
 import type { Committer } from "./committer.ts";
+import { claimsKey, parseClaimsKey } from "./indexes.ts";
+import { claimedKey, recoverClaim } from "./recover.ts";
+import { parseStored, type View } from "./view.ts";
 
 const CHANGES_PER_BATCH = 1000;
 /** A batch of large claims is complete earlier, because it is in memory several times until it is stored. */
@@ -60,12 +64,13 @@ export class ClaimIngest {
   /** The claims of this source in the view, including those from before a restart of the service. */
   async lastClaims(): Promise<Claims> {
     await this.#lastCommit;
-    const committer = this.#committer;
+    const read = <K extends Kind>(kind: K) =>
+      this.#committer.runBetweenCommits(this.#source, claimsOf(this.#committer.view, this.#source, kind));
     return {
-      devices: await committer.claimsOf(this.#source, "devices"),
-      ports: await committer.claimsOf(this.#source, "ports"),
-      links: await committer.claimsOf(this.#source, "links"),
-      hosts: await committer.claimsOf(this.#source, "hosts"),
+      devices: await read("devices"),
+      ports: await read("ports"),
+      links: await read("links"),
+      hosts: await read("hosts"),
     };
   }
 
@@ -76,7 +81,8 @@ export class ClaimIngest {
   }
 
   async #replace(all: Claims): Promise<void> {
-    const claimed = await this.#committer.claimedKeys(this.#source);
+    const reading = claimedKeysOf(this.#committer.view, this.#source);
+    const claimed = await this.#committer.runBetweenCommits(this.#source, reading);
     await this.#commitAll(this.#checkReplacement(all, claimed));
   }
 
@@ -136,4 +142,70 @@ function* nextBatch(changes: Iterator<CanonicalChange | undefined>): Steps<NextB
     if (pause.due(COST.entity, length)) yield;
   }
   return { batch, isLast: false };
+}
+
+/** The keys (see `idKey`) of the ids that a source uses. */
+type ClaimedKeys = Readonly<Record<Kind, ShardedSet>>;
+
+/** The keys of the entities that `source` claims, both shown and held back. */
+export function* claimedKeysOf(view: View, source: string): Steps<ClaimedKeys> {
+  const keys = {
+    devices: new ShardedSet(),
+    ports: new ShardedSet(),
+    links: new ShardedSet(),
+    hosts: new ShardedSet(),
+  };
+  for (const kind of KINDS) {
+    yield* addEntityKeys(view, keys[kind], source, kind);
+    yield* toClaimedKeys(view, keys[kind], source, kind);
+  }
+  return keys;
+}
+
+function* addEntityKeys(view: View, keys: ShardedSet, source: string, kind: Kind): Steps<void> {
+  const pause = new Pause();
+  for (const id of view.indexes(kind).named("source").current(source)) {
+    keys.add(idKey(kind, id));
+    if (pause.due(COST.key)) yield;
+  }
+  for (const stored of view.indexes("claims").named("source").current(source)) {
+    const parsed = parseClaimsKey(stored);
+    // Entities that are shown are in the set already.
+    if (parsed?.kind === kind) keys.add(parsed.key);
+    if (pause.due(COST.key)) yield;
+  }
+}
+
+/** Replaces the keys of entities that the source claims under other ids by the keys of those ids. */
+function* toClaimedKeys(view: View, keys: ShardedSet, source: string, kind: Kind): Steps<void> {
+  const claimedKeys: string[] = [];
+  const pause = new Pause();
+  for (const stored of view.indexes("claims").named("movedFrom").current(source)) {
+    const parsed = parseClaimsKey(stored);
+    if (parsed?.kind !== kind) continue;
+    keys.delete(parsed.key);
+    const text = view.get("claims", stored) ?? "[]";
+    for (const [name, claim] of parseStored("claims", text))
+      if (name === source) claimedKeys.push(claimedKey(kind, claim));
+    if (pause.due(COST.key, text.length)) yield;
+  }
+  for (const key of claimedKeys) keys.add(key);
+}
+
+/** The claims of `source` of one kind, in canonical form. */
+function* claimsOf<K extends Kind>(view: View, source: string, kind: K): Steps<ClaimTypes[K][]> {
+  const found: ClaimTypes[K][] = [];
+  const pause = new Pause();
+  const keys = new ShardedSet();
+  yield* addEntityKeys(view, keys, source, kind);
+  for (const key of keys) {
+    const storedClaims = view.get("claims", claimsKey(kind, key));
+    const text = view.get(kind, view.spelledId(kind, key));
+    if (storedClaims !== undefined) {
+      const claims: readonly [string, ClaimTypes[K]][] = JSON.parse(storedClaims);
+      for (const [name, claim] of claims) if (name === source) found.push(claim);
+    } else if (text !== undefined) found.push(recoverClaim(kind, parseStored(kind, text)));
+    if (pause.due(COST.key, (storedClaims ?? text)?.length)) yield;
+  }
+  return found;
 }

@@ -15,10 +15,8 @@ import { sameJson } from "../lib/same-json.ts";
 import { Scheduler } from "../lib/scheduler.ts";
 import type { Steps } from "../lib/steps.ts";
 import { type Batch, type Log, type LogEntry, LogError } from "../log/log.ts";
-import type { ClaimTypes } from "../model/claim.ts";
 import { KINDS, type Kind } from "../model/ids.ts";
 import type { MergeSettings } from "../model/merge-settings.ts";
-import { type ClaimedKeys, claimedKeysOf, claimsOf } from "./claims-of-source.ts";
 import { type CanonicalChange, Commit } from "./commit.ts";
 import type { BatchListener } from "./history.ts";
 import { plannedKindKey } from "./indexes.ts";
@@ -416,16 +414,6 @@ export class Committer {
     // The other node may stop before it has merged by these rules.
     if (isMergingHere && rules)
       this.#outdated = unionOf(this.#outdated, outdatedBy(rules, MergeRules.read(this.view)));
-  }
-
-  /** The keys of the entities that `source` claims, both shown and held back. */
-  claimedKeys(source: string): Promise<ClaimedKeys> {
-    return this.runBetweenCommits(source, claimedKeysOf(this.view, source));
-  }
-
-  /** The claims of `source` of one kind, in canonical form. */
-  claimsOf<K extends Kind>(source: string, kind: K): Promise<ClaimTypes[K][]> {
-    return this.runBetweenCommits(source, claimsOf(this.view, source, kind));
   }
 }
 

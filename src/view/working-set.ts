@@ -10,9 +10,6 @@ import type { ClaimTypes } from "../model/claim.ts";
 import type { Entities } from "../model/entity.ts";
 import { idKey, type Kind } from "../model/ids.ts";
 import { diffFields } from "./diff-fields.ts";
-import { formerIdsOf, keptIds, NO_IDS, withFormerIds } from "./former-ids.ts";
-import { claimsKey, INTENDED, parseClaimsKey, type StoredClaim } from "./indexes.ts";
-import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
 import {
   findMissing,
   mergeMissing,
@@ -22,7 +19,10 @@ import {
   type PlanContext,
   setDrift,
   updateMissing,
-} from "./missing.ts";
+} from "./drift.ts";
+import { formerIdsOf, keptIds, NO_IDS, withFormerIds } from "./former-ids.ts";
+import { claimsKey, INTENDED, parseClaimsKey, type StoredClaim } from "./indexes.ts";
+import { type DerivedFlags, type FlagInput, mergeClaims } from "./merge.ts";
 import { claimedKey, recoverClaim, sameClaim } from "./recover.ts";
 import {
   type CommitContext,

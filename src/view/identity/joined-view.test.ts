@@ -24,6 +24,7 @@ import { shownBy } from "../../../test/support/view-contents.ts";
 import type { Batch } from "../../log/log.ts";
 import { KINDS } from "../../model/ids.ts";
 import type { MergeSettings } from "../../model/merge-settings.ts";
+import { claimedKeysOf } from "../claim-ingest.ts";
 import { restoreView } from "../restore.ts";
 
 const SETTINGS: MergeSettings = {
@@ -108,7 +109,7 @@ test(
 
         // Every claim is found again by the source that made it, and nothing is left when all are withdrawn.
         for (const name of NAMES) {
-          const keys = await net.committer.claimedKeys(name);
+          const keys = await net.committer.runBetweenCommits(name, claimedKeysOf(net.view, name));
           const own = KINDS.flatMap((kind) => [...keys[kind]].map((key) => `${name} ${kind} ${key}`));
           expect(own.sort()).toEqual(
             final
