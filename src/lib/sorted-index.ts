@@ -9,7 +9,9 @@
  * is still found by `get`, `range` and `collect` until `dropRetired`, but not by `current` and `currentRange`. So meanwhile
  * readers find too much, never too little.
  */
+
 import { ShardedMap, ShardedSet } from "./sharded-set.ts";
+import { compareTexts, lowerBound } from "./sorted.ts";
 import { COST, Pause, SharedSteps, type Steps, sortInSteps } from "./steps.ts";
 
 /** Number of unsorted keys that a range lookup may scan: this many, plus one per 1024 sorted keys. */
@@ -208,7 +210,7 @@ export class SortedIndex {
     const added = new Set<string>();
     for (const keys of [this.#sortingKeys, this.#newKeys])
       for (const key of keys) if (key >= from && key <= to) added.add(key);
-    for (let at = lowerBound(sorted, from); at < sorted.length; at++) {
+    for (let at = lowerBound(sorted.length, (i) => (sorted[i] ?? "") < from); at < sorted.length; at++) {
       const key = sorted[at] ?? "";
       if (key > to) break;
       added.delete(key);
@@ -219,8 +221,6 @@ export class SortedIndex {
 }
 
 const NO_IDS: readonly string[] = [];
-
-const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function* join(first: Iterable<string>, second: Iterable<string>): Generator<string> {
   yield* first;
@@ -236,16 +236,4 @@ function collectIds(ids: Ids | undefined, into: string[], max: number): boolean 
   if (typeof ids === "string") into.push(ids);
   else for (const id of ids) into.push(id);
   return true;
-}
-
-/** The index of the first key that is not before `key`. */
-function lowerBound(sorted: readonly string[], key: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? "") < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

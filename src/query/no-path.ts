@@ -3,6 +3,7 @@
  * the obstacles on a path with the fewest obstacles are listed: repairing `needed` of them gives a path again, and
  * repairing other parts of the network that are down does not help.
  */
+import { compareTexts } from "../lib/sorted.ts";
 import { COST, Pause, type PausingSteps, type Steps } from "../lib/steps.ts";
 import type { Link } from "../model/entity.ts";
 import type { PathObstacle, ReachableSet } from "../model/path-explanation.ts";
@@ -102,7 +103,7 @@ interface Way {
   readonly state: LinkState;
 }
 
-const byId = (a: Way, b: Way): number => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+const byId = (a: Way, b: Way): number => compareTexts(a.id, b.id);
 
 /** Length of each list of ids in the result. */
 const MAX_LISTED = 100;

@@ -6,6 +6,7 @@
  */
 
 import { didYouMean } from "../lib/error-text.ts";
+import { compareTexts } from "../lib/sorted.ts";
 import { badParameter, QueryFault } from "./fault.ts";
 import { ANNOTATION_PREFIX } from "./fields.ts";
 import { annotationFilter, type Filter } from "./filter.ts";
@@ -117,7 +118,7 @@ function fingerprintOf(parameters: readonly QueryParameter[]): string {
     const { name } = parameter;
     if (name !== "cursor" && name !== "limit" && name !== MIN_REVISION) parts.push(parameter);
   }
-  if (parts.length > 1) parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  if (parts.length > 1) parts.sort((a, b) => compareTexts(a.name, b.name));
   return parts.map(({ name, value }) => `${escapeSeparators(name)}=${escapeSeparators(value)}`).join("&");
 }
 

@@ -5,6 +5,7 @@
  * in any order. Devices come before hosts, and shorter fields before longer ones: of `leaf-1`, `leaf-10` and `leaf-2`, the
  * longest is last.
  */
+import { compareTexts, lowerBound } from "../lib/sorted.ts";
 import { COST, Pause, type Steps } from "../lib/steps.ts";
 import { canonicalMac, ipKeyRange } from "../model/address.ts";
 import type { EncodedPage } from "../view/encoded-page.ts";
@@ -87,7 +88,12 @@ export function* searchState(state: NetworkState, terms: SearchTerms, limit: num
       matches.find(known ?? (yield* indexPage(kind, page)), terms);
       found += matches.owners.length;
       const weight = kind === "hosts" ? HOST_WEIGHT : 0;
-      for (const index of matches.owners) addCandidate(best, limit, matches, weight, kind, page, index);
+      for (const index of matches.owners) {
+        const score = matches.score(index) + weight;
+        // Most matches are worse than the last of many, which their scores show without their fields.
+        if (best.length < limit || score <= (best.at(-1)?.score ?? score))
+          insert(best, limit, { score, field: matches.field(index), kind, page, index });
+      }
       if (!known || pause.due(PAGE_COST)) yield;
     }
   }
@@ -96,31 +102,15 @@ export function* searchState(state: NetworkState, terms: SearchTerms, limit: num
 }
 
 /** Keeps the first `limit` candidates in order. */
-function addCandidate(
-  best: Candidate[],
-  limit: number,
-  matches: PageMatches,
-  weight: number,
-  kind: SearchedKind,
-  page: EncodedPage,
-  index: number,
-): void {
-  const score = matches.score(index) + weight;
-  const worst = best.length < limit ? undefined : best.at(-1);
-  if (worst && score > worst.score) return;
-  const candidate = { score, field: matches.field(index), kind, page, index };
-  if (worst && compareCandidates(candidate, worst) >= 0) return;
-  if (worst) best.pop();
-  let at = best.length;
-  for (let other = best[at - 1]; other && compareCandidates(candidate, other) < 0; other = best[at - 1]) at--;
-  best.splice(at, 0, candidate);
+function insert(best: Candidate[], limit: number, candidate: Candidate): void {
+  const at = lowerBound(best.length, (i) => compareCandidates(best[i] ?? candidate, candidate) <= 0);
+  if (at < limit) best.splice(at, 0, candidate);
+  if (best.length > limit) best.pop();
 }
 
 function compareCandidates(a: Candidate, b: Candidate): number {
-  if (a.score !== b.score) return a.score - b.score;
-  if (a.field !== b.field) return a.field < b.field ? -1 : 1;
-  const [left, right] = [a.page.ids[a.index] ?? "", b.page.ids[b.index] ?? ""];
-  return left < right ? -1 : left > right ? 1 : 0;
+  const idOf = ({ page, index }: Candidate): string => page.ids[index] ?? "";
+  return a.score - b.score || compareTexts(a.field, b.field) || compareTexts(idOf(a), idOf(b));
 }
 
 /** The matching entities of one page, each with its best word. The object is reused for the next page. */

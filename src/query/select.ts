@@ -7,6 +7,7 @@
  * iterates, with a pause after every few entities, and after each page.
  */
 
+import { compareTexts } from "../lib/sorted.ts";
 import type { SortedIndex } from "../lib/sorted-index.ts";
 import { BYTES_PER_STEP, COST, onlyPausing, type Paced, Pause, sortInSteps } from "../lib/steps.ts";
 import type { Kind } from "../model/ids.ts";
@@ -198,7 +199,7 @@ function getByIds(selection: Selection, ids: string[]): Paced<EncodedValue> {
 }
 
 function* getByIdsInSteps({ state, kind, filters, after }: Selection, ids: string[]): Selected {
-  const sorted = yield* sortInSteps(ids, (a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const sorted = yield* sortInSteps(ids, compareTexts);
   const pause = new Pause();
   let last: string | undefined;
   for (const id of sorted) {

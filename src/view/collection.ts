@@ -8,6 +8,7 @@
  * if it has the same pending writes. When too many writes are pending without a read, `withWrites` rewrites some pages in
  * turn, so that memory stays bounded and no single write pays for all.
  */
+import { lowerBound } from "../lib/sorted.ts";
 import { replaceRange, SortedTexts } from "../lib/sorted-texts.ts";
 import { COST, Pause, runToEnd, SharedSteps, type Steps, sortInSteps } from "../lib/steps.ts";
 import { EncodedPage, MAX_PAGE_BYTES, TARGET_PAGE_BYTES, TARGET_PAGE_SIZE } from "./encoded-page.ts";
@@ -252,16 +253,8 @@ export function* valuesInRange(
 }
 
 /** The index of the last page whose first id is not after `id`; 0 when there is none. */
-export function pageIndexFor(pages: readonly EncodedPage[], id: string): number {
-  let low = 0;
-  let high = pages.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((pages[middle]?.firstId ?? "") <= id) low = middle;
-    else high = middle - 1;
-  }
-  return Math.max(0, low);
-}
+export const pageIndexFor = (pages: readonly EncodedPage[], id: string): number =>
+  Math.max(0, lowerBound(pages.length, (i) => (pages[i]?.firstId ?? "") <= id) - 1);
 
 /*
  * Rewrites pages with pending writes, and builds the resulting list of pages. Small neighbouring pages are joined, because

@@ -3,6 +3,7 @@
  * sends. A page is immutable. A change creates a new page and copies the runs of bytes that did not change. So snapshots,
  * historical states and caches of compressed bytes can share pages and keep them as long as they need.
  */
+import { lowerBound } from "../lib/sorted.ts";
 import type { PageRecord } from "../log/log.ts";
 
 /** Number of values on a page. */
@@ -59,14 +60,7 @@ export class EncodedPage implements PageRecord {
 
   /** The index of `id`, or the index at which it would be inserted. */
   insertionIndex(id: string): number {
-    let low = 0;
-    let high = this.ids.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.ids[middle] ?? "") < id) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(this.ids.length, (i) => (this.ids[i] ?? "") < id);
   }
 
   get(id: string): string | undefined {
@@ -97,14 +91,7 @@ export class EncodedPage implements PageRecord {
 
   /** The index of the value that contains the byte at `offset`. */
   indexAtByte(offset: number): number {
-    let low = 0;
-    let high = this.ends.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.ends[middle] ?? 0) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(this.ends.length, (i) => (this.ends[i] ?? 0) <= offset);
   }
 
   /** Encodes the page for the log: the ids, an empty line, the values; one per line. JSON and ids contain no newlines. */

@@ -4,7 +4,9 @@
  * number, so that neighbourhoods and clusters are computed on arrays, without parsing any page. Clusters are computed once
  * per version.
  */
+
 import { LayeredMap } from "../lib/layered-map.ts";
+import { compareTexts } from "../lib/sorted.ts";
 import { COST, Pause, SharedSteps, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { LogEntry } from "../log/log.ts";
 import type { Device, Link } from "../model/entity.ts";
@@ -400,12 +402,10 @@ function* membersOf(
   const clusters: ClusterMembers[] = [];
   for (const component of members) {
     clusters.push({
-      devices: yield* sortInSteps(component.devices, compare),
-      links: yield* sortInSteps(component.links, compare),
+      devices: yield* sortInSteps(component.devices, compareTexts),
+      links: yield* sortInSteps(component.links, compareTexts),
     });
     if (clusters.length % 100 === 0) yield;
   }
-  return yield* sortInSteps(clusters, (a, b) => compare(a.devices[0] ?? "", b.devices[0] ?? ""));
+  return yield* sortInSteps(clusters, (a, b) => compareTexts(a.devices[0] ?? "", b.devices[0] ?? ""));
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -4,6 +4,7 @@
  * instance. They are stored in the collection `settings`, so that historical states can be explained by the rules of their
  * time.
  */
+import { compareTexts } from "../lib/sorted.ts";
 import type { Kind } from "../model/ids.ts";
 import {
   DEFAULT_IDENTITY,
@@ -187,7 +188,7 @@ export class MergeRules {
 
   /** Compares by the configured order, which determines ids. */
   compareRank(a: string, b: string): number {
-    return this.rankOf(a) - this.rankOf(b) || (a < b ? -1 : a > b ? 1 : 0);
+    return this.rankOf(a) - this.rankOf(b) || compareTexts(a, b);
   }
 
   /** Compares live sources before stale ones, then by the configured order. This determines fields. */

@@ -4,6 +4,7 @@
  * name that two ports of a list have matches nothing. A merged port has its number in the first list; if another port
  * already has that number, it gets a number derived from its own id. The result depends only on the lists.
  */
+import { compareTexts } from "../lib/sorted.ts";
 import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import { freePortNumber } from "../model/derived-ids.ts";
 import { portId } from "../model/ids.ts";
@@ -215,7 +216,7 @@ function* numberPorts(merged: readonly MergedPort[]): Steps<AssignedNumbers> {
 const pairKey = (a: string, b: string): string => `${a} ${b}`;
 
 const compareNumbers = (a: MatchablePort, b: MatchablePort): number =>
-  a.number.length - b.number.length || (a.number < b.number ? -1 : a.number > b.number ? 1 : 0);
+  a.number.length - b.number.length || compareTexts(a.number, b.number);
 
 const sameItems = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a.size === b.size && a.isSubsetOf(b);

@@ -11,6 +11,7 @@
  * lower-case text in UTF-8. `starts` has the offsets in it at which words begin, with the entity of each, sorted by the
  * text at the offset.
  */
+import { lowerBound } from "../lib/sorted.ts";
 import { COST, Pause, type Steps, sortInSteps } from "../lib/steps.ts";
 import type { CollectionVersions } from "../log/log.ts";
 import { canonicalIp, ipKey } from "../model/address.ts";
@@ -75,14 +76,7 @@ export class PageWords {
 
   /** The index of the first word that is not before `bytes`. */
   lowerBound(bytes: Uint8Array): number {
-    let low = 0;
-    let high = this.#starts.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#compare(middle, bytes) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return lowerBound(this.#starts.length, (at) => this.#compare(at, bytes) < 0);
   }
 
   /** Whether the word is before `bytes`, or begins with them. */

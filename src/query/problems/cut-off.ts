@@ -8,6 +8,7 @@
  * that is open at two places), it is cut off by all problems of the blocks between the two, because together they separate
  * it.
  */
+import { lowerBound } from "../../lib/sorted.ts";
 import { COST, Pause, type Steps, sortInSteps } from "../../lib/steps.ts";
 import type { CutOff } from "../../model/network-problem.ts";
 import type { LinkGraph } from "../../view/link-graph.ts";
@@ -387,23 +388,13 @@ class Sums {
       for (let place = from; place < to && devices.length < MAX_NAMED_DEVICES; place++) name(place);
     }
     if (block) {
-      const [from, to] = block.map((place) => firstAtLeast(this.#shared, place)) as [number, number];
+      const [from, to] = block.map((place) =>
+        lowerBound(this.#shared.length, (i) => (this.#shared[i] ?? 0) < place),
+      ) as [number, number];
       deviceCount += to - from;
       hostCount += (this.#sharedHosts[to] ?? 0) - (this.#sharedHosts[from] ?? 0);
       for (let i = from; i < to && devices.length < MAX_NAMED_DEVICES; i++) name(this.#shared[i] ?? 0);
     }
     return deviceCount === 0 ? NOTHING_CUT_OFF : { devices, deviceCount, hostCount };
   }
-}
-
-/** The index of the first number that is at least `least`; `sorted.length` where there is none. */
-function firstAtLeast(sorted: readonly number[], least: number): number {
-  let from = 0;
-  let to = sorted.length;
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((sorted[middle] ?? 0) < least) from = middle + 1;
-    else to = middle;
-  }
-  return from;
 }
