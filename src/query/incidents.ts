@@ -4,7 +4,7 @@
  * number of batches, and the caller continues where it stopped.
  */
 import { COST, collectPaced, Pause, type PausingSteps, type Steps } from "../lib/steps.ts";
-import type { Batch, LogEntry } from "../log/log.ts";
+import type { LogEntry } from "../log/log.ts";
 import { cableId } from "../model/cable.ts";
 import {
   type Alarm,
@@ -148,15 +148,9 @@ function* alarmsBetween(
       if (alarm) alarms.push(alarm);
       if (pause.due(COST.key)) yield;
     }
-    if (alarms.length > 0) yield momentOf(batch, alarms);
+    if (alarms.length > 0) yield { revision: batch.revision, time: batch.time, alarms };
   }
 }
-
-const momentOf = ({ revision, time }: Batch, alarms: readonly Alarm[]): Moment => ({
-  revision,
-  time,
-  alarms,
-});
 
 function alarmOf({ kind, id, before, after, changed }: LogEntry): Alarm | undefined {
   if (kind !== "devices" && kind !== "links") return undefined;

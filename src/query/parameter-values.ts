@@ -14,7 +14,6 @@ import {
   type FieldRule,
   NAME,
   nameAnnotation,
-  type Scalar,
   SORT_FIELDS,
 } from "./fields.ts";
 import {
@@ -33,35 +32,38 @@ import type { Around, QueryBuilder, SortKey } from "./query.ts";
 export const MAX_HOPS = 64;
 export const DEFAULT_HOPS = 1;
 
+/** Parses each value of a parameter. `expects` describes the values for which `parse` does not return undefined. */
+function parseValues<T>(
+  { name, values }: QueryParameter,
+  parse: (text: string) => T | undefined,
+  expects: string,
+): T[] | QueryFault {
+  const parsed: T[] = [];
+  for (const text of values) {
+    const value = parse(text);
+    if (value === undefined) return badParameter(name, `is ${quote(text)}; it must be ${expects}.`);
+    parsed.push(value);
+  }
+  return parsed;
+}
+
 export function parseScalarFilter(
   kind: Kind,
   rule: FieldRule,
-  { name, values }: QueryParameter,
+  parameter: QueryParameter,
 ): Filter | QueryFault {
-  const wanted: Scalar[] = [];
-  for (const text of values) {
-    const value = rule.parse(text);
-    if (value === undefined) return badParameter(name, `is ${quote(text)}; it must be ${rule.expects}.`);
-    wanted.push(value);
-  }
-  return new ScalarFilter(kind, name, wanted);
+  const wanted = parseValues(parameter, (text) => rule.parse(text), rule.expects);
+  return wanted instanceof QueryFault ? wanted : new ScalarFilter(kind, parameter.name, wanted);
 }
 
 export function parseTextFilter({ name, value }: QueryParameter): Filter | QueryFault {
   return value === "" ? badParameter(name, "is empty; give some text to look for.") : textFilter(value);
 }
 
-export function parseIpFilter({ name, values }: QueryParameter): Filter | QueryFault {
-  const ranges: KeyRange[] = [];
-  for (const text of values) {
-    const range = parseIpRange(text);
-    if (!range) {
-      const examples = "10.0.0.1, 10.0.0.0/24 or 2001:db8::/32";
-      return badParameter(name, `is ${quote(text)}; it must be an address or a block such as ${examples}.`);
-    }
-    ranges.push(range);
-  }
-  return ipFilter(ranges);
+export function parseIpFilter(parameter: QueryParameter): Filter | QueryFault {
+  const expects = "an address or a block such as 10.0.0.1, 10.0.0.0/24 or 2001:db8::/32";
+  const ranges = parseValues(parameter, parseIpRange, expects);
+  return ranges instanceof QueryFault ? ranges : ipFilter(ranges);
 }
 
 function parseIpRange(text: string): KeyRange | undefined {
@@ -74,13 +76,15 @@ function parseIpRange(text: string): KeyRange | undefined {
 export const ANY_DRIFT = "any";
 
 /** The states that `drift` names, without duplicates, in the order of `DRIFT_STATES`. */
-export function parseDrift({ name, values }: QueryParameter): readonly DriftState[] | QueryFault {
+export function parseDrift(parameter: QueryParameter): readonly DriftState[] | QueryFault {
   const known: readonly string[] = [...DRIFT_STATES, ANY_DRIFT];
-  for (const text of values) {
-    if (!known.includes(text))
-      return badParameter(name, `is ${quote(text)}; it must be one of ${known.join(", ")}.`);
-  }
-  return values.includes(ANY_DRIFT) ? DRIFT_STATES : DRIFT_STATES.filter((state) => values.includes(state));
+  const named = parseValues(
+    parameter,
+    (text) => known.find((state) => state === text),
+    `one of ${known.join(", ")}`,
+  );
+  if (named instanceof QueryFault) return named;
+  return named.includes(ANY_DRIFT) ? DRIFT_STATES : DRIFT_STATES.filter((state) => named.includes(state));
 }
 
 const DEFAULT_DIRECTION = "all";
@@ -106,17 +110,8 @@ export function parseLocationFilter(kind: Kind, query: QueryBuilder): Filter | Q
   return kind === "hosts" ? locationFilter(devices, ports) : linkEndFilter(ends, devices, ports);
 }
 
-function parsePorts(parameter: QueryParameter | undefined): string[] | QueryFault | undefined {
-  if (!parameter) return undefined;
-  const ports: string[] = [];
-  for (const text of parameter.values) {
-    const port = canonicalPort(text);
-    if (port === undefined)
-      return badParameter("port", `is ${quote(text)}; it must be a decimal number, local or controller.`);
-    ports.push(port);
-  }
-  return ports;
-}
+const parsePorts = (parameter: QueryParameter | undefined): string[] | QueryFault | undefined =>
+  parameter && parseValues(parameter, canonicalPort, "a decimal number, local or controller");
 
 /** The fault of a parameter that is given without the one it belongs to. */
 export const needsOther = (parameter: string, other: string, example: string): QueryFault =>
