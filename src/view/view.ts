@@ -51,7 +51,7 @@ const MAX_MATCHED_PORTS = 100_000;
 /** The network at one revision. It is immutable, so it is safe to use across pauses. */
 export type NetworkState = Omit<RevisionState, "collections" | "spellings" | "lookup" | "ownBytes" | "has">;
 
-export class View {
+export class View implements LiveIndexes {
   /** Number of changes applied since the view was created. The compactor uses it to decide when a snapshot is due. */
   changesApplied = 0;
   /** False while a batch is prepared. */
@@ -76,17 +76,8 @@ export class View {
     missing: new Indexes("missing"),
     settings: new Indexes("settings"),
   };
-  readonly #live: LiveIndexes;
 
   constructor() {
-    const view = this;
-    this.#live = {
-      isAt: (state) => state === view.#state,
-      findIndex: (kind, name) => view.findIndex(kind, name),
-      get indexesAreExact() {
-        return view.indexesAreExact;
-      },
-    };
     const versions = { ...forStoreKinds(() => 0), graph: 0 };
     this.#state = new RevisionState({
       revision: 0,
@@ -98,13 +89,18 @@ export class View {
       hostCounts: NO_HOSTS,
       graph: this.#graph,
       graphTime: 0,
-      live: this.#live,
+      live: this,
     });
   }
 
   /** The current state. It is the same object until the next revision. */
   capture(): RevisionState {
     return this.#state;
+  }
+
+  /** Whether this is the current state, so that the indexes are valid for it. */
+  isAt(state: object): boolean {
+    return state === this.#state;
   }
 
   get revision(): number {
@@ -267,7 +263,7 @@ export class View {
       ...parts,
       graph: this.#graph,
       graphTime: this.#graphTime,
-      live: this.#live,
+      live: this,
     });
   }
 }
