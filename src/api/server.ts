@@ -5,7 +5,7 @@ import { HttpListener } from "../http1/listener.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { DescriptorState } from "../lib/descriptor-monitor.ts";
 import { MAX_TARGET_BYTES } from "./limits/server-limits.ts";
-import type { ProcessCounters } from "./metrics/process-counters.ts";
+import type { ProcessMetrics } from "./metrics/process-metrics.ts";
 import { RequestHandler, type RequestHandlerOptions } from "./stages.ts";
 
 export interface ServerOptions extends RequestHandlerOptions {
@@ -22,7 +22,7 @@ export interface ServerOptions extends RequestHandlerOptions {
 export interface Server {
   readonly hostname: string;
   readonly port: number;
-  counters(): ProcessCounters;
+  metrics(): ProcessMetrics;
   /** Must be called after values of `limits` were changed. */
   onLimitsChanged(): void;
   /** Opens the access log again, after a rotation has renamed its file. */
@@ -79,7 +79,7 @@ export function openServer(options: ServerOptions): Server {
   return {
     hostname: bound.hostname,
     port: bound.port,
-    counters: () => handler.counters(),
+    metrics: () => handler.metrics(),
     onLimitsChanged: () => handler.onLimitsChanged(),
     reopenAccessLog: () => options.accessLog?.reopen(),
     async stop(drainMs) {

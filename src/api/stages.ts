@@ -60,9 +60,8 @@ import { Admission, LoadShedder } from "./limits/admission.ts";
 import type { ServerLimits } from "./limits/server-limits.ts";
 import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
 import type { AccessLog } from "./metrics/access-log.ts";
-import { type ProcessCounters, RequestCounters } from "./metrics/process-counters.ts";
+import { measureProcess, type ProcessMetrics, RequestCounters } from "./metrics/process-metrics.ts";
 import { RequestRecorder } from "./metrics/request-recorder.ts";
-import { UsageRecorder, userUsages } from "./metrics/usage-counters.ts";
 import type { OnosOptions } from "./onos/onos-dialect.ts";
 import { createPrefixes, isInterfacePath, type Prefixes } from "./onos/prefixes.ts";
 import { addHeaders } from "./response/add-headers.ts";
@@ -140,7 +139,6 @@ export class RequestHandler implements Handler {
   readonly #problems: ProblemResponder;
   readonly #connections: ConnectionCounters;
   readonly #counters = new RequestCounters();
-  readonly #usage = new UsageRecorder();
   readonly #recorder: RequestRecorder;
   readonly commonHeaders: CommonHeaders;
   readonly #logHeader: Readonly<Record<string, string>>;
@@ -181,12 +179,12 @@ export class RequestHandler implements Handler {
     this.#prefixes = createPrefixes(options.aliases, options.onos);
     this.#forwarding = createForwarding(options, this.#memory);
     const forwards = this.#forwarding?.counters;
-    this.#service = new ServiceHandler(options, this.#prefixes, () => this.counters(), forwards);
+    this.#service = new ServiceHandler(options, this.#prefixes, () => this.metrics(), forwards);
     this.commonHeaders = createCommonHeaders(origins, options.cluster);
     this.#responseCache = new ResponseCache(this.commonHeaders);
     this.#cors = createCors(origins);
     this.#hosts = new KnownHosts(options.hosts);
-    this.#recorder = new RequestRecorder(this.#usage, options.accessLog, this.#logins, options.clock);
+    this.#recorder = new RequestRecorder(this.#counters, options.accessLog, this.#logins, options.clock);
     this.#problems = new ProblemResponder(this.#cors, this.#counters, options.logger);
     this.#admission = new Admission(limits, options.clock);
     const publicly = this.#withoutCredentials;
@@ -218,16 +216,17 @@ export class RequestHandler implements Handler {
     return this.#counters.tlsHandshakes;
   }
 
-  counters(): ProcessCounters {
-    const { accessLog, context } = this.#options;
-    const bytesHeld = (user: string) => this.#memory.bytesOf(user);
-    const usage = this.#usage.snapshot(userUsages(context.scheduler.usage(), bytesHeld), {
-      loopDelay: this.#loadShedder.delays.snapshot(),
-      longSteps: context.scheduler.longSteps,
-      logins: this.#logins.outcomes(),
-      accessLogDropped: accessLog?.dropped ?? 0,
+  metrics(): ProcessMetrics {
+    return measureProcess({
+      requests: this.#counters,
+      streams: this.#streams,
+      connections: this.#connections,
+      loadShedder: this.#loadShedder,
+      scheduler: this.#options.context.scheduler,
+      logins: this.#logins,
+      memory: this.#memory,
+      accessLog: this.#options.accessLog,
     });
-    return this.#counters.snapshot(this.#streams, this.#connections, usage);
   }
 
   /** Closes all event streams and reports `stopping` in `/readyz`. Other requests are still served. */
@@ -550,7 +549,7 @@ export class RequestHandler implements Handler {
   }
 
   readonly #overloaded = (): ProblemDetails => {
-    this.#counters.countShed();
+    this.#counters.shed++;
     return new ProblemDetails("overloaded", "The service is overloaded; try again in a moment.", {
       "Retry-After": "2",
     });

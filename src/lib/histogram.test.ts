@@ -1,14 +1,8 @@
 import { expect, test } from "bun:test";
-import { addHistograms, Histogram } from "./histogram.ts";
+import { Histogram } from "./histogram.ts";
 
 test("a value counts in the first bucket whose bound it does not exceed", () => {
   const histogram = new Histogram([1, 2]);
   for (const value of [0, 1, 1.5, 2, 3, 100]) histogram.observe(value);
   expect(histogram.snapshot()).toEqual({ counts: [2, 2, 2], sum: 107.5 });
-});
-
-test("histograms of several processes are added", () => {
-  const sum = addHistograms({ counts: [1, 2], sum: 3 }, { counts: [4, 5], sum: 6 });
-  expect(sum).toEqual({ counts: [5, 7], sum: 9 });
-  expect(addHistograms({ counts: [], sum: 0 }, sum)).toEqual(sum);
 });

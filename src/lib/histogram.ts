@@ -1,5 +1,5 @@
 /** A histogram with fixed bounds, as in Prometheus. Observing a value costs a short search and two additions. */
-export interface HistogramCounts {
+interface HistogramCounts {
   /** Number of values between each bound and the one before; the last is the number of values above all bounds. */
   readonly counts: readonly number[];
   readonly sum: number;
@@ -32,12 +32,3 @@ export class Histogram {
     return { counts: [...this.#counts], sum: this.#sum };
   }
 }
-
-/** Both histograms must have the same bounds, or one of them no counts. */
-export const addHistograms = (a: HistogramCounts, b: HistogramCounts): HistogramCounts => ({
-  counts: Array.from(
-    { length: Math.max(a.counts.length, b.counts.length) },
-    (_, i) => (a.counts[i] ?? 0) + (b.counts[i] ?? 0),
-  ),
-  sum: a.sum + b.sum,
-});

@@ -175,10 +175,10 @@ async function serveReplica(
     };
     try {
       await send({ listening: true });
-      await Promise.race([following, stopped, reportCounters(server, send, signal)]);
+      await Promise.race([following, stopped, reportMetrics(server, send, signal)]);
     } finally {
       await server.stop(DRAIN_TIMEOUT_MS);
-      await send({ counters: server.counters() });
+      await send({ metrics: server.metrics() });
     }
   } finally {
     followingStop.abort();
@@ -186,13 +186,13 @@ async function serveReplica(
   }
 }
 
-/** Sends the counters when they have changed, so that `/metrics` of the writer can sum those of all processes. */
-async function reportCounters(server: Server, send: Send, signal: AbortSignal): Promise<void> {
+/** Sends the metrics when they have changed, so that `/metrics` of the writer can sum those of all processes. */
+async function reportMetrics(server: Server, send: Send, signal: AbortSignal): Promise<void> {
   let sent = "";
   while (!signal.aborted) {
-    const counters = server.counters();
-    const text = JSON.stringify(counters);
-    if (text !== sent) await send({ counters });
+    const metrics = server.metrics();
+    const text = JSON.stringify(metrics);
+    if (text !== sent) await send({ metrics });
     sent = text;
     await systemClock.sleep(REPORT_INTERVAL_MS, signal);
   }

@@ -6,7 +6,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import { ROLES } from "../api/auth/users-file.ts";
-import { UsageCounters } from "../api/metrics/usage-counters.ts";
+import { ProcessMetrics } from "../api/metrics/process-metrics.ts";
 import { Configuration, type Immutable, Limits } from "../config/schema.ts";
 
 /** The part of the configuration that a server needs. */
@@ -54,8 +54,6 @@ const ReaderStart = Type.Object({
 });
 export type ReaderStart = Immutable<Type.Static<typeof ReaderStart>>;
 
-const count = Type.Integer({ minimum: 0 });
-
 /** A message of the writer. The first one has `start` and `users`. */
 const WriterMessage = Type.Object({
   start: Type.Optional(ReaderStart),
@@ -75,22 +73,8 @@ export type WriterMessage = Immutable<Type.Static<typeof WriterMessage>>;
 
 const ReaderMessage = Type.Object({
   listening: Type.Optional(Type.Boolean()),
-  /** The counters since the start of the reader. */
-  counters: Type.Optional(
-    Type.Object({
-      requests: Type.Record(Type.String(), count),
-      shed: count,
-      streamsOpen: count,
-      streamsOpened: count,
-      streamsOverflowed: count,
-      streamChunks: count,
-      connectionsEvicted: count,
-      slowReaders: count,
-      longBodies: count,
-      usage: UsageCounters,
-      tlsHandshakes: Type.Object({ completed: count, failed: count, timeout: count, displaced: count }),
-    }),
-  ),
+  /** The metrics of the reader. */
+  metrics: Type.Optional(ProcessMetrics),
 });
 export type ReaderMessage = Immutable<Type.Static<typeof ReaderMessage>>;
 

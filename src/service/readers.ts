@@ -9,12 +9,7 @@ import { join } from "node:path";
 import { internalAuthorization } from "../api/auth/authenticate.ts";
 import type { Users } from "../api/auth/users.ts";
 import type { ReaderMetrics } from "../api/metrics/metrics.ts";
-import {
-  addCounters,
-  endedCounters,
-  type ProcessCounters,
-  ZERO_COUNTERS,
-} from "../api/metrics/process-counters.ts";
+import { addMetrics, endedMetrics, type ProcessMetrics } from "../api/metrics/process-metrics.ts";
 import type { Config, Limits } from "../config/schema.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import { createBackoff } from "../lib/backoff.ts";
@@ -91,9 +86,9 @@ export class Readers implements ReaderMetrics, Disposable {
   );
   readonly #children = new Set<Child>();
   /** The last report of each running reader. */
-  readonly #counters = new Map<Child, ProcessCounters>();
-  /** The sum of the counters of ended readers, because counters in `/metrics` must not decrease. */
-  #endedCounters = ZERO_COUNTERS;
+  readonly #metrics = new Map<Child, ProcessMetrics>();
+  /** The sum of the metrics of ended readers, because counters in `/metrics` must not decrease. */
+  #endedMetrics: ProcessMetrics = {};
   #listening = 0;
 
   constructor(options: ReadersOptions, processes: number, folder: string | undefined) {
@@ -116,8 +111,8 @@ export class Readers implements ReaderMetrics, Disposable {
     return { configured: this.processes, alive: 1 + this.#listening };
   }
 
-  counters(): ProcessCounters {
-    return [...this.#counters.values()].reduce(addCounters, this.#endedCounters);
+  metrics(): ProcessMetrics {
+    return [...this.#metrics.values()].reduce(addMetrics, this.#endedMetrics);
   }
 
   /**
@@ -208,7 +203,7 @@ export class Readers implements ReaderMetrics, Disposable {
     try {
       for await (const line of jsonLines(child.stdout)) {
         const message = parseReaderMessage(line);
-        if (message.counters) this.#counters.set(child, message.counters);
+        if (message.metrics) this.#metrics.set(child, message.metrics);
         if (!message.listening || listening) continue;
         listening = true;
         this.#listening++;
@@ -219,9 +214,9 @@ export class Readers implements ReaderMetrics, Disposable {
     } finally {
       signal.removeEventListener("abort", onAbort);
       this.#children.delete(child);
-      const lastCounters = this.#counters.get(child) ?? ZERO_COUNTERS;
-      this.#endedCounters = addCounters(this.#endedCounters, endedCounters(lastCounters));
-      this.#counters.delete(child);
+      const last = this.#metrics.get(child) ?? {};
+      this.#endedMetrics = addMetrics(this.#endedMetrics, endedMetrics(last));
+      this.#metrics.delete(child);
       if (listening) this.#listening--;
       killIfRunning(child);
     }

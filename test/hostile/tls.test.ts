@@ -27,7 +27,16 @@ beforeAll(async () => {
 const openTlsHarness = () =>
   openHarness({ tls: new LiveTlsIdentity({ cert: read("server.pem"), key: read("server.key") }) });
 
-const handshakes = ({ server }: Harness) => server.counters().tlsHandshakes;
+const handshakes = ({ server }: Harness) => {
+  const counts = server.metrics().gazetteer_tls_handshakes_total ?? {};
+  const of = (result: string) => counts[`result="${result}"`];
+  return {
+    completed: of("completed"),
+    failed: of("failed"),
+    timeout: of("timeout"),
+    displaced: of("displaced"),
+  };
+};
 
 async function captureClientHello(): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();

@@ -49,7 +49,8 @@ test("20,000 pipelined requests are all served, also when the client reads only 
   const client = await openClient(harness);
   client.socket.pause();
   client.socket.write(request("/controller/v1/topology").repeat(20_000));
-  await until(() => harness.server.counters().requests["topology 200"], { what: "the first response" });
+  const responses = () => harness.server.metrics().gazetteer_http_requests_total ?? {};
+  await until(() => responses()['read="topology",status="200"'], { what: "the first response" });
   client.socket.resume();
   await until(() => countOf(client.received(), "HTTP/1.1 200 OK") === 20_000, { what: "all responses" });
   client.socket.destroy();

@@ -39,7 +39,8 @@ export class Logins {
   readonly #users: Users;
   readonly #audit: AuditLog;
   readonly #failuresByConnection = new WeakMap<ConnectionInfo, number>();
-  readonly #outcomes = new Map<string, number>();
+  /** Number of first logins by outcome. */
+  readonly outcomes = new Map<string, number>();
 
   constructor({ authenticator, users, trustedProxies }: LoginsOptions, audit: AuditLog) {
     this.#authenticator = authenticator;
@@ -71,11 +72,6 @@ export class Logins {
     return result;
   }
 
-  /** Number of first logins by outcome. */
-  outcomes(): Record<string, number> {
-    return Object.fromEntries(this.#outcomes);
-  }
-
   /** Throws a `ProblemDetails` if the user may not read this path. */
   requireRole(exchange: Exchange): void {
     const { request, connection, credential, path } = exchange;
@@ -96,7 +92,7 @@ export class Logins {
   /** Does not record a request without credentials, because browsers send one before each login. */
   #record(exchange: Exchange, address: string, result: CertificateAuthResult): void {
     if (result.outcome === "missing") return;
-    this.#outcomes.set(result.outcome, (this.#outcomes.get(result.outcome) ?? 0) + 1);
+    this.outcomes.set(result.outcome, (this.outcomes.get(result.outcome) ?? 0) + 1);
     if (result.outcome === "ok") this.#audit.login(result.user, { address, id: exchange.id });
     else
       this.#audit.refused(result.outcome, { user: claimedUser(exchange.request), address, id: exchange.id });

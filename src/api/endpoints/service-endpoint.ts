@@ -8,7 +8,7 @@ import type { SourceReport } from "../../model/source-status.ts";
 import type { ClusterStatus } from "../cluster-status.ts";
 import type { ForwardMetrics } from "../forwarding/forward-counters.ts";
 import type { ConfigReloadMetrics, ReaderMetrics } from "../metrics/metrics.ts";
-import type { ProcessCounters } from "../metrics/process-counters.ts";
+import type { ProcessMetrics } from "../metrics/process-metrics.ts";
 import type { Schema } from "../openapi/components.ts";
 import { COMMON_HEADERS, type HeaderName, type ProblemStatus } from "../openapi/parts.ts";
 import type { StaticFile } from "../site/static-file.ts";
@@ -89,7 +89,7 @@ export interface ServiceEndpointOptions {
 
 /** The context that the endpoints of one process are served from. */
 export interface ServiceContext extends ServiceEndpointOptions {
-  counters(): ProcessCounters;
+  metrics(): ProcessMetrics;
   readonly forwards: ForwardMetrics | undefined;
   /** The OpenAPI document with the current limits. */
   openapi(): StaticFile;

@@ -4,7 +4,7 @@ import type { Response } from "../../http1/response.ts";
 import type { CancelSignal } from "../../lib/scheduler.ts";
 import type { ForwardMetrics } from "../forwarding/forward-counters.ts";
 import { isReadMethod, methodNotAllowed } from "../methods.ts";
-import type { ProcessCounters } from "../metrics/process-counters.ts";
+import type { ProcessMetrics } from "../metrics/process-metrics.ts";
 import { isInterfacePath, type Prefixes } from "../onos/prefixes.ts";
 import { openapiText } from "../openapi/document.ts";
 import { addHeaders } from "../response/add-headers.ts";
@@ -21,10 +21,10 @@ export class ServiceHandler {
   constructor(
     options: ServiceEndpointOptions,
     prefixes: Prefixes,
-    counters: () => ProcessCounters,
+    metrics: () => ProcessMetrics,
     forwards: ForwardMetrics | undefined,
   ) {
-    this.service = { ...options, counters, forwards, openapi: openapiFiles(options) };
+    this.service = { ...options, metrics, forwards, openapi: openapiFiles(options) };
     this.#prefixes = prefixes;
   }
 

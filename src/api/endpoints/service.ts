@@ -15,7 +15,7 @@ export const getMetrics: ServiceEndpoint = {
     const response = metricsResponse({
       context,
       version,
-      counters: service.counters(),
+      metrics: service.metrics(),
       sources: service.sources(),
       rejectedRecords: service.rejectedRecords(),
       readers,

@@ -1,6 +1,5 @@
 /** Renders `/metrics` in Prometheus' text format (0.0.4). All values are read at each request. */
 import type { Response } from "../../http1/response.ts";
-import { type HistogramCounts, LATENCY_BOUNDS } from "../../lib/histogram.ts";
 import type { Steps } from "../../lib/steps.ts";
 import { DRIFT_STATES } from "../../model/entity.ts";
 import { KINDS } from "../../model/ids.ts";
@@ -11,59 +10,8 @@ import { type ClusterStatus, staleSeconds } from "../cluster-status.ts";
 import type { MapSource } from "../endpoints/map-source.ts";
 import type { ReadContext } from "../endpoints/read-context.ts";
 import type { ForwardMetrics } from "../forwarding/forward-counters.ts";
-import { addCounters, type ProcessCounters } from "./process-counters.ts";
-
-/* Rendering of one family of samples in Prometheus' text format (0.0.4). */
-
-type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number];
-
-/** The samples of a family. A number is a single sample without labels. */
-type Samples = number | readonly Sample[];
-
-const gauge = (name: string, help: string, samples: Samples): string =>
-  renderFamily(name, "gauge", help, samples);
-
-const counter = (name: string, help: string, samples: Samples): string =>
-  renderFamily(name, "counter", help, samples);
-
-function renderFamily(name: string, type: "gauge" | "counter", help: string, samples: Samples): string {
-  const list: readonly Sample[] = typeof samples === "number" ? [[{}, samples]] : samples;
-  return `${header(name, type, help)}${list.map((sample) => renderSample(name, sample)).join("")}`;
-}
-
-/** Renders a histogram. In the text format the count of a bucket includes those of all lower buckets. */
-function histogram(
-  name: string,
-  help: string,
-  bounds: readonly number[],
-  samples: readonly (readonly [labels: Labels, counts: HistogramCounts])[],
-): string {
-  const lines = samples.flatMap(([labels, { counts, sum }]) => {
-    let total = 0;
-    const buckets = [...bounds.map(String), "+Inf"].map((le, i) => {
-      total += counts[i] ?? 0;
-      return renderSample(`${name}_bucket`, [{ ...labels, le }, total]);
-    });
-    return [
-      ...buckets,
-      renderSample(`${name}_sum`, [labels, sum]),
-      renderSample(`${name}_count`, [labels, total]),
-    ];
-  });
-  return `${header(name, "histogram", help)}${lines.join("")}`;
-}
-
-const header = (name: string, type: string, help: string): string =>
-  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-
-function renderSample(name: string, [labels, value]: Sample): string {
-  const pairs = Object.entries(labels).map(([label, content]) => `${label}="${escapeLabel(content)}"`);
-  return `${name}${pairs.length > 0 ? `{${pairs.join(",")}}` : ""} ${value}\n`;
-}
-
-const escapeLabel = (text: string): string =>
-  text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+import { counter, gauge, renderFamily, type Sample } from "./families.ts";
+import { addMetrics, PROCESS_FAMILIES, type ProcessMetrics, TLS_HANDSHAKES } from "./process-metrics.ts";
 
 /* The families of `/metrics` that a node of a cluster has. */
 
@@ -111,71 +59,10 @@ function* clusterFamilies(cluster: ClusterStatus, revision: number, now: number)
   );
 }
 
-/* The families of `/metrics` about latencies, the event loop, logins and users. */
-
-function* usageFamilies({ requests, usage }: ProcessCounters): Generator<string> {
-  yield histogram(
-    "gazetteer_http_request_duration_seconds",
-    "Time from the request to its response being ready to send. Responses from the cache count in the first bucket.",
-    LATENCY_BOUNDS,
-    Object.entries(requests).map(([key, total]) => {
-      const [read = "", status = ""] = key.split(" ");
-      return [{ read, status }, withUnmeasured(usage.latency[key], total)];
-    }),
-  );
-  yield histogram(
-    "gazetteer_loop_delay_seconds",
-    "How late the event loop runs its timers, sampled.",
-    LATENCY_BOUNDS,
-    [[{}, usage.loopDelay]],
-  );
-  yield counter(
-    "gazetteer_long_steps_total",
-    "Steps of computations that held the event loop for more than 10 ms.",
-    usage.longSteps,
-  );
-  yield counter(
-    "gazetteer_logins_total",
-    "First logins: accepted, with wrong or malformed credentials, or throttled.",
-    Object.entries(usage.logins).map(([outcome, n]) => [{ outcome }, n]),
-  );
-  const users = Object.entries(usage.users);
-  yield counter(
-    "gazetteer_user_loop_seconds_total",
-    "Time on the event loop for the user's requests.",
-    users.map(([user, { loopSeconds }]) => [{ user }, loopSeconds]),
-  );
-  yield gauge(
-    "gazetteer_user_bytes_held",
-    "Memory that exists because of the user's responses.",
-    users.map(([user, { bytesHeld }]) => [{ user }, bytesHeld]),
-  );
-  yield counter(
-    "gazetteer_user_refusals_total",
-    "Requests of the user that were refused, by the code of the problem.",
-    users.flatMap(([user, { refusals }]) =>
-      Object.entries(refusals).map(([reason, n]): Sample => [{ user, reason }, n]),
-    ),
-  );
-  yield counter(
-    "gazetteer_access_log_dropped_total",
-    "Lines of the access log that were not written, because the disk was too slow.",
-    usage.accessLogDropped,
-  );
-}
-
-/** Adds the responses from the cache, which take microseconds and are not measured because reading a clock costs too much. */
-function withUnmeasured(measured: HistogramCounts | undefined, total: number): HistogramCounts {
-  const counts = measured?.counts ?? [];
-  const unmeasured = total - counts.reduce((sum, n) => sum + n, 0);
-  const [first = 0, ...others] = counts;
-  return { counts: [first + Math.max(0, unmeasured), ...others], sum: measured?.sum ?? 0 };
-}
-
 export interface MetricsInput {
   readonly context: ReadContext;
-  /** The counters of this process. */
-  readonly counters: ProcessCounters;
+  /** The metrics of this process. */
+  readonly metrics: ProcessMetrics;
   readonly sources: readonly SourceReport[];
   /** Number of records that were not valid, by the name of the source. */
   readonly rejectedRecords: Readonly<Record<string, number>>;
@@ -203,8 +90,8 @@ export interface ConfigReloadMetrics {
 export interface ReaderMetrics {
   /** Number of processes that are configured and that are alive, this one included. */
   count(): { readonly configured: number; readonly alive: number };
-  /** The sum of the counters of all reader processes, including ended ones. */
-  counters(): ProcessCounters;
+  /** The sum of the metrics of all reader processes, including ended ones. */
+  metrics(): ProcessMetrics;
 }
 
 const HEADERS = {
@@ -225,13 +112,12 @@ export function* metricsResponse(input: MetricsInput): Steps<Response> {
       problems.map(({ kind, severity, count }): Sample => [{ kind, severity }, count]),
     ),
     ...sourceFamilies(input),
-    ...httpFamilies(input),
-    ...tlsFamilies(input),
+    ...processFamilies(input),
     ...forwardFamilies(input),
     ...mapFamilies(input),
     ...historyFamilies(input),
     ...(input.cluster ? clusterFamilies(input.cluster, input.context.view.revision, input.now) : []),
-    ...processFamilies(input),
+    ...ownFamilies(input),
   ];
   return { status: 200, headers: HEADERS, body: families.join("") };
 }
@@ -298,70 +184,23 @@ function* sourceSpecificFamilies(sources: readonly SourceReport[]): Generator<st
     }
   }
   for (const [name, samples] of samplesByFamily) {
-    yield renderFamily(
-      name,
-      name.endsWith("_total") ? "counter" : "gauge",
-      "Reported by the source.",
-      samples,
-    );
+    const type = name.endsWith("_total") ? "counter" : "gauge";
+    yield renderFamily({ name, type, help: "Reported by the source." }, samples);
   }
 }
 
-function* httpFamilies({ counters, readers }: MetricsInput): Generator<string> {
-  const total = readers ? addCounters(counters, readers.counters()) : counters;
-  yield counter(
-    "gazetteer_http_requests_total",
-    "Requests that got a response.",
-    Object.entries(total.requests).map(([key, count]) => {
-      const [read = "", status = ""] = key.split(" ");
-      return [{ read, status }, count];
-    }),
-  );
-  yield counter("gazetteer_http_shed_total", "Requests rejected because of overload.", total.shed);
-  yield gauge("gazetteer_streams_open", "Open event streams.", total.streamsOpen);
-  yield counter("gazetteer_streams_opened_total", "Event streams opened.", total.streamsOpened);
-  yield counter(
-    "gazetteer_streams_overflowed_total",
-    "Event streams closed because the client was too slow.",
-    total.streamsOverflowed,
-  );
-  yield counter(
-    "gazetteer_stream_chunks_rendered_total",
-    "Chunks rendered for event streams; streams with the same filters at the same revision share them.",
-    total.streamChunks,
-  );
-  yield counter(
-    "gazetteer_connections_evicted_total",
-    "Connections closed or refused because there were too many, or too few file descriptors.",
-    total.connectionsEvicted,
-  );
-  yield counter(
-    "gazetteer_slow_readers_total",
-    "Connections closed because the client read its response too slowly.",
-    total.slowReaders,
-  );
-  yield counter(
-    "gazetteer_long_bodies_total",
-    "Connections closed because a request body was longer than is skipped.",
-    total.longBodies,
-  );
-  yield* usageFamilies(total);
-}
-
-/** The families about TLS, which exist only if TLS is configured. */
-function* tlsFamilies({ counters, readers, tlsExpiresAt }: MetricsInput): Generator<string> {
-  if (tlsExpiresAt === undefined) return;
-  yield gauge(
-    "gazetteer_tls_certificate_expiry_timestamp_seconds",
-    "When the certificate expires, or the first one of its chain.",
-    tlsExpiresAt / 1000,
-  );
-  const { tlsHandshakes } = readers ? addCounters(counters, readers.counters()) : counters;
-  yield counter(
-    "gazetteer_tls_handshakes_total",
-    "TLS handshakes by result.",
-    Object.entries(tlsHandshakes).map(([result, count]) => [{ result }, count]),
-  );
+/** The families that every process has, summed over the processes. That of TLS exists only if TLS is configured. */
+function* processFamilies({ metrics, readers, tlsExpiresAt }: MetricsInput): Generator<string> {
+  const total = readers ? addMetrics(metrics, readers.metrics()) : metrics;
+  for (const family of PROCESS_FAMILIES)
+    if (family.name !== TLS_HANDSHAKES || tlsExpiresAt !== undefined)
+      yield renderFamily(family, Object.entries(total[family.name] ?? {}));
+  if (tlsExpiresAt !== undefined)
+    yield gauge(
+      "gazetteer_tls_certificate_expiry_timestamp_seconds",
+      "When the certificate expires, or the first one of its chain.",
+      tlsExpiresAt / 1000,
+    );
 }
 
 /** The families about forwarding, which exist only if the alias `onos` is configured, under which requests are forwarded. */
@@ -407,7 +246,7 @@ function* historyFamilies({ context: { log } }: MetricsInput): Generator<string>
   );
 }
 
-function* processFamilies({ readers, configReload }: MetricsInput): Generator<string> {
+function* ownFamilies({ readers, configReload }: MetricsInput): Generator<string> {
   if (configReload) {
     yield gauge(
       "gazetteer_config_last_reload_successful",

@@ -11,7 +11,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ProblemCode } from "../response/problem.ts";
 import type { AccessEntry, AccessLog } from "./access-log.ts";
-import type { UsageRecorder } from "./usage-counters.ts";
+import type { RequestCounters } from "./process-metrics.ts";
 
 /** Finds the address that a request comes from. It is called only when a line is written. */
 export interface AddressFinder {
@@ -30,18 +30,18 @@ const REFUSALS: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 ]);
 
 export class RequestRecorder {
-  readonly #usage: UsageRecorder;
+  readonly #counters: RequestCounters;
   readonly #accessLog: AccessLog | undefined;
   readonly #addresses: AddressFinder;
   readonly #clock: Clock;
 
   constructor(
-    usage: UsageRecorder,
+    counters: RequestCounters,
     accessLog: AccessLog | undefined,
     addresses: AddressFinder,
     clock: Clock,
   ) {
-    this.#usage = usage;
+    this.#counters = counters;
     this.#addresses = addresses;
     this.#accessLog = accessLog;
     this.#clock = clock;
@@ -55,9 +55,10 @@ export class RequestRecorder {
   record(exchange: Exchange, response: Response): Response {
     const { request, connection, startedAt, problem } = exchange;
     const ms = this.#clock.monotonic() - startedAt;
-    if (exchange.isCounted) this.#usage.observe(exchange.readName, response.status, ms / 1000);
+    if (exchange.isCounted)
+      this.#counters.responses(exchange.readName, response.status).latency.observe(ms / 1000);
     if (problem !== undefined && exchange.user !== "" && REFUSALS.has(problem))
-      this.#usage.countRefusal(exchange.user, problem);
+      this.#counters.countRefusal(exchange.user, problem);
     const address = this.#accessLog && this.#addresses.externalAddress(request, connection);
     if (!this.#accessLog || address === undefined) return response;
     const user = exchange.credential?.user;

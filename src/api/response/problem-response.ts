@@ -7,7 +7,7 @@ import type { Response } from "../../http1/response.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import type { Exchange } from "../exchange.ts";
-import type { RequestCounters } from "../metrics/process-counters.ts";
+import type { RequestCounters } from "../metrics/process-metrics.ts";
 import { type Dialect, PLAIN } from "../onos/dialect.ts";
 import { escapeHtml, HTML_TYPE, htmlPage } from "../site/html-page.ts";
 import { PAGE_HEADERS } from "../site/static-site.ts";

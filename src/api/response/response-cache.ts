@@ -12,7 +12,7 @@ import type { Request } from "../../http1/request.ts";
 import { SerializedResponse } from "../../http1/serialized-response.ts";
 import { createBoundedCache } from "../../lib/bounded-cache.ts";
 import { isReached, MIN_REVISION_HEADER } from "../exchange.ts";
-import type { ResponseCounter } from "../metrics/process-counters.ts";
+import type { ResponseCounter } from "../metrics/process-metrics.ts";
 import { LOG_HEADER } from "./common-headers.ts";
 import { matchesEtag } from "./entity-tags.ts";
 import type { ReadResponse, RepresentationInfo } from "./representation.ts";
@@ -53,8 +53,8 @@ const notModifiedHeaders = (headers: Readonly<Record<string, string>>): Record<s
   Object.fromEntries(NOT_MODIFIED_HEADERS.map((name) => [name, headers[name] ?? ""]));
 
 interface ResponseCounters {
-  readonly ok: ResponseCounter;
-  readonly notModified: ResponseCounter;
+  readonly ok: Pick<ResponseCounter, "count">;
+  readonly notModified: Pick<ResponseCounter, "count">;
 }
 
 /** A response that may be kept: a representation of the current state. */
