@@ -2,6 +2,11 @@
 import type { ResourceChange } from "../../query/changes.ts";
 import type { Dialect } from "../onos/dialect.ts";
 
+/** A change of an entity or of a problem. */
+export interface ShownChange extends Omit<ResourceChange, "resource" | "id"> {
+  readonly resource: string;
+}
+
 /** The change in a dialect; undefined if it only changes fields that the dialect does not have. */
 export function changeIn<C extends ResourceChange>(dialect: Dialect, change: C): C | undefined {
   const { event, resource, value } = change;
@@ -14,7 +19,7 @@ export function changeIn<C extends ResourceChange>(dialect: Dialect, change: C):
 
 /** The members of the object without its braces, because `since` puts `event` before them. */
 export function changeMembers(
-  { resource, value, changed, event }: ResourceChange,
+  { resource, value, changed, event }: ShownChange,
   revision: number,
   time: number,
 ): string {

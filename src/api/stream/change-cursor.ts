@@ -6,10 +6,10 @@
  * left the ring overflows. A cursor that resumed from an old revision and still reads from the log cannot overflow that
  * way, because the log holds all batches after it.
  */
-import { onlyPausing, type Steps } from "../../lib/steps.ts";
+import { mapPaced, type Steps } from "../../lib/steps.ts";
 import type { Kind } from "../../model/ids.ts";
 import { bindChanges, bindChangesAt } from "../../query/bound-filters.ts";
-import { diffStates, type ResourceChange } from "../../query/changes.ts";
+import { diffStates } from "../../query/changes.ts";
 import { type FilteredState, filterState, filterStateOrEmpty } from "../../query/filtered-state.ts";
 import { selectEntities } from "../../query/missing.ts";
 import type { ParsedQuery } from "../../query/query.ts";
@@ -18,6 +18,7 @@ import type { History } from "../../view/history.ts";
 import { changeIn } from "../endpoints/change-json.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
 import { throwIfFault } from "../response/problem.ts";
+import { type ComparedStates, comparedPosition } from "./compared-states.ts";
 import { logPosition } from "./log-position.ts";
 import {
   type Chunk,
@@ -32,82 +33,33 @@ import {
   encodeText,
   HEARTBEAT_COMMENT,
   heartbeatRecord,
-  lastChangeRecord,
   snapshotRecord,
   syncedRecord,
 } from "./sse.ts";
 import { type StreamTopic, streamTopicOf } from "./stream-topic.ts";
 
-/*
- * Positions on a stream with `around`. A neighbourhood changes with the graph, so the state that the client has is compared
- * as a whole with the current one. Revisions that are committed meanwhile are compared together afterwards.
- *
- * Streams with the same topic at the same revision share the neighbourhood, the comparison and its records. A state consists
- * of immutable pages, most of which it shares with the view.
- */
-
-type Chunks = Generator<ChunkOrOverflow | undefined, void, void>;
-
-/** The position of a client that has the state `previous`. */
-const neighbourhoodPosition = (topic: StreamTopic, previous: FilteredState): ChunkPosition => ({
-  key: `${topic.key} ${previous.state.revision}`,
-  revision: previous.state.revision,
-  isPartial: false,
-  bytes: STATE_BYTES,
-  open: () => neighbourhoodChunks(topic, previous),
+/** The neighbourhoods of a stream with `around`. A state consists of immutable pages, most of which it shares with the view. */
+const neighbourhoods = ({
+  key,
+  kind,
+  query,
+  dialect,
+  history: { log, view },
+}: StreamTopic): ComparedStates<FilteredState> => ({
+  key,
+  log,
+  revisionOf: ({ state }) => state.revision,
+  idOf: ({ state }) => String(state.revision),
+  bytesOf: () => STATE_BYTES,
+  *following({ state }) {
+    return state.revision < view.revision ? yield* filterStateOrEmpty(view.capture(), query) : undefined;
+  },
+  records: (previous, current) =>
+    mapPaced(diffStates(previous, current, kind), (difference) => {
+      const change = changeIn(dialect, difference);
+      return change && changeRecord(change, current.state.revision, current.state.time);
+    }),
 });
-
-/** The position after the first `sent` changes from `previous` to `current`. */
-const partialPosition = (
-  topic: StreamTopic,
-  previous: FilteredState,
-  current: FilteredState,
-  sent: number,
-): ChunkPosition => ({
-  key: `${topic.key} ${previous.state.revision} to ${current.state.revision} ${sent}`,
-  revision: previous.state.revision,
-  isPartial: true,
-  bytes: 2 * STATE_BYTES,
-  open: () => diffChunks(topic, previous, current, sent),
-});
-
-/** Compares each state with the current one while there are new revisions. */
-function* neighbourhoodChunks(topic: StreamTopic, first: FilteredState): Chunks {
-  const { view } = topic.history;
-  for (let previous = first; previous.state.revision < view.revision; ) {
-    const current = yield* onlyPausing(filterStateOrEmpty(view.capture(), topic.query));
-    yield* diffChunks(topic, previous, current, 0);
-    previous = current;
-  }
-}
-
-function* diffChunks(
-  topic: StreamTopic,
-  previous: FilteredState,
-  current: FilteredState,
-  alreadySent: number,
-): Chunks {
-  const { kind, dialect, history } = topic;
-  const { revision, time } = current.state;
-  let text = "";
-  let waiting: ResourceChange | undefined;
-  let found = 0;
-  for (const difference of diffStates(previous, current, kind)) {
-    const change = difference && changeIn(dialect, difference);
-    if (!change) {
-      yield undefined;
-      continue;
-    }
-    if (found++ < alreadySent) continue;
-    if (waiting) text += changeRecord(waiting, revision, time);
-    waiting = change;
-    if (text.length < CHUNK_CHARS) continue;
-    yield { bytes: encodeText(text), next: partialPosition(topic, previous, current, found - 1) };
-    text = "";
-  }
-  if (waiting) text += lastChangeRecord(history.log, waiting, revision, time);
-  yield { bytes: encodeText(text), next: neighbourhoodPosition(topic, current) };
-}
 
 /*
  * Positions in the snapshot that a stream begins with: the kind, and the last entity of that kind that was sent. The
@@ -187,7 +139,7 @@ export function* createChangeCursor(
         : yield* filterStateOrEmpty(now, query);
     const synced = yield* syncedRecord(history.log, now);
     const end = query.around
-      ? neighbourhoodPosition(topic, filtered)
+      ? comparedPosition(neighbourhoods(topic), filtered)
       : logPosition(topic, now.revision, bindChanges(query, now));
     return new ChangeCursor(history, chunks, snapshotPosition({ topic, filtered, synced, end }));
   }
@@ -197,7 +149,7 @@ export function* createChangeCursor(
   }
   // A missing centre is not an error, because a subscriber that resumes may wait until it is added again.
   const filtered = yield* filterStateOrEmpty(yield* history.stateAt(start), query);
-  return new ChangeCursor(history, chunks, neighbourhoodPosition(topic, filtered));
+  return new ChangeCursor(history, chunks, comparedPosition(neighbourhoods(topic), filtered));
 }
 
 export class ChangeCursor {

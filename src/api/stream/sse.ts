@@ -5,16 +5,14 @@
  */
 import type { Steps } from "../../lib/steps.ts";
 import type { Log } from "../../log/log.ts";
-import type { Kind } from "../../model/ids.ts";
-import type { ResourceChange } from "../../query/changes.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { changeMembers } from "../endpoints/change-json.ts";
+import { changeMembers, type ShownChange } from "../endpoints/change-json.ts";
 
 /** Number of characters after which a chunk of records ends. */
 export const CHUNK_CHARS = 65_536;
 
-type LogId = Pick<Log, "id">;
+export type LogId = Pick<Log, "id">;
 
 /** The line with the id, which begins a record. */
 export const idLine = ({ id }: LogId, revision: number): string => `id: ${id}.${revision}\n`;
@@ -36,7 +34,7 @@ export const OPENING_COMMENT = ": connected\n\n";
 export const resetRecord = (reason: ResetReason, revision: number): string =>
   `event: reset\ndata: {"reason":"${reason}","revision":${revision}}\n\n`;
 
-export const snapshotRecord = (resource: Kind, revision: number, value: string): string =>
+export const snapshotRecord = (resource: string, revision: number, value: string): string =>
   `event: snapshot\ndata: {"resource":"${resource}","revision":${revision},"value":${value}}\n\n`;
 
 /**
@@ -58,16 +56,12 @@ export const closingRecord = (reason: "shutdown" | "credentials", retryMs: numbe
   `retry: ${retryMs}\nevent: closing\ndata: {"reason":"${reason}"}\n\n`;
 
 /** The record of a change that is followed by others of its revision. */
-export const changeRecord = (change: ResourceChange, revision: number, time: number): string =>
+export const changeRecord = (change: ShownChange, revision: number, time: number): string =>
   `event: ${change.event}\ndata: {${changeMembers(change, revision, time)}}\n\n`;
 
 /** The record of the last change of a revision. */
-export const lastChangeRecord = (
-  log: LogId,
-  change: ResourceChange,
-  revision: number,
-  time: number,
-): string => idLine(log, revision) + changeRecord(change, revision, time);
+export const lastChangeRecord = (log: LogId, change: ShownChange, revision: number, time: number): string =>
+  idLine(log, revision) + changeRecord(change, revision, time);
 
 const NO_BYTES = new Uint8Array();
 
