@@ -4,7 +4,7 @@ import type { Request } from "../http1/request.ts";
 import type { Response } from "../http1/response.ts";
 import type { Credential } from "./auth/authenticate.ts";
 import type { Dialect } from "./onos/dialect.ts";
-import { dialectOf, type Prefixes } from "./onos/prefixes.ts";
+import { dialectOf, type Prefixes } from "./onos/onos-dialect.ts";
 import { type ProblemCode, ProblemDetails } from "./response/problem.ts";
 
 /** The header that has the meaning of the parameter `min-revision`. */

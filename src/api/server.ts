@@ -4,7 +4,7 @@ import { ConnectionCounters, type ConnectionLimits } from "../http1/handler.ts";
 import { HttpListener } from "../http1/listener.ts";
 import type { LiveTlsIdentity } from "../http1/tls-identity.ts";
 import type { DescriptorState } from "../lib/descriptor-monitor.ts";
-import { MAX_TARGET_BYTES } from "./limits/server-limits.ts";
+import { MAX_TARGET_BYTES } from "./limits/admission.ts";
 import type { ProcessMetrics } from "./metrics/process-metrics.ts";
 import { RequestHandler, type RequestHandlerOptions } from "./stages.ts";
 

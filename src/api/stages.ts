@@ -37,12 +37,11 @@ import type { Logger } from "../lib/logger.ts";
 import { MemoryBudget, type SharedMemory } from "../lib/memory-budget.ts";
 import { Cancelled } from "../lib/scheduler.ts";
 import { HistoryNotInReplica } from "../view/replica.ts";
-import { AuditLog } from "./auth/audit.ts";
 import { authProblem } from "./auth/auth-problem.ts";
 import { type Authenticator, INTERNAL_CREDENTIAL } from "./auth/authenticate.ts";
 import { KnownHosts } from "./auth/known-hosts.ts";
 import { LOGIN_CHECK_PATH } from "./auth/login-relay.ts";
-import { Logins } from "./auth/logins.ts";
+import { AuditLog, Logins } from "./auth/logins.ts";
 import { RequestCredentials } from "./auth/request-credentials.ts";
 import type { Users } from "./auth/users.ts";
 import type { ClusterView } from "./cluster-status.ts";
@@ -53,22 +52,23 @@ import type { ServiceEndpointOptions } from "./endpoints/service-endpoint.ts";
 import { ServiceHandler } from "./endpoints/service-handler.ts";
 import { Exchange, isPlainGet, NOT_SENT, pathOf, UserOwner } from "./exchange.ts";
 import { parseForwardPath } from "./forwarding/forward-path.ts";
-import type { Forwarder } from "./forwarding/forwarder.ts";
-import { createForwarding, type Forwarding } from "./forwarding/forwarding.ts";
+import { createForwarding, type Forwarder, type Forwarding } from "./forwarding/forwarding.ts";
 import type { Relay } from "./forwarding/relay.ts";
-import { Admission, LoadShedder } from "./limits/admission.ts";
-import type { ServerLimits } from "./limits/server-limits.ts";
-import { ALLOWED_METHODS, isReadMethod, methodNotAllowed } from "./methods.ts";
+import { Admission, LoadShedder, type ServerLimits } from "./limits/admission.ts";
 import type { AccessLog } from "./metrics/access-log.ts";
 import { measureProcess, type ProcessMetrics, RequestCounters } from "./metrics/process-metrics.ts";
 import { RequestRecorder } from "./metrics/request-recorder.ts";
-import type { OnosOptions } from "./onos/onos-dialect.ts";
-import { createPrefixes, isInterfacePath, type Prefixes } from "./onos/prefixes.ts";
-import { addHeaders } from "./response/add-headers.ts";
+import { createPrefixes, isInterfacePath, type OnosOptions, type Prefixes } from "./onos/onos-dialect.ts";
 import { BodyRenderer } from "./response/body-renderer.ts";
-import { createCommonHeaders, LOG_HEADER } from "./response/common-headers.ts";
+import { addHeaders, createCommonHeaders, LOG_HEADER } from "./response/common-headers.ts";
 import { type Cors, createCors } from "./response/cors.ts";
-import { ProblemDetails, UnknownResourceProblem } from "./response/problem.ts";
+import {
+  ALLOWED_METHODS,
+  isReadMethod,
+  methodNotAllowed,
+  ProblemDetails,
+  UnknownResourceProblem,
+} from "./response/problem.ts";
 import { ProblemResponder } from "./response/problem-response.ts";
 import type { ReadResponse } from "./response/representation.ts";
 import { type CachedResponse, ResponseCache } from "./response/response-cache.ts";

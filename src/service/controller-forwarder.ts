@@ -3,7 +3,7 @@
  * A reload replaces them. Forwarded requests in flight complete with the old ones.
  */
 import { Compile } from "typebox/compile";
-import type { Forwarder, ForwardTarget } from "../api/forwarding/forwarder.ts";
+import type { Forwarder, ForwardTarget } from "../api/forwarding/forwarding.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { ControllerOptions } from "../sources/controller/controller.ts";

@@ -5,8 +5,10 @@
 import type { ConnectionInfo } from "../../http1/handler.ts";
 import type { Request } from "../../http1/request.ts";
 import type { Response } from "../../http1/response.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { LogFields, Logger } from "../../lib/logger.ts";
+import { TokenBuckets } from "../../lib/token-bucket.ts";
 import type { Exchange } from "../exchange.ts";
-import type { AuditLog } from "./audit.ts";
 import { roleProblem } from "./auth-problem.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { parseBasicAuthorization } from "./basic.ts";
@@ -14,6 +16,40 @@ import { authenticateWithCertificate, type CertificateAuthResult } from "./certi
 import { ClientAddresses, type RequestClient } from "./client-address.ts";
 import { loginCheckResponse } from "./login-relay.ts";
 import type { Users } from "./users.ts";
+
+const MAX_REFUSALS_AT_ONCE = 1000;
+const REFUSAL_INTERVAL_MS = 10;
+const KEY = "refusals";
+
+export class AuditLog {
+  readonly #logger: Logger;
+  readonly #bucket: TokenBuckets;
+  #leftOut = 0;
+
+  constructor(logger: Logger, clock: Pick<Clock, "monotonic">) {
+    this.#logger = logger;
+    this.#bucket = new TokenBuckets(clock, {
+      burst: MAX_REFUSALS_AT_ONCE,
+      refillMs: REFUSAL_INTERVAL_MS,
+      maxKeys: 1,
+    });
+  }
+
+  login(user: string, fields: LogFields): void {
+    this.#logger.audit("login", { user, ...fields });
+  }
+
+  /** Logs a refusal. `reason` is why the request was refused: `wrong`, `malformed`, `throttled`, `forbidden`. */
+  refused(reason: string, fields: LogFields): void {
+    if (this.#bucket.take(KEY) > 0) {
+      this.#leftOut++;
+      return;
+    }
+    const leftOut = this.#leftOut === 0 ? undefined : this.#leftOut;
+    this.#leftOut = 0;
+    this.#logger.audit("login-refused", { reason, ...fields, leftOut });
+  }
+}
 
 const MAX_LOGGED_NAME_LENGTH = 255;
 

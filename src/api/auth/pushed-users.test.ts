@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PushedUsers } from "./pushed-users.ts";
+import { PushedUsers } from "./users.ts";
 
 const user = (name: string, hash: string) =>
   ({ name, hash, role: "reader", credentialId: `${name}:${hash}` }) as const;

@@ -27,9 +27,8 @@ import { DEVICE, DISCONNECTED, NEWEST, OLDEST } from "../openapi/example-network
 import { throwIfFault } from "../response/problem.ts";
 import type { Representation } from "../response/representation.ts";
 import { createChangeCursor } from "../stream/change-cursor.ts";
-import { changeIn, changeMembers } from "./change-json.ts";
 import type { Variant } from "./endpoint.ts";
-import { jsonList } from "./json-list.ts";
+import { changeIn, changeMembers, jsonList } from "./json-list.ts";
 import type { RequestContext } from "./read-context.ts";
 
 /** The parameters for changes, which lists and the topology have. */

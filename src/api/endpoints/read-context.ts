@@ -7,7 +7,7 @@ import type { Problems } from "../../query/problems/problems.ts";
 import type { NamedRevisions } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
 import type { View } from "../../view/view.ts";
-import type { ServerLimits } from "../limits/server-limits.ts";
+import type { ServerLimits } from "../limits/admission.ts";
 import type { Dialect } from "../onos/dialect.ts";
 import type { SharedChunks } from "../stream/shared-chunks.ts";
 import type { Drawings } from "./drawings.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createPrefixes } from "../onos/prefixes.ts";
+import { createPrefixes } from "../onos/onos-dialect.ts";
 import { findRoute, unknownPath } from "./routing.ts";
 
 const VALID_PATHS: readonly (readonly [

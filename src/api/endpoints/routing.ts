@@ -3,7 +3,7 @@
  * has a dialect of its own. Ids need not be percent-encoded, so an id that contains a slash may span several segments.
  */
 import { quote } from "../../lib/error-text.ts";
-import type { Prefixes } from "../onos/prefixes.ts";
+import type { Prefixes } from "../onos/onos-dialect.ts";
 import { ProblemDetails, UnknownPathProblem, UnknownResourceProblem } from "../response/problem.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { NegotiatedEndpoint } from "./negotiate.ts";

@@ -6,15 +6,14 @@ import type { CancelSignal } from "../../lib/scheduler.ts";
 import type { ClusterOverview } from "../../model/cluster-overview.ts";
 import type { SourceReport } from "../../model/source-status.ts";
 import type { ClusterStatus } from "../cluster-status.ts";
-import type { ForwardMetrics } from "../forwarding/forward-counters.ts";
+import type { ForwardMetrics } from "../forwarding/forwarding.ts";
 import type { ConfigReloadMetrics, ReaderMetrics } from "../metrics/metrics.ts";
 import type { ProcessMetrics } from "../metrics/process-metrics.ts";
 import type { Schema } from "../openapi/components.ts";
 import { COMMON_HEADERS, type HeaderName, type ProblemStatus } from "../openapi/parts.ts";
-import type { StaticFile } from "../site/static-file.ts";
-import type { StaticSite } from "../site/static-site.ts";
+import type { StaticFile, StaticSite } from "../site/static-site.ts";
 import type { EndpointText } from "./endpoint.ts";
-import type { MapSource } from "./map-source.ts";
+import type { MapSource } from "./map.ts";
 import type { ReadContext } from "./read-context.ts";
 
 export interface ServiceEndpoint {

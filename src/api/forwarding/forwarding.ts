@@ -14,17 +14,116 @@ import type { Clock } from "../../lib/clock.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { Logger } from "../../lib/logger.ts";
 import type { MemoryAccount, MemoryBudget } from "../../lib/memory-budget.ts";
+import { Quota, type QuotaLimits } from "../../lib/quota.ts";
 import { Cancelled } from "../../lib/scheduler.ts";
 import { isOwnResource } from "../../model/resources.ts";
 import { overBudget } from "../endpoints/read-handler.ts";
-import type { ServerLimits } from "../limits/server-limits.ts";
-import { isReadMethod, methodNotAllowed } from "../methods.ts";
+import type { ServerLimits } from "../limits/admission.ts";
 import { WRITE_ADVICE } from "../onos/missing-resources.ts";
-import { AccountedBody } from "../response/accounted-body.ts";
-import { ProblemDetails } from "../response/problem.ts";
-import { ForwardCounters } from "./forward-counters.ts";
+import { AccountedBody } from "../response/body-producer.ts";
+import { isReadMethod, methodNotAllowed, ProblemDetails } from "../response/problem.ts";
 import { FORWARDED_PREFIX, parseForwardPath } from "./forward-path.ts";
-import type { Forwarder, ForwardResult, ForwardTarget } from "./forwarder.ts";
+
+export interface ForwardMetrics {
+  /** Number of requests that are being forwarded. */
+  readonly open: number;
+  /** Number of responses by source and status. 502 means a controller that did not respond or refused the credentials. */
+  responses(): readonly { readonly source: string; readonly status: number; readonly count: number }[];
+  bytes(): ReadonlyMap<string, number>;
+}
+
+export class ForwardCounters implements ForwardMetrics {
+  /** The requests that are being forwarded, by user. */
+  readonly requests: Quota;
+  readonly #responses = new Map<string, Map<number, number>>();
+  readonly #bytes = new Map<string, number>();
+  readonly #failing = new Set<string>();
+
+  constructor(limits: QuotaLimits) {
+    this.requests = new Quota(limits);
+  }
+
+  get open(): number {
+    return this.requests.total;
+  }
+
+  count(source: string, status: number): void {
+    let statuses = this.#responses.get(source);
+    if (!statuses) {
+      statuses = new Map();
+      this.#responses.set(source, statuses);
+    }
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  }
+
+  countBytes(source: string, bytes: number): void {
+    this.#bytes.set(source, (this.#bytes.get(source) ?? 0) + bytes);
+  }
+
+  /** Marks a source as failing. Returns whether the failure is the first since the last success. */
+  beginFailure(source: string): boolean {
+    const isNew = !this.#failing.has(source);
+    this.#failing.add(source);
+    return isNew;
+  }
+
+  /** Marks a source as working. Returns whether it was failing before. */
+  endFailure(source: string): boolean {
+    return this.#failing.delete(source);
+  }
+
+  responses() {
+    return [...this.#responses].flatMap(([source, statuses]) =>
+      Array.from(statuses, ([status, count]) => ({ source, status, count })),
+    );
+  }
+
+  bytes(): ReadonlyMap<string, number> {
+    return this.#bytes;
+  }
+}
+
+export interface Forwarder {
+  /** Whether nothing is forwarded. */
+  readonly isEmpty: boolean;
+  /** The controller that has the resource of a `ForwardPath`; undefined if none is configured. */
+  targetOf(resource: string): ForwardTarget | undefined;
+}
+
+export interface ForwardTarget {
+  /** The name of the controller's source. */
+  readonly source: string;
+  /** Maximum size of a response body. */
+  readonly maxResponseBytes: number;
+  /** Sends a request. Never rejects. The consumer must read `chunks` to their end, or call `close`. */
+  request(request: ForwardRequest): Promise<ForwardResult>;
+}
+
+export interface ForwardRequest {
+  readonly method: "GET" | "HEAD";
+  /** The path after the version, without a slash at its beginning, and the query. */
+  readonly path: string;
+  /** The headers by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+export type ForwardResult =
+  | {
+      readonly ok: true;
+      readonly status: number;
+      readonly headers: Headers;
+      /** The decoded body. It rejects if the controller fails, sends nothing for too long, or the request is aborted. */
+      readonly chunks: AsyncGenerator<Uint8Array, void, void>;
+      /** Closes the connection to the controller. */
+      close(): void;
+    }
+  | {
+      readonly ok: false;
+      readonly code: string;
+      /** A message for the operator, which may contain the controller's address. */
+      readonly message: string;
+    };
 
 /*
  * The body of a forwarded response: chunks of the controller, read no faster than the client reads. If the controller

@@ -6,7 +6,25 @@ import { Histogram } from "../../lib/histogram.ts";
 import { TokenBuckets } from "../../lib/token-bucket.ts";
 import { targetTooLong } from "../exchange.ts";
 import { ProblemDetails } from "../response/problem.ts";
-import { MAX_TARGET_BYTES, type ServerLimits } from "./server-limits.ts";
+
+/** The longest path and query of a request, in bytes. */
+export const MAX_TARGET_BYTES = 8192;
+
+/** The configured limits. They must be read at each use, because a reload of the configuration changes them. */
+export interface ServerLimits {
+  readonly headerBytes: number;
+  readonly connections: number;
+  readonly streamsPerUser: number;
+  readonly pageLimit: number;
+  readonly paths: number;
+  readonly requestsPerSecond: number;
+  readonly idleTimeoutSeconds: number;
+  readonly minReadBytesPerSecond: number;
+  readonly responseBytesPerUser: number;
+  readonly responseBytes: number;
+  readonly forwards: number;
+  readonly forwardsPerUser: number;
+}
 
 /*
  * Load shedding: measures how late the event loop runs its timers. While the delay is too long, the request handler rejects

@@ -7,9 +7,9 @@ import type { SourceReport } from "../../model/source-status.ts";
 import { indexedDrift } from "../../query/drift-counts.ts";
 import { countBySeverity } from "../../query/problems/select-problems.ts";
 import { type ClusterStatus, staleSeconds } from "../cluster-status.ts";
-import type { MapSource } from "../endpoints/map-source.ts";
+import type { MapSource } from "../endpoints/map.ts";
 import type { ReadContext } from "../endpoints/read-context.ts";
-import type { ForwardMetrics } from "../forwarding/forward-counters.ts";
+import type { ForwardMetrics } from "../forwarding/forwarding.ts";
 import { counter, gauge, renderFamily, type Sample } from "./families.ts";
 import { addMetrics, PROCESS_FAMILIES, type ProcessMetrics, TLS_HANDSHAKES } from "./process-metrics.ts";
 

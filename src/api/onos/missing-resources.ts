@@ -5,8 +5,7 @@
  */
 
 import { parseOnosPath } from "../forwarding/forward-path.ts";
-import { isReadMethod } from "../methods.ts";
-import { UnknownResourceProblem } from "../response/problem.ts";
+import { isReadMethod, UnknownResourceProblem } from "../response/problem.ts";
 
 const NO_FLOWS = "the service only reads and has no flows";
 const NO_OPTICS = "the service has no optical measurements or settings";

@@ -12,7 +12,7 @@ import type { QueryParameter } from "../../query/parameter.ts";
 import type { ParameterSet } from "../../query/parameters.ts";
 import type { EncodedPage } from "../../view/encoded-page.ts";
 import { JSON_TYPE } from "../response/representation.ts";
-import { type Dialect, problemBody } from "./dialect.ts";
+import { type Dialect, PLAIN, problemBody } from "./dialect.ts";
 import { missingOnosResource, WRITE_ADVICE } from "./missing-resources.ts";
 
 /** The fields that ONOS has, in the order of the JSON. */
@@ -160,4 +160,26 @@ function spell(kind: Kind, json: string, fields: readonly string[]): string {
   const record: Record<string, unknown> = SPELL[kind](JSON.parse(json));
   const kept = fields.filter((field) => record[field] !== undefined);
   return JSON.stringify(Object.fromEntries(kept.map((field) => [field, record[field]])));
+}
+
+export type Prefixes = ReadonlyMap<string, Dialect>;
+
+/** Creates the prefixes. Every alias except `onos` serves exactly what `controller` serves. */
+export const createPrefixes = (
+  aliases: readonly string[],
+  onos: OnosOptions = { hostLocation: false },
+): Prefixes =>
+  new Map(
+    ["controller", ...aliases].map((prefix) => [prefix, prefix === "onos" ? createOnosDialect(onos) : PLAIN]),
+  );
+
+/** The dialect of a path. Paths outside the interface have the plain one. */
+export const dialectOf = (path: string, prefixes: Prefixes): Dialect => prefixes.get(prefixOf(path)) ?? PLAIN;
+
+/** Whether a path begins with one of the prefixes. The rest of the path is not checked. */
+export const isInterfacePath = (path: string, prefixes: Prefixes): boolean => prefixes.has(prefixOf(path));
+
+function prefixOf(path: string): string {
+  const slash = path.indexOf("/", 1);
+  return path.slice(1, slash < 0 ? path.length : slash);
 }

@@ -8,7 +8,7 @@ import { TAGS } from "../endpoints/endpoint.ts";
 import { ENDPOINTS } from "../endpoints/endpoints.ts";
 import { SERVICE_ENDPOINTS } from "../endpoints/service-endpoints.ts";
 import { type Json, renderComponents } from "./components.ts";
-import { FORMAT_SCHEMAS } from "./format-schemas.ts";
+import { FORMAT_SCHEMAS } from "./example-network.ts";
 import { endpointPath, READ_HEADERS, servicePath } from "./operations.ts";
 import { parameterSchemas, sharedParameters } from "./parameters.ts";
 import { HEADERS, headerRefs, PROBLEM_RESPONSES, PROBLEM_SCHEMA } from "./parts.ts";

@@ -5,7 +5,7 @@
 import type { Endpoint, EndpointText } from "../endpoints/endpoint.ts";
 import type { ServiceDocumentation, ServiceEndpoint } from "../endpoints/service-endpoint.ts";
 import type { Json } from "./components.ts";
-import { FORMAT_EXAMPLES, FORMAT_SCHEMAS } from "./format-schemas.ts";
+import { FORMAT_EXAMPLES, FORMAT_SCHEMAS } from "./example-network.ts";
 import { headerParameterRefs, pathParameter, queryParameters } from "./parameters.ts";
 import {
   COMMON_HEADERS,

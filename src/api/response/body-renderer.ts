@@ -12,8 +12,13 @@ import type { SharedMemory } from "../../lib/memory-budget.ts";
 import { type ResultOrSteps, type Steps, stepsOf } from "../../lib/steps.ts";
 import { allowsIdentity, type ContentEncoding, negotiateEncoding } from "../endpoints/negotiate.ts";
 import type { ReadRequest } from "../exchange.ts";
-import { AccountedBody } from "./accounted-body.ts";
-import { BodyProducer, CHUNK_BYTES, type ProducerScope, SHARED_RUN_BYTES } from "./body-producer.ts";
+import {
+  AccountedBody,
+  BodyProducer,
+  CHUNK_BYTES,
+  type ProducerScope,
+  SHARED_RUN_BYTES,
+} from "./body-producer.ts";
 import { bufferChunks, closeChunks, concatChunks, joinBytes, sizeOf } from "./chunks.ts";
 import { LOG_HEADER } from "./common-headers.ts";
 import { createEncodedBody, encode } from "./content-encoding.ts";

@@ -4,6 +4,7 @@
  * that is not a page runs and loads nothing when it is opened, because its text comes from the network.
  */
 import { CommonHeaders } from "../../http1/common-headers.ts";
+import type { Response } from "../../http1/response.ts";
 import { type ClusterView, staleSeconds } from "../cluster-status.ts";
 
 export const STALE_HEADER = "Gazetteer-Stale";
@@ -28,3 +29,9 @@ export const createCommonHeaders = (
     securityHeaders(origins),
     cluster && { name: STALE_HEADER, value: (nowMs) => staleSeconds(cluster, nowMs)?.toString() },
   );
+
+export function addHeaders(response: Response, added: Readonly<Record<string, string>>): Response {
+  const { headers } = response;
+  const vary = headers.Vary && added.Vary ? { Vary: `${headers.Vary}, ${added.Vary}` } : {};
+  return { ...response, headers: { ...headers, ...added, ...vary } };
+}

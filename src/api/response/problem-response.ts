@@ -11,7 +11,7 @@ import type { RequestCounters } from "../metrics/process-metrics.ts";
 import { type Dialect, PLAIN } from "../onos/dialect.ts";
 import { escapeHtml, HTML_TYPE, htmlPage } from "../site/html-page.ts";
 import { PAGE_HEADERS } from "../site/static-site.ts";
-import { addHeaders } from "./add-headers.ts";
+import { addHeaders } from "./common-headers.ts";
 import type { Cors } from "./cors.ts";
 import { ProblemDetails, UnknownPathProblem } from "./problem.ts";
 

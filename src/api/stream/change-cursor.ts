@@ -15,7 +15,7 @@ import { selectEntities } from "../../query/missing.ts";
 import type { ParsedQuery } from "../../query/query.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { History } from "../../view/history.ts";
-import { changeIn } from "../endpoints/change-json.ts";
+import { changeIn } from "../endpoints/json-list.ts";
 import type { RequestContext } from "../endpoints/read-context.ts";
 import { throwIfFault } from "../response/problem.ts";
 import { type ComparedStates, comparedPosition } from "./compared-states.ts";

@@ -9,7 +9,7 @@ import { changesInBatch, type ResourceChange } from "../../query/changes.ts";
 import type { History } from "../../view/history.ts";
 import { HistoryPruned } from "../../view/read-all.ts";
 import { HistoryNotInReplica } from "../../view/replica.ts";
-import { changeIn } from "../endpoints/change-json.ts";
+import { changeIn } from "../endpoints/json-list.ts";
 import { type ChunkOrOverflow, type ChunkPosition, STATE_BYTES } from "./shared-chunks.ts";
 import { CHUNK_CHARS, changeRecord, encodeText, lastChangeRecord, revisionRecord } from "./sse.ts";
 import type { StreamTopic } from "./stream-topic.ts";

@@ -7,7 +7,7 @@ import type { Steps } from "../../lib/steps.ts";
 import type { Log } from "../../log/log.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { changeMembers, type ShownChange } from "../endpoints/change-json.ts";
+import { changeMembers, type ShownChange } from "../endpoints/json-list.ts";
 
 /** Number of characters after which a chunk of records ends. */
 export const CHUNK_CHARS = 65_536;
