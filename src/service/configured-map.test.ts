@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { MetricOutcome } from "../api/endpoints/map.ts";
+import type { MetricOutcome } from "../api/endpoints/map-source.ts";
 import { ManualClock } from "../lib/clock.ts";
 import { silentLogger } from "../lib/logger.ts";
 import { CachedMetric } from "./configured-map.ts";

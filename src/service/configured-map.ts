@@ -5,7 +5,7 @@
  * There is at most one Prometheus query per metric and interval, independent of the number of pages and users. A failure is
  * cached for an interval like a result. Queries are made only on requests of a page.
  */
-import type { MapSource, MetricOutcome } from "../api/endpoints/map.ts";
+import type { MapSource, MetricOutcome } from "../api/endpoints/map-source.ts";
 import { METRIC_DEFAULTS, type METRIC_DIRECTIONS, type MetricsServer } from "../config/map-schema.ts";
 import type { Config, Immutable } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";

@@ -7,7 +7,7 @@ import { type Authenticator, createAuthenticator } from "../../src/api/auth/auth
 import { openUsers, type Users } from "../../src/api/auth/users.ts";
 import type { ClusterStatus } from "../../src/api/cluster-status.ts";
 import { Drawings } from "../../src/api/endpoints/drawings.ts";
-import type { MapSource } from "../../src/api/endpoints/map.ts";
+import type { MapSource } from "../../src/api/endpoints/map-source.ts";
 import type { ServerLimits } from "../../src/api/limits/admission.ts";
 import type { OnosOptions } from "../../src/api/onos/onos-dialect.ts";
 import { openServer, type Server } from "../../src/api/server.ts";

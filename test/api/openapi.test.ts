@@ -7,7 +7,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import manifest from "../../package.json";
-import { getMapMetric, getMapSettings, type MapSource } from "../../src/api/endpoints/map.ts";
+import { getMapMetric, getMapSettings } from "../../src/api/endpoints/map.ts";
+import type { MapSource } from "../../src/api/endpoints/map-source.ts";
 import { openapiDocument, openapiText } from "../../src/api/openapi/document.ts";
 import { createStaticSite } from "../../src/api/site/static-site.ts";
 import { type Harness, openHarness } from "./harness.ts";

@@ -34,7 +34,7 @@ export const encodeChunks = (chunks: Paced<string>): Paced<Uint8Array> =>
   mapPaced(chunks, (chunk) => encoder.encode(chunk));
 
 /** A change of an entity or of a problem. */
-export interface ShownChange extends Omit<ResourceChange, "resource" | "id"> {
+export interface StreamedChange extends Omit<ResourceChange, "resource" | "id"> {
   readonly resource: string;
 }
 
@@ -50,7 +50,7 @@ export function changeIn<C extends ResourceChange>(dialect: Dialect, change: C):
 
 /** The members of the object without its braces, because `since` puts `event` before them. */
 export function changeMembers(
-  { resource, value, changed, event }: ShownChange,
+  { resource, value, changed, event }: StreamedChange,
   revision: number,
   time: number,
 ): string {

@@ -8,25 +8,8 @@ import { CHANGED_MS, FIRST, SECOND } from "../openapi/example-network.ts";
 import { ProblemDetails } from "../response/problem.ts";
 import { JSON_TYPE } from "../response/representation.ts";
 import { StaticFile } from "../site/static-site.ts";
+import type { MetricOutcome } from "./map-source.ts";
 import { FILE_HEADERS, type ServiceEndpoint } from "./service-endpoint.ts";
-
-/** The result of a query for a metric. Different content is always a different object. */
-export type MetricOutcome =
-  /** `json` is `MetricValues`. */
-  { readonly ok: true; readonly json: Uint8Array } | { readonly ok: false; readonly message: string };
-
-export interface MapSource {
-  /** `MapSettings` as JSON. A reload of the configuration sets another object. */
-  readonly settings: Uint8Array;
-  /** The values of a metric; undefined if no metric has this name. Requests within an interval share one query. Never rejects. */
-  metric(name: string): MetricOutcome | Promise<MetricOutcome> | undefined;
-  /** Number of queries sent, by metric and result. */
-  queryCounts(): Iterable<{
-    readonly metric: string;
-    readonly result: "ok" | "failed";
-    readonly count: number;
-  }>;
-}
 
 const SETTINGS_PATH = "/map/settings.json";
 const METRICS_PREFIX = "/map/metrics/";

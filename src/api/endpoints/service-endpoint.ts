@@ -13,7 +13,7 @@ import type { Schema } from "../openapi/components.ts";
 import { COMMON_HEADERS, type HeaderName, type ProblemStatus } from "../openapi/parts.ts";
 import type { StaticFile, StaticSite } from "../site/static-site.ts";
 import type { EndpointText } from "./endpoint.ts";
-import type { MapSource } from "./map.ts";
+import type { MapSource } from "./map-source.ts";
 import type { ReadContext } from "./read-context.ts";
 
 export interface ServiceEndpoint {

@@ -7,7 +7,7 @@ import type { SourceReport } from "../../model/source-status.ts";
 import { indexedDrift } from "../../query/drift-counts.ts";
 import { countBySeverity } from "../../query/problems/select-problems.ts";
 import { type ClusterStatus, staleSeconds } from "../cluster-status.ts";
-import type { MapSource } from "../endpoints/map.ts";
+import type { MapSource } from "../endpoints/map-source.ts";
 import type { ReadContext } from "../endpoints/read-context.ts";
 import type { ForwardMetrics } from "../forwarding/forwarding.ts";
 import { counter, gauge, renderFamily, type Sample } from "./families.ts";

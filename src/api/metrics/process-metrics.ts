@@ -9,7 +9,6 @@ import { createHandshakeCounts } from "../../http1/tls.ts";
 import { Histogram } from "../../lib/histogram.ts";
 import type { MemoryBudget } from "../../lib/memory-budget.ts";
 import type { Scheduler } from "../../lib/scheduler.ts";
-import type { Logins } from "../auth/logins.ts";
 import type { LoadShedder } from "../limits/admission.ts";
 import type { SseHub } from "../stream/sse-hub.ts";
 import type { AccessLog } from "./access-log.ts";
@@ -29,7 +28,8 @@ export interface MeasuredProcess {
   readonly connections: ConnectionCounters;
   readonly loadShedder: LoadShedder;
   readonly scheduler: Scheduler;
-  readonly logins: Logins;
+  /** Number of first logins by outcome. */
+  readonly logins: { readonly outcomes: ReadonlyMap<string, number> };
   readonly memory: MemoryBudget;
   readonly accessLog: AccessLog | undefined;
 }

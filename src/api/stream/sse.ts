@@ -7,7 +7,7 @@ import type { Steps } from "../../lib/steps.ts";
 import type { Log } from "../../log/log.ts";
 import type { ResetReason } from "../../query/revision.ts";
 import type { NetworkState } from "../../view/view.ts";
-import { changeMembers, type ShownChange } from "../endpoints/json-list.ts";
+import { changeMembers, type StreamedChange } from "../endpoints/json-list.ts";
 
 /** Number of characters after which a chunk of records ends. */
 export const CHUNK_CHARS = 65_536;
@@ -56,12 +56,16 @@ export const closingRecord = (reason: "shutdown" | "credentials", retryMs: numbe
   `retry: ${retryMs}\nevent: closing\ndata: {"reason":"${reason}"}\n\n`;
 
 /** The record of a change that is followed by others of its revision. */
-export const changeRecord = (change: ShownChange, revision: number, time: number): string =>
+export const changeRecord = (change: StreamedChange, revision: number, time: number): string =>
   `event: ${change.event}\ndata: {${changeMembers(change, revision, time)}}\n\n`;
 
 /** The record of the last change of a revision. */
-export const lastChangeRecord = (log: LogId, change: ShownChange, revision: number, time: number): string =>
-  idLine(log, revision) + changeRecord(change, revision, time);
+export const lastChangeRecord = (
+  log: LogId,
+  change: StreamedChange,
+  revision: number,
+  time: number,
+): string => idLine(log, revision) + changeRecord(change, revision, time);
 
 const NO_BYTES = new Uint8Array();
 
