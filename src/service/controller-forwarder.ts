@@ -2,14 +2,12 @@
  * The controllers that reads are forwarded to: those of the configured sources, each with its URL, credentials and limits.
  * A reload replaces them. Forwarded requests in flight complete with the old ones.
  */
-import { Compile } from "typebox/compile";
+import Value from "typebox/value";
 import type { Forwarder, ForwardTarget } from "../api/forwarding/forwarding.ts";
 import type { Config } from "../config/schema.ts";
 import type { Clock } from "../lib/clock.ts";
 import { ControllerOptions } from "../sources/controller/controller.ts";
 import { DEFAULT_MAX_RESPONSE_BYTES, Upstream } from "../sources/upstream/upstream.ts";
-
-const controllerOptions = Compile(ControllerOptions);
 
 export class ControllerForwarder implements Forwarder {
   readonly #clock: Clock;
@@ -23,8 +21,11 @@ export class ControllerForwarder implements Forwarder {
 
   update(sources: Config["sources"]): void {
     const targets = new Map<string, ForwardTarget>();
-    for (const { type, name = type, ...options } of sources) {
-      if (type !== "controller" || !controllerOptions.Check(options)) continue;
+    for (const { type, name = type, ...given } of sources) {
+      if (type !== "controller") continue;
+      // The default values are written into the options, and the configuration is frozen.
+      const options = Value.Default(ControllerOptions, structuredClone(given));
+      if (!Value.Check(ControllerOptions, options)) continue;
       for (const resource of options.forward ?? [])
         targets.set(resource, createTarget(String(name), resource, options, this.#clock));
     }
