@@ -39,6 +39,18 @@ const Timeline = Type.Object(
     from: int64("Epoch milliseconds at which the first span begins."),
     to: int64("Epoch milliseconds at which the last span ends."),
     counts: Type.Array(Type.Integer({ description: "The number of changes in one span." })),
+    faults: Type.Array(
+      Type.Integer({
+        description:
+          "How many devices became unavailable, links became INACTIVE, and devices and links were removed, in one span.",
+      }),
+    ),
+    recoveries: Type.Array(
+      Type.Integer({
+        description:
+          "How many devices became available, links became ACTIVE, and devices and links were added while more were removed than added again, in one span.",
+      }),
+    ),
     oldest: Moment,
     loaded: Moment,
     newest: Moment,
@@ -58,6 +70,8 @@ const timeline: Variant<object> = {
     from: CONNECTED_MS,
     to: CHANGED_MS + 1,
     counts: [4, 1],
+    faults: [0, 1],
+    recoveries: [0, 0],
     oldest: OLDEST,
     loaded: OLDEST,
     newest: NEWEST,
@@ -258,7 +272,7 @@ function timelineRepresentation({ history, log }: RequestContext, query: ParsedQ
     info,
     render() {
       return {
-        chunks: JSON.stringify({ from, to, counts: log.histogram(from, to, spans), oldest, loaded, newest }),
+        chunks: JSON.stringify({ from, to, ...log.histogram(from, to, spans), oldest, loaded, newest }),
       };
     },
   };
