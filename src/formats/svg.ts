@@ -211,7 +211,7 @@ export function* drawNetwork(drawing: Drawing): Generator<string> {
   const arranged = drawing.arranged && scaleArranged(drawing.arranged, spacing, boxSize);
   const positions = arranged
     ? devices.map(({ id }) => arranged.positions.get(id) ?? { x: 0, y: 0 })
-    : layoutDevices(clusterGraph(devices, cables, hostCounts), spacing);
+    : layoutDevices(clusterGraph(devices, cables), spacing);
   const ids = devices.map(({ id }) => id);
   const routed = routeCables([...cables, ...lost], { ids, positions, boxSize, gutter: GUTTER });
   const { left, top, right, bottom } = boundingBox(routed, positions, boxSize, arranged);
@@ -236,11 +236,7 @@ function layoutDevices(graph: ClusterGraph, spacing: Size): Point[] {
 }
 
 /** The graph for the layout. The map uses the same graph, so that both have the same layout. */
-function clusterGraph(
-  devices: readonly Device[],
-  cables: readonly Cable[],
-  hostCounts: ReadonlyMap<string, number>,
-): ClusterGraph {
+function clusterGraph(devices: readonly Device[], cables: readonly Cable[]): ClusterGraph {
   const numbers = new Map(devices.map(({ id }, i) => [id, i]));
   const neighbours = devices.map(() => new Set<number>());
   for (const { from, to } of cables) {
@@ -250,7 +246,7 @@ function clusterGraph(
     neighbours[b]?.add(a);
   }
   return {
-    nodes: devices.map((device) => deviceNode(device, hostCounts.get(device.id) ?? 0)),
+    nodes: devices.map((device) => deviceNode(device)),
     neighbours: neighbours.map((set) => [...set]),
   };
 }

@@ -117,17 +117,14 @@ describe("layers", () => {
     expect(layerSizes(annotated)).toEqual([1, 2, 3]);
   });
 
-  test("nodes with leaves that are not drawn are at the bottom", () => {
-    // Without leaves, a chain of three pairs is the same upside down.
+  test("switches at the bottom may have one uplink or two", () => {
     const edges: [number, number][] = [];
-    for (const a of [0, 1]) for (const b of [2, 3]) edges.push([a, b]);
-    for (const a of [2, 3]) for (const b of [4, 5]) edges.push([a, b]);
-    const input = numberedGraph(6, edges);
-    const nodes = input.nodes.map((node, i) => ({ ...node, leaves: i < 2 ? 5 : 0 }));
-    const { points } = layoutNetwork({ ...input, nodes }, SPACING);
-    const y = (node: number) => points[node]?.y ?? 0;
-    expect(y(0)).toBeGreaterThan(y(2));
-    expect(y(2)).toBeGreaterThan(y(4));
+    for (const distribution of [2, 3, 4, 5]) for (const core of [0, 1]) edges.push([core, distribution]);
+    for (let access = 6; access < 30; access++) {
+      const pair = access % 2 === 0 ? [2, 3] : [4, 5];
+      for (const distribution of pair.slice(access % 5 === 0 ? 1 : 0)) edges.push([distribution, access]);
+    }
+    expect(layerSizes(numberedGraph(30, edges))).toEqual([2, 4, 24]);
   });
 });
 
