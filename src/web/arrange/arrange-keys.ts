@@ -1,8 +1,8 @@
 /** Moves devices while the user arranges the map: drags, the arrow keys on the selected device, and its keys for pins. */
 
+import { SPACING } from "../../layout/map-layout.ts";
 import type { PageStore } from "../data/page-store.ts";
 import { deviceNameById } from "../data/shown-names.ts";
-import { SPACING } from "../layout/map-layout.ts";
 import type { MapPoint } from "../map/geometry.ts";
 import type { NetworkMap } from "../map/map.ts";
 import { pinDevice, pinOf, unpinDevice } from "./arrangement.ts";

@@ -8,8 +8,8 @@
  */
 import { cellKey, type Point, type Size } from "../../layout/adjacency.ts";
 import type { ClusterGraph } from "../../layout/cluster-assignment.ts";
+import { layoutMap, SPACING } from "../../layout/map-layout.ts";
 import { appendTo } from "../../lib/multimap.ts";
-import { layoutMap, SPACING } from "./map-layout.ts";
 
 export interface LayoutPosition extends Point {
   readonly cluster: number;

@@ -10,9 +10,9 @@ import {
   type NumberedEdge,
 } from "../../../test/support/layout-graphs.ts";
 import { leafSpine } from "../../../test/support/sample-network.ts";
+import { DEVICE_BOX, SPACING } from "../../layout/map-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./layout-messages.ts";
 import { LayoutState } from "./layout-state.ts";
-import { DEVICE_BOX, SPACING } from "./map-layout.ts";
 
 /** The page: it numbers the devices of a graph by their index and applies responses. */
 class Page {

@@ -4,9 +4,9 @@
  */
 import type { DeviceNode } from "../../layout/cluster-assignment.ts";
 import { LinkRouter, pairKey, pairOf } from "../../layout/link-router.ts";
+import { DEVICE_BOX, GUTTER } from "../../layout/map-layout.ts";
 import { type DevicePlaces, type LayoutPosition, placeDevices } from "./incremental-layout.ts";
 import type { LayoutRequest, LayoutResponse } from "./layout-messages.ts";
-import { DEVICE_BOX, GUTTER } from "./map-layout.ts";
 
 /** When more devices than this have moved, positions are sent first, and lines are straight until the routes arrive. */
 const MAX_MOVED_WITH_ROUTES = 1000;

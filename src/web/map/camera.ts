@@ -3,8 +3,8 @@
  * each move. There are no animations for users who prefer reduced motion.
  */
 
+import { SPACING } from "../../layout/map-layout.ts";
 import type { Camera } from "../data/view-state.ts";
-import { SPACING } from "../layout/map-layout.ts";
 import {
   type Bounds,
   type CameraPosition,

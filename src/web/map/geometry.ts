@@ -1,5 +1,5 @@
 /** Points, rectangles and lines of the map: the projection of map units (y upwards) to pixels (y downwards), bounds, routes. */
-import { SPACING } from "../layout/map-layout.ts";
+import { SPACING } from "../../layout/map-layout.ts";
 
 export interface MapPoint {
   readonly x: number;

@@ -1,8 +1,8 @@
 /** Exports the map: as SVG with the user's arrangement of devices and boxes, and as PNG as it is on the screen. */
 import type { Drawing } from "../../formats/svg.ts";
+import { SPACING } from "../../layout/map-layout.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { PageNetwork } from "../data/page-network.ts";
-import { SPACING } from "../layout/map-layout.ts";
 import type { GroupShape } from "./backgrounds.ts";
 import type { DeviceItem, LostItem } from "./device-scene.ts";
 

@@ -1,7 +1,7 @@
 /** The sizes of the map in map units, and the layout that uses them. */
 
-import type { ClusterGraph } from "../../layout/cluster-assignment.ts";
-import { type ClusteredLayout, layoutClusters } from "../../layout/clustered-layout.ts";
+import type { ClusterGraph } from "./cluster-assignment.ts";
+import { type ClusteredLayout, layoutClusters } from "./clustered-layout.ts";
 
 /** The space for one device and its label. */
 export const SPACING = { width: 84, height: 60 } as const;
