@@ -89,8 +89,8 @@ describe("the drawing", () => {
       '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Network topology: ',
     );
     expect(svg).toContain("<title>Network topology, revision 42</title>");
-    expect(summary).toContain("46 devices (1 unavailable)");
-    expect(summary).toContain("187 directed links drawn as 94 lines (2 inactive)");
+    expect(summary).toContain("46 devices (1 down)");
+    expect(summary).toContain("94 cables (2 down)");
     expect(summary).toContain("432 hosts · 1 cluster");
     expect(summary).toContain("Revision 42 · last change 2026-11-15 01:00:00 UTC");
   });
@@ -161,7 +161,7 @@ describe("states", () => {
     const [x1 = 0, y1 = 0, x2 = 0, y2 = 0] = (line.match(/-?[\d.]+/g) ?? []).map(Number);
     expect([Number(x), Number(y)]).toEqual([(x1 + x2) / 2 - 4.5, (y1 + y2) / 2 - 4.5]);
     expect(svg.match(/<path d="(M[^"]*)"><title>/g)).toHaveLength(2);
-    expect(svg).toContain("drawn as 1 line · 1 lost link");
+    expect(svg).toContain("1 cable · 1 lost cable");
     expect(svg).toContain(">lost</text>");
     expect([...drawNetwork(drawing)].join("")).not.toContain("lost");
   });

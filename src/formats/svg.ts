@@ -138,13 +138,13 @@ const CABLE_SAMPLES: readonly CableSample[] = [
   { state: "lost", renderSign: renderCross, columnWidth: 0 },
 ];
 
-/** Lost links are explained only in a drawing that has some. Drawings of the service have none. */
+/** Lost cables are explained only in a drawing that has some. Drawings of the service have none. */
 function renderLegend(topLeft: Point, hasLost: boolean): string {
   const deviceRow = topLeft.y + 22;
   const cableRow = deviceRow + ROW_HEIGHT;
   let svg = `<g font-size="11" fill="${TEXT_COLOUR}">\n`;
   svg += `<path d="M${formatPoint(topLeft)}h${LEGEND_SIZE.width}" stroke="#d5dce2"/>\n`;
-  svg += renderText(topLeft.x, deviceRow, "Devices", true) + renderText(topLeft.x, cableRow, "Links", true);
+  svg += renderText(topLeft.x, deviceRow, "Devices", true) + renderText(topLeft.x, cableRow, "Cables", true);
   let x = topLeft.x + FIRST_COLUMN_X;
   for (const state of DEVICE_COLUMNS) {
     const centre = { x: x + SAMPLE_SIZE.width / 2, y: deviceRow };
@@ -281,9 +281,9 @@ function* renderHeader(drawing: Drawing, page: Size): Generator<string> {
   const unavailable = devices.filter((device) => !device.available).length;
   const inactive = cables.filter((cable) => !cable.active).length;
   const counts = [
-    formatCount(devices.length, "device") + (unavailable > 0 ? ` (${unavailable} unavailable)` : ""),
-    `${formatCount(topology.links, "directed link")} drawn as ${formatCount(cables.length, "line")}${inactive > 0 ? ` (${inactive} inactive)` : ""}`,
-    ...(lost.length > 0 ? [formatCount(lost.length, "lost link")] : []),
+    formatCount(devices.length, "device") + (unavailable > 0 ? ` (${unavailable} down)` : ""),
+    formatCount(cables.length, "cable") + (inactive > 0 ? ` (${inactive} down)` : ""),
+    ...(lost.length > 0 ? [formatCount(lost.length, "lost cable")] : []),
     formatCount(topology.hosts, "host"),
     formatCount(topology.clusters, "cluster"),
   ].join(" · ");

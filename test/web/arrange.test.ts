@@ -159,12 +159,12 @@ test.skipIf(!hasChromium)("group boxes are drawn below the devices, and axe find
   const groups = (count: number) => tab.page.locator(`.map[data-groups="${count}"]`).waitFor();
   await pin(tab, deviceId(12));
   await box(tab).getByRole("heading", { name: "Group boxes" }).click();
-  await box(tab).getByLabel("Box around").selectOption({ label: "each value of rack" });
-  await box(tab).getByRole("button", { name: "Add the box" }).click();
+  await box(tab).getByLabel("New boxes").selectOption({ label: "one for each rack" });
+  await box(tab).getByRole("button", { name: "Add boxes" }).click();
   await groups(2);
-  await box(tab).getByLabel("Box around").selectOption({ label: "the 1 pinned device" });
+  await box(tab).getByLabel("New boxes").selectOption({ label: "one around the 1 pinned device" });
   await box(tab).getByLabel("Title").fill("By hand");
-  await box(tab).getByRole("button", { name: "Add the box" }).click();
+  await box(tab).getByRole("button", { name: "Add boxes" }).click();
   await groups(3);
   await box(tab).getByRole("button", { name: "Delete the box rack" }).click();
   await groups(1);
@@ -175,7 +175,7 @@ test.skipIf(!hasChromium)("group boxes are drawn below the devices, and axe find
   expect(svg).toContain(">By hand</text>");
   expect(svg).toContain("6 devices");
   await openViews(tab);
-  await viewsBox(tab).getByRole("button", { name: "Show for the configuration" }).click();
+  await viewsBox(tab).getByRole("button", { name: "Show text for the configuration file" }).click();
   expect(await viewsBox(tab).getByLabel("Section for").inputValue()).toContain('name: "By hand"');
   expect(await audit(tab)).toEqual([]);
   expect(tab.errors).toEqual([]);
@@ -323,7 +323,7 @@ test.skipIf(!hasChromium)(
     await viewsBox(tab).getByLabel("Name of the view").fill(`Racks: "A" & ${MARKUP_NAME}`.slice(0, 100));
     await viewsBox(tab).getByRole("button", { name: "Save" }).click();
     await chip(tab, "View: Racks").waitFor();
-    await viewsBox(tab).getByRole("button", { name: "Show for the configuration" }).click();
+    await viewsBox(tab).getByRole("button", { name: "Show text for the configuration file" }).click();
     const section = await viewsBox(tab).getByLabel("Section for the configuration file").inputValue();
     const config = join(file.folder, "printed.yaml");
     writeFileSync(config, `data: ":memory:"\n${section}`);

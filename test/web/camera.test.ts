@@ -55,7 +55,7 @@ test.skipIf(!hasChromium)(
     expect(await otherTab.page.getByLabel("How much of the past to show").inputValue()).toBe("6h");
     expect(
       await otherTab.page
-        .getByRole("button", { name: "Conflicting claims", exact: true })
+        .getByRole("button", { name: "Contradictory reports", exact: true })
         .getAttribute("aria-pressed"),
     ).toBe("true");
     await otherTab.close();

@@ -87,17 +87,17 @@ test.skipIf(!hasChromium)("a lost link is drawn where it was until it is acknowl
   const lost = await revisionNow();
   await page.mouse.click(x, y);
   await waitForUrlPart(tab, `problem=${PROBLEM}`);
-  await page.getByRole("button", { name: "Undo: Link lost: spine1/1 – leaf1/1" }).click();
+  await page.getByRole("button", { name: "Undo: Cable lost: spine1/1 – leaf1/1" }).click();
 
   // What the reader knows of is not drawn, except while it is the chosen problem.
   await page.getByRole("button", { name: /^Problems/ }).click();
-  await page.getByRole("button", { name: /^Acknowledge: Link lost/ }).click();
+  await page.getByRole("button", { name: /^Acknowledge: Cable lost/ }).click();
   await itemsAre(6 + 7);
   await redIs(false);
   await page.getByRole("button", { name: /^With acknowledged/ }).click();
   await page.locator(".problem-link").click();
   await itemsAre(6 + 7 + 1);
-  await page.getByRole("button", { name: /^Acknowledged: Link lost/ }).click();
+  await page.getByRole("button", { name: /^Acknowledged: Cable lost/ }).click();
   await page.getByRole("button", { name: "Close problems" }).click();
   await itemsAre(6 + 7 + 1);
 
@@ -176,7 +176,7 @@ test.skipIf(!hasChromium)(
     await tab.goto("/");
     await itemsAre(6 + 7 + 1);
     const svg = String(await download(tab, "Download SVG"));
-    expect(svg).toContain("1 lost link");
+    expect(svg).toContain("1 lost cable");
     expect(svg).toContain(`${deviceId(1)} port 1 – ${deviceId(11)} port 1&#10;lost</title>`);
     expect(tab.errors).toEqual([]);
   },
@@ -204,7 +204,7 @@ test.skipIf(!hasChromium)(
     await itemsAre(6 + 8 + 1);
     // A comparison draws the removed cable itself.
     await tab.goto(`/?at=${lost}&compare=${before}`);
-    await page.locator("aside.panel").getByText("1 link removed").waitFor();
+    await page.locator("aside.panel").getByText("1 cable removed").waitFor();
     await itemsAre(6 + 8);
     expect(tab.errors).toEqual([]);
   },

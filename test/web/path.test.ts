@@ -95,7 +95,7 @@ test.skipIf(!hasChromium)("why there is no path, and the paths of an earlier rev
   await panel().getByText("leaf2 is reached from 1 device").waitFor();
   await panel().getByText("One of these must come back:").waitFor();
   const obstacles = panel().locator(".obstacles li");
-  expect(await obstacles.locator(".state").allTextContents()).toEqual(["unavailable", "inactive"]);
+  expect(await obstacles.locator(".state").allTextContents()).toEqual(["down", "down"]);
   expect(await obstacles.locator("a").allTextContents()).toEqual(["spine2", "spine1/2 → leaf2/1"]);
   expect(await audit(tab)).toEqual([]);
   await tab.goto(`/?${ends}&at=${before}`);

@@ -45,9 +45,9 @@ test.skipIf(!hasChromium)(
     await page.getByRole("button", { name: "Problems, the worst: Critical 2 not acknowledged" }).waitFor();
     expect(await linksOf(tab).allTextContents()).toEqual([
       `Device down ${MARKUP_NAME}`,
-      "Link lost switch-core/1 – switch-east/1",
+      "Cable lost switch-core/1 – switch-east/1",
     ]);
-    const lost = listOf(tab).locator(".problem", { hasText: "Link lost" });
+    const lost = listOf(tab).locator(".problem", { hasText: "Cable lost" });
     const [, served] = await tree.servedProblems();
     expect(await lost.locator("time").getAttribute("datetime")).toBe(served?.since ?? "");
     expect(await lost.locator(".cut-off a").count()).toBe(0);
@@ -82,7 +82,7 @@ test.skipIf(!hasChromium)("a click or Enter leads to a problem on the map", asyn
   await page.keyboard.press("Enter");
   await waitForUrlPart(tab, `problem=${EAST_LOST}`);
   expect(page.url()).not.toContain("selected=");
-  await page.getByRole("button", { name: "Undo: Link lost: switch-core/1 – switch-east/1" }).waitFor();
+  await page.getByRole("button", { name: "Undo: Cable lost: switch-core/1 – switch-east/1" }).waitFor();
   expect(await linksOf(tab).nth(1).getAttribute("aria-current")).toBe("true");
   await eventually("its two devices and what it cuts off to be marked", async () =>
     expect(await changedPixelShare(tab, before, await screenshotMap(tab))).toBeGreaterThan(0.001),
@@ -132,10 +132,10 @@ test.skipIf(!hasChromium)(
     await titleIs(tab, "(1) Gazetteer");
     expect(await linksOf(tab).count()).toBe(1);
     // The focus goes to the problem that has taken its place.
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Link lost");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Cable lost");
     await tab.goto("/?problems=1");
     await titleIs(tab, "(1) Gazetteer");
-    expect(await linksOf(tab).allTextContents()).toEqual(["Link lost switch-core/1 – switch-east/1"]);
+    expect(await linksOf(tab).allTextContents()).toEqual(["Cable lost switch-core/1 – switch-east/1"]);
     await listOf(tab)
       .getByRole("button", { name: /^With acknowledged/ })
       .click();
@@ -281,7 +281,7 @@ test.skipIf(!hasChromium)("the list on a phone and in the light theme", async ()
   const tab = await openTab(tree.service, { viewport: { width: 380, height: 780 }, colorScheme: "light" });
   await tab.goto("/?problems=1&acknowledged=1");
   await listOf(tab)
-    .getByRole("button", { name: /^Acknowledge: Link lost/ })
+    .getByRole("button", { name: /^Acknowledge: Cable lost/ })
     .click();
   await linksOf(tab).first().click();
   await tab.page.locator("aside.panel").getByText(MARKUP_NAME).first().waitFor();

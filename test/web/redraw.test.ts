@@ -39,7 +39,7 @@ test.skipIf(!hasChromium)("a link that goes down encodes one line, and a selecti
     const start = await settledCounters(tab);
     expect(start.items).toBe(14);
     file.write({ inactiveLinks: ["spine1-leaf2"] });
-    await tab.page.getByText("(1 inactive)").waitFor();
+    await tab.page.getByText("(1 down)").waitFor();
     await until(async () => (await counters(tab)).encoded > start.encoded, {
       what: "the line to be encoded",
     });

@@ -55,17 +55,13 @@ test.skipIf(!hasChromium)("counts beside filters are of what is shown, and follo
     tab.page.locator(".check", { hasText: label }).locator(".count").textContent();
   // leaf1 and its two spines, and the two cables between them.
   await eventually("the counts of the neighbourhood", async () => {
-    expect([await count("Switch"), await count("racks"), await count("Link inactive")]).toEqual([
-      "3",
-      "5",
-      "0",
-    ]);
+    expect([await count("Switch"), await count("racks"), await count("Cable down")]).toEqual(["3", "5", "0"]);
   });
   file.write({ inactiveLinks: ["spine1-leaf1", "spine1-leaf2"] });
-  await eventually("the new count", async () => expect(await count("Link inactive")).toBe("1"));
+  await eventually("the new count", async () => expect(await count("Cable down")).toBe("1"));
   await tab.page.getByRole("button", { name: "One hop more" }).click();
   await tab.page.getByRole("button", { name: "Filter" }).click();
-  await eventually("the count of more hops", async () => expect(await count("Link inactive")).toBe("2"));
+  await eventually("the count of more hops", async () => expect(await count("Cable down")).toBe("2"));
   file.write();
 });
 

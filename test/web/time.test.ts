@@ -206,12 +206,12 @@ test.skipIf(!hasChromium)(
     await forgetOpening();
     await button("Previous incident").click();
     await waitForUrlPart(tab, `at=${revisions.removed}`);
-    await notice(/1 device removed, 1 link removed/).waitFor();
+    await notice(/1 device removed, 1 cable lost/).waitFor();
     await tab.page.getByText("3 devices, 2 cables, 3 hosts").waitFor();
     await button("Previous incident").click();
     await waitForUrlPart(tab, `at=${revisions.linkDown}`);
-    await notice(/1 device down, 1 link inactive/).waitFor();
-    await tab.page.getByText("4 devices (1 down), 3 cables (1 inactive)").waitFor();
+    await notice(/1 device down, 1 cable down/).waitFor();
+    await tab.page.getByText("4 devices (1 down), 3 cables (1 down)").waitFor();
     await button("Previous incident").click();
     await notice(/no earlier incident/).waitFor();
     expect(parameter("at")).toBe(String(revisions.linkDown));
@@ -262,7 +262,7 @@ test.skipIf(!hasChromium)(
     await waitForUrlPart(tab, `at=${iso(times.removed)}`);
     await panel().getByText("0 added, 3 removed, 3 changed").waitFor();
     await group("1 device removed").getByRole("link", { name: "leaf2" }).waitFor();
-    await group("1 link removed")
+    await group("1 cable removed")
       .getByRole("link", { name: /spine\/2 – leaf2\/1|leaf2\/1 – spine\/2/ })
       .waitFor();
     await group("2 devices changed").getByText("mfr: Edgecore → Arista").waitFor();

@@ -47,9 +47,9 @@ export const activeOnly = (links: Paced<Link>): Paced<Link> =>
   mapPaced(links, (link) => (link.state === "ACTIVE" ? link : undefined));
 
 const LINK_TEXTS = {
-  "link-inactive": "is INACTIVE",
+  "link-inactive": "is down",
   "link-one-sided": "is known in one direction only",
-  "link-lost": "is gone, and both devices are still known",
+  "link-lost": "is lost: no source reports it any more",
 } as const satisfies Partial<Record<ProblemKind, string>>;
 
 export function* linkFindings(

@@ -122,11 +122,11 @@ function NewGroup() {
   const device = selectedDevice(store);
   const pins = arranging.shown.value.pins ?? [];
   const choices: (readonly [value: string, text: string])[] = [
-    ...annotationNames(network).map((name) => [ANNOTATION + name, `each value of ${name}`] as const),
+    ...annotationNames(network).map((name) => [ANNOTATION + name, `one for each ${name}`] as const),
   ];
-  if (pins.length > 0) choices.push([PINNED, `the ${formatCount(pins.length, "pinned device")}`]);
+  if (pins.length > 0) choices.push([PINNED, `one around the ${formatCount(pins.length, "pinned device")}`]);
   if (device !== undefined && network)
-    choices.push([SELECTED, `the selected device, ${deviceNameById(network, device)}`]);
+    choices.push([SELECTED, `one around the selected device, ${deviceNameById(network, device)}`]);
   const chosen = choices.some(([value]) => value === kind.value) ? kind.value : (choices[0]?.[0] ?? "");
   const add = () => {
     const annotation = chosen.startsWith(ANNOTATION) ? chosen.slice(ANNOTATION.length) : undefined;
@@ -141,7 +141,7 @@ function NewGroup() {
   };
   return (
     <form class="stack" onSubmit={submits(add)}>
-      <label for={kindId}>Box around</label>
+      <label for={kindId}>New boxes</label>
       <Select
         id={kindId}
         value={chosen}
@@ -159,7 +159,7 @@ function NewGroup() {
         }}
       />
       <button type="submit" class="text-button" disabled={chosen === ""}>
-        Add the box
+        Add boxes
       </button>
     </form>
   );

@@ -129,7 +129,7 @@ function CurrentView() {
       <div class="actions">
         <Button label="Copy link with arrangement" onClick={() => void share()} />
         <Button
-          label="Show for the configuration"
+          label="Show text for the configuration file"
           pressed={printed.value !== undefined}
           onClick={() => {
             printed.value =

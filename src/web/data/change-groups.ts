@@ -243,7 +243,7 @@ function describeDevice(
   if (event === "removed") return bad("is gone", "are gone");
   if (changed.includes("available")) return device.available ? good("came up") : bad("went down");
   if (changed.includes("annotations") && device.annotations.conflict)
-    return bad("has conflicting claims", "have conflicting claims");
+    return bad("has contradictory reports", "have contradictory reports");
   return plain(changedFields(changed));
 }
 
@@ -257,17 +257,15 @@ function describePort(port: Port, event: ShownChange["event"], changed: readonly
 function describeLink(link: Link, event: ShownChange["event"], changed: readonly string[]): Description {
   const active = link.state === "ACTIVE";
   if (event === "added")
-    return active
-      ? good("link appeared", "appeared")
-      : plain("link appeared, inactive", "appeared, inactive");
-  if (event === "removed") return bad("link is gone", "are gone");
+    return active ? good("cable appeared", "appeared") : plain("cable appeared, down", "appeared, down");
+  if (event === "removed") return bad("cable is gone", "are gone");
   if (changed.includes("state"))
-    return active ? good("link came up", "came up") : bad("link went down", "went down");
+    return active ? good("cable came up", "came up") : bad("cable went down", "went down");
   if (changed.includes("verified"))
     return link.verified
-      ? good("link is verified now", "are verified now")
-      : bad("link no longer verified", "are no longer verified");
-  return plain(`link ${changedFields(changed)}`, changedFields(changed));
+      ? good("cable is verified now", "are verified now")
+      : bad("cable no longer verified", "are no longer verified");
+  return plain(`cable ${changedFields(changed)}`, changedFields(changed));
 }
 
 function describeHost(

@@ -161,7 +161,7 @@ describe("changes", () => {
     ],
     ["is gone", "bad", { event: "removed", resource: "devices", value: device(true) }],
     [
-      "link went down",
+      "cable went down",
       "bad",
       {
         event: "updated",

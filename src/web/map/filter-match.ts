@@ -11,10 +11,10 @@ import type { ViewState } from "../data/view-state.ts";
 /** The values of the state filter and their labels. */
 export const STATE_FILTERS = {
   down: "Device down",
-  inactive: "Link inactive",
-  "one-way": "Link one-way",
-  unverified: "Link not verified",
-  conflict: "Conflicting claims",
+  inactive: "Cable down",
+  "one-way": "Cable one-way",
+  unverified: "Cable not verified",
+  conflict: "Contradictory reports",
 } as const;
 
 type Filters = Pick<ViewState, "types" | "states" | "sources">;

@@ -99,7 +99,7 @@ function hoverFacts(
 
 function deviceFacts(device: Device, network: PageNetwork, now: number): HoverFacts {
   const cables = network.cablesOf(device.id);
-  const inactive = cables.filter((cable) => !cable.active).length;
+  const down = cables.filter((cable) => !cable.active).length;
   const model = [device.mfr, device.hw].filter((part) => part !== "unknown" && part !== "").join(" ");
   return {
     title: deviceName(device),
@@ -107,7 +107,7 @@ function deviceFacts(device: Device, network: PageNetwork, now: number): HoverFa
       ["State", `${device.available ? "up" : "down"} for ${age(Number(device.lastUpdate), now)}`],
       ["Type", [formatType(device.type), model].filter((part) => part !== "").join(", ")],
       ["Management", device.annotations.managementAddress || "not known"],
-      ["Cables", inactive > 0 ? `${cables.length}, ${inactive} inactive` : String(cables.length)],
+      ["Cables", down > 0 ? `${cables.length}, ${down} down` : String(cables.length)],
       ["Hosts", network.hostCount(device.id).toLocaleString("en")],
     ],
   };
@@ -120,7 +120,7 @@ function bundleFacts(
   ports: PortCache,
   now: number,
 ): HoverFacts {
-  const inactive = cables.filter((cable) => !cable.active).length;
+  const down = cables.filter((cable) => !cable.active).length;
   const [first] = cables;
   const speeds = [
     ...new Set(cables.map((cable) => formatSpeed(ports.speedOf(cable))).filter((s) => s !== "")),
@@ -128,12 +128,12 @@ function bundleFacts(
   const doubts = [
     cables.some((cable) => cable.oneWay && cable.active) ? "one way" : "",
     cables.every((cable) => cable.verified) ? "" : "not verified",
-    cables.some((cable) => cable.conflict) ? "in conflict" : "",
+    cables.some((cable) => cable.conflict) ? "contradictory reports" : "",
   ].filter((doubt) => doubt !== "");
   const changed = Math.max(
     ...cables.flatMap((cable) => cable.links.map((link) => Date.parse(link.lastChanged))),
   );
-  const state = inactive === 0 ? "active" : inactive === cables.length ? "inactive" : `${inactive} inactive`;
+  const state = down === 0 ? "up" : down === cables.length ? "down" : `${down} down`;
   const portName = (device: string, port: string) => ports.get(device, port)?.name ?? port;
   const names = cables.slice(0, 2).map((cable) => {
     const [from, to] = cable.from.device === a ? [cable.from, cable.to] : [cable.to, cable.from];

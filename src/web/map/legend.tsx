@@ -14,23 +14,23 @@ const SIGNS: Signs = [
   ["Server, controller, virtual", "M12 5l7 7-7 7-7-7z", "node"],
   ["Optical, access, microwave", "M12 18L5 6h14z", "node"],
   ["Device down", `${SQUARE}M9.5 9.5l5 5M14.5 9.5l-5 5`, "node down"],
-  ["Conflicting claims", `${SQUARE}M12 8.5v4M12 15v.01`, "node doubt"],
-  ["Link", LINE, "line"],
-  ["Link inactive", LINE, "line down dashed"],
-  ["Link lost", "M1 12h2.5M5.5 12h2.5M9.5 9.5l5 5M14.5 9.5l-5 5M16 12h2.5M20.5 12H23", "line down"],
-  ["Some cables of a line inactive", LINE, "line down long-dashed"],
-  ["Link not verified", LINE, "line dotted"],
-  ["Link one-way", `${LINE}M9 8l7 4-7 4z`, "line arrow"],
-  ["Link in conflict", "M1 10h22M1 14h22", "line doubt"],
+  ["Contradictory reports", `${SQUARE}M12 8.5v4M12 15v.01`, "node doubt"],
+  ["Cable", LINE, "line"],
+  ["Cable down", LINE, "line down dashed"],
+  ["Cable lost", "M1 12h2.5M5.5 12h2.5M9.5 9.5l5 5M14.5 9.5l-5 5M16 12h2.5M20.5 12H23", "line down"],
+  ["Some cables of a line down", LINE, "line down long-dashed"],
+  ["Cable not verified", LINE, "line dotted"],
+  ["Cable one-way", `${LINE}M9 8l7 4-7 4z`, "line arrow"],
+  ["Cable with contradictory reports", "M1 10h22M1 14h22", "line doubt"],
 ];
 
 const DRIFT_SIGNS: Signs = [
   ["Device missing", `${SQUARE}M9.5 12h5`, "node missing dashed"],
-  ["Device unplanned", `${SQUARE}M9.5 12h5M12 9.5v5`, "node unplanned"],
+  ["Device not planned", `${SQUARE}M9.5 12h5M12 9.5v5`, "node unplanned"],
   ["Device differs, or a port or host of it", `${SQUARE}M9 11h6M9 13h6M13.5 9l-3 6`, "node differs"],
-  ["Link missing", LINE, "line missing dashed"],
-  ["Link unplanned", LINE, "line unplanned thick"],
-  ["Link differs", LINE, "line differs dash-dotted"],
+  ["Cable missing", LINE, "line missing dashed"],
+  ["Cable not planned", LINE, "line unplanned thick"],
+  ["Cable differs", LINE, "line differs dash-dotted"],
 ];
 
 export function Legend() {

@@ -123,10 +123,10 @@ function LayerButton({ layer, icon }: LayerButtonProps) {
 
 function summarize(network: PageNetwork): string {
   const down = count(network.devices.values(), (device) => !device.available);
-  const inactive = count(network.cables.values(), (cable) => !cable.active);
+  const downCables = count(network.cables.values(), (cable) => !cable.active);
   return [
     formatCount(network.devices.size, "device") + (down > 0 ? ` (${down} down)` : ""),
-    formatCount(network.cables.size, "cable") + (inactive > 0 ? ` (${inactive} inactive)` : ""),
+    formatCount(network.cables.size, "cable") + (downCables > 0 ? ` (${downCables} down)` : ""),
     formatCount(network.openedHosts.total, "host"),
   ].join(", ");
 }

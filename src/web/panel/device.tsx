@@ -1,7 +1,7 @@
 /** The facts about a device, its buttons and its ports. */
 import type { Device, Drift, Port } from "../../model/entity.ts";
 import { pinOf, unpinDevice } from "../arrange/arrangement.ts";
-import { missingPorts } from "../data/drift-list.ts";
+import { DRIFT_TITLES, missingPorts } from "../data/drift-list.ts";
 import { hostsAtDevice, MAX_GROUP_HOSTS } from "../data/hosts.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import { usePlannedNetwork, useStore } from "../data/page-store.ts";
@@ -48,7 +48,7 @@ export function DeviceDetails({ id }: { readonly id: string }) {
           ["Id", <code key="id">{id}</code>],
           ["Also known as", device.aliases?.join(", ")],
           ["Address", annotations.managementAddress],
-          ["Speaks", joinNonEmpty([annotations.protocol, annotations.channelId], " ")],
+          ["Control connection", joinNonEmpty([annotations.protocol, annotations.channelId], " ")],
           ["Hardware", [device.mfr, device.hw].filter((text) => text !== "unknown").join(" ")],
           ["Software", device.sw],
           ["Serial", device.serial],
@@ -177,11 +177,11 @@ function PortRows({ rows }: { readonly rows: readonly PortRow[] }) {
 function PortDrift({ drift }: { readonly drift: Drift }) {
   const fields = Object.entries(drift.fields ?? {}).map(
     ([name, { intended, observed }]) =>
-      `${name}: ${formatValue(intended)} intended, ${formatValue(observed)} observed`,
+      `${name}: ${formatValue(intended)} planned, ${formatValue(observed)} reported`,
   );
   return (
     <>
-      <span class={`state drift ${drift.state}`}>{drift.state}</span>
+      <span class={`state drift ${drift.state}`}>{DRIFT_TITLES[drift.state].toLowerCase()}</span>
       {fields.map((text) => (
         <div key={text} class="muted">
           {text}

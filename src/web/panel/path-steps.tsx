@@ -133,7 +133,7 @@ function NoPathReason({ none, from, to }: NoPathReasonProps) {
 const REASONS: Readonly<Record<NoPath["reason"], string>> = {
   "unknown-end": "One of the two is not in the network shown.",
   "same-device": "Both ends are the same device.",
-  parted: "There is no path between them over devices that are up and links that are active.",
+  parted: "There is no path between them over devices and cables that are up.",
   "never-joined": "There is no path between them, and nothing is known that joins them, up or down.",
 };
 
@@ -160,6 +160,14 @@ function Reachable({ title, set: { count, devices }, network }: ReachableProps) 
   );
 }
 
+const OBSTACLE_WORDS: Readonly<Record<PathObstacle["state"], string>> = {
+  unavailable: "down",
+  gone: "gone",
+  inactive: "down",
+  lost: "lost",
+  "one-way": "one-way",
+};
+
 function Obstacle({ obstacle, network }: { readonly obstacle: PathObstacle; readonly network: PageNetwork }) {
   const { resource, id, state, since, src, dst, name } = obstacle;
   const point = (end: PathObstacle["src"]) =>
@@ -170,7 +178,7 @@ function Obstacle({ obstacle, network }: { readonly obstacle: PathObstacle; read
   const known = isShown || !src ? { kind: resource, id } : { kind: "devices" as const, id: src.device };
   return (
     <li>
-      <Badge tone={state === "one-way" ? "doubt" : "bad"}>{state}</Badge>
+      <Badge tone={state === "one-way" ? "doubt" : "bad"}>{OBSTACLE_WORDS[state]}</Badge>
       <EntityLink to={known}>{title}</EntityLink>
       {since !== undefined && <Time timestamp={since} />}
     </li>

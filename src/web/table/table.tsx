@@ -79,7 +79,7 @@ function FilterBar({ table, rows }: { readonly table: TableView; readonly rows: 
         onChange={apply}
       />
       <QuickFilter label="Not as planned" name="drift" value="any" />
-      <QuickFilter label="Conflicts" name="conflict" value="true" />
+      <QuickFilter label="Contradictory reports" name="conflict" value="true" />
       <span class="muted" role="status">
         {rowCountText(rows)}
       </span>
