@@ -5,9 +5,9 @@ import type { ClusterReadiness } from "../../model/readiness.ts";
 import { isFailing, type SourceStatus } from "../../model/source-status.ts";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
-import { isRevision, type ViewState } from "../data/view-state.ts";
+import type { ViewState } from "../data/view-state.ts";
 import { Popover } from "../elements/controls.tsx";
-import { formatDuration, formatFullTime, formatShortTime } from "../elements/format-time.ts";
+import { formatDuration, formatFullTime, formatMoment, formatShortTime } from "../elements/format-time.ts";
 import { Loaded } from "../panel/parts.tsx";
 
 interface StatusText {
@@ -25,7 +25,7 @@ const troubleOf = (source: SourceStatus): string =>
 
 type StatusStore = Pick<
   PageStore,
-  "state" | "connection" | "network" | "readiness" | "shownMoments" | "isMomentLoading"
+  "state" | "connection" | "network" | "readiness" | "shownMoments" | "isMomentLoading" | "timeOf"
 >;
 
 export function statusOf(store: StatusStore): StatusText {
@@ -175,11 +175,7 @@ function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engi
   );
 }
 
-/** The text of a moment: its revision or its time. */
-const formatMoment = (at: string, formatTime = formatFullTime): string =>
-  isRevision(at) ? `revision ${at}` : formatTime(Date.parse(at));
-
-type MomentStore = Pick<PageStore, "state" | "shownMoments" | "isMomentLoading">;
+type MomentStore = Pick<PageStore, "state" | "shownMoments" | "isMomentLoading" | "timeOf">;
 
 /** A list with one chip, or an empty list when the page shows the present. */
 export function momentChip(store: MomentStore): { text: string; undo: Partial<ViewState> }[] {
@@ -189,14 +185,15 @@ export function momentChip(store: MomentStore): { text: string; undo: Partial<Vi
     ? (store.shownMoments.value.at ?? store.state.value.at)
     : store.state.value.at;
   const isLoading = store.isMomentLoading.value;
+  const textOf = (moment: string) => formatMoment(moment, store.timeOf(moment));
   if (compare !== undefined) {
-    const moments = `${formatMoment(compare)} → ${at === undefined ? "now" : formatMoment(at)}`;
+    const moments = `${textOf(compare)} → ${at === undefined ? "now" : textOf(at)}`;
     return [
       { text: isLoading ? `Loading ${moments}…` : `Compared: ${moments}`, undo: { compare: undefined } },
     ];
   }
   if (at === undefined) return [];
-  const moment = formatMoment(at);
+  const moment = textOf(at);
   return [{ text: isLoading ? `Loading ${moment}…` : `As of ${moment}`, undo: { at: undefined } }];
 }
 
@@ -205,5 +202,5 @@ function loadingMomentText(store: MomentStore): string | undefined {
   const { at, compare } = store.state.value;
   const moment = at ?? compare;
   if (moment === undefined || !store.isMomentLoading.value) return undefined;
-  return `Loading ${formatMoment(moment, formatShortTime)}…`;
+  return `Loading ${formatMoment(moment, store.timeOf(moment), formatShortTime)}…`;
 }
