@@ -11,6 +11,7 @@ import { syncProblems } from "../problems/sync-problems.ts";
 import { parseFilter } from "../table/table-filter.ts";
 import { syncPlay } from "../timeline/play-controls.tsx";
 import { ChangeGroups, type RecentChange } from "./change-groups.ts";
+import { syncCutOff } from "./cut-off.ts";
 import { type DriftList, loadDriftAt, watchDrift } from "./drift-list.ts";
 import { CONFLICTING_HOSTS, type HostSelection, type Hosts, hostsAtDevice, hostWithId } from "./hosts.ts";
 import type { OverlayResult } from "./link-overlay.ts";
@@ -39,6 +40,7 @@ export function startSync(store: PageStore): void {
   syncHosts(store);
   syncPath(store);
   syncProblems(store);
+  syncCutOff(store);
   const reloadComparison = syncHistory(store);
   syncLive(store, reloadComparison);
   syncPlay(store);

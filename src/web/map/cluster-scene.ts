@@ -11,7 +11,7 @@ import { WordWriter } from "./instance-layer.ts";
 import type { Clusters, MapCluster } from "./map-clusters.ts";
 import { encodeNode } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
-import { CARD, type EdgeStyle, LINE_SIGNS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
+import { CARD, type EdgeStyle, LINE_SIGNS, RINGS, SHAPES, STROKES, SYMBOLS } from "./style.ts";
 
 const PREFIX = "cluster ";
 const clusterNode = (index: number): string => PREFIX + index;
@@ -26,6 +26,8 @@ export interface ClusterCard extends MapPoint {
   /** The radius in map units. */
   readonly radius: number;
   readonly downCount: number;
+  /** Number of devices that are up and cut off by a fault elsewhere. */
+  readonly cutOffCount: number;
   /** Number of devices that a comparison, a layer or a problem marks. */
   readonly markCount: number;
   /** False when all devices of the cluster are dimmed. */
@@ -90,20 +92,28 @@ export class ClusterScene {
     const selected = emphases.some((emphasis) => emphasis.selected);
     const onPath = emphases.some((emphasis) => emphasis.onPath);
     const markCount = emphases.filter(({ mark }) => mark !== undefined).length;
+    const cutOffCount = devices.filter(({ id }) => network.cutOff.ids.has(id)).length;
     const showsDown = downCount > 0;
+    const showsCutOff = !showsDown && cutOffCount > 0;
+    const plain = highlighted ? (["node", "nodeFill"] as const) : (["dimmed", "dimmedFill"] as const);
+    const [color, fill] = showsDown
+      ? (["down", "downFill"] as const)
+      : showsCutOff
+        ? (["warning", "warningFill"] as const)
+        : plain;
     const [x, y] = [(cluster.left + cluster.right) / 2, (cluster.bottom + cluster.top) / 2];
     const radius = this.#radii.get(index) ?? 0;
-    this.cards.set(node, { cluster, x, y, radius, downCount, markCount, highlighted });
+    this.cards.set(node, { cluster, x, y, radius, downCount, cutOffCount, markCount, highlighted });
     const style = {
       shape: SHAPES.card,
-      symbol: showsDown ? SYMBOLS.cross : SYMBOLS.none,
-      ring: selected ? 2 : onPath ? 1 : 0,
-      dashed: 0,
-      color: showsDown ? palette.down : highlighted ? palette.node : palette.dimmed,
-      fill: showsDown ? palette.downFill : highlighted ? palette.nodeFill : palette.dimmedFill,
+      symbol: showsDown ? SYMBOLS.cross : showsCutOff ? SYMBOLS.minus : SYMBOLS.none,
+      ring: RINGS[selected ? "thick" : onPath ? "thin" : "none"],
+      dashed: showsCutOff ? 1 : 0,
+      color: palette[color],
+      fill: palette[fill],
     };
     const words = encodeNode(this.#writer, { x, y, size: radius, ...style });
-    this.scene.nodes.set(node, showsDown ? 2 : 1, words);
+    this.scene.nodes.set(node, showsDown || showsCutOff ? 2 : 1, words);
   }
 
   *#updateLines(

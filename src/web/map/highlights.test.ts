@@ -41,7 +41,7 @@ test("an alarm is never faded by a filter, a path or a layer", () => {
     const colours = [...network.devices.values()].map((one) => {
       const emphasis = highlights.device(one);
       expect(emphasis.highlighted).toBe(false);
-      return deviceStyle(one, emphasis, palette).color;
+      return deviceStyle(one, emphasis, undefined, palette).color;
     });
     expect(colours).toEqual([palette.dimmed, palette.dimmed, palette.dimmed, palette.down]);
     const cables = [...network.cables.values()].map((cable) =>
@@ -70,6 +70,7 @@ test("a metric replaces no alarm and no mark, and a partly broken bundle differs
       palette,
       overlay: { name: "Load", unit: "%", max: 100, values: metric },
       speedOf: () => 0,
+      isCause: false,
     });
   const metricColor = style(bundle(up)).color;
   expect(style(bundle(up), plain, new Map()).color).toBe(palette.dimmed);

@@ -104,13 +104,20 @@ function deviceFacts(device: Device, network: PageNetwork, now: number): HoverFa
   return {
     title: deviceName(device),
     facts: [
-      ["State", `${device.available ? "up" : "down"} for ${age(Number(device.lastUpdate), now)}`],
+      ["State", stateText(device, network, now)],
       ["Type", [formatType(device.type), model].filter((part) => part !== "").join(", ")],
       ["Management", device.annotations.managementAddress || "not known"],
       ["Cables", down > 0 ? `${cables.length}, ${down} down` : String(cables.length)],
       ["Hosts", network.hostCount(device.id).toLocaleString("en")],
     ],
   };
+}
+
+function stateText(device: Device, network: PageNetwork, now: number): string {
+  const state = network.stateOf(device);
+  // The time is that of the device's own state, so it does not say since when the device is cut off.
+  const own = `${device.available ? "up" : "down"} for ${age(Number(device.lastUpdate), now)}`;
+  return state === "cut off" ? `${state}, ${own}` : own;
 }
 
 /** The facts about a bundle, with the ports of its first two cables. The panel of each device lists all of them. */

@@ -69,12 +69,13 @@ const hostLabel = (nodeId: string, x: number, y: number, text: string, palette: 
 });
 
 function deviceLabel(
-  { device, position, emphasis }: DeviceItem,
+  { device, position, emphasis, role }: DeviceItem,
   cluster: MapCluster | undefined,
-  { network, palette }: SceneInput,
+  { network, palette, causes }: SceneInput,
 ): Label {
   const { highlighted, selected, onPath, mark } = emphasis;
   const down = !device.available;
+  const cutOffCount = causes.devices.get(device.id) ?? 0;
   const bold = selected || onPath || mark !== undefined || down || highlighted === true;
   return {
     nodeId: device.id,
@@ -82,12 +83,20 @@ function deviceLabel(
     y: position.y,
     size: 1,
     text: deviceName(device).slice(cluster?.namePrefix.length ?? 0),
-    detail: "",
+    // A device that is down cuts off at least itself.
+    detail: role === "cut-off" ? "cut off" : down && cutOffCount > 1 ? `cuts off ${cutOffCount}` : "",
     priority: network.cablesOf(device.id).length + (selected ? 2 : bold ? 1 : 0) * EMPHASIS_PRIORITY,
     bold,
     // The background of a cluster with one device is too small for a name.
     atEveryZoom: bold || cluster?.deviceIds.length === 1,
-    color: down && !mark ? palette.down : highlighted === false ? palette.muted : palette.text,
+    color:
+      down && !mark
+        ? palette.down
+        : role === "cut-off"
+          ? palette.warning
+          : highlighted === false
+            ? palette.muted
+            : palette.text,
   };
 }
 
@@ -98,9 +107,9 @@ export function clusterLabels(
   markWord: string,
 ): Label[] {
   const labels = [...cards].map(([nodeId, card]): Label => {
-    const { cluster, downCount, markCount, highlighted, radius, x, y } = card;
+    const { cluster, downCount, cutOffCount, markCount, highlighted, radius, x, y } = card;
     const deviceCount = cluster.deviceIds.length;
-    const isNotable = downCount + markCount > 0;
+    const isNotable = downCount + cutOffCount + markCount > 0;
     return {
       nodeId,
       x,
@@ -108,20 +117,28 @@ export function clusterLabels(
       size: radius,
       isCard: true,
       text: cluster.shortName,
-      detail:
-        markCount > 0
-          ? `${markCount} ${markWord}`
-          : downCount > 0
-            ? `${downCount} down`
-            : String(deviceCount),
+      detail: cardDetail(card, markWord),
       detailOutside: isNotable,
       priority: deviceCount + (isNotable ? EMPHASIS_PRIORITY : 0),
       bold: deviceCount > 1,
       atEveryZoom: true,
-      color: downCount > 0 ? palette.down : highlighted ? palette.text : palette.muted,
+      color:
+        downCount > 0
+          ? palette.down
+          : cutOffCount > 0
+            ? palette.warning
+            : highlighted
+              ? palette.text
+              : palette.muted,
     };
   });
   return labels.sort((p, q) => q.priority - p.priority);
+}
+
+function cardDetail({ cluster, downCount, cutOffCount, markCount }: ClusterCard, markWord: string): string {
+  if (markCount > 0) return `${markCount} ${markWord}`;
+  const parts = [downCount > 0 && `${downCount} down`, cutOffCount > 0 && `${cutOffCount} cut off`];
+  return parts.filter(Boolean).join(", ") || String(cluster.deviceIds.length);
 }
 
 export interface Label {

@@ -14,6 +14,12 @@ const SIGNS: Signs = [
   ["Server, controller, virtual", "M12 5l7 7-7 7-7-7z", "node"],
   ["Optical, access, microwave", "M12 18L5 6h14z", "node"],
   ["Device down", `${SQUARE}M9.5 9.5l5 5M14.5 9.5l-5 5`, "node down"],
+  [
+    "Device down, the cause of a fault",
+    `M12 1.5a10.5 10.5 0 1 0 .01 0z${SQUARE}M9.5 9.5l5 5M14.5 9.5l-5 5`,
+    "node down halo",
+  ],
+  ["Device cut off by a fault elsewhere", `${SQUARE}M9.5 12h5`, "node cut-off dashed"],
   ["Contradictory reports", `${SQUARE}M12 8.5v4M12 15v.01`, "node doubt"],
   ["Cable", LINE, "line"],
   ["Cable down", LINE, "line down dashed"],

@@ -5,6 +5,7 @@
 import { computed, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { GroupBox } from "../../model/map-view.ts";
 import { dragHandler } from "../arrange/arrange-keys.ts";
+import { devicesCutOffBy } from "../data/cut-off.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import type { PageStore } from "../data/page-store.ts";
 import { devicesOf, pathUnion } from "../data/shown-path.ts";
@@ -37,6 +38,7 @@ export const mapInput = (store: PageStore, network: PageNetwork | undefined) => 
   problemVisits: store.problems.visits.value,
   /** The problems of lost links, which are drawn where the links were. */
   lost: store.problems.lost.value,
+  causes: store.problems.causes.value,
   /** Values on links. */
   overlay: store.overlay.value,
   arrangement: store.arranging.shown.value,
@@ -127,7 +129,7 @@ export class MapSync {
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
     const isMarkedAnew = hasChanged("network", "drift", "path", "problem");
-    const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "arrangement");
+    const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "causes", "arrangement");
     const isVisited = hasChanged("problemVisits", "problemIsLoading");
     if (contentKey === this.#contentKey && !isDrawnAnew && !isVisited) return;
     this.#contentKey = contentKey;
@@ -149,6 +151,7 @@ export class MapSync {
       at: this.#portsAt,
       overlay,
       lost: this.#lost.peek(),
+      causes: input.causes,
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });
@@ -220,9 +223,14 @@ export class MapSync {
         : [...network.devices.keys()].filter((id) => this.#highlights?.isVisible(id));
       if (!this.map.fitDevices(devices)) return;
     }
-    const affected = problem?.devices.filter((id) => network.devices.has(id)) ?? [];
-    if (affected.length > 0 && fittedKey !== this.#fittedKey && !this.map.bringIntoView(affected, false))
-      return;
+    if (problem && fittedKey !== this.#fittedKey) {
+      const affected = [...problem.devices, ...devicesCutOffBy(problem, network)];
+      if (affected.some((id) => network.devices.has(id))) {
+        if (!this.map.fitDevices(affected)) return;
+        // The selected entity is one of these, and the camera must not move on to it alone.
+        this.#selectionKey = selectionKey;
+      }
+    }
     this.#fittedKey = fittedKey;
     if (selectionKey === this.#selectionKey) return;
     const isPresent = selected !== undefined && network[selected.kind].has(selected.id);

@@ -124,8 +124,10 @@ function LayerButton({ layer, icon }: LayerButtonProps) {
 function summarize(network: PageNetwork): string {
   const down = count(network.devices.values(), (device) => !device.available);
   const downCables = count(network.cables.values(), (cable) => !cable.active);
+  const cutOff = network.cutOff.ids.size;
+  const states = [down > 0 ? `${down} down` : "", cutOff > 0 ? `${cutOff} cut off` : ""].filter(Boolean);
   return [
-    formatCount(network.devices.size, "device") + (down > 0 ? ` (${down} down)` : ""),
+    formatCount(network.devices.size, "device") + (states.length > 0 ? ` (${states.join(", ")})` : ""),
     formatCount(network.cables.size, "cable") + (downCables > 0 ? ` (${downCables} down)` : ""),
     formatCount(network.openedHosts.total, "host"),
   ].join(", ");
@@ -138,7 +140,7 @@ function selectionText(network: PageNetwork | undefined, selected: EntityRef | u
   const device = selected.kind === "devices" ? network.devices.get(selected.id) : undefined;
   if (!device) return `${name} selected`;
   const cables = formatCount(network.cablesOf(device.id).length, "cable");
-  return `${name} selected, ${device.available ? "up" : "down"}, ${cables}, ${formatCount(network.hostCount(device.id), "host")}`;
+  return `${name} selected, ${network.stateOf(device)}, ${cables}, ${formatCount(network.hostCount(device.id), "host")}`;
 }
 
 function count<T>(values: Iterable<T>, matches: (value: T) => boolean): number {

@@ -16,6 +16,7 @@ import type { PageNetwork } from "../data/page-network.ts";
 import { devicesOf } from "../data/shown-path.ts";
 import type { Camera, EntityRef } from "../data/view-state.ts";
 import { LayoutClient, type PinnedPositions } from "../layout/layout-client.ts";
+import type { FaultCauses } from "../problems/problem-store.ts";
 import { type GroupShape, groupShapes } from "./backgrounds.ts";
 import { type Bundle, pairName } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera, restoreCamera, saveCamera } from "./camera.ts";
@@ -203,9 +204,9 @@ export class NetworkMap {
     if (!content || (positions.size === 0 && content.network.devices.size > 0)) return;
     this.prepare();
     if (!this.#renderer) return;
-    const { network, highlights, expanded, overlay, lost } = content;
+    const { network, highlights, expanded, overlay, lost, causes } = content;
     const [palette, speedOf] = [currentPalette(), (bundle: Bundle) => this.ports.speedOfBundle(bundle)];
-    const shown = { network, highlights, expanded, overlay, lost };
+    const shown = { network, highlights, expanded, overlay, lost, causes };
     const input: SceneInput = { ...shown, positions, routes, palette, speedOf };
     const changes = yield* this.#devices.update(input);
     yield* this.#clusters.update(input, this.#devices.clusters, this.#devices, changes);
@@ -349,6 +350,8 @@ interface MapContent {
   readonly overlay?: LinkOverlay | undefined;
   /** The lost links, drawn where they were. */
   readonly lost: readonly CutCable[];
+  /** The causes of faults, which are marked stronger than what follows from them. */
+  readonly causes: FaultCauses;
   /** The positions of pinned devices. */
   readonly pinned: PinnedPositions;
   /** Boxes behind devices. */

@@ -30,7 +30,7 @@ void main() {
   // The size of a card is in map units, that of other shapes in radii of a device.
   float radius = a_marks.x > 4.5 ? min(a_size * u_scale, ${MAX_CARD_PX}.0) : a_size * u_radius;
   // Larger than the shape, for the ring around it.
-  float halfSize = radius * 1.5 + (a_marks.z > 0.5 ? 8.0 : 1.0);
+  float halfSize = radius * 1.5 + (a_marks.z > 2.5 ? 11.0 : a_marks.z > 0.5 ? 8.0 : 1.0);
   gl_Position = toClip(toPixel(a_position) + (corner() * 2.0 - 1.0) * halfSize);
   v_pixel = (corner() * 2.0 - 1.0) * halfSize;
   v_radius = radius;
@@ -87,10 +87,13 @@ vec4 over(vec4 below, vec3 rgb, float alpha) {
 }
 void main(void) {
   float d = outline(v_pixel, v_radius);
-  if (d > (v_ring > 0.5 ? 7.0 : 1.5)) discard;
+  if (d > (v_ring > 2.5 ? 10.0 : v_ring > 0.5 ? 7.0 : 1.5)) discard;
   float line = clamp(v_radius * 0.2, 0.9, 1.8);
   vec4 color = vec4(0.0);
-  if (v_ring > 0.5) {
+  // The rings are the numbers of RINGS in style.ts.
+  if (v_ring > 2.5) {
+    color = over(color, v_color.rgb, coverage(d - 8.5) * 0.4 * v_color.a);
+  } else if (v_ring > 0.5) {
     float gap = v_ring > 1.5 ? 4.0 : 3.0;
     float width = v_ring > 1.5 ? 1.4 : 0.9;
     color = over(color, v_color.rgb, coverage(abs(d - gap) - width) * v_color.a);

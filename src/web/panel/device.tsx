@@ -4,10 +4,11 @@ import { pinOf, unpinDevice } from "../arrange/arrangement.ts";
 import { DRIFT_TITLES, missingPorts } from "../data/drift-list.ts";
 import { hostsAtDevice, MAX_GROUP_HOSTS } from "../data/hosts.ts";
 import type { PageNetwork } from "../data/page-network.ts";
-import { usePlannedNetwork, useStore } from "../data/page-store.ts";
+import { useNetwork, usePlannedNetwork, useStore } from "../data/page-store.ts";
 import { deviceNameById, formatCount, formatType, hostName } from "../data/shown-names.ts";
 import type { EntityRef } from "../data/view-state.ts";
-import { Button } from "../elements/controls.tsx";
+import { Button, StateLink } from "../elements/controls.tsx";
+import { goToProblem, problemTitle, problemView } from "../problems/problem-target.ts";
 import { filterText } from "../table/table-filter.ts";
 import {
   Badge,
@@ -73,6 +74,8 @@ export function DeviceDetails({ id }: { readonly id: string }) {
 }
 
 function Availability({ device }: { readonly device: Device }) {
+  const network = usePlannedNetwork();
+  if (network?.stateOf(device) === "cut off") return <CutOffNote id={device.id} />;
   return (
     <Badge tone={device.available ? "good" : "bad"}>
       <span>
@@ -80,6 +83,25 @@ function Availability({ device }: { readonly device: Device }) {
         <Time timestamp={new Date(Number(device.lastUpdate)).toISOString()} />
       </span>
     </Badge>
+  );
+}
+
+/** The state of a device that is cut off, with the problem that cuts it off, if the list of problems names the device. */
+function CutOffNote({ id }: { readonly id: string }) {
+  const store = useStore();
+  const network = useNetwork();
+  const cause = store.problems.shown.value.problems.find(
+    ({ causedBy, cutOff }) => causedBy === undefined && cutOff.devices.includes(id),
+  );
+  return (
+    <>
+      <Badge tone="cut-off">Cut off</Badge>
+      {cause && (
+        <StateLink class="entity-link" to={problemView(cause)} onFollow={() => goToProblem(store, cause)}>
+          {`by ${problemTitle(network, cause)}`}
+        </StateLink>
+      )}
+    </>
   );
 }
 

@@ -105,7 +105,7 @@ export function commonFacts({ sources, firstSeen, lastChanged, drift, annotation
 }
 
 interface BadgeProps {
-  readonly tone?: "good" | "bad" | "doubt" | "plain";
+  readonly tone?: "good" | "bad" | "doubt" | "cut-off" | "plain";
   readonly children: ComponentChildren;
 }
 

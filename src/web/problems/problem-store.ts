@@ -3,6 +3,7 @@
  * which the list contains, and the acknowledgements. `sync-problems.ts` writes the lists.
  */
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
+import { cableId } from "../../model/cable.ts";
 import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { loadText, saveText } from "../data/browser-storage.ts";
@@ -64,6 +65,7 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
       : divideProblems(shownProblems.value, acknowledged.test.value),
   );
   let lost: readonly NetworkProblem[] = [];
+  let causes = findCauses([], () => false);
   return {
     live,
     past,
@@ -89,12 +91,44 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
       if (!isSame) lost = next;
       return lost;
     }),
+    /** The causes that the map marks. The object is replaced only when a cause is another one. */
+    causes: computed(() => {
+      const next = findCauses(shownProblems.value, acknowledged.test.value);
+      if (!isSameCauses(next, causes)) causes = next;
+      return causes;
+    }),
     /** A number that rises whenever the user goes to a problem, even to the chosen one again. */
     visits: signal(0),
     /** The current problems that call for attention and are not acknowledged. */
     open: computed(() => summarize(liveSections.value)),
   };
 }
+
+/** The devices and cables whose faults follow from no other one and are not acknowledged. */
+export interface FaultCauses {
+  /** The number of devices that each device cuts off, by its id. */
+  readonly devices: ReadonlyMap<string, number>;
+  /** The ids of cables. */
+  readonly cables: ReadonlySet<string>;
+}
+
+function findCauses(problems: readonly NetworkProblem[], isAcknowledged: AcknowledgedTest): FaultCauses {
+  const devices = new Map<string, number>();
+  const cables = new Set<string>();
+  for (const problem of problems) {
+    const { kind, entity, link, cutOff, causedBy } = problem;
+    if (causedBy !== undefined || isAcknowledged(problem)) continue;
+    if (kind === "device-unavailable" && entity !== undefined) devices.set(entity, cutOff.deviceCount);
+    if (kind === "link-inactive" && link) cables.add(cableId(link));
+  }
+  return { devices, cables };
+}
+
+const isSameCauses = (p: FaultCauses, q: FaultCauses): boolean =>
+  p.devices.size === q.devices.size &&
+  p.cables.size === q.cables.size &&
+  [...p.devices].every(([id, count]) => q.devices.get(id) === count) &&
+  [...p.cables].every((id) => q.cables.has(id));
 
 function summarize(sections: ProblemSections): ProblemSummary {
   const worst = PROBLEM_SEVERITIES.find((severity) => sections[severity].calls > 0);
@@ -107,6 +141,7 @@ const STORAGE_KEY = "gazetteer.acknowledged";
 export const MAX_ACKNOWLEDGED = 5000;
 
 type Identity = Pick<NetworkProblem, "id" | "since">;
+type AcknowledgedTest = (problem: Identity) => boolean;
 /** The `since` of acknowledged problems by id, the oldest entry first. */
 type Entries = ReadonlyMap<string, string>;
 
@@ -122,10 +157,10 @@ function createAcknowledged(listed: () => ReadonlySet<string>) {
       entries.value = parseEntries(event.newValue ?? undefined);
   });
   /** The function that tests whether a problem is acknowledged. For a long list, read it once. */
-  const test = computed(() => {
+  const test = computed((): AcknowledgedTest => {
     const sinceById = entries.value;
     if (sinceById.size === 0) return () => false;
-    return ({ id, since }: Identity) => sinceById.get(id) === since;
+    return ({ id, since }) => sinceById.get(id) === since;
   });
   return {
     test,

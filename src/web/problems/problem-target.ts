@@ -55,9 +55,13 @@ export function problemName(network: PageNetwork | undefined, problem: NetworkPr
   return (network ? deviceNameById(network, device) : device) + entity.slice(device.length);
 }
 
+/** The kind and the name of a problem. */
+export const problemTitle = (network: PageNetwork | undefined, problem: NetworkProblem): string =>
+  `${KIND_SIGNS[problem.kind].title}: ${problemName(network, problem)}`;
+
 /** The text of the problem of the address, even when it is over. */
 export function chosenText({ chosen, shown }: ProblemStore, network: PageNetwork | undefined): string {
   const problem = chosen.value;
-  if (problem) return `${KIND_SIGNS[problem.kind].title}: ${problemName(network, problem)}`;
+  if (problem) return problemTitle(network, problem);
   return isRead(shown.value) ? "A problem that is over" : "A problem";
 }

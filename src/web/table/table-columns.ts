@@ -1,7 +1,7 @@
 /** The columns of each table: title, width, text of a cell, and the field that the service sorts by. */
 import { hasConflict } from "../../model/conflict.ts";
 import type { Device, Entities, Host, Link } from "../../model/entity.ts";
-import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
+import type { NetworkEntity, PageNetwork, Reachability } from "../data/page-network.ts";
 import { deviceName, deviceNameById, formatType, hostName } from "../data/shown-names.ts";
 import type { TableView } from "../data/view-state.ts";
 import { formatShortTime } from "../elements/format-time.ts";
@@ -15,11 +15,11 @@ export interface Heading {
 }
 
 /** The tone of a state, which is shown by a colour and by a sign before the text. */
-type Tone = "good" | "bad" | "doubt" | "";
+type Tone = "good" | "bad" | "doubt" | "cut-off" | "";
 
 interface Column<T> extends Heading {
   text(value: T, network: PageNetwork | undefined): string;
-  tone?(value: T): Tone;
+  tone?(value: T, network: PageNetwork | undefined): Tone;
 }
 
 const lastChanged: Column<Device | Link | Host> = {
@@ -39,6 +39,16 @@ const drift: Column<Device | Link | Host> = {
 /** Whether the entity is only planned and so has no state. */
 const isMissing = ({ drift }: Device | Link): boolean => drift?.state === "missing";
 
+const STATE_TONES = { down: "bad", "cut off": "cut-off", conflict: "doubt", up: "good", "": "" } as const;
+
+/** The states of a device, the worst first. */
+function deviceState(device: Device, network: PageNetwork | undefined): (Reachability | "conflict")[] {
+  if (isMissing(device)) return [];
+  const state = network?.stateOf(device) ?? (device.available ? "up" : "down");
+  if (!hasConflict(device) || state === "down") return [state];
+  return state === "up" ? ["conflict"] : [state, "conflict"];
+}
+
 const deviceColumns: readonly Column<Device>[] = [
   { title: "Name", width: 2, sort: "annotations.name", text: deviceName },
   { title: "Id", width: 2.4, sort: "id", text: ({ id }) => id },
@@ -47,10 +57,8 @@ const deviceColumns: readonly Column<Device>[] = [
     title: "State",
     width: 0.9,
     sort: "available",
-    text: (device) =>
-      isMissing(device) ? "" : device.available ? (hasConflict(device) ? "conflict" : "up") : "down",
-    tone: (device) =>
-      isMissing(device) ? "" : device.available ? (hasConflict(device) ? "doubt" : "good") : "bad",
+    text: (device, network) => deviceState(device, network).join(", "),
+    tone: (device, network) => STATE_TONES[deviceState(device, network)[0] ?? ""],
   },
   { title: "Address", width: 1.3, text: ({ annotations }) => annotations.managementAddress ?? "" },
   { title: "Maker", width: 1.4, sort: "mfr", text: ({ mfr }) => mfr },
@@ -139,7 +147,7 @@ export const cellsOf = <K extends TableView>(
 ): Cell[] =>
   COLUMNS[resource].map(({ text, tone, width }) => ({
     text: text(value, network),
-    tone: tone?.(value) ?? "",
+    tone: tone?.(value, network) ?? "",
     width,
   }));
 
