@@ -36,9 +36,10 @@ export const mapInput = (store: PageStore, network: PageNetwork | undefined) => 
   problem: store.problems.chosen.value,
   problemIsLoading: store.problems.shown.value.state === "loading",
   problemVisits: store.problems.visits.value,
-  /** The problems of lost links, which are drawn where the links were. */
+  /** The problems of lost links, which are drawn where the links were, and those that the layout uses. */
   lost: store.problems.lost.value,
   causes: store.problems.causes.value,
+  listedLost: store.problems.listedLost.value,
   /** Values on links. */
   overlay: store.overlay.value,
   arrangement: store.arranging.shown.value,
@@ -61,6 +62,7 @@ export class MapSync {
   #highlightsKey = "";
   /** The same list for the same problems, because a new list is drawn again. */
   readonly #lost: ReadonlySignal<readonly CutCable[]>;
+  readonly #listedLost: ReadonlySignal<readonly CutCable[]>;
   #contentKey = "";
   #cameraKey = "";
   /** The moment whose ports are loaded. */
@@ -74,8 +76,9 @@ export class MapSync {
 
   constructor(store: PageStore, layers: MapLayers, { workerUrl, hovered, onDrawn }: MapSyncOptions) {
     this.#store = store;
-    const { lost, chosen } = store.problems;
+    const { lost, listedLost, chosen } = store.problems;
     this.#lost = computed(() => lostCables(lost.value, chosen.value));
+    this.#listedLost = computed(() => lostCables(listedLost.value, undefined));
     const onDeviceDrag = dragHandler(store.arranging);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
       onPick: (target) => {
@@ -112,6 +115,8 @@ export class MapSync {
     this.#input = input;
     const { state, network, comparison, drift, overlay, problem } = input;
     if (!isMapShown(input) || !network) return;
+    // The first layout uses the lost links, so that a page that is opened during an outage shows the map of before.
+    if (!this.#highlights && input.problemIsLoading) return;
     const cameraKey = JSON.stringify(state.camera);
     if (state.camera && cameraKey !== this.#cameraKey) {
       this.#cameraKey = cameraKey;
@@ -129,7 +134,7 @@ export class MapSync {
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
     const isMarkedAnew = hasChanged("network", "drift", "path", "problem");
-    const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "causes", "arrangement");
+    const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "listedLost", "causes", "arrangement");
     const isVisited = hasChanged("problemVisits", "problemIsLoading");
     if (contentKey === this.#contentKey && !isDrawnAnew && !isVisited) return;
     this.#contentKey = contentKey;
@@ -152,6 +157,7 @@ export class MapSync {
       overlay,
       lost: this.#lost.peek(),
       causes: input.causes,
+      listedLost: this.#listedLost.peek(),
       pinned,
       groups: arrangement.groups ?? NO_GROUPS,
     });

@@ -106,7 +106,8 @@ export class NetworkMap {
 
   show(content: MapContent): void {
     this.#content = content;
-    this.#layout.update(content);
+    const { network, pinned, listedLost } = content;
+    this.#layout.update({ network, pinned, lost: listedLost });
     this.#update.request();
   }
 
@@ -352,6 +353,8 @@ interface MapContent {
   readonly lost: readonly CutCable[];
   /** The causes of faults, which are marked stronger than what follows from them. */
   readonly causes: FaultCauses;
+  /** All lost links that are listed, also those that are not drawn. The layout uses them. */
+  readonly listedLost: readonly CutCable[];
   /** The positions of pinned devices. */
   readonly pinned: PinnedPositions;
   /** Boxes behind devices. */

@@ -64,8 +64,9 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
       ? liveSections.value
       : divideProblems(shownProblems.value, acknowledged.test.value),
   );
-  let lost: readonly NetworkProblem[] = [];
   let causes = findCauses([], () => false);
+  /** The problems of lost links in the shown list. The layout uses all of them, whatever the reader has acknowledged. */
+  const listedLost = sameList(() => shown.value.problems.filter(({ kind }) => kind === "link-lost"));
   return {
     live,
     past,
@@ -80,17 +81,12 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
     }),
     /**
      * The problems of lost links, which the map draws where they were. Acknowledged ones are left out, except the chosen
-     * one. The array is replaced only when one of them is another object, so that other problems do not redraw the map.
+     * one.
      */
-    lost: computed(() => {
-      const next = shown.value.problems.filter(
-        (problem) =>
-          problem.kind === "link-lost" && (!acknowledged.has(problem) || problem.id === chosenId.value),
-      );
-      const isSame = next.length === lost.length && next.every((problem, i) => problem === lost[i]);
-      if (!isSame) lost = next;
-      return lost;
-    }),
+    lost: sameList(() =>
+      listedLost.value.filter((problem) => !acknowledged.has(problem) || problem.id === chosenId.value),
+    ),
+    listedLost,
     /** The causes that the map marks. The object is replaced only when a cause is another one. */
     causes: computed(() => {
       const next = findCauses(shownProblems.value, acknowledged.test.value);
@@ -129,6 +125,17 @@ const isSameCauses = (p: FaultCauses, q: FaultCauses): boolean =>
   p.cables.size === q.cables.size &&
   [...p.devices].every(([id, count]) => q.devices.get(id) === count) &&
   [...p.cables].every((id) => q.cables.has(id));
+
+/** A list that is replaced only when one of its problems is another object, so that other problems do not redraw the map. */
+function sameList(read: () => readonly NetworkProblem[]): ReadonlySignal<readonly NetworkProblem[]> {
+  let list: readonly NetworkProblem[] = [];
+  return computed(() => {
+    const next = read();
+    const isSame = next.length === list.length && next.every((problem, i) => problem === list[i]);
+    if (!isSame) list = next;
+    return list;
+  });
+}
 
 function summarize(sections: ProblemSections): ProblemSummary {
   const worst = PROBLEM_SEVERITIES.find((severity) => sections[severity].calls > 0);
