@@ -10,6 +10,7 @@ import { startSync } from "./data/sync.ts";
 import { EmptyState } from "./elements/empty-state.tsx";
 import type { NetworkMap } from "./map/map.ts";
 import { MapView } from "./map/map-view.tsx";
+import { syncTheme } from "./map/palette.ts";
 import { Panel } from "./panel/panel.tsx";
 import { ProblemAnnouncer } from "./problems/new-problems.tsx";
 import { Problems } from "./problems/problems.tsx";
@@ -57,5 +58,6 @@ function Notices() {
 
 const store = createStore(createClient({ url: location.origin }));
 startSync(store);
+syncTheme();
 const worker = document.querySelector<HTMLMetaElement>('meta[name="layout-worker"]');
 render(<App store={store} workerUrl={worker?.content ?? ""} />, document.body);

@@ -48,6 +48,22 @@ test.skipIf(!hasChromium).each([
   await eventually("descending order", () => sorted(true));
 });
 
+test.skipIf(!hasChromium)("a cable is one row with both of its directions", async () => {
+  file.write({ inactiveLinks: ["spine1-leaf2"] });
+  await tab.goto("/?view=links&sort=src");
+  await tab.page.getByRole("link", { name: /^Cables\s*8$/ }).waitFor();
+  await tab.page.getByText("8 rows", { exact: true }).waitFor();
+  expect(new Set(await column(6))).toEqual(new Set(["both"]));
+  await tab.page.getByLabel("Filter, with the parameters of the interface").fill("state=INACTIVE");
+  await tab.page.keyboard.press("Enter");
+  await tab.page.getByText("1 row", { exact: true }).waitFor();
+  expect([await column(0), await column(2), await column(5)]).toEqual([["spine1"], ["leaf2"], ["down"]]);
+  // The row of the cable is the selected one, whichever of its links is selected.
+  await tab.page.goto(`${tab.page.url()}&selected=links:${deviceId(12)}/1-${deviceId(1)}/2`);
+  await tab.page.locator('.grid [aria-selected="true"]').waitFor();
+  file.write();
+});
+
 test.skipIf(!hasChromium)("counts beside filters are of what is shown, and follow it", async () => {
   await tab.goto(`/?around=${deviceId(11)}`);
   await tab.page.getByRole("button", { name: "Filter" }).click();

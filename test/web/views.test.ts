@@ -132,7 +132,7 @@ test.skipIf(!hasChromium)("keys move the map, and the back button restores the p
   await map.press("+");
   await map.press("ArrowRight");
   await until(() => tab.page.url().includes("camera="), { what: "the camera in the address" });
-  await tab.page.getByRole("link", { name: "Links" }).click();
+  await tab.page.getByRole("link", { name: "Cables" }).click();
   await rows().first().waitFor();
   await tab.page.goBack();
   await map.waitFor();

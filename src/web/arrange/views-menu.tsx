@@ -10,7 +10,7 @@ import { encodeViewLink, printView } from "./view-link.ts";
 
 export function ViewsMenu() {
   return (
-    <Popover label="Views" buttonLabel="Views" face={<Icon name="bookmark" />}>
+    <Popover label="Views" buttonLabel="Views" text="Views" face={<Icon name="bookmark" />}>
       {(close) => (
         <div class="views-menu">
           <BrowserViews close={close} />

@@ -14,7 +14,12 @@ type MapRef = RefObject<NetworkMap | null>;
 
 export function ExportMenu({ map }: { readonly map: MapRef }) {
   return (
-    <Popover label="Export and share" buttonLabel="Export and share" face={<Icon name="download" />}>
+    <Popover
+      label="Export and share"
+      buttonLabel="Export and share"
+      text="Export"
+      face={<Icon name="download" />}
+    >
       {(close) => <ExportItems map={map} close={close} />}
     </Popover>
   );

@@ -15,6 +15,7 @@ export function MetricMenu() {
       label="Metric on links"
       buttonLabel={metric === undefined ? "Metric on links" : `Metric on links: ${metric}`}
       face={<Icon name="gauge" />}
+      text="Metric"
       count={metric === undefined ? 0 : 1}
       hidden={view !== "map" || metrics.length === 0}
     >

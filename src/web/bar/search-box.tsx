@@ -15,7 +15,7 @@ import {
 import { useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { type EntityRef, isSameEntity } from "../data/view-state.ts";
-import { Icon } from "../elements/controls.tsx";
+import { focusContent, focusPanel, Icon } from "../elements/controls.tsx";
 
 interface SearchOptions {
   readonly maxHits?: number;
@@ -95,12 +95,14 @@ export function SearchBox() {
   const focused = useSignal(false);
   const choose = ({ ref }: ShownHit) => {
     search("");
-    input.current?.blur();
     store.pick(ref);
+    // The map has what was found as its selection; a table may not have it, so that the panel gets the focus.
+    if (store.state.peek().view === "map") focusContent();
+    else focusPanel();
   };
   const found = useEntitySearch("search-hits", { isShown: focused.value, onChoose: choose });
   const { text, search } = found;
-  useSlashKey(() => {
+  usePageKey("/", () => {
     input.current?.focus();
     input.current?.select();
   });
@@ -167,11 +169,12 @@ function summarize({ hits, complete, searching, fault }: SearchState): string {
   return complete ? formatCount(hits.length, "match", "matches") : `The first ${hits.length} matches`;
 }
 
-function useSlashKey(run: () => void): void {
+/** Runs an action on a key anywhere on the page, except in a field. */
+export function usePageKey(key: string, run: () => void): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLElement && event.target.matches("input, select, textarea");
-      if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key !== key || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       run();
     };

@@ -19,7 +19,7 @@ import { watchNetwork } from "./live.ts";
 import { loadComparison, loadPast, type Past } from "./load-network.ts";
 import { abortPrevious, loadWithRetry, mayRetry, reasonOf, reloadLater, Slices, throttle } from "./pacing.ts";
 import { type PageStore, readNetwork } from "./page-store.ts";
-import { type LoadedPath, pathEndId } from "./shown-path.ts";
+import { type LoadedPath, loadPortNames, pathEndId } from "./shown-path.ts";
 import type { EntityRef } from "./view-state.ts";
 
 const READINESS_INTERVAL_MS = 10_000;
@@ -462,9 +462,10 @@ export function syncPath(store: PathStore): void {
       const [src, dst] = [pathEndId(network, ends[0], "src"), pathEndId(network, ends[1], "dst")];
       const explanation = await client.explainPaths(src, dst, { at }, { signal });
       const limit = Math.min(MAX_LISTED_PATHS, explanation.count);
-      if (limit === 0) return { explanation, paths: [] };
-      const { paths } = await client.paths(src, dst, { at, limit }, { signal });
-      return { explanation, paths };
+      const { paths } = limit === 0 ? { paths: [] } : await client.paths(src, dst, { at, limit }, { signal });
+      const passed = [...paths.flatMap(({ links }) => links), ...(explanation.none?.obstacles ?? [])];
+      const points = passed.flatMap((link) => [link.src, link.dst]);
+      return { explanation, paths, portNames: await loadPortNames(client, points, at, signal) };
     };
     const publish = (found: LoadedPath | undefined, fault: string | undefined) =>
       batch(() => {

@@ -10,6 +10,14 @@ export const VIEWS = ["map", "devices", "links", "hosts"] as const;
 export type ViewName = (typeof VIEWS)[number];
 export type TableView = Exclude<ViewName, "map">;
 
+/** The titles of the views. The table of links has one row for each cable. */
+export const VIEW_TITLES: Readonly<Record<ViewName, string>> = {
+  map: "Map",
+  devices: "Devices",
+  links: "Cables",
+  hosts: "Hosts",
+};
+
 /** A device, link or host by its id in the interface. */
 export interface EntityRef {
   readonly kind: TableView;

@@ -114,8 +114,9 @@ interface LayerButtonProps {
 }
 
 function LayerButton({ layer, icon }: LayerButtonProps) {
-  const { state, go } = useStore();
+  const { state, go, offeredLayers } = useStore();
   const pressed = state.value.layer === layer;
+  if (!pressed && !offeredLayers.value[layer]) return null;
   // The marks of a comparison and those of a layer exclude each other.
   const toggle = () => go(pressed ? { layer: undefined } : { layer, compare: undefined });
   return <Button label={LAYER_TITLES[layer]} icon={icon} pressed={pressed} onClick={toggle} />;

@@ -62,10 +62,10 @@ describe.each(Object.entries(PALETTES))("the map, %s", (_scheme, palette) => {
 });
 
 const CSS = readFileSync(join(import.meta.dir, "../style/base.css"), "utf8");
-const SCHEMES = [...CSS.matchAll(/:root \{([^}]*)\}/g)].slice(0, 2).map(([, block = ""]) => {
-  const variables = [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)];
-  return Object.fromEntries(variables.map(([, name = "", value = ""]) => [name, value]));
-});
+const VARIABLES = [...CSS.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)];
+const SCHEMES = [2, 3].map((group) =>
+  Object.fromEntries(VARIABLES.map((match) => [match[1] ?? "", match[group] ?? ""])),
+);
 
 describe.each([
   ["light", SCHEMES[0]],

@@ -6,9 +6,10 @@
  */
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { reverseLinkId } from "../../model/cable.ts";
 import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
-import { isSameEntity, type TableView } from "../data/view-state.ts";
+import { type EntityRef, isSameEntity, type TableView, VIEW_TITLES } from "../data/view-state.ts";
 import { MAX_ROWS, type Rows } from "./rows.ts";
 import { type Cell, COLUMNS, cellsOf, type Heading } from "./table-columns.ts";
 
@@ -89,7 +90,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
       class="grid"
       role="grid"
       ref={scroller}
-      aria-label={table}
+      aria-label={VIEW_TITLES[table]}
       aria-colcount={COLUMNS[table].length}
       // -1 means an unknown number.
       aria-rowcount={total !== undefined ? total + 1 : loading || hasMore ? -1 : list.length + 1}
@@ -111,7 +112,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
             index={first + i}
             cells={cellsOf(at === undefined ? currentEntity(entity, network) : entity, network)}
             isActive={first + i === active()}
-            isSelected={isSameEntity(selected, { kind: entity.resource, id: entity.value.id })}
+            isSelected={isRowOf(entity, selected)}
           />
         ))}
         {list.length === 0 && !loading && fault === undefined && (
@@ -126,6 +127,11 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
 
 const isInside = (element: Element | null, target: EventTarget | null): boolean =>
   target instanceof Node && element?.contains(target) === true;
+
+/** Whether the row shows the entity. The row of a cable shows both of its links. */
+const isRowOf = ({ resource, value }: NetworkEntity, ref: EntityRef | undefined): boolean =>
+  isSameEntity(ref, { kind: resource, id: value.id }) ||
+  (resource === "links" && isSameEntity(ref, { kind: resource, id: reverseLinkId(value) }));
 
 /** The entity from the network, which is newer than the list: that is loaded again only some time after a change. */
 function currentEntity(entity: NetworkEntity, network: PageNetwork | undefined): NetworkEntity {
