@@ -8,7 +8,7 @@ import type { NetworkProblem } from "../../model/network-problem.ts";
 import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { loadText, saveText } from "../data/browser-storage.ts";
 import type { ViewState } from "../data/view-state.ts";
-import { divideProblems, type ProblemSections } from "./problem-groups.ts";
+import { divideProblems, findFollowers, type ProblemSections } from "./problem-groups.ts";
 
 export interface ShownProblems {
   /** The problems, worst first. */
@@ -55,10 +55,10 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
   });
   const chosenId = computed(() => state.value.problem);
   const liveProblems = computed(() => live.value.problems);
-  /** The current problems by severity. */
+  /** The current problems that follow from no other one, by severity. */
   const liveSections = computed(() => divideProblems(liveProblems.value, acknowledged.test.value));
   const shownProblems = computed(() => shown.value.problems);
-  /** The problems of the shown list by severity. */
+  /** The same problems of the shown list. */
   const sections = computed(() =>
     shownProblems.value === liveProblems.value
       ? liveSections.value
@@ -73,6 +73,8 @@ export function createProblemStore(state: ReadonlySignal<ViewState>) {
     shown,
     sections,
     liveSections,
+    /** The problems of the shown list that follow from another one, by the id of that one. */
+    followers: computed(() => findFollowers(shownProblems.value)),
     acknowledged,
     /** The problem that the map marks. Undefined when none is chosen or the chosen one is not in the shown list. */
     chosen: computed(() => {
@@ -138,9 +140,12 @@ function sameList(read: () => readonly NetworkProblem[]): ReadonlySignal<readonl
 }
 
 function summarize(sections: ProblemSections): ProblemSummary {
-  const worst = PROBLEM_SEVERITIES.find((severity) => sections[severity].calls > 0);
-  const count = Object.values(sections).reduce((sum, { calls }) => sum + calls, 0);
-  return { count, worst, worstCount: worst === undefined ? 0 : sections[worst].calls };
+  // Nobody has to act on a notice.
+  const counts = PROBLEM_SEVERITIES.filter((severity) => severity !== "notice").map(
+    (severity) => [severity, sections[severity].waiting.length] as const,
+  );
+  const [worst, worstCount = 0] = counts.find(([, count]) => count > 0) ?? [];
+  return { count: counts.reduce((sum, [, count]) => sum + count, 0), worst, worstCount };
 }
 
 const STORAGE_KEY = "gazetteer.acknowledged";
