@@ -12,7 +12,8 @@ export const GUTTER = {
   width: SPACING.width - DEVICE_BOX.width,
   height: SPACING.height - DEVICE_BOX.height,
 } as const;
-const MARGIN = { width: 110, height: 120 } as const;
+/** The space around the devices of a cluster: for its background, its name and the links between clusters. */
+export const CLUSTER_MARGIN = { width: 110, height: 120 } as const;
 
 export const layoutMap = (graph: ClusterGraph): ClusteredLayout =>
-  layoutClusters(graph, { spacing: SPACING, margin: MARGIN });
+  layoutClusters(graph, { spacing: SPACING, margin: CLUSTER_MARGIN });

@@ -2,9 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { MAX_CARD_PX } from "../../src/web/map/node-program.ts";
 import { PALETTES } from "../../src/web/map/palette.ts";
-import { CARD } from "../../src/web/map/style.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { needs } from "../support/needs.ts";
 import { type Service, startService } from "../support/service.ts";
@@ -93,11 +91,10 @@ afterAll(async () => {
 
 /** Pairs of cards that overlap by more than the rounding of 32-bit numbers. */
 function overlaps(cards: readonly DrawnCard[]): [DrawnCard, DrawnCard][] {
-  const radius = (card: DrawnCard) => Math.min(card.radius, MAX_CARD_PX);
   const isApart = (p: DrawnCard, q: DrawnCard) => {
-    const sum = radius(p) + radius(q);
-    const apart = Math.max(Math.abs(p.x - q.x) - sum * CARD.width, Math.abs(p.y - q.y) - sum * CARD.height);
-    return apart > -0.01;
+    const apartX = Math.abs(p.x - q.x) - (p.width + q.width) / 2;
+    const apartY = Math.abs(p.y - q.y) - (p.height + q.height) / 2;
+    return Math.max(apartX, apartY) > -0.01;
   };
   return cards.flatMap((p, i) =>
     cards.slice(i + 1).flatMap((q): [DrawnCard, DrawnCard][] => (isApart(p, q) ? [] : [[p, q]])),
@@ -129,7 +126,7 @@ test.skipIf(!hasChromium)("cards never overlap, at several zooms and while the n
   await recordCards(tab);
   const first = await cardsAfter("the start", () => tab.goto("/"), all);
   // Not all of them are so small that they could not overlap.
-  expect(Math.max(...first.map(({ radius }) => radius))).toBeGreaterThan(8);
+  expect(Math.max(...first.map(({ height }) => height))).toBeGreaterThan(16);
   await expectDrawn(first);
   const far = await press("-");
   const grown = await cardsAfter("a change", grow, all);
@@ -150,18 +147,18 @@ async function expectDrawn(cards: readonly DrawnCard[]): Promise<void> {
   const box = await tab.page.locator(".map").boundingBox();
   if (!box) throw new Error("no map");
   await showGraphOnly(tab);
-  const largest = cards.toSorted((p, q) => q.radius - p.radius).slice(0, 3);
+  const largest = cards.toSorted((p, q) => q.width * q.height - p.width * p.height).slice(0, 3);
   const fills = [PALETTES.dark.nodeFill, PALETTES.dark.downFill].map(parseColour);
-  const pixel = ({ x, y, radius }: DrawnCard, share: number) => ({
-    x: Math.round(box.width / 2 + x + radius * CARD.width * share),
+  const pixel = ({ x, y, width }: DrawnCard, fromEdge: number) => ({
+    x: Math.round(box.width / 2 + x + width / 2 - fromEdge),
     y: Math.round(box.height / 2 - y),
     width: 1,
     height: 1,
   });
   const boxes = new Map(
     largest.flatMap((card, i) => [
-      [`${i} inside`, pixel(card, 0.6)],
-      [`${i} border`, pixel(card, 0.93)],
+      [`${i} inside`, pixel(card, 6)],
+      [`${i} border`, pixel(card, 1)],
     ]),
   );
   await eventually("the cards to be drawn", async () => {

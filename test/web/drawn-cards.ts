@@ -8,8 +8,8 @@ import type { BrowserTab } from "./browser.ts";
 export interface DrawnCard {
   readonly x: number;
   readonly y: number;
-  /** Before the limit that the shader sets. */
-  readonly radius: number;
+  readonly width: number;
+  readonly height: number;
 }
 
 interface RecordingWindow extends Window {
@@ -70,7 +70,8 @@ function wrapDrawCalls(): void {
       frames.at(-1)?.push({
         x: (float(position) - (centre[0] ?? 0)) * scale,
         y: (float(position, 1) - (centre[1] ?? 0)) * scale,
-        radius: float(size) * scale,
+        width: float(size) * 2 * scale,
+        height: float(size, 1) * 2 * scale,
       });
     }
   };

@@ -45,6 +45,8 @@ export interface SceneChanges {
   readonly lines: boolean;
 }
 
+const DEVICE_SIZE = { width: 1, height: 1 } as const;
+
 export class DeviceScene {
   readonly scene = createScene();
   readonly devices = new Map<string, DeviceItem>();
@@ -128,7 +130,7 @@ export class DeviceScene {
     const role = roleOf(device, input);
     this.devices.set(device.id, { device, position, emphasis, role });
     const style = deviceStyle(device, emphasis, role, input.palette);
-    const words = encodeNode(this.#writer, { x: position.x, y: position.y, size: 1, ...style });
+    const words = encodeNode(this.#writer, { x: position.x, y: position.y, size: DEVICE_SIZE, ...style });
     this.scene.nodes.set(device.id, levelOf(emphasis, device.available && role === undefined), words);
   }
 
@@ -278,7 +280,11 @@ class HostScene {
       color: palette.host,
       fill: palette.clusterFill,
     };
-    this.#scene.nodes.set(node, 1, encodeNode(this.#writer, { x, y, size: HOST_SIZE, ...style }));
+    this.#scene.nodes.set(
+      node,
+      1,
+      encodeNode(this.#writer, { x, y, size: { width: HOST_SIZE, height: HOST_SIZE }, ...style }),
+    );
     const line = {
       stroke: STROKES.solid,
       sign: LINE_SIGNS.none,

@@ -2,11 +2,13 @@
 import type { EntityRef } from "../data/view-state.ts";
 import type { Bundle } from "./bundles.ts";
 import type { MapCamera } from "./camera.ts";
+import type { ClusterCard } from "./cluster-scene.ts";
 import type { BundleItem, LostItem } from "./device-scene.ts";
 import { hostIdOf, isHostNode } from "./device-scene.ts";
 import type { MapPoint } from "./geometry.ts";
-import { lineAt, nodeAt } from "./hit-test.ts";
+import { areaAt, lineAt, nodeAt } from "./hit-test.ts";
 import type { Label } from "./labels.ts";
+import type { MapCluster } from "./map-clusters.ts";
 import type { CutCable } from "./marks.ts";
 import { type DragHandlers, listenToPointers } from "./pointer.ts";
 
@@ -33,8 +35,9 @@ interface MapParts {
   readonly labels: () => readonly Label[];
   readonly bundles: () => Iterable<BundleItem>;
   readonly lost: () => Iterable<LostItem>;
-  readonly showsClusters: () => boolean;
-  readonly fitCluster: (node: string) => void;
+  /** The cards that are drawn instead of devices, or undefined. */
+  readonly cards: () => Iterable<ClusterCard> | undefined;
+  readonly fitCluster: (cluster: MapCluster) => void;
   readonly requestFrame: () => void;
 }
 
@@ -65,8 +68,9 @@ export class MapInteraction {
       },
       onClick: (point) => this.#click(point),
       onDoubleClick: (point) => {
+        if (map.cards()) return this.#cardAt(point) !== undefined;
         const node = this.#nodeAt(point);
-        if (node !== undefined && !map.showsClusters()) handlers.onDoubleClick(refOf(node));
+        if (node !== undefined) handlers.onDoubleClick(refOf(node));
         return node !== undefined;
       },
       onPan: (dx, dy) => camera.panPixels(dx, dy),
@@ -84,6 +88,10 @@ export class MapInteraction {
     return nodeAt(this.#map.labels(), this.#camera.projection(), point);
   }
 
+  #cardAt(point: MapPoint): ClusterCard | undefined {
+    return areaAt(this.#map.cards() ?? [], this.#camera.projection(), point);
+  }
+
   #hitAt(point: MapPoint): Hit | undefined {
     const node = this.#nodeAt(point);
     if (node !== undefined) return { target: { ref: refOf(node) }, node };
@@ -97,10 +105,10 @@ export class MapInteraction {
   }
 
   #click(point: MapPoint): void {
-    if (this.#map.showsClusters()) {
-      const node = this.#nodeAt(point);
-      if (node === undefined) this.#handlers.onPick(undefined);
-      else this.#map.fitCluster(node);
+    if (this.#map.cards()) {
+      const card = this.#cardAt(point);
+      if (card) this.#map.fitCluster(card.cluster);
+      else this.#handlers.onPick(undefined);
       return;
     }
     this.#handlers.onPick(this.#hitAt(point)?.target);
@@ -109,8 +117,8 @@ export class MapInteraction {
   #hover(): void {
     this.#hoverFrame = 0;
     const point = this.#hoverPoint;
-    if (this.#map.showsClusters()) {
-      const isOnCard = point !== undefined && this.#nodeAt(point) !== undefined;
+    if (this.#map.cards()) {
+      const isOnCard = point !== undefined && this.#cardAt(point) !== undefined;
       this.#canvas.classList.toggle("pointing", isOnCard);
       if (this.#hovered) this.#handlers.onHover(undefined);
       this.#hovered = undefined;
@@ -129,7 +137,7 @@ export class MapInteraction {
 
   #startDrag(point: MapPoint): DragHandlers | undefined {
     const { onDeviceDrag } = this.#handlers;
-    const node = onDeviceDrag && !this.#map.showsClusters() ? this.#nodeAt(point) : undefined;
+    const node = onDeviceDrag && !this.#map.cards() ? this.#nodeAt(point) : undefined;
     if (!onDeviceDrag || node === undefined || isHostNode(node)) return undefined;
     const report = (pixel: MapPoint, ended: boolean) =>
       onDeviceDrag.call(this.#handlers, node, this.#camera.projection().toMap(pixel), ended);

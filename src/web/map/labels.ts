@@ -1,9 +1,8 @@
 /**
- * The labels of devices, hosts and clusters. In order of priority, as many as fit without overlap are drawn on a canvas
+ * The labels of devices and hosts. In order of priority, as many as fit without overlap are drawn on a canvas
  * above the graph. The label of a device is created again only when the device or its cluster has changed.
  */
 import { deviceName, hostName } from "../data/shown-names.ts";
-import type { ClusterCard } from "./cluster-scene.ts";
 import {
   type DeviceItem,
   type DeviceScene,
@@ -14,9 +13,7 @@ import {
 } from "./device-scene.ts";
 import type { Projection } from "./geometry.ts";
 import type { MapCluster } from "./map-clusters.ts";
-import { MAX_CARD_PX } from "./node-program.ts";
 import type { Palette } from "./palette.ts";
-import { CARD } from "./style.ts";
 
 /** A number larger than any number of cables, so that emphasised devices have priority over well connected ones. */
 const EMPHASIS_PRIORITY = 10_000;
@@ -100,47 +97,6 @@ function deviceLabel(
   };
 }
 
-/** The labels of the cards, sorted by priority, highest first. */
-export function clusterLabels(
-  cards: ReadonlyMap<string, ClusterCard>,
-  palette: Palette,
-  markWord: string,
-): Label[] {
-  const labels = [...cards].map(([nodeId, card]): Label => {
-    const { cluster, downCount, cutOffCount, markCount, highlighted, radius, x, y } = card;
-    const deviceCount = cluster.deviceIds.length;
-    const isNotable = downCount + cutOffCount + markCount > 0;
-    return {
-      nodeId,
-      x,
-      y,
-      size: radius,
-      isCard: true,
-      text: cluster.shortName,
-      detail: cardDetail(card, markWord),
-      detailOutside: isNotable,
-      priority: deviceCount + (isNotable ? EMPHASIS_PRIORITY : 0),
-      bold: deviceCount > 1,
-      atEveryZoom: true,
-      color:
-        downCount > 0
-          ? palette.down
-          : cutOffCount > 0
-            ? palette.warning
-            : highlighted
-              ? palette.text
-              : palette.muted,
-    };
-  });
-  return labels.sort((p, q) => q.priority - p.priority);
-}
-
-function cardDetail({ cluster, downCount, cutOffCount, markCount }: ClusterCard, markWord: string): string {
-  if (markCount > 0) return `${markCount} ${markWord}`;
-  const parts = [downCount > 0 && `${downCount} down`, cutOffCount > 0 && `${cutOffCount} cut off`];
-  return parts.filter(Boolean).join(", ") || String(cluster.deviceIds.length);
-}
-
 export interface Label {
   readonly nodeId: string;
   readonly text: string;
@@ -148,11 +104,8 @@ export interface Label {
   readonly detail: string;
   readonly x: number;
   readonly y: number;
-  /** The size of the node: the radius of a card in map units; the size of other nodes in radii of a device. */
+  /** The size of the node in radii of a device. */
   readonly size: number;
-  readonly isCard?: boolean;
-  /** Whether the second line is drawn even when the label does not fit into its card. */
-  readonly detailOutside?: boolean;
   readonly priority: number;
   readonly bold?: boolean;
   /** The smallest spacing of devices at which the label is drawn, if not the default. */
@@ -162,8 +115,6 @@ export interface Label {
   readonly color: string;
 }
 
-/** If half the height of a card is larger than this, the label is drawn inside. */
-const MIN_CARD_HEIGHT_PX = 16;
 const CELL_PX = 6;
 const MAX_LABELS = 320;
 const LINE_HEIGHT_PX = 13;
@@ -174,21 +125,15 @@ const FONT = '11px system-ui, "Segoe UI", sans-serif';
 const HOST_COUNT_FONT = '10px system-ui, "Segoe UI", sans-serif';
 const BOLD_FONT = '600 11px system-ui, "Segoe UI", sans-serif';
 
-/** Half the width and half the height of a node in pixels. */
-export function nodeExtentPx({ size, isCard }: Label, { radiusPx, scale }: Projection): [number, number] {
-  const radius = isCard ? Math.min(size * scale, MAX_CARD_PX) : size * radiusPx;
-  return isCard ? [radius * CARD.width, radius * CARD.height] : [radius, radius];
-}
-
 /** The widths of texts. Measuring text is slow, and the same labels are drawn in every frame. */
 const cachedWidths = new Map<string, number>();
 
-export function textWidth(context: CanvasRenderingContext2D, text: string): number {
-  let width = cachedWidths.get(text);
+export function textWidth(context: CanvasRenderingContext2D, text: string, cache = cachedWidths): number {
+  let width = cache.get(text);
   if (width === undefined) {
-    if (cachedWidths.size > MAX_CACHED_WIDTHS) cachedWidths.clear();
+    if (cache.size > MAX_CACHED_WIDTHS) cache.clear();
     width = context.measureText(text).width;
-    cachedWidths.set(text, width);
+    cache.set(text, width);
   }
   return width;
 }
@@ -221,16 +166,15 @@ export function drawLabels(
     if (!label.atEveryZoom && !isHovered && !hasSpace) continue;
     const [x, nodeY] = [projection.x(label.x), projection.y(label.y)];
     if (x < -80 || nodeY < -60 || x > width + 80 || nodeY > height + 60) continue;
-    const halfHeightPx = nodeExtentPx(label, projection)[1];
-    const isInside = label.isCard === true && halfHeightPx > MIN_CARD_HEIGHT_PX;
-    const detail = label.isCard && !isInside && !label.detailOutside ? "" : label.detail;
-    const labelHeight = detail === "" ? LINE_HEIGHT_PX : LINE_HEIGHT_PX * 2;
-    const y = nodeY + (isInside ? -labelHeight / 2 : halfHeightPx + 4);
-    const hosts = spacingPx >= HOST_COUNT_MIN_SPACING_PX && !label.isCard ? hostCount(label.nodeId) : 0;
-    if (hosts > 0) drawHostCount(context, hosts, x + halfHeightPx + 3, nodeY - halfHeightPx - 2, palette);
+    const radiusPx = label.size * projection.radiusPx;
+    const y = nodeY + radiusPx + 4;
+    const hosts = spacingPx >= HOST_COUNT_MIN_SPACING_PX ? hostCount(label.nodeId) : 0;
+    if (hosts > 0) drawHostCount(context, hosts, x + radiusPx + 3, nodeY - radiusPx - 2, palette);
     context.font = label.bold ? BOLD_FONT : FONT;
+    const { detail } = label;
     const detailWidth = detail === "" ? 0 : textWidth(context, detail);
     const halfWidth = Math.max(textWidth(context, label.text), detailWidth) / 2 + 3;
+    const labelHeight = detail === "" ? LINE_HEIGHT_PX : LINE_HEIGHT_PX * 2;
     const isFree = occupied.occupy(x - halfWidth, y - 1, x + halfWidth, y + labelHeight);
     if (!isFree && !isHovered) continue;
     drawnCount++;

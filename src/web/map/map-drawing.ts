@@ -2,6 +2,7 @@
 
 import type { PinnedPositions } from "../layout/layout-client.ts";
 import { drawClusterBackgrounds, drawGroupBoxes, type GroupShape } from "./backgrounds.ts";
+import { drawCardTexts } from "./card-texts.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
 import type { DeviceItem, DeviceScene, SceneInput } from "./device-scene.ts";
 import type { Projection } from "./geometry.ts";
@@ -41,11 +42,14 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   drawGroupBoxes(background, frame.groups, projection, palette);
   const instances = renderer.draw(showsClusters ? clusters.scene : devices.scene, projection);
   const context = contextOf(layers.labels, projection);
+  if (showsClusters) {
+    drawCardTexts(context, clusters.cards.values(), projection, palette);
+    return { instances, lineTexts: 0 };
+  }
   const occupied = drawLabels(context, frame.labels, projection, palette, {
     hoveredNodeId: frame.hovered,
     hostCount: (node) => network.hostCount(node),
   });
-  if (showsClusters) return { instances, lineTexts: 0 };
   drawPinMarks(context, frame.pinned?.keys() ?? [], devices.devices, projection, palette);
   const lineTexts = drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
     overlay,

@@ -8,6 +8,7 @@
  * present items, and `data-instances` that of instances in the last frame, which draws only those in view.
  */
 import type { Client } from "../../client/client.ts";
+import { MAX_DEVICES_WITHOUT_CARDS, MIN_DEVICE_SPACING_PX } from "../../layout/clustered-layout.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
@@ -27,7 +28,7 @@ import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { nextDevice } from "./hit-test.ts";
 import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
-import { clusterLabels, DeviceLabels, type Label } from "./labels.ts";
+import { DeviceLabels } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
 import { composePng, createDrawing, type DrawingFacts } from "./map-export.ts";
 import type { CutCable } from "./marks.ts";
@@ -35,10 +36,6 @@ import { currentPalette, onPaletteChange } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortCache } from "./port-cache.ts";
 import { measureUncovered } from "./uncovered-space.ts";
 
-/** The smallest spacing at which devices are drawn. With less, clusters are drawn instead. */
-const MIN_DEVICE_SPACING_PX = 8;
-/** A network with at most this many devices is always drawn as devices. */
-const MAX_DEVICES_WITHOUT_CLUSTERS = 200;
 /** The smallest spacing at which an entity counts as clearly visible, and at which ports are loaded. */
 const MIN_VISIBLE_SPACING_PX = 24;
 const PORTS_INTERVAL_MS = 150;
@@ -61,7 +58,6 @@ export class NetworkMap {
   #renderer: GlRenderer | undefined;
   #content: MapContent | undefined;
   #input: SceneInput | undefined;
-  #clusterLabels: readonly Label[] = [];
   #groups: readonly GroupShape[] = [];
   /** The camera of the address, until the device that it refers to has a position, or the camera moves. */
   #requestedCamera: Camera | undefined;
@@ -81,11 +77,11 @@ export class NetworkMap {
     });
     this.ports = new PortCache(client, (device) => this.#onPortsLoaded(device));
     this.#interaction = new MapInteraction(layers.graph, this.#camera, handlers, {
-      labels: () => this.#labels,
+      labels: () => this.#deviceLabels.sorted,
       bundles: () => this.#devices.bundles.values(),
       lost: () => this.#devices.lost.items.values(),
-      showsClusters: () => this.#showsClusters,
-      fitCluster: (node) => void this.fitDevices(this.#clusters.cards.get(node)?.cluster.deviceIds ?? []),
+      cards: () => (this.#showsClusters ? this.#clusters.cards.values() : undefined),
+      fitCluster: ({ deviceIds }) => void this.fitDevices(deviceIds),
       requestFrame: () => this.#requestFrame(),
     });
     onPaletteChange(() => this.#update.request());
@@ -212,8 +208,6 @@ export class NetworkMap {
     const changes = yield* this.#devices.update(input);
     yield* this.#clusters.update(input, this.#devices.clusters, this.#devices, changes);
     yield* this.#deviceLabels.update(this.#devices, changes, input);
-    if (changes.clusters.size > 0 || changes.clusterShapes.size > 0)
-      this.#clusterLabels = clusterLabels(this.#clusters.cards, palette, highlights.markWord);
     this.#groups = yield* groupShapes(content.groups, network, positions);
     this.#input = input;
     const { dataset } = this.#layers.element;
@@ -287,13 +281,9 @@ export class NetworkMap {
   get #showsClusters(): boolean {
     return (
       this.#clusters.cards.size > 1 &&
-      this.#devices.devices.size > MAX_DEVICES_WITHOUT_CLUSTERS &&
+      this.#devices.devices.size > MAX_DEVICES_WITHOUT_CARDS &&
       this.#camera.projection().spacingPx < MIN_DEVICE_SPACING_PX
     );
-  }
-
-  get #labels(): readonly Label[] {
-    return this.#showsClusters ? this.#clusterLabels : this.#deviceLabels.sorted;
   }
 
   #draw(): void {
@@ -307,7 +297,7 @@ export class NetworkMap {
       devices: this.#devices,
       clusters: this.#clusters,
       showsClusters,
-      labels: this.#labels,
+      labels: this.#deviceLabels.sorted,
       hovered: this.#interaction.hoveredNode,
       ports: this.ports,
       groups: this.#groups,

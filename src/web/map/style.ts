@@ -56,8 +56,6 @@ export const RINGS = { none: 0, thin: 1, thick: 2, halo: 3 } as const;
 /** The signs on lines: an arrow along the line or against it, and a cross for a lost link. */
 export const LINE_SIGNS = { none: 0, along: 1, against: 2, cross: 3 } as const;
 export const STROKES = { solid: 0, dashed: 1, dotted: 2, double: 3, dashDotted: 4, longDashed: 5 } as const;
-/** Half the width and half the height of a card relative to its radius. The shader uses the same numbers. */
-export const CARD = { width: 1.15, height: 0.8 } as const;
 type Shape = keyof typeof SHAPES;
 
 const TRANSMISSION_TYPES = [
