@@ -168,8 +168,24 @@ describe("states", () => {
 
   test("hosts are counted in the box of their device", () => {
     const svg = renderWithoutLegend(graph(devices, [], [host(mac(1), a), host(mac(2), a), host(mac(3), b)]));
-    expect(svg).toContain(">Switch · 2 hosts</text>");
-    expect(svg).toContain(">Switch · 1 host</text>");
+    expect(svg).toContain(">2 hosts</text>");
+    expect(svg).toContain(">1 host</text>");
+  });
+
+  test("a site has a box with its name, and its devices leave out the prefix of their names", () => {
+    const site = (city: string, name: string) => device(name, { annotations: { city, site: city, name } });
+    const svg = renderWithoutLegend(
+      graph([site("Bern", "ber-a1"), site("Bern", "ber-a2"), site("Lyon", "lyo-b1")], []),
+    );
+    expect(svg).toContain(">Bern · Bern</text>");
+    expect(svg).toContain(">a1</text>");
+    expect(svg).toContain(">lyo-b1</text>");
+  });
+
+  test("a long name has two lines", () => {
+    const svg = renderWithoutLegend(graph([device("a", { annotations: { name: "access-switch-042" } })], []));
+    expect(svg).toContain(">access-</text>");
+    expect(svg).toContain(">switch-042</text>");
   });
 
   test("several cables between two devices are several lines; a cable to the same device is a circle", () => {
@@ -199,13 +215,12 @@ test("whatever the texts, it contains no script, no resource and no reference", 
   expect(markup.match(/\w+:\/\//g)).toEqual(["http://"]); // the namespace
 });
 
-test("an arranged drawing has devices and boxes where they are on the map, all larger by one factor", () => {
+test("a drawing of the page has devices and boxes where they are on the map, all larger by one factor", () => {
   const [left, right] = [device("a"), device("b")];
   const topology = { time: 0, devices: 2, links: 0, clusters: 2, hosts: 0 };
-  const spacing = { width: 84, height: 60 };
   const positions = new Map([
-    ["a", { x: 0, y: 0 }],
-    ["b", { x: 84, y: 300 }],
+    ["a", { x: 0, y: 0, cluster: 0 }],
+    ["b", { x: 84, y: 300, cluster: 0 }],
   ]);
   const svg = [
     ...drawNetwork({
@@ -214,9 +229,8 @@ test("an arranged drawing has devices and boxes where they are on the map, all l
       devices: [left, right],
       cables: [],
       hostCounts: new Map(),
-      arranged: {
+      places: {
         positions,
-        spacing,
         groups: [{ title: "Rack <1>", left: 50, top: 260, right: 118, bottom: 336 }],
       },
     }),

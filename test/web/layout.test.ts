@@ -110,7 +110,7 @@ test.skipIf(!hasChromium)(
     const before = await read();
     writeNetwork(leaves, true);
     // The first three cables: both of leaf 11, which is alone now, and one of leaf 12.
-    await eventually("the outage", async () => expect(await drawnText()).toContain("3 lost links"));
+    await eventually("the outage", async () => expect(await drawnText()).toContain("3 lost cables"));
     expect(await read()).toEqual(before);
     writeNetwork(leaves);
 

@@ -177,3 +177,14 @@ export function* lostFindings(
   }
   return yield* cables.findings(lostLinkMs);
 }
+
+/** One link of each lost cable, in order of removal. */
+export function* findLostCables(state: NetworkState, removed: readonly LostLink[]): Steps<readonly Link[]> {
+  const cables = new Map<string, Link>();
+  const pause = new Pause();
+  for (const lost of removed) {
+    if (pause.due(3 * COST.key)) yield;
+    if (isLost(state, lost)) cables.set(cableId(lost.link), lost.link);
+  }
+  return [...cables.values()];
+}

@@ -39,8 +39,6 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   };
   const downloadPng = async () => downloadBlob(await map.current?.exportPng(), "png");
   const downloadFile = (format: string) => download(downloadRequest(state, format), fileName(format));
-  const drawsHere =
-    onMap && (Object.keys(store.arranging.shown.value).length > 0 || store.problems.lost.value.length > 0);
   const downloadDrawing = async () => downloadBlob(await drawMap(store, map.current), "svg");
   const item = (label: string, run: () => void) => (
     <Button
@@ -62,7 +60,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
       {onMap && item("Download PNG", () => void downloadPng())}
       {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
         item(`Download ${title}`, () => {
-          if (format === "svg" && drawsHere) void downloadDrawing();
+          if (format === "svg") void downloadDrawing();
           else downloadFile(format);
         }),
       )}
@@ -70,7 +68,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
   );
 }
 
-/** Draws the map in the page, because the service does not know what the user has arranged and acknowledged. */
+/** Draws the map in the page, because the service does not know what the user has arranged, and places new devices anew. */
 async function drawMap(store: PageStore, map: NetworkMap | null): Promise<Blob | undefined> {
   const network = store.network.peek();
   if (!network || !map) return undefined;

@@ -1,6 +1,5 @@
 /** Exports the map: as SVG with the user's arrangement of devices and boxes, and as PNG as it is on the screen. */
 import type { Drawing } from "../../formats/svg.ts";
-import { SPACING } from "../../layout/map-layout.ts";
 import type { Topology } from "../../model/entity.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import type { GroupShape } from "./backgrounds.ts";
@@ -36,9 +35,10 @@ export function createDrawing(map: ArrangedMap, { topology, revision }: DrawingF
         : [],
     ),
     hostCounts: new Map([...ids].map((id) => [id, network.hostCount(id)])),
-    arranged: {
-      positions: new Map(items.map(({ device, position: { x, y } }) => [device.id, { x, y: -y }])),
-      spacing: SPACING,
+    places: {
+      positions: new Map(
+        items.map(({ device, position: { x, y, cluster } }) => [device.id, { x, y: -y, cluster }]),
+      ),
       groups: groups.map(({ title, left, right, top, bottom }) => ({
         title,
         left,
