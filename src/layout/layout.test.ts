@@ -11,6 +11,7 @@ import {
 } from "./adjacency.ts";
 import { assignLayers, enforceSpacing } from "./layered.ts";
 import { layoutNetwork } from "./layout.ts";
+import { LinkRouter } from "./link-router.ts";
 
 const SPACING: Size = { width: 120, height: 60 };
 
@@ -126,6 +127,37 @@ describe("layers", () => {
     }
     expect(layerSizes(numberedGraph(30, edges))).toEqual([2, 4, 24]);
   });
+});
+
+test("a ring within an annotated layer is in the order of the ring, and its closing link is led around the outside", () => {
+  // Two cores, a ring of distribution switches whose numbers are not in its order, and two access switches on each.
+  const ring = [2, 6, 4, 8, 3, 7, 5, 9];
+  const edges: [number, number][] = [[0, 1]];
+  for (const [i, node] of ring.entries()) edges.push([node, ring[(i + 1) % ring.length] ?? 0]);
+  edges.push([0, 2], [1, 3]);
+  for (const node of ring) edges.push([node, node * 2 + 6], [node, node * 2 + 7]);
+  const layers = Array.from({ length: 26 }, (_, node) => (node < 2 ? 0 : node < 10 ? 1 : 2));
+  const { points } = layoutNetwork(numberedGraph(26, edges, layers), SPACING);
+  const at = (node: number) => points[node] ?? { x: 0, y: 0 };
+  const drawn = ring.toSorted((p, q) => at(p).x - at(q).x);
+  expect(new Set(ring.map((node) => at(node).y)).size).toBe(1);
+  for (const [i, node] of drawn.entries()) {
+    const next = drawn[(i + 1) % drawn.length] ?? 0;
+    expect(edges.some(([a, b]) => (a === node && b === next) || (a === next && b === node))).toBe(true);
+  }
+  /** The heights at which the closing link bends, when the drawing is as it is or upside down. */
+  const bendsOfClosingLink = (sign: 1 | -1) => {
+    const router = new LinkRouter({ box: { width: 40, height: 30 }, gutter: { width: 80, height: 30 } });
+    for (const [node, { x, y }] of points.entries()) router.place(node, { x, y: y * sign });
+    for (const [a, b] of edges) router.connect(a, b);
+    router.update();
+    const route = router.route(drawn[0] ?? 0, drawn.at(-1) ?? 0) ?? [];
+    return [...route].filter((_, i) => i % 2 === 1).slice(1, -1);
+  };
+  // The cores have two links to the ring and the access switches sixteen, so the outside is on the side of the cores.
+  const row = at(2).y;
+  expect(Math.max(...bendsOfClosingLink(1))).toBeLessThan(row - 15);
+  expect(Math.min(...bendsOfClosingLink(-1))).toBeGreaterThan(-row + 15);
 });
 
 describe("layout", () => {
