@@ -70,6 +70,15 @@ export const cornersOf = ({ left, right, bottom, top }: Bounds): MapPoint[] => [
   { x: right, y: top },
 ];
 
+export const containsBounds = (outer: Bounds, inner: Bounds): boolean =>
+  outer.left <= inner.left &&
+  outer.right >= inner.right &&
+  outer.bottom <= inner.bottom &&
+  outer.top >= inner.top;
+
+export const overlapBounds = (p: Bounds, q: Bounds): boolean =>
+  p.left <= q.right && q.left <= p.right && p.bottom <= q.top && q.bottom <= p.top;
+
 /** The bounds with some space around them. */
 export const widened = ({ left, right, bottom, top }: Bounds): Bounds => ({
   left: left - FIT_MARGIN,

@@ -13,6 +13,7 @@ import type { EntityRef } from "../data/view-state.ts";
 import { goToProblem } from "../problems/problem-target.ts";
 import type { Bundle } from "./bundles.ts";
 import { createHighlights, type Highlights } from "./highlights.ts";
+import type { MapOverview } from "./inset.tsx";
 import type { Hovered } from "./interaction.ts";
 import type { MapLayers } from "./map.ts";
 import { NetworkMap } from "./map.ts";
@@ -51,7 +52,7 @@ export const mapInput = (store: PageStore, network: PageNetwork | undefined) => 
 interface MapSyncOptions {
   readonly workerUrl: string;
   readonly hovered: Signal<Hovered | undefined>;
-  readonly onDrawn: () => void;
+  readonly onDrawn: (overview: MapOverview | undefined) => void;
 }
 
 export class MapSync {

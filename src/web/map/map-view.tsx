@@ -11,6 +11,7 @@ import { type EntityRef, LAYER_TITLES, type MarkLayer } from "../data/view-state
 import { Button, focusPanel, Icon, type IconName, Popover } from "../elements/controls.tsx";
 import type { MapPoint } from "./geometry.ts";
 import { HoverCard } from "./hover-card.tsx";
+import { Inset, type MapOverview } from "./inset.tsx";
 import type { Hovered } from "./interaction.ts";
 import { Legend, OverlayLegend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
@@ -38,6 +39,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
   const background = useRef<HTMLCanvasElement>(null);
   const graph = useRef<HTMLCanvasElement>(null);
   const hovered = useSignal<Hovered | undefined>(undefined);
+  const overview = useSignal<MapOverview | undefined>(undefined);
   const labels = useRef<HTMLCanvasElement>(null);
   useLayoutEffect(() => {
     if (!element.current || !background.current || !graph.current || !labels.current) return;
@@ -47,7 +49,8 @@ export function MapView({ workerUrl, map }: MapViewProps) {
       graph: graph.current,
       labels: labels.current,
     };
-    const onDrawn = () => {
+    const onDrawn = (next: MapOverview | undefined) => {
+      overview.value = next;
       if (!drawn.peek()) performance.mark("map-drawn");
       drawn.value = true;
     };
@@ -84,6 +87,11 @@ export function MapView({ workerUrl, map }: MapViewProps) {
       <p class="map-summary" id="map-summary" data-covers-map>
         {isMapShown(input) && observed && summarize(observed)}
       </p>
+      <Inset
+        overview={overview}
+        onMove={(centre) => map.current?.centreOn(centre)}
+        onShowAll={() => map.current?.fitAll()}
+      />
       <p class="only-read" aria-live="polite">
         {isMapShown(input) && selectionText(observed, input.state.selected)}
       </p>

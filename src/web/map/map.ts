@@ -9,6 +9,7 @@
  */
 import type { Client } from "../../client/client.ts";
 import { MAX_DEVICES_WITHOUT_CARDS, MIN_DEVICE_SPACING_PX } from "../../layout/clustered-layout.ts";
+import { DEVICE_BOX } from "../../layout/map-layout.ts";
 import { errorMessage } from "../../lib/error-message.ts";
 import type { GroupBox } from "../../model/map-view.ts";
 import type { LinkOverlay } from "../data/link-overlay.ts";
@@ -22,11 +23,12 @@ import { type GroupShape, groupShapes } from "./backgrounds.ts";
 import { type Bundle, pairName } from "./bundles.ts";
 import { CLOSE_UP_SPACING_PX, MapCamera, restoreCamera, saveCamera } from "./camera.ts";
 import { ClusterScene } from "./cluster-scene.ts";
-import { DeviceScene, type SceneInput } from "./device-scene.ts";
-import { boundsOf, cornersOf, type MapPoint, widened } from "./geometry.ts";
+import { type DeviceItem, DeviceScene, type SceneInput } from "./device-scene.ts";
+import { boundsOf, containsBounds, cornersOf, type MapPoint, overlapBounds, widened } from "./geometry.ts";
 import { GlRenderer } from "./gl-renderer.ts";
 import type { Highlights } from "./highlights.ts";
 import { nextDevice } from "./hit-test.ts";
+import type { InsetArea, MapOverview } from "./inset.tsx";
 import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
 import { DeviceLabels } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
@@ -59,6 +61,7 @@ export class NetworkMap {
   #content: MapContent | undefined;
   #input: SceneInput | undefined;
   #groups: readonly GroupShape[] = [];
+  #insetAreas: readonly InsetArea[] = [];
   /** The camera of the address, until the device that it refers to has a position, or the camera moves. */
   #requestedCamera: Camera | undefined;
   #isPlaced = false;
@@ -125,16 +128,21 @@ export class NetworkMap {
   }
 
   /** Moves the camera to the devices. Returns false if none has a position yet. */
-  fitDevices(devices: Iterable<string>): boolean {
+  fitDevices(devices: Iterable<string>, whole = false): boolean {
     const positions = [...devices].flatMap((id) => this.#layout.positions.get(id) ?? []);
     if (!this.#isPlaced || positions.length === 0) return false;
-    this.#measure();
+    this.#measure(whole);
     this.#camera.animateTo(this.#camera.fitted(widened(boundsOf(positions))));
     return true;
   }
 
   fitAll(): void {
-    this.fitDevices(this.#devices.devices.keys());
+    this.fitDevices(this.#devices.devices.keys(), true);
+  }
+
+  /** Moves the centre of the view to a point in map units. */
+  centreOn(point: MapPoint): void {
+    this.#camera.moveTo({ ...this.#camera.position, ...point });
   }
 
   zoom(factor: number): void {
@@ -209,6 +217,10 @@ export class NetworkMap {
     yield* this.#clusters.update(input, this.#devices.clusters, this.#devices, changes);
     yield* this.#deviceLabels.update(this.#devices, changes, input);
     this.#groups = yield* groupShapes(content.groups, network, positions);
+    this.#insetAreas =
+      this.#clusters.cards.size > 1
+        ? [...this.#clusters.cards.values()]
+        : deviceAreas(this.#devices.devices.values());
     this.#input = input;
     const { dataset } = this.#layers.element;
     dataset.encoded = String(this.#encoded());
@@ -247,8 +259,8 @@ export class NetworkMap {
   }
 
   /** Measures the map, because a panel may have opened, and the browser reports the new size only with the next frame. */
-  #measure(): void {
-    const space = measureUncovered(this.#layers.element);
+  #measure(whole = false): void {
+    const space = measureUncovered(this.#layers.element, whole);
     if (space && this.#camera.resize(space)) this.#requestFrame();
   }
 
@@ -308,7 +320,26 @@ export class NetworkMap {
     dataset.instances = String(instances);
     dataset.lineTexts = String(lineTexts);
     this.#setFault("drawing", undefined);
-    this.#handlers.onDrawn();
+    this.#handlers.onDrawn(this.#overview());
+  }
+
+  /** Undefined while the whole network is in view. */
+  #overview(): MapOverview | undefined {
+    const { width, height, toMap } = this.#camera.projection();
+    const [first, last] = [toMap({ x: 0, y: 0 }), toMap({ x: width, y: height })];
+    const view = { left: first.x, right: last.x, bottom: last.y, top: first.y };
+    const clusters = [...this.#devices.clusters.byIndex.values()];
+    const whole = boundsOf(clusters.flatMap(cornersOf));
+    if (containsBounds(view, whole)) return undefined;
+    const { devices } = this.#devices;
+    const isInView = (id: string) => {
+      const position = devices.get(id)?.position;
+      return position !== undefined && containsBounds(view, boundsOf([position]));
+    };
+    const isEmpty = !clusters.some(
+      (cluster) => overlapBounds(cluster, view) && cluster.deviceIds.some(isInView),
+    );
+    return { areas: this.#insetAreas, whole: widened(whole), view, isEmpty };
   }
 
   /** Loads the ports of the devices in view if these are few. To be called when the camera has stopped. */
@@ -329,6 +360,16 @@ export class NetworkMap {
     this.#updateSoon();
   }
 }
+
+/** The areas of devices in the inset, for a network without cards. */
+const deviceAreas = (devices: Iterable<DeviceItem>): InsetArea[] =>
+  Array.from(devices, ({ device, position: { x, y } }) => ({
+    left: x - DEVICE_BOX.width / 2,
+    right: x + DEVICE_BOX.width / 2,
+    bottom: y - DEVICE_BOX.height / 2,
+    top: y + DEVICE_BOX.height / 2,
+    tone: device.available ? "node" : "down",
+  }));
 
 /** The content that the map draws. */
 interface MapContent {
@@ -355,8 +396,8 @@ interface MapHandlers extends InteractionHandlers {
   onCameraMoved(): void;
   /** Called after an update, when devices have positions and the camera is placed. */
   onUpdated(): void;
-  /** Called after a frame was drawn. */
-  onDrawn(): void;
+  /** Called after a frame was drawn, with the place of the view unless the whole network is in view. */
+  onDrawn(overview: MapOverview | undefined): void;
   /** Called with the reason why the map is not drawn or is out of date, and with undefined when that has ended. */
   onFault(reason: string | undefined): void;
 }

@@ -63,12 +63,17 @@ export class UncoveredSpace {
   }
 }
 
-/** Measures the uncovered space of the map. Undefined while the map is not shown. */
-export function measureUncovered(element: HTMLElement): UncoveredSpace | undefined {
+/**
+ * Measures the uncovered space of the map. Undefined while the map is not shown. `whole` leaves out what disappears when
+ * the whole network is in view.
+ */
+export function measureUncovered(element: HTMLElement, whole = false): UncoveredSpace | undefined {
   const { clientWidth: width, clientHeight: height } = element;
   if (width === 0 || height === 0) return undefined;
   const map = element.getBoundingClientRect();
-  const covered = [...document.querySelectorAll("[data-covers-map]")].flatMap((cover) => {
+  const covered = [
+    ...document.querySelectorAll(`[data-covers-map]${whole ? ':not([data-covers-map="part"])' : ""}`),
+  ].flatMap((cover) => {
     const { left, top, right, bottom } = cover.getBoundingClientRect();
     const area = {
       left: Math.max(0, left - map.left),
