@@ -6,8 +6,10 @@
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import {
+  allResults,
   createSearcher,
   describeHit,
+  isAllResults,
   prepareSearch,
   type SearchState,
   type ShownHit,
@@ -16,6 +18,7 @@ import { useStore } from "../data/page-store.ts";
 import { formatCount } from "../data/shown-names.ts";
 import { type EntityRef, isSameEntity } from "../data/view-state.ts";
 import { focusContent, focusPanel, Icon } from "../elements/controls.tsx";
+import { searchFilter } from "../table/table-filter.ts";
 
 interface SearchOptions {
   readonly maxHits?: number;
@@ -23,17 +26,21 @@ interface SearchOptions {
   readonly isShown?: boolean;
   /** Called for a click on a match and for Enter. */
   readonly onChoose: (hit: ShownHit) => void;
+  /** Whether the list ends with entries for all results in tables. */
+  readonly offersTables?: boolean;
 }
 
 /** The search of an input with a list of matches below it. */
-export function useEntitySearch(listId: string, { maxHits, isShown = true, onChoose }: SearchOptions) {
+export function useEntitySearch(listId: string, options: SearchOptions) {
+  const { maxHits, isShown = true, onChoose, offersTables = false } = options;
   const store = useStore();
   const text = useSignal("");
   const activeRef = useSignal<EntityRef | undefined>(undefined);
   const searcher = useMemo(() => createSearcher(store.client, maxHits), []);
   const hits = useComputed(() => {
     const network = store.network.value;
-    return network ? searcher.result.value.hits.map((hit) => describeHit(network, hit)) : [];
+    const found = network ? searcher.result.value.hits.map((hit) => describeHit(network, hit)) : [];
+    return offersTables ? [...found, ...allResults(found)] : found;
   });
   const activeIndex = useComputed(() =>
     Math.max(
@@ -93,14 +100,20 @@ export function SearchBox() {
   const store = useStore();
   const input = useRef<HTMLInputElement>(null);
   const focused = useSignal(false);
-  const choose = ({ ref }: ShownHit) => {
+  const choose = (hit: ShownHit) => {
+    const words = text.peek().trim();
     search("");
-    store.pick(ref);
+    if (isAllResults(hit)) store.go({ view: hit.ref.kind, filter: searchFilter(words), sort: "" });
+    else store.pick(hit.ref);
     // The map has what was found as its selection; a table may not have it, so that the panel gets the focus.
-    if (store.state.peek().view === "map") focusContent();
+    if (store.state.peek().view === "map" || isAllResults(hit)) focusContent();
     else focusPanel();
   };
-  const found = useEntitySearch("search-hits", { isShown: focused.value, onChoose: choose });
+  const found = useEntitySearch("search-hits", {
+    isShown: focused.value,
+    onChoose: choose,
+    offersTables: true,
+  });
   const { text, search } = found;
   usePageKey("/", () => {
     input.current?.focus();
@@ -214,15 +227,21 @@ export function SearchHits(props: SearchHitsProps) {
           id={hitId(id, i)}
           role="option"
           aria-selected={i === activeIndex}
-          class={`search-hit ${hit.ref.kind}`}
+          class={isAllResults(hit) ? "search-all" : `search-hit ${hit.ref.kind}`}
           // A click event comes too late: pressing the button moves the focus out of the input, which hides the list.
           onMouseDown={(event) => {
             event.preventDefault();
             onChoose(hit);
           }}
         >
-          <span class="hit-title">{hit.title}</span>
-          <span class="hit-detail">{hit.detail}</span>
+          {isAllResults(hit) ? (
+            `${hit.title} ${hit.detail}`
+          ) : (
+            <>
+              <span class="hit-title">{hit.title}</span>
+              <span class="hit-detail">{hit.detail}</span>
+            </>
+          )}
         </div>
       ))}
       {note !== undefined && (

@@ -205,6 +205,8 @@ export interface SceneInput {
   readonly causes: FaultCauses;
   /** The speed of a bundle in Mb/s; 0 when it is not known. */
   readonly speedOf: (bundle: Bundle) => number;
+  /** The name of a port, or its number when the name is not loaded. */
+  readonly portName: (device: string, port: string) => string;
 }
 
 export interface DeviceItem {
@@ -236,7 +238,10 @@ export const HOST_SIZE = 0.45;
 export const isHostNode = (node: string): boolean => node.startsWith(HOST_PREFIX);
 export const hostIdOf = (node: string): string => node.slice(HOST_PREFIX.length);
 
-/** The hosts of expanded devices, in rings around their device. The id of their node is the id of the host with a prefix. */
+/**
+ * The hosts of expanded devices, in rings around their device, and the selected host, above its device if that is not
+ * expanded. The id of their node is the id of the host with a prefix.
+ */
 class HostScene {
   /** Positions by the id of the node. */
   readonly positions = new Map<string, MapPoint>();
@@ -264,20 +269,32 @@ class HostScene {
         previous.delete(node);
       }
     }
+    previous.delete(this.#drawSelected(input, devices) ?? "");
     for (const node of previous) {
       this.#scene.nodes.delete(node);
       this.#scene.edges.delete(node);
     }
   }
 
-  #draw(node: string, { x, y }: MapPoint, centre: MapPoint, { palette }: SceneInput): void {
+  /** Draws the selected host unless it is drawn already. Returns its node. */
+  #drawSelected(input: SceneInput, devices: ReadonlyMap<string, DeviceItem>): string | undefined {
+    const host = input.network.hosts.get(input.highlights.selectedHost ?? "");
+    const centre = host?.locations.flatMap(({ elementId }) => devices.get(elementId)?.position ?? [])[0];
+    const node = host && HOST_PREFIX + host.id;
+    if (node === undefined || !centre || this.positions.has(node)) return node;
+    this.#draw(node, { x: centre.x, y: centre.y + HOST_RINGS.radius }, centre, input);
+    return node;
+  }
+
+  #draw(node: string, { x, y }: MapPoint, centre: MapPoint, { palette, highlights }: SceneInput): void {
     this.positions.set(node, { x, y });
+    const isSelected = hostIdOf(node) === highlights.selectedHost;
     const style = {
       shape: SHAPES.circle,
       symbol: SYMBOLS.none,
-      ring: RINGS.none,
+      ring: RINGS[isSelected ? "thick" : "none"],
       dashed: 0,
-      color: palette.host,
+      color: isSelected ? palette.accent : palette.host,
       fill: palette.clusterFill,
     };
     this.#scene.nodes.set(
@@ -288,8 +305,8 @@ class HostScene {
     const line = {
       stroke: STROKES.solid,
       sign: LINE_SIGNS.none,
-      color: palette.dimmed,
-      size: 0.8,
+      color: isSelected ? palette.accent : palette.dimmed,
+      size: isSelected ? 1.6 : 0.8,
       fades: false,
     };
     const points = Float64Array.of(x, y, centre.x, centre.y);

@@ -52,6 +52,8 @@ export function createHighlights(
   };
   return {
     path,
+    /** The id of the selected host. */
+    selectedHost: selected?.kind === "hosts" ? selected.id : undefined,
     /** The word after the number of marked devices. */
     markWord: marks?.word ?? "",
     isVisible: (device: string): boolean => visible === undefined || visible.has(device),

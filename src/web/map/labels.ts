@@ -2,6 +2,7 @@
  * The labels of devices and hosts. In order of priority, as many as fit without overlap are drawn on a canvas
  * above the graph. The label of a device is created again only when the device or its cluster has changed.
  */
+import type { Host } from "../../model/entity.ts";
 import { deviceName, hostName } from "../data/shown-names.ts";
 import {
   type DeviceItem,
@@ -18,6 +19,8 @@ import type { Palette } from "./palette.ts";
 /** A number larger than any number of cables, so that emphasised devices have priority over well connected ones. */
 const EMPHASIS_PRIORITY = 10_000;
 const HOST_LABEL_SPACING_PX = 220;
+/** With less, the label of the selected host would cover its device. */
+const SELECTED_HOST_SPACING_PX = 60;
 
 /** The labels of a device scene, sorted by priority, highest first. */
 export class DeviceLabels {
@@ -47,7 +50,10 @@ export class DeviceLabels {
     const labels = [...this.#byDevice.values()].sort((p, q) => q.priority - p.priority);
     for (const [node, { x, y }] of hosts.positions) {
       const host = input.network.hosts.get(hostIdOf(node));
-      if (host) labels.push(hostLabel(node, x, y, hostName(host), input.palette));
+      if (!host) continue;
+      const label = hostLabel(node, x, y, hostName(host), input.palette);
+      if (host.id === input.highlights.selectedHost) labels.unshift(selectedLabel(label, host, input));
+      else labels.push(label);
     }
     this.sorted = labels;
   }
@@ -63,6 +69,15 @@ const hostLabel = (nodeId: string, x: number, y: number, text: string, palette: 
   priority: -1,
   minSpacingPx: HOST_LABEL_SPACING_PX,
   color: palette.muted,
+});
+
+/** The label of the selected host, which has priority over all others and has the port. */
+const selectedLabel = (label: Label, { location }: Host, { palette, portName }: SceneInput): Label => ({
+  ...label,
+  detail: `port ${portName(location.elementId, location.port)}`,
+  minSpacingPx: SELECTED_HOST_SPACING_PX,
+  bold: true,
+  color: palette.text,
 });
 
 function deviceLabel(

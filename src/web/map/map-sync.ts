@@ -240,9 +240,11 @@ export class MapSync {
     }
     this.#fittedKey = fittedKey;
     if (selectionKey === this.#selectionKey) return;
+    // A host that was found may not be loaded yet.
+    if (selected && !network.isKnown(selected.kind, selected.id)) return;
     const isPresent = selected !== undefined && network[selected.kind].has(selected.id);
-    if (isPresent && !this.map.bringIntoView(devicesOf(network, selected), expanded.includes(selected.id)))
-      return;
+    const isCloseUp = selected?.kind === "hosts" || expanded.includes(selected?.id ?? "");
+    if (isPresent && !this.map.bringIntoView(devicesOf(network, selected), isCloseUp)) return;
     this.#selectionKey = selectionKey;
   }
 }

@@ -210,9 +210,11 @@ export class NetworkMap {
     this.prepare();
     if (!this.#renderer) return;
     const { network, highlights, expanded, overlay, lost, causes } = content;
-    const [palette, speedOf] = [currentPalette(), (bundle: Bundle) => this.ports.speedOfBundle(bundle)];
+    const palette = currentPalette();
+    const speedOf = (bundle: Bundle) => this.ports.speedOfBundle(bundle);
+    const portName = (device: string, port: string) => this.ports.get(device, port)?.name ?? port;
     const shown = { network, highlights, expanded, overlay, lost, causes };
-    const input: SceneInput = { ...shown, positions, routes, palette, speedOf };
+    const input: SceneInput = { ...shown, positions, routes, palette, speedOf, portName };
     const changes = yield* this.#devices.update(input);
     yield* this.#clusters.update(input, this.#devices.clusters, this.#devices, changes);
     yield* this.#deviceLabels.update(this.#devices, changes, input);
