@@ -172,7 +172,8 @@ interface HandleProps {
 function Handle(props: HandleProps) {
   const { range, valueMs } = props;
   const onKeyDown = (event: KeyboardEvent) => {
-    const step = (range.toMs - range.fromMs) / 60;
+    // A moment in an address has whole seconds.
+    const step = Math.max(1000, (range.toMs - range.fromMs) / 60);
     const next = {
       ArrowLeft: valueMs - step,
       ArrowRight: valueMs + step,
@@ -255,8 +256,7 @@ export interface TimelineData extends TimeRange {
 
 const BUCKETS = 180;
 const REFRESH_MS = 5000;
-/** A shorter range would have no whole second for each step of a handle. */
-const MIN_RANGE_MS = 60_000;
+const MIN_RANGE_MS = 10_000;
 
 export function rangeOf(data: TimelineData | undefined): TimeRange {
   const toMs = Date.now();
@@ -275,7 +275,7 @@ const clampToHistory = (ms: number, { oldestMs, toMs }: TimeRange): number =>
 
 /**
  * The number of changes over time, loaded again every few seconds; undefined until it is loaded. The range starts where
- * the history starts, because the time before it is empty, but is never shorter than a minute.
+ * the history starts, because the time before it is empty, but is never shorter than ten seconds.
  */
 export function useTimeline(span: TimeSpan): ReadonlySignal<TimelineData | undefined> {
   const { client, network } = useStore();
