@@ -207,7 +207,7 @@ test.skipIf(!hasChromium)("the layer shows what was not as planned at a past tim
   );
   await panel.getByRole("link", { name: MISSING_NAME, exact: true }).click();
   await panel.getByText("The plan has it, and no source reports it.").waitFor();
-  await page.getByRole("button", { name: `Undo: As of revision ${before}` }).click();
+  await page.getByRole("button", { name: "Undo: As of" }).click();
   await panel.getByText("1 missing, 1 not planned, 1 differs").waitFor();
   expect(otherTab.errors).toEqual([]);
   await otherTab.close();

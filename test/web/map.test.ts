@@ -315,10 +315,25 @@ test.skipIf(!hasChromium)(
       await page.keyboard.press("Escape");
       proxy.cut();
       await page.locator('.status[data-level="lost"]').waitFor();
+      // The map is faded, and a note says since when, also on a phone, whose bar has no words for the state.
+      const note = page.getByText(/^No connection since .*\d\d:\d\d:\d\d: this is the network of that time$/);
+      await note.waitFor();
+      const opacity = () =>
+        page.locator(".map-stage").evaluate((canvas) => Number(getComputedStyle(canvas).opacity));
+      expect(await opacity()).toBeLessThan(0.6);
+      const size = page.viewportSize() ?? { width: 1280, height: 800 };
+      await page.setViewportSize({ width: 390, height: 844 });
+      const box = await note.boundingBox();
+      expect([box?.x ?? -1, 390 - (box?.x ?? 0) - (box?.width ?? 999)].every((space) => space >= 0)).toBe(
+        true,
+      );
+      await page.setViewportSize(size);
       file.write({ inactiveLinks: ["spine1-leaf1", "spine2-leaf1"] });
       proxy.open();
       await page.locator('.status[data-level="live"]').waitFor();
       await page.getByText("(2 down)").waitFor();
+      await note.waitFor({ state: "detached" });
+      expect(await opacity()).toBe(1);
     } finally {
       await otherTab.close();
     }

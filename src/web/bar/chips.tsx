@@ -10,7 +10,7 @@ import { pathCountText } from "../panel/path-steps.tsx";
 import { chosenText } from "../problems/problem-target.ts";
 import { stateTitle } from "./filter-menu.tsx";
 import { MetricNote } from "./metric-menu.tsx";
-import { momentChip } from "./status.tsx";
+import { momentChip, OutOfDateNote } from "./status.tsx";
 
 interface ChipData {
   readonly text: string;
@@ -52,6 +52,7 @@ export function Chips() {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset groups form controls, and these are not fields of a form
     <div class="chips" role="group" aria-label="What narrows this view" data-covers-map>
+      <OutOfDateNote />
       {pathStart.value && <PathStartChip name={entityName(network, pathStart.value)} />}
       <OpenedViewChip />
       {chips.map((chip) => (

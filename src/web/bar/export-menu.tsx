@@ -38,7 +38,12 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
     setTimeout(() => URL.revokeObjectURL(url), PICTURE_URL_MS);
   };
   const downloadPng = async () => downloadBlob(await map.current?.exportPng(), "png");
-  const downloadFile = (format: string) => download(downloadRequest(state, format), fileName(format));
+  const downloadFile = async (format: string) => {
+    const request = downloadRequest(state, format);
+    // The browser does not send the page's own credentials with a link.
+    if (!store.session.hasOwnCredentials) return download(request, fileName(format));
+    downloadBlob(await (await store.session.fetch(request, {})).blob(), format);
+  };
   const downloadDrawing = async () => downloadBlob(await drawMap(store, map.current), "svg");
   const item = (label: string, run: () => void) => (
     <Button
@@ -61,7 +66,7 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
       {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
         item(`Download ${title}`, () => {
           if (format === "svg") void downloadDrawing();
-          else downloadFile(format);
+          else void downloadFile(format);
         }),
       )}
     </>

@@ -81,7 +81,7 @@ export function MetricNote() {
 
 function Note({ metric, text }: { readonly metric: string; readonly text: string }) {
   return (
-    <p class="chip metric-note" role="alert">
+    <p class="chip fault-note metric-note" role="alert">
       {`${metric} is not shown. ${text}`}
     </p>
   );

@@ -167,11 +167,31 @@ function Engine({ engine }: { readonly engine: NonNullable<ClusterOverview["engi
       <ul class="sources">
         {servers.map(({ name, state, offlineSince }) => (
           <li key={name} class={state === "leader" || state === "current" ? "" : "bad"}>
-            {`${name} · ${state}${offlineSince === undefined ? "" : ` since ${formatShortTime(offlineSince)}`}`}
+            {`${name} · ${state === "offline" ? "lost" : state}${offlineSince === undefined ? "" : ` since ${formatShortTime(offlineSince)}`}`}
           </li>
         ))}
       </ul>
     </>
+  );
+}
+
+type AgeStore = Pick<PageStore, "state" | "lostSince" | "network" | "session">;
+
+/** Whether the present is shown and is not current, because there is no connection or no login. */
+export const isOutOfDate = ({ state, lostSince, network, session }: AgeStore): boolean =>
+  (lostSince.value !== undefined || session.needsLogin.value) &&
+  network.value !== undefined &&
+  state.value.at === undefined;
+
+/** The note that what is shown is old, and since when. */
+export function OutOfDateNote() {
+  const store = useStore();
+  const { lostSince } = store;
+  if (!isOutOfDate(store) || lostSince.value === undefined) return null;
+  return (
+    <p class="chip fault-note" role="status">
+      {`No connection since ${formatShortTime(lostSince.value)}: this is the network of that time`}
+    </p>
   );
 }
 

@@ -18,6 +18,7 @@ import { type DriftList, missingEntities } from "./drift-list.ts";
 import type { OverlayResult } from "./link-overlay.ts";
 import type { Comparison } from "./load-network.ts";
 import { createPlannedNetworks, type PageNetwork } from "./page-network.ts";
+import type { PageSession } from "./session.ts";
 import type { LoadedPath } from "./shown-path.ts";
 import {
   createNavigation,
@@ -36,7 +37,7 @@ const NOTICE_MS = 4000;
 
 export type PageStore = ReturnType<typeof createStore>;
 
-export function createStore(client: Client) {
+export function createStore(client: Client, session: PageSession) {
   const navigation = createNavigation();
   const live = signal<PageNetwork | undefined>(undefined);
   /** The network as of `state.at`. Undefined when the page shows the present, or before it is loaded. */
@@ -73,6 +74,7 @@ export function createStore(client: Client) {
   return {
     ...navigation,
     client,
+    session,
     live,
     past,
     pastMoment,

@@ -4,7 +4,7 @@
  * one of these. A request is aborted when the address no longer needs it, and sent again when a lost connection is back.
  */
 import { batch, computed, effect, untracked } from "@preact/signals";
-import { ClientError, type ConnectionState } from "../../client/client.ts";
+import type { ConnectionState } from "../../client/client.ts";
 import type { MapMetric, MetricValues } from "../../model/map-settings.ts";
 import { syncViews } from "../arrange/view-actions.ts";
 import { syncProblems } from "../problems/sync-problems.ts";
@@ -19,6 +19,7 @@ import { watchNetwork } from "./live.ts";
 import { loadComparison, loadPast, type Past } from "./load-network.ts";
 import { abortPrevious, loadWithRetry, mayRetry, reasonOf, reloadLater, Slices, throttle } from "./pacing.ts";
 import { type PageStore, readNetwork } from "./page-store.ts";
+import type { PageSession } from "./session.ts";
 import { type LoadedPath, loadPortNames, pathEndId } from "./shown-path.ts";
 import type { EntityRef } from "./view-state.ts";
 
@@ -124,9 +125,6 @@ function syncLive(store: PageStore, reloadComparison: () => void): void {
         schedulePublish();
       },
       onConnection: (next) => setConnection(store, next),
-      onError(error) {
-        if (error instanceof ClientError && error.status === 401) location.reload();
-      },
     },
     new AbortController().signal,
   );
@@ -152,7 +150,7 @@ const SETTINGS_INTERVAL_MS = 60_000;
  */
 function syncSettings(store: PageStore): void {
   loadRepeatedly(store, SETTINGS_INTERVAL_MS, async () => {
-    const response = await fetch("/map/settings.json");
+    const response = await store.session.fetch("/map/settings.json", {});
     if (response.ok) store.settings.value = await response.json();
   });
 }
@@ -164,7 +162,7 @@ const METRIC_RETRY_MS = 5000;
  * Loads the values of the metric on links while one is chosen and the page is visible. When they cannot be read there
  * are no values, and the reason is kept for display.
  */
-function syncOverlay({ state, settings, overlayResult }: PageStore): void {
+function syncOverlay({ state, settings, overlayResult, session }: PageStore): void {
   const chosen = computed(() => state.value.metric);
   // The metric as text, which stays equal when the settings are loaded again.
   const about = computed(() =>
@@ -179,20 +177,24 @@ function syncOverlay({ state, settings, overlayResult }: PageStore): void {
       overlayResult.value = { ok: false, reason: `${name} is no metric of this service.` };
       return;
     }
-    return followMetric(JSON.parse(about.value), (result) => {
+    return followMetric(session, JSON.parse(about.value), (result) => {
       overlayResult.value = result;
     });
   });
 }
 
 /** Loads the values once per interval. Returns the function that stops that. */
-function followMetric(metric: MapMetric, publish: (result: OverlayResult) => void): () => void {
+function followMetric(
+  session: PageSession,
+  metric: MapMetric,
+  publish: (result: OverlayResult) => void,
+): () => void {
   const end = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const next = async (): Promise<void> => {
     clearTimeout(timer);
     if (document.hidden) return;
-    const result = await loadMetric(metric, end.signal);
+    const result = await loadMetric(session, metric, end.signal);
     if (end.signal.aborted) return;
     publish(result.result);
     timer = setTimeout(() => void next(), result.retryMs);
@@ -209,13 +211,14 @@ function followMetric(metric: MapMetric, publish: (result: OverlayResult) => voi
 }
 
 async function loadMetric(
+  session: PageSession,
   metric: MapMetric,
   signal: AbortSignal,
 ): Promise<{ readonly result: OverlayResult; readonly retryMs: number }> {
   const { name, unit, max, intervalSeconds } = metric;
   const retryMs = intervalSeconds * 1000;
   try {
-    const response = await fetch(`/map/metrics/${encodeURIComponent(name)}`, { signal });
+    const response = await session.fetch(`/map/metrics/${encodeURIComponent(name)}`, { signal });
     const body = await response.json();
     if (!response.ok)
       return { result: { ok: false, reason: String(body.detail ?? response.status) }, retryMs };
