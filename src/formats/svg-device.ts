@@ -17,7 +17,10 @@ import { deviceName } from "./graph.ts";
 import { fitLabel, textWidth } from "./label.ts";
 import { xmlText } from "./xml.ts";
 
-const MIN_WIDTH = 92;
+/** Wide enough for a number of hosts. */
+const MIN_WIDTH = 124;
+/** Boxes have space for the type and the number of hosts, so that hosts do not change the size of the drawing. */
+const DETAIL_LINES = 2;
 const PADDING = 9;
 const NAME_PX = 20;
 const DETAIL_PX = 14;
@@ -50,7 +53,7 @@ export function createDeviceBox(device: Device, hosts: number, prefix: number): 
     id: device.id,
     state,
     conflict,
-    name: nameLines(deviceName(device).slice(prefix)),
+    name: breakName(deviceName(device).slice(prefix)),
     details: details.map((detail) => fitLabel(detail, (MAX_NAME_EMS * NAME_PX) / DETAIL_PX)),
     tooltip: [deviceName(device), ...tooltipLines.filter((line) => line !== "")]
       .map((line) => fitLabel(line, MAX_TOOLTIP_EMS))
@@ -59,7 +62,7 @@ export function createDeviceBox(device: Device, hosts: number, prefix: number): 
 }
 
 /** Breaks a long name after a separator, or where the first line is full. */
-function nameLines(name: string): string[] {
+function breakName(name: string): string[] {
   const whole = fitLabel(name, 2 * MAX_NAME_EMS);
   if (textWidth(whole) <= MAX_NAME_EMS) return [whole];
   const first = fitLabel(whole, MAX_NAME_EMS).replace(/…$/, "");
@@ -74,16 +77,16 @@ export function deviceBoxSize(boxes: readonly DeviceBox[]): Size {
   for (const { name, details } of boxes) {
     for (const line of name) width = Math.max(width, textWidth(line) * NAME_PX + 2 * PADDING);
     for (const line of details) width = Math.max(width, textWidth(line) * DETAIL_PX + 2 * PADDING);
-    height = Math.max(height, textHeight({ name, details }) + 2 * PADDING);
+    height = Math.max(height, textHeight(name.length, DETAIL_LINES) + 2 * PADDING);
   }
   return { width: Math.ceil(width), height: Math.ceil(height) };
 }
 
-const textHeight = ({ name, details }: Pick<DeviceBox, "name" | "details">): number =>
-  (name.length * NAME_PX + details.length * DETAIL_PX) * LINE_HEIGHT;
+const textHeight = (nameLines: number, detailLines: number): number =>
+  (nameLines * NAME_PX + detailLines * DETAIL_PX) * LINE_HEIGHT;
 
 export function renderDeviceBox(box: DeviceBox, centre: Point, size: Size): string {
-  let y = centre.y - textHeight(box) / 2;
+  let y = centre.y - textHeight(box.name.length, box.details.length) / 2;
   const x = formatNumber(centre.x);
   const renderLine = (text: string, fontPx: number, style: string) => {
     y += fontPx * LINE_HEIGHT;

@@ -13,6 +13,7 @@ import { EmptyState } from "./elements/empty-state.tsx";
 import type { NetworkMap } from "./map/map.ts";
 import { MapView } from "./map/map-view.tsx";
 import { syncTheme } from "./map/palette.ts";
+import { PaperHead, PaperLegend, watchPrinting } from "./map/paper.tsx";
 import { Panel } from "./panel/panel.tsx";
 import { ProblemAnnouncer } from "./problems/new-problems.tsx";
 import { Problems } from "./problems/problems.tsx";
@@ -30,6 +31,7 @@ function App({ store, workerUrl }: { readonly store: PageStore; readonly workerU
       </a>
       {wall.value ? <WallBar /> : <Bar map={map} />}
       <Problems />
+      <PaperHead />
       <main
         id="main"
         class={isOutOfDate(store) ? "main out-of-date" : "main"}
@@ -41,6 +43,7 @@ function App({ store, workerUrl }: { readonly store: PageStore; readonly workerU
         <Chips />
         <EmptyState />
       </main>
+      <PaperLegend />
       {!wall.value && <Panel />}
       {!wall.value && <Timeline />}
       <Notices />
@@ -111,5 +114,6 @@ const session = createSession(`${location.origin}/controller/v1/topology`);
 const store = createStore(createClient({ url: location.origin, fetch: session.fetch }), session);
 startSync(store);
 syncTheme();
+watchPrinting();
 const worker = document.querySelector<HTMLMetaElement>('meta[name="layout-worker"]');
 render(<App store={store} workerUrl={worker?.content ?? ""} />, document.body);

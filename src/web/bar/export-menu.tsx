@@ -1,8 +1,13 @@
 /** The menu that copies or downloads what a view shows: the request, a link, a picture, a file. */
+import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { type PageStore, useStore } from "../data/page-store.ts";
 import { Button, copyText, Icon, Popover } from "../elements/controls.tsx";
+import { signsOf } from "../map/legend.tsx";
 import type { NetworkMap } from "../map/map.ts";
+import type { PictureOptions } from "../map/map-export.ts";
+import { currentPalette, PALETTES } from "../map/palette.ts";
+import { paperLines, paperTitle } from "../map/paper.tsx";
 import { curlLine, downloadRequest, requestsFor } from "./curl.ts";
 
 /** The lifetime of the URL of a downloaded picture, because the browser reads the picture after the click. */
@@ -37,7 +42,22 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
     download(url, fileName(extension));
     setTimeout(() => URL.revokeObjectURL(url), PICTURE_URL_MS);
   };
-  const downloadPng = async () => downloadBlob(await map.current?.exportPng(), "png");
+  const scheme = useSignal<PictureOptions["scheme"]>(currentPalette() === PALETTES.dark ? "dark" : "light");
+  const pixelRatio = useSignal(1);
+  const downloadPng = async () => {
+    const options = {
+      scheme: scheme.peek(),
+      pixelRatio: pixelRatio.peek(),
+      title: paperTitle(),
+      lines: paperLines(store, Date.now()),
+      signs: signsOf(state.layer),
+    };
+    try {
+      downloadBlob(await map.current?.exportPng(options), "png");
+    } catch (error) {
+      store.notify(`The picture cannot be made: ${String(error)}`);
+    }
+  };
   const downloadFile = async (format: string) => {
     const request = downloadRequest(state, format);
     // The browser does not send the page's own credentials with a link.
@@ -63,6 +83,30 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
       })}
       {item("Copy link to this view", () => void copyText(store, location.href, "the link"))}
       {onMap && item("Download PNG", () => void downloadPng())}
+      {onMap && (
+        <div class="picture-options">
+          <select
+            aria-label="Colours of the PNG"
+            value={scheme.value}
+            onChange={({ currentTarget }) => {
+              scheme.value = currentTarget.value === "dark" ? "dark" : "light";
+            }}
+          >
+            <option value="light">Light</option>
+            <option value="dark">Dark</option>
+          </select>
+          <select
+            aria-label="Size of the PNG"
+            value={String(pixelRatio.value)}
+            onChange={({ currentTarget }) => {
+              pixelRatio.value = Number(currentTarget.value);
+            }}
+          >
+            <option value="1">1×</option>
+            <option value="2">2×</option>
+          </select>
+        </div>
+      )}
       {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
         item(`Download ${title}`, () => {
           if (format === "svg") void downloadDrawing();

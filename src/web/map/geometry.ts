@@ -16,13 +16,19 @@ export type Projection = ReturnType<typeof createProjection>;
 const MIN_RADIUS_PX = 2.4;
 const MAX_RADIUS_PX = 12;
 
-/** `width` and `height` are the size of the viewport in pixels. */
-export function createProjection({ x, y, span }: CameraPosition, width: number, height: number) {
+/** `width` and `height` are the size of the viewport in pixels of CSS, and `pixelRatio` the number of pixels of a canvas for each. */
+export function createProjection(
+  { x, y, span }: CameraPosition,
+  width: number,
+  height: number,
+  pixelRatio = globalThis.devicePixelRatio || 1,
+) {
   const scale = Math.max(1, Math.min(width, height)) / span;
   const spacingPx = SPACING.width * scale;
   return {
     width,
     height,
+    pixelRatio,
     centre: { x, y },
     /** Pixels per map unit. */
     scale,

@@ -93,7 +93,7 @@ export class GlRenderer {
   /** Returns the number of instances that were drawn. */
   draw({ edges, nodes, cardReach }: Scene, projection: Projection): number {
     const gl = this.#gl;
-    const pixelRatio = devicePixelRatio || 1;
+    const { pixelRatio } = projection;
     const [width, height] = [projection.width, projection.height].map((size) =>
       Math.round(size * pixelRatio),
     );

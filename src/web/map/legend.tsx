@@ -2,11 +2,12 @@
 
 import { type LinkOverlay, overlaySteps } from "../data/link-overlay.ts";
 import { useStore } from "../data/page-store.ts";
+import type { MarkLayer } from "../data/view-state.ts";
 
 const SQUARE = "M6 8a2 2 0 0 1 2-2h8a2 2 0 0 1 2 2v8a2 2 0 0 1-2 2H8a2 2 0 0 1-2-2z";
 const LINE = "M1 12h22";
 
-type Signs = readonly (readonly [title: string, path: string, kind: string])[];
+export type Signs = readonly (readonly [title: string, path: string, kind: string])[];
 const SIGNS: Signs = [
   ["Router", "M12 6a6 6 0 1 0 .01 0z", "node"],
   ["Switch and others", SQUARE, "node"],
@@ -38,6 +39,10 @@ const DRIFT_SIGNS: Signs = [
   ["Cable not planned", LINE, "line unplanned thick"],
   ["Cable differs", LINE, "line differs dash-dotted"],
 ];
+
+/** The signs of the map, for a picture of it. */
+export const signsOf = (layer: MarkLayer | undefined): Signs =>
+  layer === "drift" ? [...SIGNS, ...DRIFT_SIGNS] : SIGNS;
 
 export function Legend() {
   const { layer } = useStore().state.value;

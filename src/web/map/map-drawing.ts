@@ -64,10 +64,9 @@ const BACKGROUND_CONTEXT: CanvasRenderingContext2DSettings = { willReadFrequentl
 /** The context of a canvas that has the size of the map. Its unit is a CSS pixel. */
 function contextOf(
   canvas: HTMLCanvasElement,
-  { width, height }: Projection,
+  { width, height, pixelRatio }: Projection,
   settings?: CanvasRenderingContext2DSettings,
 ): CanvasRenderingContext2D {
-  const pixelRatio = devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * pixelRatio) || canvas.height !== Math.round(height * pixelRatio)) {
     canvas.width = Math.round(width * pixelRatio);
     canvas.height = Math.round(height * pixelRatio);

@@ -130,7 +130,8 @@ function LayerButton({ layer, icon }: LayerButtonProps) {
   return <Button label={LAYER_TITLES[layer]} icon={icon} pressed={pressed} onClick={toggle} />;
 }
 
-function summarize(network: PageNetwork): string {
+/** The numbers of devices, cables and hosts, and how many of them are down. */
+export function summarize(network: PageNetwork): string {
   const down = count(network.devices.values(), (device) => !device.available);
   const downCables = count(network.cables.values(), (cable) => !cable.active);
   const cutOff = network.cutOff.ids.size;

@@ -32,9 +32,9 @@ import type { InsetArea, MapOverview } from "./inset.tsx";
 import { type InteractionHandlers, MapInteraction } from "./interaction.ts";
 import { DeviceLabels } from "./labels.ts";
 import { drawFrame } from "./map-drawing.ts";
-import { composePng, createDrawing, type DrawingFacts } from "./map-export.ts";
+import { composePng, createDrawing, type DrawingFacts, type PictureOptions } from "./map-export.ts";
 import type { CutCable } from "./marks.ts";
-import { currentPalette, onPaletteChange } from "./palette.ts";
+import { currentPalette, onPaletteChange, PALETTES, type Palette } from "./palette.ts";
 import { MAX_DEVICES_IN_VIEW, PortCache } from "./port-cache.ts";
 import { measureUncovered } from "./uncovered-space.ts";
 
@@ -70,6 +70,8 @@ export class NetworkMap {
   readonly #faults = new Map<"layout" | "drawing", string>();
   readonly #interaction: MapInteraction;
   #frame = 0;
+  /** The picture that the next update draws, in its own colours. */
+  #picture: { readonly palette: Palette; take(): void } | undefined;
 
   constructor(layers: MapLayers, client: Pick<Client, "ports">, workerUrl: string, handlers: MapHandlers) {
     this.#layers = layers;
@@ -188,11 +190,26 @@ export class NetworkMap {
     return this.#isPlaced ? saveCamera(this.#camera.position, this.#devices.devices.values()) : undefined;
   }
 
-  async exportPng(): Promise<Blob> {
-    // A WebGL canvas can be read only in the same task in which it was drawn.
-    this.#draw();
+  /**
+   * Exports the map as it is on the screen, in the colours of a scheme. These are drawn by an update of all entities, and
+   * the map returns to its own colours with the next update.
+   */
+  exportPng(options: PictureOptions): Promise<Blob> {
+    if (!this.#isPlaced || !this.#renderer) return Promise.reject(new Error("the map is not drawn yet"));
+    const { promise, resolve, reject } = Promise.withResolvers<Blob>();
+    this.#picture = {
+      palette: PALETTES[options.scheme],
+      take: () => this.#compose(options).then(resolve, reject),
+    };
+    this.#update.request();
+    return promise;
+  }
+
+  /** Draws and copies the layers in one task, because a WebGL canvas can be read only in the task in which it was drawn. */
+  async #compose(options: PictureOptions): Promise<Blob> {
+    this.#draw(options.pixelRatio);
     const { background, graph, labels } = this.#layers;
-    return composePng([background, graph, labels], currentPalette().background);
+    return composePng([background, graph, labels], options);
   }
 
   /** Exports the drawn devices of the network in the user's arrangement, with lost links. */
@@ -210,7 +227,8 @@ export class NetworkMap {
     this.prepare();
     if (!this.#renderer) return;
     const { network, highlights, expanded, overlay, lost, causes } = content;
-    const palette = currentPalette();
+    const picture = this.#picture;
+    const palette = picture?.palette ?? currentPalette();
     const speedOf = (bundle: Bundle) => this.ports.speedOfBundle(bundle);
     const portName = (device: string, port: string) => this.ports.get(device, port)?.name ?? port;
     const shown = { network, highlights, expanded, overlay, lost, causes };
@@ -232,6 +250,10 @@ export class NetworkMap {
     this.#placeCamera();
     this.#handlers.onUpdated();
     this.#requestFrame();
+    if (!picture) return;
+    this.#picture = undefined;
+    picture.take();
+    this.#update.request();
   }
 
   #encoded(): number {
@@ -300,13 +322,13 @@ export class NetworkMap {
     );
   }
 
-  #draw(): void {
+  #draw(pixelRatio?: number): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     if (!this.#input || !this.#renderer?.canDraw || !this.#isPlaced) return;
     const showsClusters = this.#showsClusters;
     const { instances, lineTexts } = drawFrame(this.#renderer, this.#layers, {
-      projection: this.#camera.projection(),
+      projection: { ...this.#camera.projection(), ...(pixelRatio !== undefined && { pixelRatio }) },
       input: this.#input,
       devices: this.#devices,
       clusters: this.#clusters,

@@ -10,6 +10,7 @@ import { reverseLinkId } from "../../model/cable.ts";
 import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { type EntityRef, isSameEntity, type TableView, VIEW_TITLES } from "../data/view-state.ts";
+import { isPrinting } from "../map/paper.tsx";
 import { MAX_ROWS, type Rows } from "./rows.ts";
 import { type Cell, COLUMNS, cellsOf, type Heading } from "./table-columns.ts";
 
@@ -28,7 +29,7 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
   const { selected, at, view } = store.state.value;
   // A hidden table does not subscribe to the network.
   const network = view === "map" ? store.network.peek() : readNetwork(store);
-  const { scroller, first, end, pageRows, scrollTo, onScroll } = useRowWindow();
+  const { scroller, first, end, pageRows, scrollTo, onScroll } = useRowWindow(list.length);
   const sheet = useRef<HTMLDivElement>(null);
   const activeIndex = useSignal(0);
   const focusActive = useRef(false);
@@ -217,9 +218,9 @@ const SPARE_ROWS = 8;
 
 /**
  * The rows of a long list that are in view. Only these exist as elements, so that 100,000 rows scroll as fast as ten. All
- * rows have the same height, so that positions follow from indexes.
+ * rows have the same height, so that positions follow from indexes. On paper there are all of them.
  */
-function useRowWindow() {
+function useRowWindow(count: number) {
   /** The element that scrolls. */
   const scroller = useRef<HTMLDivElement>(null);
   const scrollTop = useSignal(0);
@@ -233,7 +234,7 @@ function useRowWindow() {
     observer.observe(scroller.current);
     return () => observer.disconnect();
   }, []);
-  const first = Math.max(0, Math.floor(scrollTop.value / ROW_PX) - SPARE_ROWS);
+  const first = isPrinting.value ? 0 : Math.max(0, Math.floor(scrollTop.value / ROW_PX) - SPARE_ROWS);
   const onScroll = () => {
     scrollTop.value = scroller.current?.scrollTop ?? 0;
   };
@@ -241,7 +242,7 @@ function useRowWindow() {
     scroller,
     first,
     /** The row after the last. */
-    end: first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
+    end: isPrinting.value ? count : first + Math.ceil(viewHeight.value / ROW_PX) + SPARE_ROWS * 2,
     /** The number of rows that Page Down moves. */
     pageRows: () => Math.max(1, Math.floor(viewHeight.peek() / ROW_PX) - 1),
     /** Scrolls as little as needed to show the row. */
