@@ -116,7 +116,24 @@ test.skipIf(!hasChromium)("a view can be exported as curl, CSV, PNG and SVG", as
   expect(csv.name).toEndWith(".csv");
   expect(csv.bytes.toString()).toContain("mac");
   await tab.goto("/");
-  expect((await download("Download PNG")).bytes.subarray(1, 4).toString()).toBe("PNG");
+  const readPng = async (colours: string, size: string) => {
+    await openMenu();
+    await tab.page.getByLabel("Colours of the PNG").selectOption(colours);
+    await tab.page.getByLabel("Size of the PNG").selectOption(size);
+    const [file] = await Promise.all([
+      tab.page.waitForEvent("download"),
+      tab.page.getByRole("button", { name: "Download PNG" }).click(),
+    ]);
+    const bytes = readFileSync(await file.path());
+    expect(bytes.subarray(1, 4).toString()).toBe("PNG");
+    return { bytes, width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+  };
+  const map = await tab.page.locator(".map").boundingBox();
+  const [light, dark] = [await readPng("light", "1"), await readPng("dark", "2")];
+  // The head and the legend are above and below the map.
+  expect(light.width).toBe(Math.round(map?.width ?? 0));
+  expect(light.height).toBeGreaterThan((map?.height ?? 0) + 100);
+  expect([dark.width, dark.height]).toEqual([light.width * 2, light.height * 2]);
   expect((await download("Download SVG")).bytes.toString()).toContain("<svg");
   await openMenu();
   await tab.page.getByRole("button", { name: "Copy as curl" }).click();
@@ -124,6 +141,39 @@ test.skipIf(!hasChromium)("a view can be exported as curl, CSV, PNG and SVG", as
     expect(await clipboard()).toContain("/controller/v1/topology"),
   );
 });
+
+test.skipIf(!hasChromium)(
+  "the map is printed on one page with its head and legend, a table with all rows",
+  async () => {
+    const { page } = tab;
+    await tab.goto("/");
+    await eventually("the map", async () =>
+      expect(await page.locator(".stage").getAttribute("data-drawn")).not.toBeNull(),
+    );
+    const pages = async () =>
+      String(await page.pdf({ preferCSSPageSize: true })).match(/\/Type\s*\/Page\b/g)?.length;
+    expect(await pages()).toBe(1);
+    const onPaper = async <Value>(read: () => Promise<Value>) => {
+      await page.emulateMedia({ media: "print" });
+      await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+      const value = await read();
+      await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+      await page.emulateMedia({ media: null });
+      return value;
+    };
+    const text = await onPaper(() => page.locator("body").innerText());
+    for (const part of ["Network of 127.0.0.1", "50 devices", "Cable down", String(new Date().getFullYear())])
+      expect(text).toContain(part);
+    expect(text).not.toContain("Export");
+    await tab.goto("/?view=devices");
+    const rows = page.locator('.sheet [role="row"]');
+    await rows.first().waitFor();
+    const onScreen = await rows.count();
+    expect(onScreen).toBeLessThan(50);
+    expect(await onPaper(() => rows.count())).toBe(50);
+    await eventually("the rows in view", async () => expect(await rows.count()).toBe(onScreen));
+  },
+);
 
 test.skipIf(!hasChromium)("keys move the map, and the back button restores the previous view", async () => {
   await tab.goto("/");
