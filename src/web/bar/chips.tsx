@@ -9,7 +9,7 @@ import { Button } from "../elements/controls.tsx";
 import { pathCountText } from "../panel/path-steps.tsx";
 import { chosenText } from "../problems/problem-target.ts";
 import { stateTitle } from "./filter-menu.tsx";
-import { MetricNote } from "./metric-menu.tsx";
+import { MetricNote, MetricScale } from "./metric-menu.tsx";
 import { momentChip, OutOfDateNote } from "./status.tsx";
 
 interface ChipData {
@@ -32,7 +32,8 @@ export function Chips() {
     if (layer !== undefined) chips.push({ text: LAYER_TITLES[layer], undo: { layer: undefined } });
     if (problem !== undefined)
       chips.push({ text: chosenText(problems, network), undo: { problem: undefined } });
-    if (metric !== undefined) chips.push({ text: `${metric} on links`, undo: { metric: undefined } });
+    if (metric !== undefined)
+      chips.push({ text: `${metric} on links`, undo: { metric: undefined }, extra: <MetricScale /> });
     if (around !== undefined) {
       const { hops } = state.value;
       const name = entityName(network, { kind: "devices", id: around });

@@ -1,6 +1,5 @@
 /** The legend: the shapes and lines of the map and what they mean. */
 
-import { type LinkOverlay, overlaySteps } from "../data/link-overlay.ts";
 import { useStore } from "../data/page-store.ts";
 import type { MarkLayer } from "../data/view-state.ts";
 
@@ -66,22 +65,6 @@ function SignList({ signs }: { readonly signs: Signs }) {
             <path d={path} />
           </svg>
           {title}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** The legend of the values on links: the colours and the smallest value of each. */
-export function OverlayLegend({ overlay }: { readonly overlay: LinkOverlay }) {
-  return (
-    <ul class="overlay-legend" aria-label={`Colours of ${overlay.name}`}>
-      {overlaySteps(overlay).map(({ color, from }) => (
-        <li key={from}>
-          <svg viewBox="0 0 16 4" width={16} height={4} aria-hidden="true">
-            <rect width={16} height={4} fill={color} />
-          </svg>
-          {`from ${from}`}
         </li>
       ))}
     </ul>

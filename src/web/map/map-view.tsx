@@ -13,7 +13,7 @@ import type { MapPoint } from "./geometry.ts";
 import { HoverCard } from "./hover-card.tsx";
 import { Inset, type MapOverview } from "./inset.tsx";
 import type { Hovered } from "./interaction.ts";
-import { Legend, OverlayLegend } from "./legend.tsx";
+import { Legend } from "./legend.tsx";
 import type { NetworkMap } from "./map.ts";
 import { isMapShown, MapSync, mapInput } from "./map-sync.ts";
 
@@ -103,12 +103,7 @@ export function MapView({ workerUrl, map }: MapViewProps) {
         <LayerButton layer="conflicts" icon="conflict" />
         <ArrangeButton />
         <Popover label="Legend" buttonLabel="Legend" face={<Icon name="legend" />}>
-          {() => (
-            <>
-              <Legend />
-              {input.overlay && <OverlayLegend overlay={input.overlay} />}
-            </>
-          )}
+          {() => <Legend />}
         </Popover>
       </div>
       <ArrangeBox map={map} />

@@ -31,6 +31,12 @@ const COLORS = {
   unplannedFill: { dark: "#10273a", light: "#dcedf9" },
   differs: { dark: "#e08fc0", light: "#94306c" },
   differsFill: { dark: "#2e1626", light: "#fae7f2" },
+  /** The colours of values on links, from the smallest to the largest. Each has more contrast to the background than the one before. */
+  value1: { dark: "#4a63c9", light: "#4b95b5" },
+  value2: { dark: "#2f8fae", light: "#3b72c2" },
+  value3: { dark: "#4fb583", light: "#6a3fb0" },
+  value4: { dark: "#c3cf4a", light: "#741472" },
+  value5: { dark: "#fff1b8", light: "#360733" },
   dimmed: { dark: "#29333f", light: "#ccd5dd" },
   dimmedFill: { dark: "#12181f", light: "#f0f3f6" },
 } as const;
