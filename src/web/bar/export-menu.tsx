@@ -7,7 +7,7 @@ import { signsOf } from "../map/legend.tsx";
 import type { NetworkMap } from "../map/map.ts";
 import type { PictureOptions } from "../map/map-export.ts";
 import { currentPalette, PALETTES } from "../map/palette.ts";
-import { paperLines, paperTitle } from "../map/paper.tsx";
+import { isPrintRequested, paperLines, paperTitle } from "../map/paper.tsx";
 import { curlLine, downloadRequest, requestsFor } from "./curl.ts";
 
 /** The lifetime of the URL of a downloaded picture, because the browser reads the picture after the click. */
@@ -107,6 +107,10 @@ function ExportItems({ map, close }: { readonly map: MapRef; readonly close: () 
           </select>
         </div>
       )}
+      {item("Print", () => {
+        if (onMap) print();
+        else isPrintRequested.value = true;
+      })}
       {Object.entries(onMap ? MAP_FORMATS : TABLE_FORMATS).map(([title, format]) =>
         item(`Download ${title}`, () => {
           if (format === "svg") void downloadDrawing();

@@ -71,7 +71,7 @@ const TITLE_PX = 20;
 const TEXT_PX = 13;
 const LINE_PX = 19;
 const SIGN_PX = 22;
-const SIGN_COLUMN_PX = 250;
+const SIGN_COLUMN_PX = 280;
 const FONT = 'system-ui, "Segoe UI", sans-serif';
 
 /** Composes a head, the layers of the map as they are drawn, and a legend into one PNG. */

@@ -11,6 +11,8 @@ import { currentPalette, PALETTES } from "./palette.ts";
 
 /** Whether the browser prints. Signals are rendered before it reads the page, because microtasks run first. */
 export const isPrinting = signal(false);
+/** Set by the button that prints, until all rows of the table are loaded. */
+export const isPrintRequested = signal(false);
 const printedMs = signal(Date.now());
 
 /** To be called once. */

@@ -10,7 +10,7 @@ import { reverseLinkId } from "../../model/cable.ts";
 import type { NetworkEntity, PageNetwork } from "../data/page-network.ts";
 import { readNetwork, useStore } from "../data/page-store.ts";
 import { type EntityRef, isSameEntity, type TableView, VIEW_TITLES } from "../data/view-state.ts";
-import { isPrinting } from "../map/paper.tsx";
+import { isPrinting, isPrintRequested } from "../map/paper.tsx";
 import { MAX_ROWS, type Rows } from "./rows.ts";
 import { type Cell, COLUMNS, cellsOf, type Heading } from "./table-columns.ts";
 
@@ -44,6 +44,12 @@ export function Grid({ table, rows: { list, loading, hasMore, total, fault }, wa
   useLayoutEffect(() => {
     if (hasMore && end > list.length) want(end);
   }, [end, list, hasMore]);
+  useLayoutEffect(() => {
+    if (!isPrintRequested.value || loading) return;
+    if (hasMore && list.length < MAX_ROWS) return want(MAX_ROWS);
+    isPrintRequested.value = false;
+    print();
+  }, [isPrintRequested.value, list, loading]);
   /** Set while the End key waits for the last row, which may have to be loaded first. */
   const goesToEnd = useRef(false);
   useLayoutEffect(() => {
