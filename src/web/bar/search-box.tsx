@@ -218,32 +218,39 @@ export function SearchHits(props: SearchHitsProps) {
   useEffect(() => {
     list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
   }, [activeIndex, hits]);
+  const option = (hit: ShownHit, i: number) => (
+    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
+    <div
+      key={`${hit.ref.kind} ${hit.ref.id}`}
+      id={hitId(id, i)}
+      role="option"
+      aria-selected={i === activeIndex}
+      class={isAllResults(hit) ? "search-all" : `search-hit ${hit.ref.kind}`}
+      // A click event comes too late: pressing the button moves the focus out of the input, which hides the list.
+      onMouseDown={(event) => {
+        event.preventDefault();
+        onChoose(hit);
+      }}
+    >
+      {isAllResults(hit) ? (
+        `${hit.title} ${hit.detail}`
+      ) : (
+        <>
+          <span class="hit-title">{hit.title}</span>
+          <span class="hit-detail">{hit.detail}</span>
+        </>
+      )}
+    </div>
+  );
   return (
     <div ref={list} id={id} role="listbox" class={props.class} aria-label={props.label} hidden={hidden}>
-      {hits.map((hit, i) => (
-        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input, which names the active option
-        <div
-          key={`${hit.ref.kind} ${hit.ref.id}`}
-          id={hitId(id, i)}
-          role="option"
-          aria-selected={i === activeIndex}
-          class={isAllResults(hit) ? "search-all" : `search-hit ${hit.ref.kind}`}
-          // A click event comes too late: pressing the button moves the focus out of the input, which hides the list.
-          onMouseDown={(event) => {
-            event.preventDefault();
-            onChoose(hit);
-          }}
-        >
-          {isAllResults(hit) ? (
-            `${hit.title} ${hit.detail}`
-          ) : (
-            <>
-              <span class="hit-title">{hit.title}</span>
-              <span class="hit-detail">{hit.detail}</span>
-            </>
-          )}
+      {hits.map((hit, i) => !isAllResults(hit) && option(hit, i))}
+      {hits.some(isAllResults) && (
+        // biome-ignore lint/a11y/useSemanticElements: a group of options, not of the controls of a form
+        <div role="group" class="search-tables" aria-label="Tables">
+          {hits.map((hit, i) => isAllResults(hit) && option(hit, i))}
         </div>
-      ))}
+      )}
       {note !== undefined && (
         <div class="search-more" role="presentation">
           {note}

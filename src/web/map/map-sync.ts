@@ -125,7 +125,9 @@ export class MapSync {
     }
     const { types, states, sources, around, hops, path, selected, expanded, layer } = state;
     const filters = [types, states, sources, around, hops, path, layer];
-    const highlightsKey = JSON.stringify([filters, selected, comparison?.from, comparison?.to]);
+    // A host that was found is loaded after it is selected, and it may move to another device.
+    const hostDevices = selected?.kind === "hosts" ? devicesOf(network, selected) : [];
+    const highlightsKey = JSON.stringify([filters, selected, hostDevices, comparison?.from, comparison?.to]);
     // Ports are not loaded again at each step of playback, because their names and speeds seldom change.
     if (!state.play) this.#portsAt = state.at;
     const contentKey = JSON.stringify([highlightsKey, expanded, network.version, this.#portsAt]);

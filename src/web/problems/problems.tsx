@@ -5,7 +5,7 @@
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CutOff, NetworkProblem } from "../../model/network-problem.ts";
-import { PROBLEM_SEVERITIES, type ProblemKind, type ProblemSeverity } from "../../model/problem-kinds.ts";
+import { PROBLEM_SEVERITIES, type ProblemSeverity } from "../../model/problem-kinds.ts";
 import { useNetwork, useStore } from "../data/page-store.ts";
 import { deviceNameById, formatCount } from "../data/shown-names.ts";
 import { DEFAULT_STATE } from "../data/view-state.ts";
@@ -14,7 +14,7 @@ import { formatFullTime } from "../elements/format-time.ts";
 import { EntityLink, PanelHeading, Rest, Time } from "../panel/parts.tsx";
 import { groupProblems, type KindGroup, MORE_OF_KIND, type SeverityGroup } from "./problem-groups.ts";
 import { isRead, type ShownProblems } from "./problem-store.ts";
-import { goToProblem, problemName, problemView } from "./problem-target.ts";
+import { goToProblem, problemDetail, problemName, problemView } from "./problem-target.ts";
 import { KIND_SIGNS, ProblemSign, SEVERITY_SIGNS } from "./signs.tsx";
 import { enterWall } from "./wall.tsx";
 
@@ -208,14 +208,6 @@ function ProblemFilters() {
   );
 }
 
-/** The kinds whose text says no more than the kind and the name. */
-const SAYS_ALL_IN_TITLE: ReadonlySet<ProblemKind> = new Set([
-  "device-unavailable",
-  "link-inactive",
-  "link-one-sided",
-  "link-lost",
-]);
-
 /** Maximum number of problems that are listed below their cause. */
 const MAX_FOLLOWERS = 100;
 
@@ -268,7 +260,8 @@ function ProblemItem({ problem, onAcknowledge }: ProblemItemProps) {
 /** What a problem cuts off, and what follows from it: one line that opens the devices and the other problems. */
 function Effects({ problem, onAcknowledge }: ProblemItemProps) {
   const { state, problems } = useStore();
-  const { cutOff, kind, text } = problem;
+  const network = useNetwork();
+  const { cutOff } = problem;
   const followers = problems.followers.value.get(problem.id) ?? [];
   const parts = [
     cutOff.deviceCount > 0 &&
@@ -276,8 +269,7 @@ function Effects({ problem, onAcknowledge }: ProblemItemProps) {
     followers.length > 0 && formatCount(followers.length, "problem follows", "problems follow"),
   ].filter(Boolean);
   const line = parts.join("; ");
-  if (line === "")
-    return <p class="problem-text">{SAYS_ALL_IN_TITLE.has(kind) ? "Cuts off nothing" : text}</p>;
+  if (line === "") return <p class="problem-text">{problemDetail(network, problem) || "Cuts off nothing"}</p>;
   if (state.value.wall) return <p class="problem-text">{line}</p>;
   return (
     // The content is rendered only when it is opened, because it may have hundreds of items.
