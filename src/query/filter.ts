@@ -185,7 +185,7 @@ export function sourceFilter(names: readonly string[]): Filter {
   };
 }
 
-/** Matches entities that are flagged with conflicting claims, or those that are not. */
+/** Matches entities that are flagged with contradictory reports, or those that are not. */
 export const conflictFilter = (wanted: boolean): Filter => ({
   matches: (entity) => hasConflict(entity) === wanted,
   ...(wanted && { substrings: ['"conflict":'], indexRanges: flaggedIn("conflict"), exact: true }),

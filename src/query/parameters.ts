@@ -169,7 +169,7 @@ export const PARAMETERS = {
     handle: addFilter(({ values }) => sourceFilter(values)),
   },
   conflict: {
-    description: "True: flagged with conflicting claims (`annotations.conflict`); false: not flagged.",
+    description: "True: flagged with contradictory reports (`annotations.conflict`); false: not flagged.",
     schema: { type: "boolean" },
     handle: addFilter((parameter) => {
       const wanted = parseBoolean(parameter);

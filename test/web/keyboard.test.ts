@@ -50,6 +50,13 @@ test.skipIf(!hasChromium)("Tab reaches every part of the page, and each has a na
   const passed = await tabTo("Moment shown");
   for (const part of ["Find", "Map", "Devices", "Path", "Filter", "Recent changes", "Export", "Network map"])
     expect(passed.some((name) => name.startsWith(part))).toBe(true);
+  // With and without names beside the icons, the bar fits.
+  for (const width of [1440, 1280]) {
+    await tab.page.setViewportSize({ width, height: 800 });
+    expect(await tab.page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    const status = await tab.page.locator(".status").boundingBox();
+    expect((status?.x ?? 0) + (status?.width ?? width)).toBeLessThanOrEqual(width);
+  }
   for (const part of ["Docs", "Keys and theme"])
     expect(passed.some((name) => name.startsWith(part))).toBe(true);
   for (const part of ["Zoom in", "Zoom out", "Show all", "Legend"]) expect(passed).toContain(part);

@@ -123,10 +123,10 @@ function KeyList({ onClose }: { readonly onClose: () => void }) {
   useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="key-list" aria-label="Keys" onClose={onClose}>
-      <header class="panel-head">
+      <div class="panel-head">
         <h2>Keys</h2>
         <Button label="Close the list of keys" icon="close" onClick={() => dialog.current?.close()} />
-      </header>
+      </div>
       {KEYS.map(([part, keys]) => (
         <section key={part}>
           <h3>{part}</h3>
