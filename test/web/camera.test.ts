@@ -118,6 +118,39 @@ test.skipIf(!hasChromium)(
   },
 );
 
+test.skipIf(!hasChromium)("a panel does not move the network, and gives its place back", async () => {
+  const { page } = tab;
+  file.write();
+  await tab.goto("/");
+  await page.locator('.map[data-items="14"]').waitFor();
+  // Close enough that not the whole network is in view, with a device in the centre.
+  await tab.goto(`/?camera=0,0,260,${deviceId(13)}`);
+  const map = page.locator(".map-focus");
+  const leftPart = async () => {
+    await screenshotMap(tab);
+    return page.screenshot({ clip: { x: 20, y: 120, width: 380, height: 400 } });
+  };
+  const [before, wholeBefore] = [await leftPart(), await screenshotMap(tab)];
+  const panel = page.locator("aside.panel");
+  await clickCentre(tab);
+  await panel.getByRole("heading", { name: "leaf3" }).waitFor();
+  expect(await changedPixelShare(tab, before, await leftPart())).toBeLessThan(0.002);
+  await map.press("Escape");
+  await panel.waitFor({ state: "hidden" });
+  await eventually("the place before the panel", async () => {
+    expect(await changedPixelShare(tab, wholeBefore, await screenshotMap(tab))).toBeLessThan(0.002);
+  });
+  // A move by the user is kept.
+  await clickCentre(tab);
+  await panel.getByRole("heading", { name: "leaf3" }).waitFor();
+  await map.press("ArrowUp");
+  const moved = await leftPart();
+  await map.press("Escape");
+  await panel.waitFor({ state: "hidden" });
+  expect(await changedPixelShare(tab, moved, await leftPart())).toBeLessThan(0.002);
+  expect(await changedPixelShare(tab, before, moved)).toBeGreaterThan(0.002);
+});
+
 test.skipIf(!hasChromium)("a past moment is shown where a device was that is gone since", async () => {
   const history = await startKnownHistory();
   const pastTab = await openTab(history.service);

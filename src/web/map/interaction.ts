@@ -10,7 +10,7 @@ import { areaAt, lineAt, nodeAt } from "./hit-test.ts";
 import type { Label } from "./labels.ts";
 import type { MapCluster } from "./map-clusters.ts";
 import type { CutCable } from "./marks.ts";
-import { type DragHandlers, listenToPointers } from "./pointer.ts";
+import { DOUBLE_CLICK_MS, type DragHandlers, listenToPointers } from "./pointer.ts";
 
 /** The entity under the pointer: a device, a host, or a line with its bundle or its lost link. */
 interface MapTarget {
@@ -105,6 +105,7 @@ export class MapInteraction {
   }
 
   #click(point: MapPoint): void {
+    this.#camera.holdStill(DOUBLE_CLICK_MS);
     if (this.#map.cards()) {
       const card = this.#cardAt(point);
       if (card) this.#map.fitCluster(card.cluster);

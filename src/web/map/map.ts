@@ -126,7 +126,13 @@ export class NetworkMap {
       return px > width * 0.08 && px < width * 0.92 && py > height * 0.1 && py < height * 0.9;
     });
     const minSpacingPx = closeUp ? CLOSE_UP_SPACING_PX * 0.8 : MIN_VISIBLE_SPACING_PX;
-    return (isVisible && spacingPx >= minSpacingPx) || this.fitDevices(devices);
+    const isLarge = spacingPx >= minSpacingPx;
+    if (isVisible && isLarge) return true;
+    const fitted = this.#camera.fitted(widened(boundsOf(positions)));
+    const { span } = this.#camera.position;
+    // Devices that are large enough and only out of view do not change the zoom.
+    this.#camera.moveByItself(isLarge && fitted.span < span ? { ...boundsMiddle(positions), span } : fitted);
+    return true;
   }
 
   /** Moves the camera to the devices. Returns false if none has a position yet. */
@@ -187,7 +193,7 @@ export class NetworkMap {
 
   /** The camera relative to the device nearest to the centre; undefined before the camera is placed. */
   savedCamera(): Camera | undefined {
-    return this.#isPlaced ? saveCamera(this.#camera.position, this.#devices.devices.values()) : undefined;
+    return this.#isPlaced ? saveCamera(this.#camera.reported, this.#devices.devices.values()) : undefined;
   }
 
   /**
@@ -383,6 +389,11 @@ export class NetworkMap {
     this.#devices.touchBundles(cables.map(({ from, to }) => pairName(from.device, to.device)));
     this.#updateSoon();
   }
+}
+
+function boundsMiddle(points: readonly MapPoint[]): MapPoint {
+  const { left, right, bottom, top } = boundsOf(points);
+  return { x: (left + right) / 2, y: (bottom + top) / 2 };
 }
 
 /** The areas of devices in the inset, for a network without cards. */

@@ -25,7 +25,7 @@ export interface DragHandlers {
 
 /** A press that moves less than this is a click. */
 const CLICK_TOLERANCE_PX = 4;
-const DOUBLE_CLICK_MS = 300;
+export const DOUBLE_CLICK_MS = 300;
 const WHEEL_FACTOR = 1.0016;
 const DOUBLE_CLICK_ZOOM = 0.45;
 
