@@ -40,13 +40,13 @@ const OPENAPI_TOOLS = "test/openapi/prepare.ts";
  */
 export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/web": {
-    load: 110,
+    load: 100,
     workers: 2,
     peers: [DEBIAN],
     reason: "browsers, which leave little to others; free ports; waits for conditions",
   },
   "test/sources/openflow/mininet": {
-    load: 60,
+    load: 40,
     peers: [DEBIAN],
     reason: "one Open vSwitch a machine, whose timers are on the real clock; mostly waits for them",
   },
@@ -56,7 +56,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN],
     reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
   },
-  src: { load: 80, sharesProcess: true, reason: "manual clocks; temporary folders" },
+  src: { load: 60, sharesProcess: true, reason: "manual clocks; temporary folders" },
   "test/sources/contract": {
     load: 30,
     workers: 2,
