@@ -122,7 +122,6 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN],
     reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
   },
-  "test/peers/web": { load: 100, peers: [DEBIAN], reason: "a browser; free ports; waits for conditions" },
   "test/peers/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
   "test/peers/snmp": {
     load: 60,
