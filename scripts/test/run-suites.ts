@@ -75,16 +75,18 @@ async function drain(
     running.size === 0 ||
     load + [...running.keys()].reduce((sum, suite) => sum + (suite.load ?? 100), 0) <= maxLoad;
   while (waiting.length > 0 && !stop.aborted) {
-    const next = waiting.findIndex((suite) => preparations.isReady(suite) && fits(suite));
-    if (next < 0) {
+    const next = waiting.findIndex((suite) => preparations.isReady(suite));
+    const suite = waiting[next];
+    // No suite overtakes a larger one before it: the longest would be the last.
+    if (!suite || !fits(suite)) {
       await Promise.race([...running.values(), ...preparations.pending]);
       continue;
     }
-    for (const suite of waiting.splice(next, 1))
-      running.set(
-        suite,
-        run(suite).finally(() => running.delete(suite)),
-      );
+    waiting.splice(next, 1);
+    running.set(
+      suite,
+      run(suite).finally(() => running.delete(suite)),
+    );
   }
   await Promise.all(running.values());
 }

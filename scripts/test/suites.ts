@@ -8,8 +8,9 @@ import { join } from "node:path";
 
 interface Placement {
   /**
-   * How much of a processor it uses while it runs, in percent: its processor time by its duration on a quiet machine. So
-   * many suites run side by side that all processors are used. Absent: it runs alone.
+   * How much of a processor it is given while it runs, in percent: about four fifths of its processor time by its duration
+   * on a quiet machine, because suites often wait. So many run side by side that all processors are used. Absent: it runs
+   * alone.
    */
   readonly load?: number;
   /** How many of its files run at the same time, in processes of their own; one when absent. */
@@ -38,25 +39,49 @@ const OPENAPI_TOOLS = "test/openapi/prepare.ts";
  * order of the table, long ones first, as soon as their peers are installed.
  */
 export const PLACEMENTS: Readonly<Record<string, Placement>> = {
-  "test/cluster": {
-    load: 60,
-    workers: 4,
-    peers: [DEBIAN],
-    reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
-  },
   "test/web": {
-    load: 140,
+    load: 100,
     workers: 2,
     peers: [DEBIAN],
     reason: "browsers, which leave little to others; free ports; waits for conditions",
   },
-  types: { load: 100, reason: "only reads files" },
-  src: { load: 100, sharesProcess: true, reason: "manual clocks; temporary folders" },
-  "test/sources/contract": {
+  "test/sources/openflow/mininet": {
     load: 40,
+    peers: [DEBIAN],
+    reason: "one Open vSwitch a machine, whose timers are on the real clock; mostly waits for them",
+  },
+  "test/cluster": {
+    load: 50,
+    workers: 4,
+    peers: [DEBIAN],
+    reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
+  },
+  src: { load: 60, sharesProcess: true, reason: "manual clocks; temporary folders" },
+  "test/sources/contract": {
+    load: 30,
     workers: 2,
     peers: [DEBIAN],
     reason: "mostly waits for polls; free ports; temporary folders",
+  },
+  "test/sources/openflow": { load: 20, reason: "emulated switches; free ports; waits for conditions" },
+  "test/hostile": { load: 60, reason: "free ports; temporary folders; asserts counts and order" },
+  "test/service": {
+    load: 60,
+    workers: 2,
+    peers: [DEBIAN],
+    reason: "free ports; temporary folders; waits for conditions",
+  },
+  "test/api": {
+    load: 80,
+    sharesProcess: true,
+    peers: [DEBIAN],
+    reason: "manual clocks; free ports; waits for conditions",
+  },
+  "test/cli": { load: 50, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
+  "test/sources/merging": {
+    load: 40,
+    workers: 2,
+    reason: "free ports; temporary folders; waits for conditions",
   },
   "test/sources/snmp": {
     load: 40,
@@ -64,45 +89,21 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN],
     reason: "mostly waits for LLDP and for polls; free ports; network namespaces of its own",
   },
-  "test/sources/openflow/mininet": {
-    load: 100,
-    peers: [DEBIAN],
-    reason: "one Open vSwitch a machine, whose timers are on the real clock: half of the machine is for it",
-  },
-  "test/service": {
-    load: 60,
-    workers: 2,
-    peers: [DEBIAN],
-    reason: "free ports; temporary folders; waits for conditions",
-  },
-  "test/sources/merging": {
-    load: 60,
-    workers: 2,
-    reason: "free ports; temporary folders; waits for conditions",
-  },
-  "test/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
-  "test/cli": { load: 70, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
-  "test/api": {
-    load: 80,
-    sharesProcess: true,
-    peers: [DEBIAN],
-    reason: "manual clocks; free ports; waits for conditions",
-  },
-  "test/sources/openflow": { load: 60, reason: "emulated switches; free ports; waits for conditions" },
-  "test/sources/controller": { load: 50, reason: "free ports; temporary folders; waits for conditions" },
+  "test/sources/controller": { load: 30, reason: "free ports; temporary folders; waits for conditions" },
+  "test/map": { load: 40, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
   "test/client": {
-    load: 70,
+    load: 50,
     peers: [DEBIAN],
     reason: "manual clocks; free ports; builds into a new folder of dist/",
   },
-  "test/map": { load: 50, peers: [DEBIAN], reason: "free ports; temporary folders; waits for conditions" },
+  types: { load: 80, reason: "only reads files" },
   "test/http1": { load: 60, peers: [DEBIAN], reason: "manual clocks; free ports" },
-  lint: { load: 100, reason: "only reads files" },
   "test/openapi": {
     load: 70,
     peers: [OPENAPI_TOOLS],
     reason: "reads openapi.json; a service on a free port",
   },
+  lint: { load: 80, reason: "only reads files" },
   "test/sources/restconf": { load: 50, reason: "free ports; waits for conditions" },
   "test/onos": { load: 80, reason: "free ports; temporary folders; waits for conditions" },
   "test/scripts": { load: 60, reason: "runs the runner in a temporary folder" },
@@ -121,7 +122,6 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
     peers: [DEBIAN],
     reason: "mostly waits for leases to end; free ports; temporary folders; waits for conditions",
   },
-  "test/peers/web": { load: 100, peers: [DEBIAN], reason: "a browser; free ports; waits for conditions" },
   "test/peers/hostile": { load: 70, reason: "free ports; temporary folders; asserts counts and order" },
   "test/peers/snmp": {
     load: 60,

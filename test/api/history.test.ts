@@ -235,7 +235,7 @@ function referenceDiff(
     const [old, value] = [olds?.get(id), values?.get(id)];
     if (!value) return old ? [{ event: "removed", resource, value: old }] : [];
     if (!old) return [{ event: "added", resource, value }];
-    const names = [...new Set([...Object.keys(old), ...Object.keys(value)])];
+    const names = [...new Set([...Object.keys(value), ...Object.keys(old)])];
     const changed = names.filter(
       (name) => name !== "revision" && name !== "lastChanged" && !Bun.deepEquals(old[name], value[name]),
     );

@@ -295,7 +295,7 @@ test("waits", async () => {
   const child = start(folder, ["--jobs", "2", "--heartbeat", "0.1", "test/api", "test/cli", "test/web"], {});
   const marks = () => [...new Bun.Glob("waiting-*").scanSync(folder)];
   await until(() => marks().length === 2, { what: "both tests" });
-  const alive = /elapsed, 0 of 2 suites done, running: test\/cli \(\d+ s\), test\/api/;
+  const alive = /elapsed, 0 of 2 suites done, running: test\/api \(\d+ s\), test\/cli/;
   let text = "";
   const decoder = new TextDecoder();
   for await (const chunk of child.stdout) {

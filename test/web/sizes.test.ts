@@ -1,4 +1,4 @@
-/** The page with 50 and 2,000 devices, and the size and headers of the page itself. test/peers/web has 10,000 devices. */
+/** The page with 50 and 2,000 devices, and the size and headers of the page itself. Larger maps: `npm run bench -- map`. */
 import { expect, test } from "bun:test";
 import { needs } from "../support/needs.ts";
 import { drawAndSearch, startDemo } from "./network-of-size.ts";

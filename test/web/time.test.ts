@@ -85,7 +85,10 @@ test.skipIf(!hasChromium)("the past is played at a speed, and only what changes 
   );
   expect(Date.parse(parameter("at") ?? "")).toBeGreaterThanOrEqual(history.times.repaired);
   expect(requests.length).toBeGreaterThan(5);
-  expect(requests.filter((request) => !request.startsWith("topology?diff="))).toEqual([]);
+  // The names of ports at the moment that was opened may be loaded after the changes.
+  const isOfOpening = (request: string) => request.endsWith(`/ports?at=${iso(startMs)}`);
+  const isOfPlay = (request: string) => request.startsWith("topology?diff=");
+  expect(requests.filter((request) => !isOfOpening(request) && !isOfPlay(request))).toEqual([]);
   await button("Pause").click();
   await waitForUrlPart(tab, "at=");
   await eventually("no play in the address", async () => expect(parameter("play")).toBeNull());

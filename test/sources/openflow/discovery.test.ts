@@ -88,7 +88,8 @@ describe("changes", () => {
     const { sink } = await connectNetwork(network);
     network.net.get(1).setPort(2, false);
     await until(() => sink.links.size === 4, { what: "two links removed" });
-    expect(sink.ports.get(`${deviceId(1)}/2`)?.isEnabled).toBe(false);
+    // The links are reported first.
+    await until(() => sink.ports.get(`${deviceId(1)}/2`)?.isEnabled === false, { what: "the port" });
     network.net.get(1).setPort(2, true);
     await until(() => sink.links.size === 6, { what: "the links again" });
     const removedAt = sink.changeLog.lastIndexOf(`remove links ${deviceId(1)}/2-${deviceId(2)}/2`);
@@ -154,7 +155,7 @@ describe("changes", () => {
 
   test("a switch that sends no echo replies becomes unavailable", async () => {
     const network = buildNetwork(2, line(2));
-    const { sink } = await connectNetwork(network, { echoIntervalMs: 200 });
+    const { sink } = await connectNetwork(network, { echoIntervalMs: 1000 });
     network.net.get(2).unresponsive = true;
     await until(() => sink.devices.get(deviceId(2))?.available === false, { what: "unavailable" });
     expect(sink.devices.get(deviceId(1))?.available).toBe(true);
