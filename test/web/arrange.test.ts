@@ -39,8 +39,10 @@ afterAll(() => file.remove());
 /** A path from a device to itself: the map has that device at its centre. */
 const centred = (device: string): string => `/?path=devices:${device}&path=devices:${device}`;
 
-async function drag(tab: BrowserTab, dx: number, dy: number): Promise<void> {
-  const { x, y } = await centreOf(tab);
+/** Drags from a place relative to the centre of the map. */
+async function drag(tab: BrowserTab, dx: number, dy: number, from = { x: 0, y: 0 }): Promise<void> {
+  const centre = await centreOf(tab);
+  const [x, y] = [centre.x + from.x, centre.y + from.y];
   await tab.page.mouse.move(x, y);
   await tab.page.mouse.down();
   await tab.page.mouse.move(x + dx / 2, y + dy / 2);
@@ -153,6 +155,59 @@ test.skipIf(!hasChromium)("keys move and pin the selected device, and each step 
   expect(tab.errors).toEqual([]);
   await tab.close();
 });
+
+test.skipIf(!hasChromium)(
+  "several devices are chosen with a rectangle, with Shift and a click, or with keys, and move together",
+  async () => {
+    const leaf = deviceId(12);
+    const tab = await openTab(service);
+    const { keyboard, mouse } = tab.page;
+    await tab.goto(centred(leaf));
+    await waitForUrlPart(tab, "camera=");
+    await arrange(tab);
+    const { x, y } = await centreOf(tab);
+    await keyboard.down("Shift");
+    await drag(tab, 400, 400, { x: -200, y: -200 });
+    await box(tab).getByText("0 devices pinned. 6 chosen.").waitFor();
+    // The rectangle moves neither the map nor a device; a device that is clicked with Shift is taken out.
+    await mouse.click(x, y);
+    await box(tab).getByText("5 chosen.").waitFor();
+    await mouse.click(x, y);
+    await box(tab).getByText("6 chosen.").waitFor();
+    await keyboard.up("Shift");
+    await drag(tab, 30, -90);
+    await box(tab).getByText("6 devices pinned. 6 chosen.").waitFor();
+    await eventually("the pins", async () => expect(await keptPins(tab)).toHaveLength(6));
+    const pins = await keptPins(tab);
+    await box(tab).getByRole("button", { name: "Choose none" }).click();
+
+    // One drag is one step of undo, and the same is done with keys: the selected device, then all of its site.
+    await box(tab).getByRole("button", { name: "Undo" }).click();
+    await box(tab).getByText("0 devices pinned.").waitFor();
+    await selectAt(tab, 0, 0, "leaf2");
+    const map = tab.page.locator(".map-focus");
+    await map.focus();
+    await map.press(" ");
+    await box(tab).getByText("0 devices pinned. 1 chosen.").waitFor();
+    await map.press("s");
+    await box(tab).getByText("6 chosen.").waitFor();
+    await map.press("ArrowRight");
+    await eventually("pins of all", async () => expect(await keptPins(tab)).toHaveLength(6));
+    const byKeys = await keptPins(tab);
+    const offsets = pins.map(({ device, x, y }) => {
+      const other = byKeys.find((pin) => pin.device === device);
+      return other && [Math.round(other.x - x), Math.round(other.y - y)];
+    });
+    // All have moved by the same distance, whichever way.
+    expect(new Set(offsets.map(String)).size).toBe(1);
+    await map.press("p");
+    await box(tab).getByText("0 devices pinned. 6 chosen.").waitFor();
+    await map.press("Escape");
+    await box(tab).getByText("0 devices pinned.", { exact: true }).waitFor();
+    expect(tab.errors).toEqual([]);
+    await tab.close();
+  },
+);
 
 test.skipIf(!hasChromium)("group boxes are drawn below the devices, and axe finds nothing", async () => {
   const tab = await openTab(service);

@@ -94,8 +94,11 @@ const KEYS: readonly (readonly [part: string, keys: Keys])[] = [
   [
     "On the map while arranging",
     [
-      ["← → ↑ ↓", "move the selected device; with Shift by a little"],
-      ["P", "pin or unpin it"],
+      ["← → ↑ ↓", "move the selected device or the chosen ones; with Shift by a little"],
+      ["Space", "choose the selected device, to move several together"],
+      ["S", "choose its site"],
+      ["Shift and a drag", "choose the devices in a rectangle"],
+      ["P", "pin or unpin"],
       ["U", "undo"],
     ],
   ],

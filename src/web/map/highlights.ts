@@ -19,6 +19,8 @@ export interface MapMarks {
   readonly word: string;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 export type Highlights = ReturnType<typeof createHighlights>;
 
 type HighlightOptions = Pick<
@@ -31,6 +33,7 @@ export function createHighlights(
   options: HighlightOptions,
   marks: MapMarks | undefined,
   path?: PathHighlight,
+  chosen: ReadonlySet<string> = NONE,
 ) {
   const { types, states, sources, around, hops, path: pathEnds, selected } = options;
   const visible = around === undefined ? undefined : neighbourhood(network, around, hops);
@@ -59,7 +62,7 @@ export function createHighlights(
     isVisible: (device: string): boolean => visible === undefined || visible.has(device),
     device: (device: Device): Emphasis => ({
       highlighted: dimsOthers ? isDeviceHighlighted(device) : undefined,
-      selected: selection.devices.has(device.id),
+      selected: selection.devices.has(device.id) || chosen.has(device.id),
       onPath: pathDevices.has(device.id),
       mark: marks?.devices.get(device.id),
     }),

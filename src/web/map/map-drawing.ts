@@ -5,7 +5,7 @@ import { drawClusterBackgrounds, drawGroupBoxes, type GroupShape } from "./backg
 import { drawCardTexts } from "./card-texts.ts";
 import type { ClusterScene } from "./cluster-scene.ts";
 import type { DeviceItem, DeviceScene, SceneInput } from "./device-scene.ts";
-import type { Projection } from "./geometry.ts";
+import type { Bounds, Projection } from "./geometry.ts";
 import type { GlRenderer } from "./gl-renderer.ts";
 import { drawLabels, type Label } from "./labels.ts";
 import { drawLineLabels } from "./line-labels.ts";
@@ -23,6 +23,8 @@ interface Frame {
   readonly ports: PortCache;
   readonly groups: readonly GroupShape[];
   readonly pinned: PinnedPositions | undefined;
+  /** The rectangle that the user draws around devices. */
+  readonly choiceBox: Bounds | undefined;
 }
 
 interface FrameLayers {
@@ -44,6 +46,7 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
   const context = contextOf(layers.labels, projection);
   if (showsClusters) {
     drawCardTexts(context, clusters.cards.values(), projection, palette);
+    drawChoiceBox(context, frame.choiceBox, projection, palette);
     return { instances, lineTexts: 0 };
   }
   const occupied = drawLabels(context, frame.labels, projection, palette, {
@@ -51,6 +54,7 @@ export function drawFrame(renderer: GlRenderer, layers: FrameLayers, frame: Fram
     hostCount: (node) => network.hostCount(node),
   });
   drawPinMarks(context, frame.pinned?.keys() ?? [], devices.devices, projection, palette);
+  drawChoiceBox(context, frame.choiceBox, projection, palette);
   const lineTexts = drawLineLabels(context, devices.bundles.values(), projection, palette, occupied, {
     overlay,
     port: (device, port) => frame.ports.get(device, port),
@@ -108,4 +112,19 @@ function drawPinMarks(
     context.lineTo(x, y + SIZE_PX);
     context.stroke();
   }
+}
+
+function drawChoiceBox(
+  context: CanvasRenderingContext2D,
+  box: Bounds | undefined,
+  projection: Projection,
+  palette: Palette,
+): void {
+  if (!box) return;
+  const [left, top] = [projection.x(box.left), projection.y(box.top)];
+  context.strokeStyle = palette.accent;
+  context.lineWidth = 1;
+  context.setLineDash([4, 3]);
+  context.strokeRect(left, top, projection.x(box.right) - left, projection.y(box.bottom) - top);
+  context.setLineDash([]);
 }

@@ -4,7 +4,7 @@
  */
 import { computed, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { GroupBox } from "../../model/map-view.ts";
-import { dragHandler } from "../arrange/arrange-keys.ts";
+import { createArrangeHandlers } from "../arrange/arrange-keys.ts";
 import { devicesCutOffBy } from "../data/cut-off.ts";
 import type { PageNetwork } from "../data/page-network.ts";
 import type { PageStore } from "../data/page-store.ts";
@@ -45,6 +45,8 @@ export const mapInput = (store: PageStore, network: PageNetwork | undefined) => 
   overlay: store.overlay.value,
   arrangement: store.arranging.shown.value,
   pinned: store.arranging.pinned.value,
+  /** The devices that are moved together. */
+  chosen: store.arranging.chosen.value,
   /** The key of the arrangement: the user's own or that of a view. */
   arrangementKey: store.arranging.key.value,
 });
@@ -80,15 +82,15 @@ export class MapSync {
     const { lost, listedLost, chosen } = store.problems;
     this.#lost = computed(() => lostCables(lost.value, chosen.value));
     this.#listedLost = computed(() => lostCables(listedLost.value, undefined));
-    const onDeviceDrag = dragHandler(store.arranging);
+    const arrange = createArrangeHandlers(store, () => this.map);
     this.map = new NetworkMap(layers, store.client, workerUrl, {
       onPick: (target) => {
         if (target?.lost) goToProblem(store, target.lost.problem);
         else store.pick(target?.bundle ? this.#nextOfBundle(target.bundle) : target?.ref);
       },
       onDoubleClick: ({ kind, id }) => kind === "devices" && this.#toggleHosts(id),
-      get onDeviceDrag() {
-        return store.arranging.isOn.peek() ? onDeviceDrag : undefined;
+      get arrange() {
+        return store.arranging.isOn.peek() ? arrange : undefined;
       },
       onHover: (next) => {
         hovered.value = next;
@@ -136,7 +138,7 @@ export class MapSync {
     if (previous?.network?.isPartial && previous.network !== network) this.#afterLayout = "restore";
     if (previous && previous.pinned !== pinned)
       this.#afterLayout = previous.arrangementKey === input.arrangementKey ? "save" : "restore";
-    const isMarkedAnew = hasChanged("network", "drift", "path", "problem");
+    const isMarkedAnew = hasChanged("network", "drift", "path", "problem", "chosen");
     const isDrawnAnew = isMarkedAnew || hasChanged("overlay", "lost", "listedLost", "causes", "arrangement");
     const isVisited = hasChanged("problemVisits", "problemIsLoading");
     if (contentKey === this.#contentKey && !isDrawnAnew && !isVisited) return;
@@ -150,6 +152,7 @@ export class MapSync {
         state,
         problemMarks(problem) ?? comparison?.marks ?? layerMarks(layer, network, drift),
         state.path && input.path && pathUnion(network, input.path),
+        input.chosen,
       );
     this.#highlightsKey = highlightsKey;
     this.map.show({

@@ -20,7 +20,7 @@ import { isMapShown, MapSync, mapInput } from "./map-sync.ts";
 const MAP_NAME =
   "Network map. Arrow keys move, plus and minus zoom, 0 shows all. Shift and an arrow key select the next device, Enter opens it, Escape closes it. The tables have the same content.";
 const ARRANGE_NAME =
-  "Network map. Arrow keys move the selected device, P pins or unpins it, U undoes. Plus and minus zoom.";
+  "Network map. Arrow keys move the chosen devices or the selected one, Space chooses it, S its site, P pins or unpins, U undoes. Plus and minus zoom.";
 
 interface MapViewProps {
   /** The address of the layout worker. */

@@ -86,6 +86,7 @@ export class NetworkMap {
       bundles: () => this.#devices.bundles.values(),
       lost: () => this.#devices.lost.items.values(),
       cards: () => (this.#showsClusters ? this.#clusters.cards.values() : undefined),
+      titled: () => Array.from(this.#clusters.cards.values(), ({ cluster }) => cluster),
       fitCluster: ({ deviceIds }) => void this.fitDevices(deviceIds),
       requestFrame: () => this.#requestFrame(),
     });
@@ -165,6 +166,12 @@ export class NetworkMap {
   /** The position of a device in map units; y points upwards. Undefined before the device is laid out. */
   positionOf(device: string): MapPoint | undefined {
     return this.#layout.positions.get(device);
+  }
+
+  /** The devices of the cluster that a device belongs to. */
+  devicesOfSite(device: string): readonly string[] {
+    const index = this.#layout.positions.get(device)?.cluster;
+    return index === undefined ? [] : (this.#devices.clusters.byIndex.get(index)?.deviceIds ?? []);
   }
 
   /** Whether the layout is up to date with the network and the pins. */
@@ -344,6 +351,7 @@ export class NetworkMap {
       ports: this.ports,
       groups: this.#groups,
       pinned: this.#content?.pinned,
+      choiceBox: this.#interaction.choiceBox,
     });
     const { dataset } = this.#layers.element;
     dataset.detail = showsClusters ? "clusters" : "devices";

@@ -1,6 +1,6 @@
 /** The facts about a device, its buttons and its ports. */
 import type { Device, Drift, Port } from "../../model/entity.ts";
-import { pinOf, unpinDevice } from "../arrange/arrangement.ts";
+import { pinOf, unpinDevices } from "../arrange/arrangement.ts";
 import { DRIFT_TITLES, missingPorts } from "../data/drift-list.ts";
 import { hostsAtDevice, MAX_GROUP_HOSTS } from "../data/hosts.ts";
 import type { PageNetwork } from "../data/page-network.ts";
@@ -278,7 +278,7 @@ function UnpinButton({ device }: { readonly device: string }) {
     <Button
       label="Pinned"
       pressed={true}
-      onClick={() => arranging.change(unpinDevice(arrangement, device))}
+      onClick={() => arranging.change(unpinDevices(arrangement, [device]))}
     />
   );
 }
