@@ -111,6 +111,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   "test/sources/http": { load: 100, reason: "free ports; waits for conditions" },
   "test/architecture.test.ts": { load: 100, reason: "only reads files" },
 
+  "test/peers/properties": { load: 80, reason: "manual clocks; free ports; temporary folders" },
   "test/peers/soak": { load: 70, reason: "free ports; a temporary folder; bounds that count, not time" },
   "test/peers/chaos": {
     load: 40,
